@@ -1,0 +1,152 @@
+"""The one registry of kinds, relation types and properties, from which indexes and the gate's vocabulary come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, LiteralString
+
+from scenecypher.errors import InputError
+
+KINDS: Final[Mapping[LiteralString, str]] = {
+    "Place": "a room or another region that an agent can be in",
+    "Asset": "furniture or an appliance: it stays where it is",
+    "Object": "a thing that can be moved",
+    "Agent": "a robot, a person or an animal that acts",
+    "Door": "what joins two places",
+}
+
+RELATION_TYPES: Final[Mapping[LiteralString, str]] = {
+    "INSIDE": "source is in target (a container or a place)",
+    "ON": "source lies on target",
+    "UNDER": "source is below target",
+    "ATTACHED_TO": "source is fixed to target",
+    "CLOSE": "source is near target; stored both ways",
+    "FACING": "source looks at target, or target can be seen from it",
+    "BETWEEN": "source (a door) is between target and another place",
+    "CONNECTS": "source joins target: place, door, place; stored both ways",
+    "HOLDS": "agent source has target in its hand",
+    "HOLDS_LH": "agent source has target in its left hand",
+    "HOLDS_RH": "agent source has target in its right hand",
+}
+
+HOLDING: Final[tuple[LiteralString, ...]] = ("HOLDS", "HOLDS_LH", "HOLDS_RH")
+
+CORE_PROPERTIES: Final[Mapping[LiteralString, str]] = {
+    "id": "text, unique in the scene",
+    "name": "text, what people call it; may repeat",
+    "class": "text, what sort of thing it is",
+    "states": "list of text such as 'open', 'on', 'dirty'; maybe empty",
+    "affordances": "list of text: what can be done with it, such as 'grabbable', 'can_open'; maybe empty",
+}
+
+EXTRA_PROPERTIES: Final[Mapping[LiteralString, str]] = {
+    "category": "text, the source's own category",
+    "prefab": "text, the 3D model's name",
+    "color": "text, its colour",
+    "center": "point, the middle of its bounding box, in metres (grids: cells)",
+    "size_x": "number, width in metres (grids: cells)",
+    "size_y": "number, height in metres (grids: cells)",
+    "size_z": "number, depth in metres",
+    "seen": "boolean, belief only: whether it has been seen where the graph says it is",
+    "last_seen": "whole number, belief only: the step at which it was last seen",
+    "confidence": "number from 0 to 1, belief only",
+}
+
+ENTITY: Final = "Entity"
+SCENE_KEY: Final = "scene"
+RESERVED_PROPERTIES: Final = frozenset({*CORE_PROPERTIES, SCENE_KEY})
+
+RELATION_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+PROPERTY_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The extra relation types and properties that one scene brings, each name already checked."""
+
+    relation_types: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.relation_types:
+            _check_name(name, RELATION_NAME, "relation type", "UPPER_SNAKE_CASE")
+        for name in self.properties:
+            _check_name(name, PROPERTY_NAME, "property", "lower_snake_case")
+            if name in RESERVED_PROPERTIES:
+                msg = f"property {name!r} is reserved and can't be declared; choose another name"
+                raise InputError(msg)
+        object.__setattr__(self, "relation_types", tuple(sorted({*self.relation_types} - {*RELATION_TYPES})))
+        object.__setattr__(self, "properties", tuple(sorted({*self.properties} - {*EXTRA_PROPERTIES})))
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a query about one scene may name."""
+
+    labels: frozenset[str]
+    relation_types: frozenset[str]
+    properties: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a dataset's vocabulary promises of its scenes.
+
+    `one_parent`: a node has at most one of `containment`, and following them never comes back.
+    """
+
+    containment: tuple[LiteralString, ...] = ("INSIDE", "ON")
+    one_parent: bool = False
+
+
+VOCABULARIES: Final[Mapping[LiteralString, Rules]] = {
+    "generic": Rules(),
+    "virtualhome": Rules(),
+    "grasif": Rules(containment=("INSIDE", "ON", "UNDER", "ATTACHED_TO"), one_parent=True),
+    "babyai": Rules(one_parent=True),
+}
+
+
+def vocabulary_of(declared: Declared) -> Vocabulary:
+    """The registry plus what a scene declares."""
+    return Vocabulary(
+        labels=frozenset({ENTITY, *KINDS}),
+        relation_types=frozenset({*RELATION_TYPES, *declared.relation_types}),
+        properties=frozenset({*CORE_PROPERTIES, *EXTRA_PROPERTIES, *declared.properties}),
+    )
+
+
+def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
+    """Every constraint and index as (name, idempotent Cypher), in the order of creation."""
+    yield "scene_key", "CREATE CONSTRAINT scene_key IF NOT EXISTS FOR (s:Scene) REQUIRE s.key IS UNIQUE"
+    yield "scene_name", "CREATE CONSTRAINT scene_name IF NOT EXISTS FOR (s:Scene) REQUIRE s.name IS UNIQUE"
+    yield (
+        "entity_id",
+        "CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE (n.scene, n.id) IS UNIQUE",
+    )
+    yield (
+        "event_version",
+        "CREATE CONSTRAINT event_version IF NOT EXISTS FOR (e:Event) REQUIRE (e.scene, e.version) IS UNIQUE",
+    )
+    yield (
+        "event_action",
+        "CREATE CONSTRAINT event_action IF NOT EXISTS FOR (e:Event) REQUIRE (e.scene, e.action_id) IS UNIQUE",
+    )
+    yield "scene_status", "CREATE INDEX scene_status IF NOT EXISTS FOR (s:Scene) ON (s.status)"
+    for label in (ENTITY, *KINDS):
+        for field in ("", "name", "class"):
+            name, keys = _index_of(label, field)
+            yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
+
+
+def _index_of(label: LiteralString, field: LiteralString) -> tuple[LiteralString, LiteralString]:
+    stem: LiteralString = label.lower() + "_scene"
+    return (stem + "_" + field, "n.scene, n." + field) if field else (stem, "n.scene")
+
+
+def _check_name(name: str, pattern: re.Pattern[str], what: str, style: str) -> None:
+    if not pattern.fullmatch(name):
+        msg = f"{what} {name!r} can't be declared: use {style}, ASCII, at most 64 characters"
+        raise InputError(msg)

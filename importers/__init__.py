@@ -1,0 +1,1 @@
+"""Files to SceneGraph values, one file a format; no database here."""

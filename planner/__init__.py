@@ -1,0 +1,1 @@
+"""Deciding and acting: operators, the session, planning methods."""

@@ -1,0 +1,1 @@
+"""The operators of each vocabulary, as data, and what follows from them."""

@@ -1,0 +1,1 @@
+"""Question to Cypher to rows to answer."""

@@ -1,0 +1,124 @@
+"""One tree of errors in three branches, by who acts next.
+
+    SceneCypherError
+    ├── InputError         the user mends a file, a name or a setting      exit code 2
+    │   ├── DocumentError      a scene file: file, place, cause
+    │   └── SceneNotFound      no such scene, with the nearest names
+    ├── RejectedError      the model (or person) who wrote it tries again  exit code 1
+    │   ├── QueryRefused       the gate's verdict: code, piece, hint
+    │   ├── ActionRefused      an unmet precondition, in words
+    │   ├── UnknownReference   a name that means nothing, or too much
+    │   ├── ReplyRejected      a model's reply that does not have the asked form
+    │   └── ConflictError      the scene is not as the Delta says
+    └── ServiceError       the operator: database or model service         exit code 2
+        ├── DatabaseUnavailable  unreachable, wrong password, too old, failed
+        ├── QueryTimeout       a transaction ended at its time limit
+        ├── SceneReplaced      the generation was retired under the reader
+        └── ModelUnavailable   the model service, or a cassette that lacks a reply
+
+Every message ends with what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+
+class SceneCypherError(Exception):
+    """Root of all errors that SceneCypher raises on purpose."""
+
+    exit_code = 2
+
+
+class InputError(SceneCypherError):
+    """What the user gave can't be used; the message names file, place and cause."""
+
+
+class DocumentError(InputError):
+    """A file that can't become a scene graph.
+
+    `file` is as the user typed it, `place` a JSON path such as ``$.nodes[3].id``.
+    """
+
+    def __init__(self, file: str, place: str, cause: str) -> None:
+        super().__init__(f"{file}: {place}: {cause}")
+        self.file, self.place, self.cause = file, place, cause
+
+
+class SceneNotFound(InputError):
+    """No published scene has this name."""
+
+    def __init__(self, name: str, known: Sequence[str] = ()) -> None:
+        super().__init__(f"no scene named {name!r}{did_you_mean(name, known)}; `scenecypher scenes list` shows all")
+        self.name = name
+
+
+class RejectedError(SceneCypherError):
+    """What was proposed does not fit the scene; the text is written for the model that proposed it."""
+
+    exit_code = 1
+
+
+class QueryRefused(RejectedError):
+    """The gate refuses a query: `code` for programs, `piece` of the text that offends, `hint` to repair it."""
+
+    def __init__(self, code: str, message: str, *, piece: str = "", hint: str = "") -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.code, self.message, self.piece, self.hint = code, message, piece, hint
+
+
+class ActionRefused(RejectedError):
+    """A precondition does not hold; nothing was committed."""
+
+    def __init__(self, action: str, reasons: Sequence[str]) -> None:
+        super().__init__(f"{action}: {'; '.join(reasons)}")
+        self.action, self.reasons = action, tuple(reasons)
+
+
+class UnknownReference(RejectedError):
+    """A name, class or id that resolves to no node, or to several."""
+
+
+class ReplyRejected(RejectedError):
+    """A model's reply does not have the form that was asked for."""
+
+
+class ConflictError(RejectedError):
+    """The scene differs from what a Delta's *before* says; nothing was committed."""
+
+
+class ServiceError(SceneCypherError):
+    """The database or the model service failed; `retryable` says whether trying again may help."""
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class DatabaseUnavailable(ServiceError):
+    """The server can't be reached, refuses the password, is too old, or failed."""
+
+
+class QueryTimeout(ServiceError):
+    """The server or the watchdog ended a transaction at its time limit."""
+
+
+class SceneReplaced(ServiceError):
+    """The scene's generation was retired while it was in use; load it again by name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"scene {name!r} was replaced or deleted meanwhile; open it again by name", retryable=True)
+
+
+class ModelUnavailable(ServiceError):
+    """The model service failed, or a cassette lacks the reply that was asked for."""
+
+
+def did_you_mean(name: str, known: Sequence[str], *, limit: int = 3) -> str:
+    """` (did you mean 'a' or 'b'?)` for the nearest of `known` by casefold, or an empty string."""
+    folded = {word.casefold(): word for word in known}
+    near = get_close_matches(name.casefold(), list(folded), n=limit, cutoff=0.6)
+    if not near:
+        return ""
+    return f" (did you mean {' or '.join(repr(folded[word]) for word in near)}?)"

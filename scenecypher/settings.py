@@ -1,0 +1,41 @@
+"""Settings: read once at the front door from the environment (and `.env`), then passed down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from platformdirs import user_data_path
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Everything that can be configured, with its environment variable.
+
+    Times are in seconds, sizes in bytes unless the name says otherwise.
+    """
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", populate_by_name=True, frozen=True)
+
+    neo4j_uri: str | None = Field(None, validation_alias="NEO4J_URI")
+    neo4j_username: str = Field("neo4j", validation_alias="NEO4J_USERNAME")
+    neo4j_password: SecretStr | None = Field(None, validation_alias="NEO4J_PASSWORD")
+    neo4j_database: str = Field("neo4j", validation_alias="NEO4J_DATABASE")
+
+    home: Path = Field(default_factory=lambda: user_data_path("scenecypher"), validation_alias="SCENECYPHER_HOME")
+    heap_mb: int = Field(512, ge=256, validation_alias="SCENECYPHER_HEAP_MB")
+    page_cache_mb: int = Field(128, ge=32, validation_alias="SCENECYPHER_PAGE_CACHE_MB")
+
+    openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
+    openai_base_url: str | None = Field(None, validation_alias="OPENAI_BASE_URL")
+    model: str = Field("gpt-4o-2024-08-06", validation_alias="SCENECYPHER_MODEL")
+
+    query_timeout_s: float = Field(5.0, gt=0, validation_alias="SCENECYPHER_QUERY_TIMEOUT_S")
+    query_rows: int = Field(1_000, gt=0, validation_alias="SCENECYPHER_QUERY_ROWS")
+    query_bytes: int = Field(1_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_BYTES")
+    commit_timeout_s: float = Field(10.0, gt=0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
+
+    @property
+    def live_model(self) -> bool:
+        """Whether a model service is configured (a key, or a server of one's own)."""
+        return self.openai_api_key is not None or self.openai_base_url is not None
