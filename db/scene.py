@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -59,6 +59,13 @@ def typed(value: Value | None) -> object:
             return (float, value, math.copysign(1.0, value))
         case _:
             return (type(value), value)
+
+
+def same_value(one: Value | None, other: Value | None) -> bool:
+    """Whether two values have the same type and are equal as the database compares: 0.0 and -0.0 are."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same_value, one, other))
+    return type(one) is type(other) and one == other
 
 
 class Properties(Mapping[str, Value]):
@@ -190,10 +197,17 @@ class SceneGraph:
     @cached_property
     def by_class(self) -> Mapping[str, tuple[str, ...]]:
         """Node ids by class, sorted."""
-        ids: dict[str, list[str]] = {}
-        for node in self.nodes.values():
-            ids.setdefault(node.class_, []).append(node.id)
-        return {class_: tuple(sorted(group)) for class_, group in ids.items()}
+        return self._by_field("class_")
+
+    @cached_property
+    def by_kind(self) -> Mapping[str, tuple[str, ...]]:
+        """Node ids by kind, sorted."""
+        return self._by_field("kind")
+
+    @cached_property
+    def by_name(self) -> Mapping[str, tuple[str, ...]]:
+        """Node ids by name, sorted."""
+        return self._by_field("name")
 
     def targets(self, source: str, *types: str) -> tuple[str, ...]:
         """Ids that `source` has a relation of one of `types` (or any) to."""
@@ -203,11 +217,35 @@ class SceneGraph:
         """Ids that have a relation of one of `types` (or any) to `target`."""
         return tuple(r.source for r in self.incoming.get(target, ()) if not types or r.type in types)
 
+    def reached(self, source: str, *types: str) -> set[str]:
+        """Ids to which one or more relations of `types` (or any) lead from `source`; itself where they lead back."""
+        return _closure(source, lambda node_id: self.targets(node_id, *types))
+
+    def reaching(self, target: str, *types: str) -> set[str]:
+        """Ids from which one or more relations of `types` (or any) lead to `target`."""
+        return _closure(target, lambda node_id: self.sources(node_id, *types))
+
+    def _by_field(self, field_name: str) -> Mapping[str, tuple[str, ...]]:
+        ids: dict[str, list[str]] = {}
+        for node in self.nodes.values():
+            ids.setdefault(getattr(node, field_name), []).append(node.id)
+        return {value: tuple(sorted(group)) for value, group in ids.items()}
+
     def _by_end(self, end: str) -> Mapping[str, tuple[Relation, ...]]:
         groups: dict[str, list[Relation]] = {}
         for relation in sorted(self.relations):
             groups.setdefault(getattr(relation, end), []).append(relation)
         return {node_id: tuple(group) for node_id, group in groups.items()}
+
+
+def _closure(start: str, step: Callable[[str], Iterable[str]]) -> set[str]:
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        fresh = set(step(waiting.pop())) - found
+        found |= fresh
+        waiting += fresh
+    return found
 
 
 EMPTY: Final = SceneGraph.of()

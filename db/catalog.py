@@ -1,0 +1,104 @@
+"""What the database knows of each scene, besides its members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, LiteralString, TypeAlias
+
+from neo4j import ManagedTransaction
+
+from db.connection import Database
+from db.schema import Declared
+from scenecypher.errors import InputError, SceneNotFound
+
+Role: TypeAlias = Literal["world", "belief"]
+Status: TypeAlias = Literal["importing", "ready", "retired"]
+
+SCENE_NAME_LENGTH: Final = 200
+READ_TIMEOUT_S: Final = 30.0
+
+FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
+BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s"
+LIST: Final[LiteralString] = """
+MATCH (s:Scene {status: 'ready'}) WHERE s.name IS NOT NULL AND ($leased OR s.leased IS NULL)
+RETURN s ORDER BY s.name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneInfo:
+    """One generation of a scene, as it stood when it was read.
+
+    `key` is opaque and is what members carry; `version` counts commits since the import or copy.
+    """
+
+    key: str
+    name: str
+    role: Role
+    vocabulary: str
+    status: Status
+    version: int
+    declared: Declared = Declared()
+    source: str = ""
+    nodes: int = 0
+    relations: int = 0
+    copied_from: str | None = None
+    world: str | None = None
+    world_version: int | None = None
+    base: int = 0
+
+
+def info_of(record: Mapping[str, Any]) -> SceneInfo:
+    """The value of a Scene node that the server returned."""
+    return SceneInfo(
+        key=record["key"],
+        name=record.get("name") or record.get("was") or record["key"],
+        role=record["role"],
+        vocabulary=record["vocabulary"],
+        status=record["status"],
+        version=record["version"],
+        declared=Declared(tuple(record["declared_relations"]), tuple(record["declared_properties"])),
+        source=record["source"],
+        nodes=record["nodes"],
+        relations=record["relations"],
+        copied_from=record.get("copied_from"),
+        world=record.get("world"),
+        world_version=record.get("world_version"),
+        base=record.get("base", 0),
+    )
+
+
+def find(database: Database, name: str) -> SceneInfo:
+    """The published scene of this name. Raises SceneNotFound with the nearest names."""
+    found = lookup(database, name)
+    if found is None:
+        raise SceneNotFound(name, [info.name for info in scenes(database)])
+    return found
+
+
+def lookup(database: Database, name: str) -> SceneInfo | None:
+    """The published scene of this name, or None."""
+
+    def work(tx: ManagedTransaction) -> SceneInfo | None:
+        record = tx.run(FIND, name=name).single()
+        return info_of(record["s"]) if record else None
+
+    return database.read(work, timeout_s=READ_TIMEOUT_S)
+
+
+def scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
+    """Every published scene by name; copies leased to a worker only where asked for."""
+
+    def work(tx: ManagedTransaction) -> list[SceneInfo]:
+        return [info_of(record["s"]) for record in tx.run(LIST, leased=leased)]
+
+    return database.read(work, timeout_s=READ_TIMEOUT_S)
+
+
+def checked_name(name: str) -> str:
+    """A scene's name as people may type it. Raises InputError."""
+    if not name or len(name) > SCENE_NAME_LENGTH or not name.isprintable() or name != name.strip():
+        msg = f"{name[:60]!r} can't name a scene: use 1 to {SCENE_NAME_LENGTH} printable characters, no blank at the ends"
+        raise InputError(msg)
+    return name

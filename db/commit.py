@@ -1,0 +1,279 @@
+"""The one door for writing: lock one scene, read what the change rests on, check, apply, record; one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, LiteralString
+
+from neo4j import ManagedTransaction, Record
+
+from db.delta import (
+    AddNode,
+    AddRelation,
+    ChangeList,
+    Delta,
+    RemoveNode,
+    RemoveRelation,
+    SetKind,
+    SetProperty,
+    apply,
+    value_of,
+)
+from db.document import delta_hash, delta_json
+from db.rows import node_of, node_row, stored
+from db.scene import Relation, SceneGraph
+from scenecypher.errors import ConflictError, InputError, SceneReplaced
+
+# The lock comes first; everything else is read after it. Read before it, a check passes on what is stale by then.
+LOCK: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
+WITH s
+OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
+WITH s, done
+"""
+
+SCENE_FACTS: Final[LiteralString] = """
+       s.status AS status, s.version - 1 AS version, s.name AS name, s.vocabulary AS vocabulary,
+       s.declared_relations AS declared_relations, s.declared_properties AS declared_properties,
+       done.version AS done_version, done.hash AS done_hash, done.delta AS done_delta,
+"""
+
+READ_NAMED: Final[LiteralString] = (
+    LOCK
+    + """
+RETURN """
+    + SCENE_FACTS
+    + """
+       COLLECT { UNWIND $ids AS id MATCH (n:Entity {scene: $key, id: id}) RETURN n } AS nodes,
+       COLLECT { UNWIND $pairs AS p
+                 MATCH (:Entity {scene: $key, id: p[0]})-[r]->(:Entity {scene: $key, id: p[1]})
+                 RETURN [p[0], type(r), p[1]] } AS relations
+"""
+)
+
+WRITE_HEAD: Final[LiteralString] = "MATCH (s:Scene {key: $key})\n"
+WRITE_PARTS: Final[Mapping[LiteralString, LiteralString]] = {
+    "remove_relations": """
+CALL (s) { UNWIND $remove_relations AS row
+  MATCH (:Entity {scene: $key, id: row[0]})-[r:$(row[1])]->(:Entity {scene: $key, id: row[2]})
+  DELETE r RETURN count(*) AS remove_relations }
+""",
+    "remove_nodes": """
+CALL (s) { UNWIND $remove_nodes AS id MATCH (n:Entity {scene: $key, id: id})
+  DELETE n RETURN count(*) AS remove_nodes }
+""",
+    "add_nodes": """
+CALL (s) { UNWIND $add_nodes AS row CREATE (n:Entity:$(row.kind)) SET n = row.values
+  RETURN count(*) AS add_nodes }
+""",
+    "set_kinds": """
+CALL (s) { UNWIND $set_kinds AS row MATCH (n:Entity {scene: $key, id: row[0]})
+  REMOVE n:$(row[1]) SET n:$(row[2]) RETURN count(*) AS set_kinds }
+""",
+    "set_values": """
+CALL (s) { UNWIND $set_values AS row MATCH (n:Entity {scene: $key, id: row[0]})
+  SET n += row[1] RETURN count(*) AS set_values }
+""",
+    "add_relations": """
+CALL (s) { UNWIND $add_relations AS row
+  MATCH (a:Entity {scene: $key, id: row[0]}), (b:Entity {scene: $key, id: row[2]})
+  CREATE (a)-[:$(row[1])]->(b) RETURN count(*) AS add_relations }
+""",
+}
+WRITE_EVENT: Final[LiteralString] = """
+CREATE (e:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action, kind: $kind,
+                 action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes})
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Who changes a scene, and why.
+
+    `action_id` makes it safe to repeat: the same id with the same Delta is applied once.
+    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it takes back.
+    `note` stands in the history (such as why a step was inserted).
+    """
+
+    actor: str
+    action: str
+    action_id: str
+    expected_version: int | None = None
+    kind: str = "act"
+    undoes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """What was read under the lock: the scene's version before this change, and the part of it that was asked for."""
+
+    version: int
+    vocabulary: str
+    part: SceneGraph
+    extra: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The version that a change led to; `repeated` where the same action had been committed before."""
+
+    version: int
+    delta: Delta
+    repeated: bool = False
+
+
+class AlreadyDone(Exception):  # noqa: N818  rolls the transaction back; never leaves this package
+    """The same action was committed before."""
+
+    def __init__(self, version: int, delta_text: str) -> None:
+        super().__init__(version)
+        self.version, self.delta_text = version, delta_text
+
+
+def commit_delta(tx: ManagedTransaction, key: str, delta: Delta, *, intent: Intent) -> Committed:
+    """Apply a Delta that is known beforehand. Raises ConflictError, SceneReplaced, AlreadyDone."""
+    text = delta_json(delta)
+    record = tx.run(
+        READ_NAMED, key=key, action_id=intent.action_id, ids=_named_ids(delta), pairs=_named_pairs(delta)
+    ).single()
+    locked = opened(record, key, intent, text)
+    return write(tx, key, locked, delta, intent=intent, text=text)
+
+
+def opened(record: Record | None, key: str, intent: Intent, text: str | None) -> Locked:
+    """Check what the lock statement returned. `text` is the Delta's JSON where it is known already.
+
+    Raises SceneReplaced, AlreadyDone, InputError (the action id means another Delta), ConflictError (version moved).
+    """
+    if record is None or record["status"] != "ready":
+        raise SceneReplaced(key if record is None else record["name"] or key)
+    if record["done_version"] is not None:
+        if text is not None and record["done_hash"] != delta_hash(text):
+            msg = f"action id {intent.action_id!r} was used for another change; give each action an id of its own"
+            raise InputError(msg)
+        raise AlreadyDone(record["done_version"], record["done_delta"])
+    if intent.expected_version not in {None, record["version"]}:
+        msg = (
+            f"the scene is at version {record['version']}, not {intent.expected_version}; "
+            "look at what changed since (`scenecypher history`) and decide anew"
+        )
+        raise ConflictError(msg)
+    part = partial_graph(record["nodes"], record["relations"])
+    return Locked(record["version"], record["vocabulary"], part, record)
+
+
+def write(
+    tx: ManagedTransaction, key: str, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None
+) -> Committed:
+    """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
+    _check_declared(delta, locked)
+    after = apply(locked.part, delta)
+    groups = _groups(key, delta, locked.part, after)
+    text = text or delta_json(delta)
+    statement, counts = _statement(groups)
+    parameters: dict[str, Any] = {
+        **groups,
+        "key": key,
+        "actor": intent.actor,
+        "action": intent.action,
+        "action_id": intent.action_id,
+        "kind": intent.kind,
+        "undoes": list(intent.undoes),
+        "delta": text,
+        "hash": delta_hash(text),
+    }
+    record = tx.run(statement, parameters).single(strict=True)
+    for name in counts:
+        if record[name] != len(groups[name]):
+            msg = f"{name.replace('_', ' ')}: {record[name]} of {len(groups[name])} fit; load the scene again"
+            raise ConflictError(msg)
+    return Committed(record["version"], delta)
+
+
+def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:
+    """Part of a scene as a SceneGraph: relations whose ends were not read are left out."""
+    values = {node.id: node for node in map(node_of, nodes)}
+    pairs = {Relation(*row) for row in relations}
+    return SceneGraph.of(values.values(), (r for r in pairs if r.source in values and r.target in values))
+
+
+def _statement(groups: Mapping[str, list[Any]]) -> tuple[LiteralString, list[LiteralString]]:
+    names = [name for name in WRITE_PARTS if groups[name]]
+    parts: list[LiteralString] = [WRITE_PARTS[name] for name in names]
+    tail: LiteralString = "RETURN " + ", ".join(["s.version AS version", *names])
+    return WRITE_HEAD + "".join(parts) + WRITE_EVENT + tail, names
+
+
+def _groups(key: str, delta: Delta, before: SceneGraph, after: SceneGraph) -> dict[str, list[Any]]:
+    groups: dict[str, list[Any]] = {name: [] for name in WRITE_PARTS}
+    values: dict[str, dict[str, Any]] = {}
+    for change in delta.changes:
+        match change:
+            case RemoveRelation(r):
+                groups["remove_relations"].append([r.source, r.type, r.target])
+            case AddRelation(r):
+                groups["add_relations"].append([r.source, r.type, r.target])
+            case RemoveNode(node):
+                groups["remove_nodes"].append(node.id)
+            case AddNode(node):
+                groups["add_nodes"].append(node_row(key, node))
+            case SetKind():
+                groups["set_kinds"].append([change.id, change.before, change.after])
+            case SetProperty():
+                values.setdefault(change.id, {})[change.key] = stored(value_of(after.nodes[change.id], change.key))
+            case ChangeList():
+                node = after.nodes[change.id]
+                values.setdefault(change.id, {})[change.field] = list(
+                    node.states if change.field == "states" else node.affordances
+                )
+    groups["set_values"] = [[node_id, items] for node_id, items in values.items()]
+    return groups
+
+
+def _check_declared(delta: Delta, locked: Locked) -> None:
+    """Relation types and properties must be in the registry or declared by the scene."""
+    from db.schema import EXTRA_PROPERTIES, RELATION_TYPES  # noqa: PLC0415
+
+    types = {*RELATION_TYPES, *locked.extra["declared_relations"]}
+    names = {*EXTRA_PROPERTIES, *locked.extra["declared_properties"], "name", "class"}
+    for change in delta.changes:
+        used: Iterable[str] = ()
+        match change:
+            case AddRelation(relation) if relation.type not in types:
+                used = [relation.type]
+            case SetProperty() if change.key not in names and change.after is not None:
+                used = [change.key]
+            case AddNode(node):
+                used = [name for name in node.properties if name not in names]
+            case _:
+                continue
+        for name in used:
+            msg = f"{name!r} is neither in the schema nor declared by this scene; declare it in the scene's document"
+            raise InputError(msg)
+
+
+def _named_ids(delta: Delta) -> list[str]:
+    ids: set[str] = set()
+    for change in delta.changes:
+        match change:
+            case AddRelation(r) | RemoveRelation(r):
+                ids.update((r.source, r.target))
+            case AddNode(node) | RemoveNode(node):
+                ids.add(node.id)
+            case _:
+                ids.add(change.id)
+    return sorted(ids)
+
+
+def _named_pairs(delta: Delta) -> list[list[str]]:
+    pairs = {
+        (change.relation.source, change.relation.target)
+        for change in delta.changes
+        if isinstance(change, AddRelation | RemoveRelation)
+    }
+    return [list(pair) for pair in sorted(pairs)]
+
+
+Decide = Callable[[Locked], Delta]
+"""Reads what was locked and yields the Delta; raises ActionRefused. Pure: it may run again on a retry."""

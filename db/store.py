@@ -1,0 +1,323 @@
+"""SceneStore: scenes in the database — import, load, copy, lease, commit, history, undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final, Literal, LiteralString
+from uuid import uuid4
+
+from neo4j import ManagedTransaction
+
+from db import catalog, history, publish
+from db.catalog import BY_KEY, SceneInfo, checked_name, info_of
+from db.commit import AlreadyDone, Committed, Decide, Intent, commit_delta, opened, write
+from db.connection import CommitUnknown, ConstraintViolated, Database
+from db.delta import Delta, diff
+from db.document import delta_from_json
+from db.footprint import Footprint, statement_of
+from db.history import Event, Step
+from db.imported import ImportedScene
+from db.prepare import prepare
+from db.publish import Header, Progress
+from db.rows import node_of
+from db.scene import Relation, SceneGraph
+from scenecypher.errors import ConflictError, InputError, SceneReplaced
+
+CHANGES_A_COMMIT: Final = 5_000
+"""A re-import that changes more than this becomes a new generation."""
+LOAD_TIMEOUT_S: Final = 60.0
+LOAD_TRIES: Final = 20
+COMMIT_ASKED_AGAIN: Final = 5
+LEASE_S: Final = 3_600
+
+LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
+LOAD_RELATIONS: Final[LiteralString] = """
+MATCH (a:Entity {scene: $key})-[r]->(b) RETURN a.id AS source, collect([type(r), b.id]) AS to
+"""
+TAKE_LEASE: Final[LiteralString] = """
+MATCH (s:Scene {status: 'ready', copied_from: $from})
+WHERE s.leased IS NOT NULL AND s.free = true
+WITH s LIMIT 1 SET s.free = s.free AND NOT $token IS NULL
+WITH s WHERE s.free = true SET s.free = false, s.leased = $token RETURN s
+"""
+END_LEASE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.free = true, s.base = s.version"
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A scene's graph at one version."""
+
+    info: SceneInfo
+    graph: SceneGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did; `nodes` and `relations` count the scene after it, `changes` what a re-import changed."""
+
+    name: str
+    outcome: Literal["created", "updated", "replaced", "unchanged"]
+    version: int
+    nodes: int
+    relations: int
+    changes: int = 0
+
+
+class SceneStore:
+    """Scenes in one database. Makes no call before a method is used."""
+
+    def __init__(self, database: Database, *, commit_timeout_s: float = 10.0) -> None:
+        self.database = database
+        self._commit_timeout_s = commit_timeout_s
+
+    def prepare(self) -> None:
+        """Create the constraints and indexes that are missing; once a connection, never while reading."""
+        prepare(self.database)
+
+    # --- scenes
+
+    def find(self, name: str) -> SceneInfo:
+        """The published scene of this name. Raises SceneNotFound."""
+        return catalog.find(self.database, name)
+
+    def list(self) -> list[SceneInfo]:
+        """All published scenes, by name."""
+        return catalog.scenes(self.database)
+
+    def put(self, scene: ImportedScene, *, actor: str = "import", progress: Progress | None = None) -> Imported:
+        """Import a scene: create it, bring it up to date by one commit, or replace it by a new generation.
+
+        An equal graph changes nothing. Raises InputError for a bad name.
+        """
+        checked_name(scene.name)
+        known = catalog.lookup(self.database, scene.name)
+        header = Header(scene.name, scene.vocabulary, scene.role, scene.declared, scene.source)
+        if known is None or (known.vocabulary, known.declared, known.role) != (
+            scene.vocabulary,
+            scene.declared,
+            scene.role,
+        ):
+            return self._publish(scene.graph, header, "replaced" if known else "created", progress)
+        current = self.load(scene.name)
+        delta = diff(current.graph, scene.graph)
+        if not delta:
+            return _imported(current.info, current.graph, "unchanged", 0)
+        if len(delta) > CHANGES_A_COMMIT:
+            return self._publish(scene.graph, header, "replaced", progress)
+        done = self.commit(
+            current.info, delta, actor=actor, action="import", expected_version=current.info.version
+        )
+        return _imported(replace(current.info, version=done.version), scene.graph, "updated", len(delta))
+
+    def load(self, name: str) -> Snapshot:
+        """The whole scene at one version. Raises SceneNotFound, or SceneReplaced if it keeps being replaced."""
+        for _ in range(LOAD_TRIES):
+            snapshot = self.database.read(_loading(self.find(name).key), timeout_s=LOAD_TIMEOUT_S)
+            if snapshot is not None:
+                return snapshot
+        raise SceneReplaced(name)
+
+    def copy(self, name: str, to: str, *, progress: Progress | None = None) -> SceneInfo:
+        """A copy under a new name, with an empty history. Raises InputError where `to` is taken."""
+        checked_name(to)
+        if catalog.lookup(self.database, to) is not None:
+            msg = f"a scene named {to!r} exists; delete it first or choose another name"
+            raise InputError(msg)
+        return self._copy(name, to, progress=progress)
+
+    def delete(self, name: str) -> None:
+        """Take a scene away from its name at once; `clean` frees its space later. Raises SceneNotFound."""
+        publish.retire(self.database, self.find(name).key)
+
+    def clean(self, *, grace_s: float = 3_600.0, progress: Progress | None = None) -> int:
+        """Delete generations retired, and imports left unfinished, more than `grace_s` ago; how many."""
+        return publish.clean(self.database, grace_s=grace_s, progress=progress)
+
+    # --- episodes
+
+    @contextmanager
+    def lease(self, name: str) -> Iterator[SceneInfo]:
+        """A copy of a scene for one worker's own use; it is reset and kept for the next when the block ends."""
+        source = self.find(name)
+        origin = f"{source.key}@{source.version}"
+        copy = self._take_lease(origin) or self._copy(
+            name, f"{name}#lease-{uuid4().hex[:12]}", leased=uuid4().hex, copied_from=origin
+        )
+        try:
+            yield copy
+        finally:
+            self.reset(copy)
+            self.database.write(
+                lambda tx: tx.run(END_LEASE, key=copy.key).consume(), timeout_s=self._commit_timeout_s
+            )
+
+    def reset(self, scene: SceneInfo, version: int | None = None) -> int:
+        """Take back, in one commit, all that happened since `version` (a copy's own start where None)."""
+        to = scene.base if version is None else version
+        log = self.history(scene, after=to)
+        way_back = history.rewound(log)
+        if not way_back:
+            return log[-1].version if log else to
+        step = Step(way_back, tuple(event.version for event in log), f"reset to version {to}")
+        return self._commit_step(scene, step, kind="undo", actor="reset").version
+
+    # --- writing
+
+    def commit(
+        self,
+        scene: SceneInfo,
+        delta: Delta,
+        *,
+        actor: str,
+        action: str,
+        action_id: str | None = None,
+        expected_version: int | None = None,
+    ) -> Committed:
+        """Apply a Delta in one transaction. A repeated `action_id` with the same Delta is applied once.
+
+        Raises ConflictError naming what is not as the Delta says, SceneReplaced, InputError.
+        """
+        intent = Intent(actor, action, action_id or uuid4().hex, expected_version)
+        return self._write(lambda tx: commit_delta(tx, scene.key, delta, intent=intent))
+
+    def act(self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent) -> Committed:
+        """Lock, read `footprint`, let `decide` make the Delta from it, commit: one transaction.
+
+        Whatever `decide` raises (ActionRefused above all) rolls back; nothing is committed.
+        """
+        text, parameters = statement_of(footprint)
+
+        def work(tx: ManagedTransaction) -> Committed:
+            record = tx.run(text, parameters, key=scene.key, action_id=intent.action_id).single()
+            locked = opened(record, scene.key, intent, None)
+            return write(tx, scene.key, locked, decide(locked), intent=intent)
+
+        return self._write(work)
+
+    # --- history
+
+    def history(self, scene: SceneInfo, *, after: int = 0) -> list[Event]:
+        """The events with a version above `after`, oldest first."""
+        return self.database.read(
+            lambda tx: history.events(tx, scene.key, after=after), timeout_s=LOAD_TIMEOUT_S
+        )
+
+    def undo(
+        self, scene: SceneInfo, *, version: int | None = None, to: int | None = None, actor: str = "person"
+    ) -> Committed:
+        """Take back the latest action that still holds, the one of `version`, or all after version `to`.
+
+        Raises InputError where there is none, ConflictError where its after-values no longer hold.
+        """
+        step = history.undo_step(self.history(scene), version=version, to=to)
+        return self._commit_step(scene, step, kind="undo", actor=actor)
+
+    def redo(self, scene: SceneInfo, *, actor: str = "person") -> Committed:
+        """Take the latest undo back. Raises InputError where there is none."""
+        return self._commit_step(scene, history.redo_step(self.history(scene)), kind="redo", actor=actor)
+
+    def as_of(self, name: str, version: int) -> SceneGraph:
+        """The scene as it was at `version`, rewound in memory. Raises InputError for a version it never had."""
+        snapshot = self.load(name)
+        if not 0 <= version <= snapshot.info.version:
+            msg = f"{name!r} has versions 0 to {snapshot.info.version}, not {version}"
+            raise InputError(msg)
+        log = [e for e in self.history(snapshot.info, after=version) if e.version <= snapshot.info.version]
+        from db.delta import apply  # noqa: PLC0415
+
+        return apply(snapshot.graph, history.rewound(log))
+
+    # --- within
+
+    def _publish(
+        self,
+        graph: SceneGraph,
+        header: Header,
+        outcome: Literal["created", "replaced"],
+        progress: Progress | None,
+    ) -> Imported:
+        info = publish.publish(self.database, graph, header, progress=progress)
+        return _imported(info, graph, outcome, 0)
+
+    def _copy(
+        self,
+        name: str,
+        to: str,
+        *,
+        leased: str | None = None,
+        copied_from: str | None = None,
+        progress: Progress | None = None,
+    ) -> SceneInfo:
+        source = self.load(name)
+        info = source.info
+        header = Header(
+            to,
+            info.vocabulary,
+            info.role,
+            info.declared,
+            info.source,
+            copied_from=copied_from or f"{info.key}@{info.version}",
+            world=info.world,
+            world_version=info.world_version,
+            leased=leased,
+        )
+        return publish.publish(self.database, source.graph, header, progress=progress)
+
+    def _take_lease(self, origin: str) -> SceneInfo | None:
+        parameters = {"from": origin, "token": uuid4().hex}
+
+        def work(tx: ManagedTransaction) -> SceneInfo | None:
+            record = tx.run(TAKE_LEASE, parameters).single()
+            return info_of(record["s"]) if record else None
+
+        return self.database.write(work, timeout_s=self._commit_timeout_s)
+
+    def _commit_step(self, scene: SceneInfo, step: Step, *, kind: str, actor: str) -> Committed:
+        intent = Intent(actor, step.action, uuid4().hex, kind=kind, undoes=step.undoes)
+        return self._write(lambda tx: commit_delta(tx, scene.key, step.delta, intent=intent))
+
+    def _write(self, work: Callable[[ManagedTransaction], Committed]) -> Committed:
+        """Run a commit; a lost answer to COMMIT is asked again, which the action id makes safe."""
+        for asked in range(COMMIT_ASKED_AGAIN):
+            try:
+                return self.database.write(work, timeout_s=self._commit_timeout_s)
+            except AlreadyDone as done:
+                return Committed(done.version, delta_from_json(done.delta_text), repeated=True)
+            except CommitUnknown:
+                if asked == COMMIT_ASKED_AGAIN - 1:
+                    raise
+            except ConstraintViolated as error:
+                msg = "the scene holds a relation or node that the change does not know of; load it again"
+                raise ConflictError(msg) from error
+        raise AssertionError
+
+
+def _loading(key: str) -> Callable[[ManagedTransaction], Snapshot | None]:
+    """Read a scene within one version; None where it moved meanwhile or was replaced."""
+
+    def work(tx: ManagedTransaction) -> Snapshot | None:
+        before = tx.run(BY_KEY, key=key).single()
+        nodes = [node_of(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
+        relations = [
+            Relation(record["source"], kind, target)
+            for record in tx.run(LOAD_RELATIONS, key=key)
+            for kind, target in record["to"]
+        ]
+        after = tx.run(BY_KEY, key=key).single()
+        if before is None or after is None or before["s"]["version"] != after["s"]["version"]:
+            return None
+        info = info_of(after["s"])
+        return Snapshot(info, SceneGraph.of(nodes, relations)) if info.status == "ready" else None
+
+    return work
+
+
+def _imported(
+    info: SceneInfo,
+    graph: SceneGraph,
+    outcome: Literal["created", "updated", "replaced", "unchanged"],
+    changes: int,
+) -> Imported:
+    return Imported(info.name, outcome, info.version, len(graph.nodes), len(graph.relations), changes)
