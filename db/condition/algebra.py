@@ -1,0 +1,249 @@
+"""The Condition algebra: a closed union of logical expressions over one scene graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from db.scene import InvalidValue, Value, checked, typed
+from db.schema import KINDS, PROPERTY_NAME, RELATION_NAME, RESERVED_PROPERTIES
+
+VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+TEXT_FIELDS: Final = ("name", "class")
+
+
+@dataclass(frozen=True, slots=True)
+class Id:
+    """A constant: the node with this id."""
+
+    id: str
+
+
+Term: TypeAlias = str | Id
+"""A variable's name, such as "x" or "agent", or a constant node."""
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of `parts`; true where there are none."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """At least one of `parts`; false where there are none."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """`part` does not hold; so it is true of what is absent."""
+
+    part: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class HasState:
+    """`x` is in `state`."""
+
+    x: Term
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class HasClass:
+    """`x` is of a class, as the source spells it."""
+
+    x: Term
+    class_: str
+
+
+@dataclass(frozen=True, slots=True)
+class HasKind:
+    """`x` is of one of the registry's kinds."""
+
+    x: Term
+    kind: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            msg = f"kind {self.kind!r} is none of {', '.join(KINDS)}"
+            raise InvalidValue(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class HasAffordance:
+    """`x` has `affordance`."""
+
+    x: Term
+    affordance: str
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """`source` has a relation of `type` to `target`."""
+
+    source: Term
+    type: str
+    target: Term
+
+    def __post_init__(self) -> None:
+        _check_type(self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBy:
+    """`agent` holds `x`, in whichever hand."""
+
+    x: Term
+    agent: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """From `x` one or more relations of `types` lead to `y`: the cup on the tray in the cupboard is within it."""
+
+    x: Term
+    y: Term
+    types: tuple[str, ...] = ("INSIDE", "ON")
+
+    def __post_init__(self) -> None:
+        if not self.types:
+            msg = "a Within needs at least one relation type to follow"
+            raise InvalidValue(msg)
+        for type_ in self.types:
+            _check_type(type_)
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """`x` and `y` are one and the same node of the scene."""
+
+    x: Term
+    y: Term
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyEquals:
+    """A property, `name` or `class` of `x` has `value`, of the same type: 1, 1.0 and True differ."""
+
+    x: Term
+    key: str
+    value: Value
+
+    def __post_init__(self) -> None:
+        named = PROPERTY_NAME.fullmatch(self.key) and self.key not in RESERVED_PROPERTIES
+        if not named and self.key not in TEXT_FIELDS:
+            msg = f"{self.key!r} is no property that a condition may compare; use a property, 'name' or 'class'"
+            raise InvalidValue(msg)
+        object.__setattr__(self, "value", checked(self.value, self.key))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PropertyEquals) and self._typed() == other._typed()
+
+    def __hash__(self) -> int:
+        return hash(self._typed())
+
+    def _typed(self) -> tuple[object, ...]:
+        return (self.x, self.key, typed(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """Some node of the scene, called `var`, makes `where` true."""
+
+    var: str
+    where: Condition
+
+    def __post_init__(self) -> None:
+        _check_variable(self.var)
+
+
+@dataclass(frozen=True, slots=True)
+class ForAll:
+    """Every node, called `var`, that makes `where` true makes `then` true; so it holds where there is none."""
+
+    var: str
+    where: Condition
+    then: Condition
+
+    def __post_init__(self) -> None:
+        _check_variable(self.var)
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """`n` or more nodes, each called `var`, make `where` true."""
+
+    n: int
+    var: str
+    where: Condition
+
+    def __post_init__(self) -> None:
+        _check_number(self.n)
+        _check_variable(self.var)
+
+
+@dataclass(frozen=True, slots=True)
+class Exactly:
+    """`n` nodes and no more, each called `var`, make `where` true."""
+
+    n: int
+    var: str
+    where: Condition
+
+    def __post_init__(self) -> None:
+        _check_number(self.n)
+        _check_variable(self.var)
+
+
+Atom: TypeAlias = HasState | HasClass | HasKind | HasAffordance | Related | HeldBy | Within | Same | PropertyEquals
+Quantifier: TypeAlias = Exists | ForAll | AtLeast | Exactly
+Condition: TypeAlias = And | Or | Not | Atom | Quantifier
+
+ALWAYS: Final = And(())
+NEVER: Final = Or(())
+
+
+def conjuncts(condition: Condition) -> Iterator[Condition]:
+    """The parts that must all hold, nested And laid flat."""
+    if isinstance(condition, And):
+        for part in condition.parts:
+            yield from conjuncts(part)
+    else:
+        yield condition
+
+
+def terms(atom: Atom) -> tuple[Term, ...]:
+    """The one or two terms that an atom speaks of, the subject first."""
+    match atom:
+        case Related():
+            return (atom.source, atom.target)
+        case HeldBy():
+            return (atom.x, atom.agent)
+        case Within() | Same():
+            return (atom.x, atom.y)
+        case HasState() | HasClass() | HasKind() | HasAffordance() | PropertyEquals():
+            return (atom.x,)
+
+
+def _check_type(type_: str) -> None:
+    if not RELATION_NAME.fullmatch(type_):
+        msg = f"relation type {type_!r} must be UPPER_SNAKE_CASE, ASCII, at most 64 characters"
+        raise InvalidValue(msg)
+
+
+def _check_variable(name: str) -> None:
+    if not VARIABLE.fullmatch(name):
+        msg = f"variable {name!r} must be a letter, then letters, digits or underscores, ASCII, at most 64"
+        raise InvalidValue(msg)
+
+
+def _check_number(n: int) -> None:
+    if type(n) is not int or n < 0:
+        msg = f"a number of nodes is a whole number from 0, not {n!r}"
+        raise InvalidValue(msg)

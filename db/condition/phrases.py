@@ -1,0 +1,154 @@
+"""English for states, affordances and relation types: one table each, with a plain fallback for what is not in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from db.scene import Point, Value
+
+Verb: TypeAlias = Literal["be", "can", "have"]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A predicate such as (be, "open") or (can, "be grabbed"), said of one or many, affirmed or denied."""
+
+    verb: Verb
+    rest: str
+
+    def said(self, *, negated: bool = False, plural: bool = False) -> str:
+        """The words, such as "are not open", "cannot be grabbed" or "does not have a plug"."""
+        return f"{_VERBS[self.verb, plural, negated]} {self.rest}"
+
+
+_VERBS: Final[Mapping[tuple[Verb, bool, bool], str]] = {
+    ("be", False, False): "is",
+    ("be", False, True): "is not",
+    ("be", True, False): "are",
+    ("be", True, True): "are not",
+    ("can", False, False): "can",
+    ("can", False, True): "cannot",
+    ("can", True, False): "can",
+    ("can", True, True): "cannot",
+    ("have", False, False): "has",
+    ("have", False, True): "does not have",
+    ("have", True, False): "have",
+    ("have", True, True): "do not have",
+}
+
+STATES: Final[Mapping[str, str]] = {
+    "lying": "lying down",
+    "plugged_in": "plugged in",
+    "plugged_out": "unplugged",
+    "unplugged": "unplugged",
+    "toggled_on": "switched on",
+    "sitting": "sitting down",
+}
+"""A state that is not listed is said as it is, with spaces for underscores."""
+
+RELATIONS: Final[Mapping[str, Phrase]] = {
+    "INSIDE": Phrase("be", "inside"),
+    "ON": Phrase("be", "on"),
+    "UNDER": Phrase("be", "under"),
+    "ATTACHED_TO": Phrase("be", "attached to"),
+    "CLOSE": Phrase("be", "close to"),
+    "FACING": Phrase("be", "facing"),
+    "BETWEEN": Phrase("be", "a door to"),
+    "CONNECTS": Phrase("be", "connected to"),
+    "HOLDS": Phrase("be", "holding"),
+    "HOLDS_LH": Phrase("be", "holding in the left hand"),
+    "HOLDS_RH": Phrase("be", "holding in the right hand"),
+}
+
+AFFORDANCES: Final[Mapping[str, Phrase]] = {
+    "body_part": Phrase("be", "a body part"),
+    "can_open": Phrase("can", "be opened"),
+    "clothes": Phrase("be", "something to wear"),
+    "containers": Phrase("can", "hold things inside"),
+    "cover_object": Phrase("can", "cover things"),
+    "cream": Phrase("be", "a cream"),
+    "cuttable": Phrase("can", "be cut"),
+    "drinkable": Phrase("can", "be drunk"),
+    "eatable": Phrase("can", "be eaten"),
+    "grabbable": Phrase("can", "be grabbed"),
+    "hangable": Phrase("can", "be hung up"),
+    "has_paper": Phrase("have", "paper"),
+    "has_plug": Phrase("have", "a plug"),
+    "has_switch": Phrase("have", "a switch"),
+    "lieable": Phrase("can", "be lain on"),
+    "lookable": Phrase("can", "be looked at"),
+    "movable": Phrase("can", "be moved"),
+    "person": Phrase("be", "a person"),
+    "pourable": Phrase("can", "be poured"),
+    "readable": Phrase("can", "be read"),
+    "recipient": Phrase("can", "be poured into"),
+    "sittable": Phrase("can", "be sat on"),
+    "surfaces": Phrase("have", "a surface to put things on"),
+    "wearable": Phrase("can", "be worn"),
+    "washable": Phrase("can", "be washed"),
+}
+
+_PLAIN: Final = re.compile(r"[a-z]+(?:[ '-][a-z]+)*")
+_SIBILANT: Final = ("s", "x", "z", "ch", "sh")
+
+
+def state_phrase(state: str) -> Phrase:
+    """How a state is said: "plugged in" for plugged_in."""
+    return Phrase("be", STATES.get(state, state.replace("_", " ")))
+
+
+def affordance_phrase(affordance: str) -> Phrase:
+    """How an affordance is said: "can be opened" for can_open; what the table lacks is quoted."""
+    return AFFORDANCES.get(affordance) or Phrase("have", f"the affordance '{affordance}'")
+
+
+def relation_phrase(type_: str, target: str) -> Phrase:
+    """How a relation is said: "inside the fridge"; a type that a scene declares goes by its name."""
+    known = RELATIONS.get(type_)
+    return (
+        Phrase(known.verb, f"{known.rest} {target}") if known else Phrase("have", f"the relation {type_} to {target}")
+    )
+
+
+def within_phrase(types: Sequence[str], target: str) -> Phrase:
+    """How a containment is said: "inside or on the fridge, directly or not"."""
+    ways = " or ".join(RELATIONS[type_].rest if type_ in RELATIONS else type_ for type_ in types)
+    return Phrase("be", f"{ways} {target}, directly or not")
+
+
+def value_words(value: Value) -> str:
+    """'red', true, 3, (1.0, 2.0), ['a', 'b']."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f"'{value}'"
+        case Point():
+            axes = (value.x, value.y) if value.z is None else (value.x, value.y, value.z)
+            return f"({', '.join(map(str, axes))})"
+        case tuple():
+            return f"[{', '.join(map(value_words, value))}]"
+        case _:
+            return str(value)
+
+
+def with_the(name: str) -> str:
+    """A name in a sentence: "the apple", but "soap_1001" and "Kitchen", which read like proper names, as they are."""
+    return f"the {name}" if _PLAIN.fullmatch(name) else name
+
+
+def with_a(noun: str) -> str:
+    """One of a sort: "an apple", "a fridge"."""
+    return f"an {noun}" if noun[:1].lower() in {*"aeiou"} else f"a {noun}"
+
+
+def plural_of(noun: str) -> str:
+    """Several of a sort: "apples", "boxes", "candies", but "things of class DiningTable"."""
+    if not _PLAIN.fullmatch(noun):
+        return f"things of class {noun}"
+    if noun.endswith("y") and noun[-2:-1] not in {*"aeiou"}:
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(_SIBILANT) else f"{noun}s"

@@ -1,0 +1,111 @@
+"""What stands in the way of a Condition: the smallest parts that fail, in words that a model can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Final, assert_never
+
+from db.condition.algebra import (
+    And,
+    AtLeast,
+    Atom,
+    Condition,
+    Exactly,
+    Exists,
+    ForAll,
+    Id,
+    Not,
+    Or,
+    Quantifier,
+    terms,
+)
+from db.condition.evaluation import evaluate, witnesses
+from db.condition.words import Speaker
+from db.scene import SceneGraph
+
+MOST_CASES: Final = 5
+"""How many nodes that break a quantified condition are named one by one."""
+
+
+def unmet(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> tuple[str, ...]:
+    """The smallest parts that fail, each said as the fact that stands in the way; empty exactly where all holds."""
+    return tuple(dict.fromkeys(_failures(condition, graph, bindings)))
+
+
+def _failures(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
+    match condition:
+        case _ if evaluate(condition, graph, bindings):
+            return
+        case And():
+            for part in condition.parts:
+                yield from _failures(part, graph, bindings)
+        case Or():
+            yield from _failures_of_or(condition, graph, bindings)
+        case Not():
+            yield from _failures_of_not(condition.part, graph, bindings)
+        case ForAll() | Exists() | AtLeast() | Exactly():
+            yield from _failures_of_quantifier(condition, graph, bindings)
+        case _:
+            yield from _failures_of_atom(condition, graph, bindings)
+
+
+def _failures_of_or(condition: Or, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
+    if len(condition.parts) == 1:
+        yield from _failures(condition.parts[0], graph, bindings)
+        return
+    speaker = Speaker(graph, bindings)
+    choices = ", or ".join(speaker.said(part) for part in condition.parts)
+    yield f"none of these holds: {choices}" if choices else speaker.said(condition)
+
+
+def _failures_of_not(part: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
+    """`part` holds, and should not."""
+    match part:
+        case Not():
+            yield from _failures(part.part, graph, bindings)
+        case Or():
+            for choice in part.parts:
+                yield from _failures(Not(choice), graph, bindings)
+        case Exists():
+            found = witnesses(part.var, part.where, graph=graph, bindings=bindings)
+            yield from _cases(Not(part.where), part.var, found, graph=graph, bindings=bindings)
+        case _:
+            yield Speaker(graph, bindings).said(part)
+
+
+def _failures_of_quantifier(condition: Quantifier, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
+    found = witnesses(condition.var, condition.where, graph=graph, bindings=bindings)
+    match condition:
+        case ForAll():
+            yield from _cases(condition.then, condition.var, found, graph=graph, bindings=bindings)
+        case AtLeast() | Exactly():
+            yield f"{Speaker(graph, bindings).said(condition, negated=True)} ({sum(1 for _ in found)} now)"
+        case Exists():
+            yield Speaker(graph, bindings).said(condition, negated=True)
+        case _:
+            assert_never(condition)
+
+
+def _cases(
+    then: Condition, var: str, found: Iterable[str], *, graph: SceneGraph, bindings: Mapping[str, str]
+) -> Iterator[str]:
+    failing = (node for node in found if not evaluate(then, graph, {**bindings, var: node}))
+    for node in islice(failing, MOST_CASES):
+        yield from _failures(then, graph, {**bindings, var: node})
+    more = sum(1 for _ in failing)
+    if more:
+        yield f"{more} more like these"
+
+
+def _failures_of_atom(atom: Atom, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
+    lacking = False
+    for term in terms(atom):
+        node_id = term.id if isinstance(term, Id) else bindings.get(term)
+        if node_id is None:
+            yield f"nothing is given for {term}"
+        elif node_id not in graph.nodes:
+            yield f"there is no node '{node_id}'"
+        lacking = lacking or node_id is None or node_id not in graph.nodes
+    if not lacking:
+        yield Speaker(graph, bindings).said(atom, negated=True)

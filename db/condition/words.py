@@ -1,0 +1,213 @@
+"""Conditions in English: "the apple is not inside the fridge", "every plate is on the table"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+from db.condition.algebra import (
+    And,
+    AtLeast,
+    Atom,
+    Condition,
+    Exactly,
+    Exists,
+    ForAll,
+    HasAffordance,
+    HasClass,
+    HasKind,
+    HasState,
+    HeldBy,
+    Id,
+    Not,
+    Or,
+    PropertyEquals,
+    Related,
+    Same,
+    Term,
+    Within,
+    conjuncts,
+    terms,
+)
+from db.condition.phrases import (
+    Phrase,
+    affordance_phrase,
+    plural_of,
+    relation_phrase,
+    state_phrase,
+    value_words,
+    with_a,
+    with_the,
+    within_phrase,
+)
+from db.scene import SceneGraph
+
+Literal: TypeAlias = tuple[Atom, bool]
+"""An atom, and whether it is denied."""
+
+
+def explain(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> str:
+    """What `condition` says, in words: "the apple is not inside the fridge". It says nothing of whether it holds.
+
+    Nodes go by their name where it is unique, else by name and id, else by id; an unbound variable by its own name.
+    """
+    return Speaker(graph, bindings).said(condition)
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Says conditions; `pronouns` gives quantified variables their phrase, such as "that apple"."""
+
+    graph: SceneGraph
+    bindings: Mapping[str, str]
+    pronouns: Mapping[str, str] = field(default_factory=dict)
+
+    def said(self, condition: Condition, *, negated: bool = False) -> str:
+        """The sentence, without a full stop."""
+        match condition:
+            case And() | Or():
+                return self._joined(condition, negated=negated)
+            case Not():
+                return self.said(condition.part, negated=not negated)
+            case ForAll():
+                return self._said_of_all(condition, negated=negated)
+            case Exists() | AtLeast() | Exactly():
+                return self._said_of_some(condition, negated=negated)
+            case HeldBy():
+                holding = relation_phrase("HOLDS", self.name(condition.x))
+                return f"{self.name(condition.agent)} {holding.said(negated=negated)}"
+            case _:
+                return f"{self.name(terms(condition)[0])} {self._predicate(condition).said(negated=negated)}"
+
+    def name(self, term: Term) -> str:
+        """How a sentence calls what `term` stands for."""
+        if isinstance(term, str) and term in self.pronouns:
+            return self.pronouns[term]
+        node_id = term.id if isinstance(term, Id) else self.bindings.get(term, term)
+        node = self.graph.nodes.get(node_id) if isinstance(term, Id) or term in self.bindings else None
+        if node is None:
+            return node_id
+        unique = len(self.graph.by_name[node.name]) == 1
+        return with_the(node.name) if unique else f"{with_the(node.name)} ({node_id})"
+
+    def _joined(self, condition: And | Or, *, negated: bool) -> str:
+        all_of_them = isinstance(condition, And) is not negated
+        if not condition.parts:
+            return "nothing is needed" if all_of_them else "what is needed is impossible"
+        if len(condition.parts) == 1:
+            return self.said(condition.parts[0], negated=negated)
+        said = (self._bracketed(part, negated=negated) for part in condition.parts)
+        return (" and " if all_of_them else " or ").join(said)
+
+    def _bracketed(self, part: Condition, *, negated: bool) -> str:
+        said = self.said(part, negated=negated)
+        return f"({said})" if " and " in said or " or " in said or " such that " in said else said
+
+    def _said_of_some(self, condition: Exists | AtLeast | Exactly, *, negated: bool) -> str:
+        group = _Group.of(condition.var, condition.where)
+        counted, plural = _counted(condition, group.noun, negated=negated)
+        literals = _literals(condition.var, group.rest)
+        be = "are" if plural else "is"
+        if not group.rest:
+            return f"there {be} {counted}"
+        if literals is not None:
+            return f"{counted} {self._about(literals, plural=plural)}"
+        return f"there {be} {counted} such that {self._meaning(condition.var, group.noun).said(And(group.rest))}"
+
+    def _said_of_all(self, condition: ForAll, *, negated: bool) -> str:
+        group = _Group.of(condition.var, condition.where)
+        every = f"{'not every' if negated else 'every'} {group.noun}"
+        which, then = _literals(condition.var, group.rest), _literals(condition.var, tuple(conjuncts(condition.then)))
+        if which is not None and then:
+            that = f" that {self._about(which, plural=False)}" if which else ""
+            return f"{every}{that} {self._about(then, plural=False)}"
+        inner = self._meaning(condition.var, group.noun)
+        such = f" such that {inner.said(And(group.rest))}" if group.rest else ""
+        opening = f"not for {every.removeprefix('not ')}" if negated else f"for {every}"
+        return f"{opening}{such}: {inner.said(condition.then)}"
+
+    def _meaning(self, var: str, noun: str) -> Speaker:
+        """A speaker for whom `var` is "that apple"."""
+        phrase = f"that {noun}"
+        if phrase in self.pronouns.values():
+            phrase = f"{phrase} ({var})"
+        return Speaker(self.graph, self.bindings, {**self.pronouns, var: phrase})
+
+    def _about(self, literals: Sequence[Literal], *, plural: bool) -> str:
+        return " and ".join(self._predicate(atom).said(negated=denied, plural=plural) for atom, denied in literals)
+
+    def _predicate(self, atom: Atom) -> Phrase:
+        """What `atom` says of its first term."""
+        match atom:
+            case HasState():
+                return state_phrase(atom.state)
+            case HasClass():
+                return Phrase("be", with_a(atom.class_))
+            case HasKind():
+                return Phrase("be", with_a(atom.kind.lower()))
+            case HasAffordance():
+                return affordance_phrase(atom.affordance)
+            case PropertyEquals():
+                return Phrase("have", f"{atom.key} {value_words(atom.value)}")
+            case Related() | HeldBy() | Within() | Same():
+                return self._link(atom)
+            case _:
+                assert_never(atom)
+
+    def _link(self, atom: Related | HeldBy | Within | Same) -> Phrase:
+        match atom:
+            case Related():
+                return relation_phrase(atom.type, self.name(atom.target))
+            case HeldBy():
+                return Phrase("be", f"held by {self.name(atom.agent)}")
+            case Within():
+                return within_phrase(atom.types, self.name(atom.y))
+            case Same():
+                return Phrase("be", self.name(atom.y))
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """What a quantifier ranges over: a noun, and the rest of its `where`."""
+
+    noun: str
+    rest: tuple[Condition, ...]
+
+    @classmethod
+    def of(cls, var: str, where: Condition) -> _Group:
+        parts = tuple(conjuncts(where))
+        for part in parts:
+            if isinstance(part, HasClass) and part.x == var:
+                return cls(part.class_, tuple(other for other in parts if other is not part))
+        for part in parts:
+            if isinstance(part, HasKind) and part.x == var:
+                return cls(part.kind.lower(), tuple(other for other in parts if other is not part))
+        return cls("thing", parts)
+
+
+def _counted(condition: Exists | AtLeast | Exactly, noun: str, *, negated: bool) -> tuple[str, bool]:
+    """The subject, such as "at least 2 apples", and whether it is a plural."""
+    match condition:
+        case Exists():
+            return (f"no {noun}" if negated else with_a(noun)), False
+        case AtLeast():
+            how_many = "fewer than" if negated else "at least"
+        case Exactly():
+            how_many = "not exactly" if negated else "exactly"
+    one = condition.n == 1
+    return f"{how_many} {condition.n} {noun if one else plural_of(noun)}", not one
+
+
+def _literals(var: str, parts: Sequence[Condition]) -> list[Literal] | None:
+    """`parts` as predicates of `var`; None where one of them is not of that simple form."""
+    found: list[Literal] = []
+    for part in parts:
+        atom = part.part if isinstance(part, Not) else part
+        if isinstance(atom, And | Or | Not | Exists | ForAll | AtLeast | Exactly):
+            return None
+        subject, *others = terms(atom)
+        if subject != var or var in others:
+            return None
+        found.append((atom, atom is not part))
+    return found
