@@ -23,6 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Final
+
+PROBLEMS_SHOWN: Final = 20
+"""Lines of a file's problems in one message."""
 
 
 class SceneCypherError(Exception):
@@ -38,12 +42,17 @@ class InputError(SceneCypherError):
 class DocumentError(InputError):
     """A file that can't become a scene graph.
 
-    `file` is as the user typed it, `place` a JSON path such as ``$.nodes[3].id``.
+    `file` is as the user typed it, `place` a JSON path such as ``$.nodes[3].id``; `more` are further problems of the
+    same file, each a place and a cause. The message has one line a problem, the first `PROBLEMS_SHOWN` of them.
     """
 
-    def __init__(self, file: str, place: str, cause: str) -> None:
-        super().__init__(f"{file}: {place}: {cause}")
+    def __init__(self, file: str, place: str, cause: str, *, more: Sequence[tuple[str, str]] = ()) -> None:
         self.file, self.place, self.cause = file, place, cause
+        self.problems = ((place, cause), *more)
+        lines = [f"{file}: {where}: {why}" for where, why in self.problems[:PROBLEMS_SHOWN]]
+        if len(self.problems) > PROBLEMS_SHOWN:
+            lines.append(f"{file}: and {len(self.problems) - PROBLEMS_SHOWN:,} more problems; mend these first")
+        super().__init__("\n".join(lines))
 
 
 class SceneNotFound(InputError):
@@ -81,7 +90,13 @@ class UnknownReference(RejectedError):
 
 
 class ReplyRejected(RejectedError):
-    """A model's reply does not have the form that was asked for."""
+    """A model's reply does not have the form that was asked for; with the reply, and the tokens of all attempts."""
+
+    def __init__(
+        self, message: str, *, reply: str = "", prompt_tokens: int = 0, completion_tokens: int = 0
+    ) -> None:
+        super().__init__(message)
+        self.reply, self.prompt_tokens, self.completion_tokens = reply, prompt_tokens, completion_tokens
 
 
 class ConflictError(RejectedError):
