@@ -1,0 +1,31 @@
+"""The one place that talks to models: live, recorded or scripted, they all answer `reply(request)`."""
+
+from chat.canonical import request_hash
+from chat.cassette import Recording, Replaying
+from chat.clean import clean, clean_cypher, clean_json
+from chat.form import ask_for, schema_of
+from chat.live import OpenAIModel
+from chat.model import Image, Message, Model, Reply, Request, Service, Source, Usage
+from chat.scripted import Scripted, ScriptedReply
+
+__all__ = [
+    "Image",
+    "Message",
+    "Model",
+    "OpenAIModel",
+    "Recording",
+    "Replaying",
+    "Reply",
+    "Request",
+    "Scripted",
+    "ScriptedReply",
+    "Service",
+    "Source",
+    "Usage",
+    "ask_for",
+    "clean",
+    "clean_cypher",
+    "clean_json",
+    "request_hash",
+    "schema_of",
+]

@@ -92,9 +92,7 @@ class UnknownReference(RejectedError):
 class ReplyRejected(RejectedError):
     """A model's reply does not have the form that was asked for; with the reply, and the tokens of all attempts."""
 
-    def __init__(
-        self, message: str, *, reply: str = "", prompt_tokens: int = 0, completion_tokens: int = 0
-    ) -> None:
+    def __init__(self, message: str, *, reply: str = "", prompt_tokens: int = 0, completion_tokens: int = 0) -> None:
         super().__init__(message)
         self.reply, self.prompt_tokens, self.completion_tokens = reply, prompt_tokens, completion_tokens
 

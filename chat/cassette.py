@@ -1,0 +1,132 @@
+"""Conversations on tape: a recorder that keeps every exchange of a service, and a player that needs no service."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from threading import Lock
+from typing import Final, Protocol
+
+from chat.canonical import canonical, digest
+from chat.missing import explain_missing
+from chat.model import Reply, Request, Service, Source
+from chat.tape import Exchange, Origin, Tape, begin_tape, read_tape, write_exchange
+from scenecypher.errors import InputError, ModelUnavailable
+
+UNNAMED: Final = ""
+_ORIGINS: Final[Mapping[Source, Origin]] = {"live": "recorded", "recorded": "recorded", "scripted": "scripted"}
+
+
+class _Counting(Protocol):
+    def reply_in(self, session: str, request: Request) -> Reply: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The view of a recorder or player that belongs to one session."""
+
+    name: str
+    owner: _Counting
+
+    def reply(self, request: Request) -> Reply:
+        """Answer the next request of this session."""
+        return self.owner.reply_in(self.name, request)
+
+
+class Recording:
+    """A service whose every reply is also appended to a new cassette, as soon as it has come.
+
+    The file is made with the first reply, and must not exist then; failures of the service are not recorded.
+    `origin` says where the replies are from if the service itself can't know it (a scripted server seems live).
+    """
+
+    def __init__(self, service: Service, file: Path, *, origin: Origin | None = None, note: str = "") -> None:
+        self._service, self._file, self._stated, self._note = service, file, origin, note
+        self._begun: Origin | None = None
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._lock = Lock()
+
+    def session(self, name: str) -> Session:
+        """The session of this name, recorded under it."""
+        return Session(name, self)
+
+    def reply(self, request: Request) -> Reply:
+        """Ask in the unnamed session."""
+        return self.reply_in(UNNAMED, request)
+
+    def reply_in(self, session: str, request: Request) -> Reply:
+        """Ask the service and record the exchange. Raises what the service does, and InputError for the file."""
+        reply = self._service.session(session).reply(request)
+        asked = canonical(request)
+        key = session, digest(asked)
+        with self._lock:
+            self._begin(self._stated or _ORIGINS[reply.source])
+            write_exchange(self._file, Exchange(session, self._counts[key] + 1, asked, reply))
+            self._counts[key] += 1
+        return reply
+
+    def _begin(self, origin: Origin) -> None:
+        if self._begun is None:
+            begin_tape(self._file, origin=origin, note=self._note)
+            self._begun = origin
+        elif self._begun != origin:
+            raise InputError(
+                f"the cassette {self._file} holds {self._begun} replies; put {origin} ones in another file"
+            )
+
+
+class Replaying:
+    """A service that answers from a cassette and from nothing else; the file is read when first needed.
+
+    `file` may be a resource of a package, such as `importlib.resources.files("package") / "name.jsonl"`.
+    Raises what `read_tape` does.
+    """
+
+    def __init__(self, file: Path | Traversable) -> None:
+        self._file = file
+        self._played: _Played | None = None
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._lock = Lock()
+
+    @property
+    def tape(self) -> Tape:
+        """What the cassette holds: its origin, its note, its exchanges."""
+        return self._loaded().tape
+
+    def session(self, name: str) -> Session:
+        """The session of this name, as it was recorded."""
+        return Session(name, self)
+
+    def reply(self, request: Request) -> Reply:
+        """Answer in the unnamed session."""
+        return self.reply_in(UNNAMED, request)
+
+    def reply_in(self, session: str, request: Request) -> Reply:
+        """The reply that was recorded for this request. Raises ModelUnavailable, naming the nearest, if none was."""
+        played, asked = self._loaded(), canonical(request)
+        like = session, digest(asked)
+        with self._lock:
+            occurrence = self._counts[like] + 1
+            reply = played.replies.get((*like, occurrence))
+            if reply is not None:
+                self._counts[like] = occurrence
+        if reply is None:
+            missing = explain_missing(played.tape.exchanges, asked, session=session, occurrence=occurrence)
+            raise ModelUnavailable(f"the cassette {self._file} lacks {missing}")
+        return reply
+
+    def _loaded(self) -> _Played:
+        with self._lock:
+            if self._played is None:
+                tape = read_tape(self._file)
+                self._played = _Played(tape, {exchange.key: exchange.reply for exchange in tape.exchanges})
+            return self._played
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    tape: Tape
+    replies: Mapping[tuple[str, str, int], Reply]

@@ -1,0 +1,47 @@
+"""The `openai` client and nothing else: bodies go in, bytes come out; it takes a second to import."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from openai import NotFoundError, OpenAI, OpenAIError
+
+from chat.endpoint import Endpoint
+from chat.faults import no_such_model, unavailable
+
+_LOOK_UP_S: Final = 5.0
+
+
+class Client:
+    """One pool of connections to one service, for many threads."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._openai = OpenAI(
+            api_key=endpoint.key or "none",  # a server of one's own wants no key, but the client wants a word
+            base_url=endpoint.url,
+            timeout=endpoint.timeout_s,
+            max_retries=endpoint.tries - 1,
+        )
+
+    def send(self, body: dict[str, Any]) -> bytes:
+        """The answer's bytes. Raises ModelUnavailable: FormRefused where another body may be taken."""
+        try:
+            return self._openai.chat.completions.with_raw_response.create(**body).http_response.content
+        except NotFoundError as error:
+            raise no_such_model(error, self._endpoint, model=body["model"], known=self._models()) from error
+        except OpenAIError as error:
+            raise unavailable(error, self._endpoint, model=body["model"]) from error
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._openai.close()
+
+    def _models(self) -> tuple[str, ...]:
+        """The names of the service's models, or none if it doesn't tell."""
+        hurried = self._openai.with_options(max_retries=0, timeout=_LOOK_UP_S)
+        try:
+            rows = getattr(hurried.models.list(), "data", None) or ()
+        except (OpenAIError, ValueError):  # ValueError: an answer that is no JSON
+            return ()
+        return tuple(sorted({str(row.id) for row in rows if getattr(row, "id", None)}))

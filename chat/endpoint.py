@@ -1,0 +1,44 @@
+"""Where a model service is, with what key, and how long it may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+from scenecypher.errors import InputError
+
+OPENAI_URL: Final = "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A service's address; it may stay silent for `timeout_s` seconds, each of the `tries` times that it is asked.
+
+    Raises InputError for a `url` that is no HTTP address and a `key` that no HTTP header can carry.
+    """
+
+    url: str
+    key: str = field(repr=False)
+    timeout_s: float
+    tries: int
+
+    def __post_init__(self) -> None:
+        if not _is_http(self.url):
+            raise InputError(f"OPENAI_BASE_URL {self.url!r} is no HTTP address; write it like http://127.0.0.1:8000/v1")
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise InputError("OPENAI_API_KEY holds characters that no key has; copy it again")
+
+    @property
+    def place(self) -> str:
+        """The address for people: without the user and password that it may hold."""
+        parts = urlsplit(self.url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/")
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port or an IPv6 address that is none
+        return False

@@ -1,0 +1,114 @@
+"""Replies in an asked form: a JSON schema goes out, a validated value comes back, and mistakes are asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from chat.clean import clean, json_values
+from chat.model import Message, Model, Reply, Request, Usage
+from scenecypher.errors import ReplyRejected
+
+Form = TypeVar("Form", bound=BaseModel)
+
+_SHOWN_MISTAKES: Final = 5
+_ECHO_CHARACTERS: Final = 4_000
+_DROPPED: Final = frozenset({"title", "default", "discriminator"})
+_RENAMED: Final = {"oneOf": "anyOf"}
+_NAMED_SCHEMAS: Final = frozenset({"properties", "$defs"})
+_SCHEMA_LISTS: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_SCHEMAS: Final = frozenset({"items", "additionalProperties"})
+_FINISHES: Final[Mapping[str, str]] = {
+    "length": "it was cut off at the length limit: be briefer",
+    "tool_call": "it called a tool, and there are none: answer in text",
+    "refusal": "it declines to answer",
+    "filtered": "it was held back by the service's content filter",
+}
+
+
+def ask_for(
+    model: Model, asked: Sequence[Message] | Request, form: type[Form], *, attempts: int = 3
+) -> tuple[Form, Usage]:
+    """Ask until the reply has the `form`, telling the model what was wrong; with the tokens of all attempts.
+
+    `asked` is the conversation so far, or a Request where temperature, seed or limits matter; its schema becomes that
+    of `form`. Raises ReplyRejected, with the last reply and the tokens spent, after `attempts` (at least 1) replies
+    that don't fit, and ModelUnavailable as the model does.
+    """
+    plain = asked if isinstance(asked, Request) else Request(tuple(asked))
+    request, usage = replace(plain, schema=schema_of(form)), Usage()
+    for attempt in range(1, attempts + 1):
+        reply = model.reply(request)
+        usage += reply.usage
+        value, mistake = _read(reply, form)
+        if value is not None:
+            return value, usage
+        if attempt < attempts:
+            request = _again(request, reply, mistake)
+    raise ReplyRejected(
+        f"the reply does not have the form of {form.__name__}, after {attempts} attempts: {mistake}; "
+        "answer with one JSON object of that form",
+        reply=reply.text,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+    )
+
+
+def schema_of(form: type[BaseModel]) -> dict[str, object]:
+    """The JSON schema of a form in the subset that strict services take: closed objects, everything required.
+
+    A field with a default must be written too; give it a nullable type where a model should be able to leave it out.
+    """
+    return _strict(form.model_json_schema())
+
+
+def _strict(node: Mapping[str, Any]) -> dict[str, Any]:
+    schema = {_RENAMED.get(key, key): _strict_value(key, value) for key, value in node.items() if key not in _DROPPED}
+    if "properties" in schema:
+        schema |= {"required": list(schema["properties"]), "additionalProperties": False}
+    if "$ref" in schema and len(schema) > 1:
+        schema["anyOf"] = [{"$ref": schema.pop("$ref")}]  # a strict service takes nothing beside a reference
+    return schema
+
+
+def _strict_value(keyword: str, value: Any) -> Any:
+    if keyword in _NAMED_SCHEMAS:
+        return {name: _strict(schema) for name, schema in value.items()}
+    if keyword in _SCHEMA_LISTS:
+        return [_strict(schema) for schema in value]
+    return _strict(value) if keyword in _SCHEMAS and isinstance(value, Mapping) else value
+
+
+def _read(reply: Reply, form: type[Form]) -> tuple[Form | None, str]:
+    """The first value in the reply that fits, looking from its end; else what is wrong with the likeliest."""
+    mistakes = []
+    for text in json_values(reply.text) or (clean(reply.text),):
+        try:
+            return form.model_validate_json(text), ""
+        except ValidationError as error:
+            mistakes.append(_words(error))
+    finish = _FINISHES.get(reply.finish)
+    said = mistakes[0] if reply.text.strip() else "it is empty"
+    return None, f"{said}; {finish}" if finish else said
+
+
+def _words(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    told = [f"{_path(mistake['loc'])}: {mistake['msg']}" for mistake in found[:_SHOWN_MISTAKES]]
+    more = len(found) - len(told)
+    return "; ".join([*told, f"and {more} more"] if more else told)
+
+
+def _path(place: Sequence[int | str]) -> str:
+    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+
+
+def _again(request: Request, reply: Reply, mistake: str) -> Request:
+    echo = clean(reply.text)[:_ECHO_CHARACTERS] or "(no text)"
+    complaint = (
+        f"That reply can't be used: {mistake}. Reply again with one JSON object that fits the schema, and nothing else."
+    )
+    return replace(request, messages=(*request.messages, Message("assistant", echo), Message("user", complaint)))

@@ -1,0 +1,127 @@
+"""A model behind an OpenAI-compatible service, asked over HTTP."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from threading import Lock
+from types import TracebackType
+from typing import Any, Final, Protocol, Self
+
+from chat.dialect import FormRefused, concession_for
+from chat.endpoint import OPENAI_URL, Endpoint
+from chat.model import Reply, Request
+from chat.wire import Parameter, body, read_reply
+from scenecypher.errors import ModelUnavailable
+from scenecypher.settings import Settings
+
+_log: Final = logging.getLogger("scenecypher.chat")
+
+
+class _Client(Protocol):
+    def send(self, body: dict[str, Any]) -> bytes: ...
+    def close(self) -> None: ...
+
+
+class OpenAIModel:
+    """One model of one service; may be used from many threads at once. Close it, or use it in a `with`.
+
+    The service may stay silent for `timeout_s` seconds, each of the 1 + `retries` times that it is asked.
+    Raises InputError for a `base_url` that is no HTTP address.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        timeout_s: float = 120.0,
+        retries: int = 2,
+    ) -> None:
+        key, url = (api_key or "").strip(), (base_url or "").strip()
+        self._endpoint = Endpoint(url or OPENAI_URL, key, timeout_s, tries=1 + retries)
+        self._model, self._is_set_up = model, bool(key or url)
+        self._lock = Lock()
+        self._client: _Client | None = None
+        self._conceded: dict[str, frozenset[Parameter]] = {}
+        self._uncounted: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_settings(cls, settings: Settings, *, timeout_s: float = 120.0, retries: int = 2) -> Self:
+        """The model that OPENAI_API_KEY, OPENAI_BASE_URL and SCENECYPHER_MODEL name."""
+        key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+        url = settings.openai_base_url
+        return cls(model=settings.model, api_key=key, base_url=url, timeout_s=timeout_s, retries=retries)
+
+    def session(self, name: str) -> Self:  # noqa: ARG002 - only recordings tell sessions apart
+        """The model itself."""
+        return self
+
+    def reply(self, request: Request) -> Reply:
+        """Ask, and ask again in the form that the service takes. Raises ModelUnavailable, which says what to do."""
+        client, model = self._connected(), request.model or self._model
+        while True:
+            sent = body(request, model=model, conceded=self._conceded.get(model, frozenset()))
+            try:
+                answer = client.send(sent)
+            except FormRefused as refusal:
+                if not self._concede(model, sent, refusal.words):
+                    raise
+            else:
+                return self._read(answer, model)
+
+    def close(self) -> None:
+        """Give the connections back; the next request opens new ones."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _connected(self) -> _Client:
+        if not self._is_set_up:
+            raise ModelUnavailable(
+                "no model is set up; set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own "
+                "(vLLM, Ollama, llama.cpp), and SCENECYPHER_MODEL for the model's name"
+            )
+        from chat.client import Client  # noqa: PLC0415 - imports `openai`, which takes a second
+
+        with self._lock:
+            if self._client is None:
+                self._client = Client(self._endpoint)
+            return self._client
+
+    def _concede(self, model: str, sent: Mapping[str, Any], complaint: str) -> bool:
+        """Whether there is another form to ask in; it is remembered, and told once."""
+        concession = concession_for(complaint, sent)
+        if concession is None:
+            return False
+        with self._lock:
+            before = self._conceded.get(model, frozenset())
+            self._conceded[model] = before | {concession.parameter}
+        if concession.parameter not in before:
+            _log.warning(
+                "model %r refuses %s (%s): %s", model, concession.parameter, complaint[:200], concession.instead
+            )
+        return True
+
+    def _read(self, answer: bytes, model: str) -> Reply:
+        reply, is_counted = read_reply(answer, model=model)
+        if not is_counted:
+            self._tell_uncounted(model)
+        return reply
+
+    def _tell_uncounted(self, model: str) -> None:
+        with self._lock:
+            is_news = model not in self._uncounted
+            self._uncounted |= {model}
+        if is_news:
+            _log.warning("model %r reports no token usage: its tokens count as 0", model)

@@ -1,0 +1,99 @@
+"""Why a cassette has no reply: the request it lacks, the nearest that it holds, and where the two first differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any, Final
+
+from chat.canonical import digest
+from chat.tape import Exchange
+
+_BEGINNING: Final = 120
+_COMPARED: Final = 2_000
+_AROUND: Final = 30
+_ABSENT: Final = object()
+_REMEDY: Final = "record it anew with a live model (set OPENAI_API_KEY or OPENAI_BASE_URL)"
+
+
+def explain_missing(exchanges: Sequence[Exchange], asked: Mapping[str, Any], *, session: str, occurrence: int) -> str:
+    """Words for an error: what was asked in which session, what is nearest, what to do."""
+    where = f"request {occurrence} of its like in session {session!r}, which begins {_beginning(asked)}"
+    return f"{where}; {_nearest(exchanges, asked, session)}; {_REMEDY}"
+
+
+def _nearest(exchanges: Sequence[Exchange], asked: Mapping[str, Any], session: str) -> str:
+    same = [exchange for exchange in exchanges if digest(exchange.request) == digest(asked)]
+    here = [exchange for exchange in exchanges if exchange.session == session]
+    if any(exchange.session == session for exchange in same):
+        return f"it was recorded {_times(sum(exchange.session == session for exchange in same))} there"
+    if same:
+        return f"it was recorded only in session {same[0].session!r}"
+    if not exchanges:
+        return "the cassette holds no exchange"
+    near = max(here or exchanges, key=lambda exchange: _likeness(exchange.request, asked))
+    return (
+        f"the nearest is request {near.occurrence} of its like in session {near.session!r}, "
+        f"which differs at {first_difference(near.request, asked)}"
+    )
+
+
+def first_difference(recorded: object, asked: object, place: str = "$") -> str:
+    """The first place where two JSON values differ, and both pieces, recorded first."""
+    match recorded, asked:
+        case dict(), dict():
+            return _first_in(
+                recorded, asked, place=place, keys=[*recorded, *(key for key in asked if key not in recorded)]
+            )
+        case list(), list():
+            old, new = dict(enumerate(recorded)), dict(enumerate(asked))
+            return _first_in(old, new, place=place, keys=range(max(len(old), len(new))))
+        case str(), str():
+            at = _length_in_common(recorded, asked)
+            return f"{place}, character {at}: {_piece(recorded, at)} was recorded, {_piece(asked, at)} is asked"
+        case _:
+            return f"{place}: {_shown(recorded)} was recorded, {_shown(asked)} is asked"
+
+
+def _first_in(recorded: Mapping[Any, object], asked: Mapping[Any, object], *, place: str, keys: Sequence[Any]) -> str:
+    key = next(key for key in keys if recorded.get(key, _ABSENT) != asked.get(key, _ABSENT))
+    step = f"[{key}]" if isinstance(key, int) else f".{key}"
+    return first_difference(recorded.get(key, _ABSENT), asked.get(key, _ABSENT), place + step)
+
+
+def _likeness(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> float:
+    old, new = _last_text(recorded)[-_COMPARED:], _last_text(asked)[-_COMPARED:]
+    return SequenceMatcher(None, old, new, autojunk=False).quick_ratio()
+
+
+def _last_text(request: Mapping[str, Any]) -> str:
+    match request:
+        case {"messages": [*_, {"text": str(text)}]}:
+            return text
+        case _:
+            return ""
+
+
+def _beginning(asked: Mapping[str, Any]) -> str:
+    text = _last_text(asked)
+    return repr(text[:_BEGINNING] + ("…" if len(text) > _BEGINNING else ""))
+
+
+def _length_in_common(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def _piece(text: str, at: int) -> str:
+    return repr(text[max(0, at - _AROUND) : at + _AROUND])
+
+
+def _shown(value: object) -> str:
+    if value is _ABSENT:
+        return "nothing"
+    text = repr(value)
+    return text[:_BEGINNING] + ("…" if len(text) > _BEGINNING else "")
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

@@ -1,0 +1,117 @@
+"""What is said to a model and what comes back, as plain values, and the one interface that methods see."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from scenecypher.errors import InputError
+
+Role = Literal["system", "user", "assistant"]
+Source = Literal["live", "recorded", "scripted"]
+Finish = Literal["stop", "length", "refusal", "tool_call", "filtered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture as it is in its file, with its media type such as ``image/png``."""
+
+    data: bytes = field(repr=False)
+    media_type: str
+
+    @property
+    def data_url(self) -> str:
+        """The picture as a `data:` URL (RFC 2397), which is how the protocol carries it."""
+        return f"data:{self.media_type};base64,{b64encode(self.data).decode('ascii')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation. Raises InputError for text that can't be sent as UTF-8."""
+
+    role: Role
+    text: str
+    images: tuple[Image, ...] = ()
+
+    def __post_init__(self) -> None:
+        try:
+            self.text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"the {self.role} message holds half a surrogate pair at character {error.start}, "
+                "which no service can be sent; type the text again as valid Unicode"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that decides a reply: equal requests are the same bytes on every machine.
+
+    `model` None means the service's own choice. `schema` is a JSON schema that the reply must fit.
+    Samples at one temperature want `seed` None, since a seed makes them alike.
+    """
+
+    messages: tuple[Message, ...]
+    schema: Mapping[str, object] | None = field(default=None, hash=False)
+    temperature: float | None = 0.0
+    seed: int | None = None
+    max_tokens: int | None = None
+    model: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.messages:
+            raise InputError("a request needs at least one message; give it the question")
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise InputError(f"temperature {self.temperature} can't be used; choose one from 0 to 2")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the service counted them; scripted replies cost none."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens)
+
+    @property
+    def total_tokens(self) -> int:
+        """Prompt and completion together."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's answer as it came; `text` may be empty, and `finish` then says why.
+
+    `source` says where it really is from: a service, a recording of one, or a person's script.
+    """
+
+    text: str
+    usage: Usage
+    model: str
+    source: Source
+    finish: Finish = "stop"
+
+
+class Model(Protocol):
+    """Answers requests: all that methods and the retriever know about models."""
+
+    def reply(self, request: Request) -> Reply:
+        """Answer once. Raises ModelUnavailable if the service failed or a cassette has no such reply."""
+        ...
+
+
+class Service(Model, Protocol):
+    """A Model that can be split into named sessions.
+
+    A session counts its own requests, so that sessions in several threads don't disturb each other's replay;
+    one session is for one thread at a time. The same name gives the same session again, which counts on.
+    """
+
+    def session(self, name: str) -> Model:
+        """The view of this service that belongs to session `name`."""
+        ...

@@ -1,0 +1,54 @@
+"""A model that a person wrote: a table of rules from what is asked to what is answered, for demos without a key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+from chat.model import Reply, Request, Usage
+from scenecypher.errors import ModelUnavailable
+
+MODEL_NAME: Final = "scripted"
+_SHOWN: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedReply:
+    """One rule: where the last user message holds every text of `when` (and the system message those of `system`)."""
+
+    when: tuple[str, ...]
+    reply: str
+    system: tuple[str, ...] = ()
+
+    def fits(self, request: Request) -> bool:
+        """Whether this rule answers the request."""
+        user, system = _last(request, "user"), _last(request, "system")
+        return all(piece in user for piece in self.when) and all(piece in system for piece in self.system)
+
+
+class Scripted:
+    """A service that answers by the first rule that fits, at no cost, and says of each reply that it is scripted."""
+
+    def __init__(self, replies: Sequence[ScriptedReply]) -> None:
+        self._replies = tuple(replies)
+
+    def session(self, name: str) -> Self:  # noqa: ARG002 - rules hold in every session
+        """The script itself: it remembers nothing."""
+        return self
+
+    def reply(self, request: Request) -> Reply:
+        """The first fitting rule's reply. Raises ModelUnavailable, with the message that none fits."""
+        for rule in self._replies:
+            if rule.fits(request):
+                return Reply(rule.reply, Usage(), MODEL_NAME, source="scripted")
+        asked = _last(request, "user")
+        shown = asked[:_SHOWN] + ("…" if len(asked) > _SHOWN else "")
+        raise ModelUnavailable(
+            f"none of the {len(self._replies)} scripted replies is for {shown!r}; "
+            "ask what the script foresees, or set OPENAI_API_KEY or OPENAI_BASE_URL for a live model"
+        )
+
+
+def _last(request: Request, role: str) -> str:
+    return next((message.text for message in reversed(request.messages) if message.role == role), "")

@@ -1,0 +1,147 @@
+"""The file of a cassette: JSON lines, a heading and then one exchange a line, whole requests for people to review."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from chat.canonical import digest
+from chat.model import Finish, Reply, Usage
+from scenecypher.errors import DocumentError, InputError
+
+Origin = Literal["recorded", "scripted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request in its canonical form, and its reply: the `occurrence`-th (from 1) of its like in `session`."""
+
+    session: str
+    occurrence: int
+    request: dict[str, Any]
+    reply: Reply
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Session, request hash, occurrence: unique in a cassette."""
+        return self.session, digest(self.request), self.occurrence
+
+
+@dataclass(frozen=True, slots=True)
+class Tape:
+    """A cassette in memory: where its replies are from, and its exchanges in the order of the file."""
+
+    origin: Origin
+    note: str
+    exchanges: tuple[Exchange, ...]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+Row = TypeVar("Row", bound=_Line)
+
+
+class _Heading(_Line):
+    cassette: Literal[1]
+    source: Origin
+    note: str = ""
+
+
+class _Usage(_Line):
+    prompt_tokens: int = Field(default=0, ge=0)
+    completion_tokens: int = Field(default=0, ge=0)
+
+
+class _Reply(_Line):
+    text: str
+    model: str
+    finish: Finish = "stop"
+    usage: _Usage = _Usage()
+
+
+class _Exchange(_Line):
+    session: str
+    occurrence: int = Field(ge=1)
+    request: dict[str, Any]
+    reply: _Reply
+    request_hash: str | None = None
+
+
+def read_tape(file: Path | Traversable) -> Tape:
+    """The cassette in `file`. Raises InputError if it can't be read, DocumentError with the line that is wrong."""
+    heading, *lines = _lines(file)
+    head = _parsed(_Heading, file, heading)
+    exchanges: dict[tuple[str, str, int], Exchange] = {}
+    for line in lines:
+        exchange = _exchange(file, line, head.source)
+        if exchange.key in exchanges:
+            raise DocumentError(str(file), f"line {line[0]}", "the same exchange stands twice; delete one of the lines")
+        exchanges[exchange.key] = exchange
+    return Tape(head.source, head.note, tuple(exchanges.values()))
+
+
+def begin_tape(file: Path, *, origin: Origin, note: str) -> None:
+    """Make the file of a new cassette. Raises InputError if it exists or can't be written."""
+    heading = _Heading(cassette=1, source=origin, note=note)
+    _write(file, heading.model_dump(), mode="x")
+
+
+def write_exchange(file: Path, exchange: Exchange) -> None:
+    """Append one exchange as a whole line. Raises InputError if the file can't be written."""
+    reply = exchange.reply
+    said = {"text": reply.text, "model": reply.model, "finish": reply.finish, "usage": asdict(reply.usage)}
+    line = {"session": exchange.session, "occurrence": exchange.occurrence, "request": exchange.request, "reply": said}
+    _write(file, line | {"request_hash": digest(exchange.request)}, mode="a")
+
+
+def _lines(file: Path | Traversable) -> list[tuple[int, str]]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"can't read the cassette {file} ({error}); check its path, or record it anew") from error
+    # A line ends with a line feed only: replies may hold what else Unicode calls a line's end.
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    if not lines:
+        raise DocumentError(str(file), "line 1", "the cassette is empty; record it anew")
+    return lines
+
+
+def _exchange(file: Path | Traversable, line: tuple[int, str], origin: Origin) -> Exchange:
+    row = _parsed(_Exchange, file, line)
+    usage = Usage(row.reply.usage.prompt_tokens, row.reply.usage.completion_tokens)
+    reply = Reply(row.reply.text, usage, row.reply.model, source=origin, finish=row.reply.finish)
+    if row.request_hash not in {None, digest(row.request)}:
+        raise DocumentError(
+            str(file),
+            f"line {line[0]}",
+            "the request is not the one that was recorded (its hash differs); record the cassette anew",
+        )
+    return Exchange(row.session, row.occurrence, row.request, reply)
+
+
+def _parsed(form: type[Row], file: Path | Traversable, line: tuple[int, str]) -> Row:
+    try:
+        return form.model_validate_json(line[1])
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(["$", *map(str, first["loc"])])
+        raise DocumentError(
+            str(file), f"line {line[0]}, {place}", f"{first['msg']}; record the cassette anew, or mend the line"
+        ) from error
+
+
+def _write(file: Path, line: dict[str, Any], *, mode: Literal["a", "x"]) -> None:
+    try:
+        with file.open(mode, encoding="utf-8", newline="\n") as stream:
+            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+    except FileExistsError as error:
+        raise InputError(f"the cassette {file} exists; delete it to record it anew, or choose another file") from error
+    except OSError as error:
+        raise InputError(f"can't write the cassette {file} ({error}); choose a file in a folder that exists") from error
