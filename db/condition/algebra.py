@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from db.scene import InvalidValue, Value, checked, typed
-from db.schema import KINDS, PROPERTY_NAME, RELATION_NAME, RESERVED_PROPERTIES
+from db.change import TEXT_FIELDS
+from db.scene import kind_name, relation_type
+from db.value import InvalidValue, Value, checked, property_name, typed
 
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-TEXT_FIELDS: Final = ("name", "class")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,7 @@ class HasKind:
     kind: str
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            msg = f"kind {self.kind!r} is none of {', '.join(KINDS)}"
-            raise InvalidValue(msg)
+        kind_name(self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class Related:
     target: Term
 
     def __post_init__(self) -> None:
-        _check_type(self.type)
+        relation_type(self.type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ class Within:
             msg = "a Within needs at least one relation type to follow"
             raise InvalidValue(msg)
         for type_ in self.types:
-            _check_type(type_)
+            relation_type(type_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +134,8 @@ class PropertyEquals:
     value: Value
 
     def __post_init__(self) -> None:
-        named = PROPERTY_NAME.fullmatch(self.key) and self.key not in RESERVED_PROPERTIES
-        if not named and self.key not in TEXT_FIELDS:
-            msg = f"{self.key!r} is no property that a condition may compare; use a property, 'name' or 'class'"
-            raise InvalidValue(msg)
+        if self.key not in TEXT_FIELDS:
+            property_name(self.key)
         object.__setattr__(self, "value", checked(self.value, self.key))
 
     def __eq__(self, other: object) -> bool:
@@ -229,12 +225,6 @@ def terms(atom: Atom) -> tuple[Term, ...]:
             return (atom.x, atom.y)
         case HasState() | HasClass() | HasKind() | HasAffordance() | PropertyEquals():
             return (atom.x,)
-
-
-def _check_type(type_: str) -> None:
-    if not RELATION_NAME.fullmatch(type_):
-        msg = f"relation type {type_!r} must be UPPER_SNAKE_CASE, ASCII, at most 64 characters"
-        raise InvalidValue(msg)
 
 
 def _check_variable(name: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import assert_never
 
+from db.change import value_of
 from db.condition.algebra import (
     And,
     AtLeast,
@@ -31,7 +32,6 @@ from db.condition.algebra import (
     conjuncts,
     terms,
 )
-from db.delta import value_of
 from db.scene import Relation, SceneGraph, same_value
 from db.schema import HOLDING
 
