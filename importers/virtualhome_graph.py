@@ -1,0 +1,155 @@
+"""VirtualHome's graph to a scene graph and back, by the tables of its format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from db.scene import EMPTY, InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
+from db.schema import Declared
+from importers.json_file import Problem, shown
+from importers.virtualhome_format import (
+    AFFORDANCES,
+    KIND_OF_CATEGORY,
+    RELATIONS,
+    STATES,
+    Box,
+    Graph,
+    GraphNode,
+    Transform,
+)
+
+_SOURCE_STATES: Final = {ours: theirs for theirs, ours in STATES.items()}
+_SOURCE_AFFORDANCES: Final = {ours: theirs for theirs, ours in AFFORDANCES.items()}
+_SOURCE_RELATIONS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
+_BOX: Final = ("center", "size_x", "size_y", "size_z")
+_TRANSFORM: Final = ("position", "rotation", "scale")
+_HELD: Final = frozenset({"category", "prefab", *_BOX, *_TRANSFORM})
+
+
+def node_id(class_name: str, source_id: int) -> str:
+    """Id and name of a node: ``soap_1001``; what follows the last underscore is the source's own number."""
+    return f"{class_name}_{source_id}"
+
+
+def kind_of(category: str | None, properties: list[str]) -> str:
+    """Kind by category where the category says it, else by whether a hand can take the thing."""
+    movable = "Object" if "GRABBABLE" in properties else "Asset"
+    return KIND_OF_CATEGORY.get(category or "", movable)
+
+
+def scene_graph(graph: Graph) -> tuple[SceneGraph, list[Problem]]:
+    """The scene graph, or what of it can't be held, by path from the graph's own root.
+
+    Relations must have been checked: each ends in a node and is given once.
+    """
+    ids = {node.id: node_id(node.class_name, node.id) for node in graph.nodes}
+    nodes: list[Node] = []
+    problems: list[Problem] = []
+    for index, node in enumerate(graph.nodes):
+        try:
+            nodes.append(_node(node))
+        except InvalidValue as error:
+            problems.append((f".nodes[{index}]", str(error)))
+    if problems:
+        return EMPTY, problems
+    relations = (Relation(ids[edge.from_id], RELATIONS[edge.relation_type], ids[edge.to_id]) for edge in graph.edges)
+    return SceneGraph.of(nodes, relations), []
+
+
+def declared_by(graph: SceneGraph) -> Declared:
+    """The relation types and properties that this graph has beyond the registry's."""
+    return Declared(
+        tuple({relation.type for relation in graph.relations}),
+        tuple({key for node in graph.nodes.values() for key in node.properties}),
+    )
+
+
+def document_of(graph: SceneGraph) -> dict[str, Any]:
+    """The source's form of a graph. Raises InvalidValue for the first thing that it has no word for."""
+    return {
+        "nodes": [_source_node(node) for node in graph.nodes.values()],
+        "edges": [
+            {
+                "from_id": source_id(relation.source),
+                "relation_type": _word(_SOURCE_RELATIONS, relation.type, "relation type"),
+                "to_id": source_id(relation.target),
+            }
+            for relation in sorted(graph.relations)
+        ],
+    }
+
+
+def source_id(id_: str) -> int:
+    """The source's number of a node. Raises InvalidValue for a node that did not come from VirtualHome."""
+    _, _, number = id_.rpartition("_")
+    if not number.removeprefix("-").isdecimal() or node_id("", int(number)) != f"_{number}":
+        msg = f"id {shown(id_)} does not end in '_' and a number, as VirtualHome's must; rename the node"
+        raise InvalidValue(msg)
+    return int(number)
+
+
+def _node(node: GraphNode) -> Node:
+    id_ = node_id(node.class_name, node.id)
+    return Node(
+        id_,
+        kind_of(node.category, node.properties),
+        id_,
+        node.class_name,
+        tuple(STATES[state] for state in node.states),
+        tuple(AFFORDANCES[affordance] for affordance in node.properties),
+        Properties(_properties(node)),
+    )
+
+
+def _properties(node: GraphNode) -> Iterator[tuple[str, Value | None]]:
+    yield "category", node.category
+    yield "prefab", node.prefab_name
+    if node.bounding_box:
+        yield from zip(_BOX, (Point(*node.bounding_box.center), *node.bounding_box.size), strict=True)
+    if node.obj_transform:
+        pose = node.obj_transform
+        yield from zip(_TRANSFORM, (Point(*pose.position), pose.rotation, pose.scale), strict=True)
+
+
+def _source_node(node: Node) -> dict[str, Any]:
+    for key in node.properties.keys() - _HELD:
+        msg = f"node {shown(node.id)}: VirtualHome has no property {key!r}; remove it before exporting"
+        raise InvalidValue(msg)
+    document = {
+        "id": source_id(node.id),
+        "class_name": node.class_,
+        "category": node.properties.get("category"),
+        "properties": [_word(_SOURCE_AFFORDANCES, word, "affordance") for word in node.affordances],
+        "states": [_word(_SOURCE_STATES, word, "state") for word in node.states],
+        "prefab_name": node.properties.get("prefab"),
+        "bounding_box": _box(node.properties),
+    }
+    pose = _transform(node.properties)
+    return document if pose is None else {**document, "obj_transform": pose}
+
+
+def _box(properties: Properties) -> dict[str, Any] | None:
+    if not any(key in properties for key in _BOX):
+        return None
+    center, *size = (properties.get(key) for key in _BOX)
+    return Box.model_validate({"center": _axes(center), "size": size}).model_dump(mode="json")
+
+
+def _transform(properties: Properties) -> dict[str, Any] | None:
+    if not any(key in properties for key in _TRANSFORM):
+        return None
+    position, rotation, scale = (properties.get(key) for key in _TRANSFORM)
+    pose = {"position": _axes(position), "rotation": rotation, "scale": scale}
+    return Transform.model_validate(pose).model_dump(mode="json")
+
+
+def _axes(value: Value | None) -> tuple[float | None, ...] | None:
+    return (value.x, value.y, value.z) if isinstance(value, Point) else None
+
+
+def _word(table: Mapping[str, str], word: str, what: str) -> str:
+    if word not in table:
+        msg = f"VirtualHome has no {what} {shown(word)}; remove it before exporting"
+        raise InvalidValue(msg)
+    return table[word]
