@@ -1,0 +1,79 @@
+# Everything from a bare checkout, with only Python 3.11+ (with venv) and make: `make demo`, `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Byte-compiling every dependency takes longer than the demo: Python compiles what it imports.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+# Only the data of eai-eval is read: its dependencies (SciPy, Jupyter, a Pillow without wheels for new Pythons) stay out.
+EAI := --no-deps eai-eval
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test test-full quick check format setup docs bench clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo ## a real home in a real Neo4j: asked, changed, planned on, undone
+	$(BIN)/scenecypher demo
+
+test: $(VENV)/.test ## all tests, on a throw-away Neo4j of their own
+	$(PYTEST)
+
+test-full: $(VENV)/.test ## the same with every long proof whole
+	SCENECYPHER_TEST_FULL=1 $(PYTEST)
+
+quick: $(VENV)/.test ## the tests that need no database
+	$(PYTEST) -m "not database and not container"
+
+check: $(VENV)/.dev ## format, lint, types, Cypher that is literal, and who imports whom
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev ## put the code into the form that `make check` asks for
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+setup: $(VENV)/.dev ## all that a contributor needs, in .venv
+
+docs: $(VENV)/.test ## run the commands of README and docs/
+	$(PYTEST) tests/test_docs.py
+
+bench: $(VENV)/.test ## speed as ratios to named references (BENCH="NAME ..." for some)
+	$(BIN)/python -m benchmarks $(BENCH)
+
+clean: ## stop the tests' server; remove .venv, its data and every cache
+	-[ ! -x $(BIN)/python ] || $(BIN)/python -m tests.server stop
+	rm -rf $(VENV) .test-db build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Each stamp says what is installed; a bigger set includes the smaller ones.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "SceneCypher needs Python 3.11 or newer; name one, as in: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	  echo "This Python lacks venv: install it (Debian, Ubuntu: apt install python3-venv) or name another," \
+	       "as in: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) --editable '.[local]'
+	$(PIP) $(EAI)
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) --editable '.[test]'
+	$(PIP) $(EAI)
+	@touch $(VENV)/.demo $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) --editable '.[dev]'
+	$(PIP) $(EAI)
+	@touch $(VENV)/.demo $(VENV)/.test $@

@@ -1,0 +1,88 @@
+"""What all tests share: a clean environment, one throw-away server, a store on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from scenecypher.settings import Settings
+from tests.sampling import FULL
+from tests.server import HOME, throwaway_server
+
+if TYPE_CHECKING:
+    from db.connection import Address, Database
+    from db.store import SceneStore
+
+LEAKING = ("NEO4J_", "OPENAI_", "SCENECYPHER_")
+OUR_OWN = "SCENECYPHER_TEST_"
+
+# A shared machine is slow at times: time limits are pytest-timeout's business, not hypothesis's.
+settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("here"), derandomize=True, print_blob=True)
+settings.register_profile("full", settings.get_profile("here"), max_examples=1_000)
+
+
+def pytest_configure() -> None:
+    """Hide the user's own database, model service and settings from every test and its subprocesses."""
+    for name in list(os.environ):
+        if name.startswith(LEAKING) and not name.startswith(OUR_OWN):
+            del os.environ[name]
+    os.environ["SCENECYPHER_HOME"] = str(HOME)
+    Settings.model_config["env_file"] = None
+    settings.load_profile("full" if FULL else "ci" if os.environ.get("CI") else "here")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what uses the server, so that `-m "not database"` means it; leave slow tests to the full run."""
+    for item in items:
+        if {"address", "database", "store"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.database)
+    if FULL:
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if item not in slow]
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[Address]:
+    """Where the throw-away server of this run is."""
+    with throwaway_server() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def database(address: Address) -> Iterator[Database]:
+    """One open connection to the throw-away server; each test has scenes of its own there."""
+    from db.connection import Database
+
+    database = Database(address)
+    database.verify()
+    yield database
+    database.close()
+
+
+@pytest.fixture(scope="session")
+def store(database: Database) -> SceneStore:
+    """A store on the throw-away server, with its constraints and indexes made."""
+    from db.store import SceneStore
+
+    store = SceneStore(database)
+    store.prepare()
+    return store
+
+
+@pytest.fixture
+def user_env(address: Address) -> dict[str, str]:
+    """The environment of a user whose `NEO4J_URI` is the throw-away server: for commands run as subprocesses."""
+    return {
+        **os.environ,
+        "NEO4J_URI": address.uri,
+        "NEO4J_USERNAME": address.username,
+        "NEO4J_PASSWORD": address.password,
+        "NEO4J_DATABASE": address.database,
+    }
