@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
 from neo4j import ManagedTransaction
@@ -39,7 +39,7 @@ class SceneInfo:
     vocabulary: str
     status: Status
     version: int
-    declared: Declared = Declared()
+    declared: Declared = field(default_factory=Declared)
     source: str = ""
     nodes: int = 0
     relations: int = 0
@@ -99,6 +99,8 @@ def scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
 def checked_name(name: str) -> str:
     """A scene's name as people may type it. Raises InputError."""
     if not name or len(name) > SCENE_NAME_LENGTH or not name.isprintable() or name != name.strip():
-        msg = f"{name[:60]!r} can't name a scene: use 1 to {SCENE_NAME_LENGTH} printable characters, no blank at the ends"
+        msg = (
+            f"{name[:60]!r} can't name a scene: use 1 to {SCENE_NAME_LENGTH} printable characters, no blank at the ends"
+        )
         raise InputError(msg)
     return name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, assert_never
 
 from neo4j import ManagedTransaction, Record
 
@@ -22,7 +22,8 @@ from db.delta import (
 )
 from db.document import delta_hash, delta_json
 from db.rows import node_of, node_row, stored
-from db.scene import Relation, SceneGraph
+from db.scene import Node, Relation, SceneGraph
+from db.schema import EXTRA_PROPERTIES, RELATION_TYPES
 from scenecypher.errors import ConflictError, InputError, SceneReplaced
 
 # The lock comes first; everything else is read after it. Read before it, a check passes on what is stale by then.
@@ -93,7 +94,6 @@ class Intent:
 
     `action_id` makes it safe to repeat: the same id with the same Delta is applied once.
     `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it takes back.
-    `note` stands in the history (such as why a step was inserted).
     """
 
     actor: str
@@ -123,8 +123,8 @@ class Committed:
     repeated: bool = False
 
 
-class AlreadyDone(Exception):  # noqa: N818  rolls the transaction back; never leaves this package
-    """The same action was committed before."""
+class AlreadyDone(Exception):
+    """The same action was committed before: it rolls the transaction back, and never leaves this package."""
 
     def __init__(self, version: int, delta_text: str) -> None:
         super().__init__(version)
@@ -169,7 +169,7 @@ def write(
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
     _check_declared(delta, locked)
     after = apply(locked.part, delta)
-    groups = _groups(key, delta, locked.part, after)
+    groups = _groups(key, delta, after)
     text = text or delta_json(delta)
     statement, counts = _statement(groups)
     parameters: dict[str, Any] = {
@@ -205,36 +205,37 @@ def _statement(groups: Mapping[str, list[Any]]) -> tuple[LiteralString, list[Lit
     return WRITE_HEAD + "".join(parts) + WRITE_EVENT + tail, names
 
 
-def _groups(key: str, delta: Delta, before: SceneGraph, after: SceneGraph) -> dict[str, list[Any]]:
+def _groups(key: str, delta: Delta, after: SceneGraph) -> dict[str, list[Any]]:
+    """The Delta's changes as rows for each of WRITE_PARTS; lists and values as they are after it."""
     groups: dict[str, list[Any]] = {name: [] for name in WRITE_PARTS}
     values: dict[str, dict[str, Any]] = {}
     for change in delta.changes:
         match change:
-            case RemoveRelation(r):
-                groups["remove_relations"].append([r.source, r.type, r.target])
-            case AddRelation(r):
-                groups["add_relations"].append([r.source, r.type, r.target])
+            case RemoveRelation(r) | AddRelation(r):
+                name = "add_relations" if isinstance(change, AddRelation) else "remove_relations"
+                groups[name].append([r.source, r.type, r.target])
             case RemoveNode(node):
                 groups["remove_nodes"].append(node.id)
             case AddNode(node):
                 groups["add_nodes"].append(node_row(key, node))
             case SetKind():
                 groups["set_kinds"].append([change.id, change.before, change.after])
-            case SetProperty():
-                values.setdefault(change.id, {})[change.key] = stored(value_of(after.nodes[change.id], change.key))
-            case ChangeList():
-                node = after.nodes[change.id]
-                values.setdefault(change.id, {})[change.field] = list(
-                    node.states if change.field == "states" else node.affordances
-                )
+            case SetProperty() | ChangeList():
+                values.setdefault(change.id, {}).update(_value_after(change, after.nodes[change.id]))
+            case _:
+                assert_never(change)
     groups["set_values"] = [[node_id, items] for node_id, items in values.items()]
     return groups
 
 
+def _value_after(change: SetProperty | ChangeList, node: Node) -> dict[str, Any]:
+    if isinstance(change, SetProperty):
+        return {change.key: stored(value_of(node, change.key))}
+    return {change.field: list(node.states if change.field == "states" else node.affordances)}
+
+
 def _check_declared(delta: Delta, locked: Locked) -> None:
     """Relation types and properties must be in the registry or declared by the scene."""
-    from db.schema import EXTRA_PROPERTIES, RELATION_TYPES  # noqa: PLC0415
-
     types = {*RELATION_TYPES, *locked.extra["declared_relations"]}
     names = {*EXTRA_PROPERTIES, *locked.extra["declared_properties"], "name", "class"}
     for change in delta.changes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, LiteralString
 
@@ -51,7 +50,7 @@ CALL (s) { UNWIND $classes AS class MATCH (n:Entity {scene: $key, class: class})
 """
 
 
-def statement_of(footprint: Footprint) -> tuple[LiteralString, Mapping[str, Any]]:
+def statement_of(footprint: Footprint) -> tuple[LiteralString, dict[str, Any]]:
     """The lock statement that also reads `footprint`, and its parameters (without key and action id)."""
     parts: list[LiteralString] = [LOCK, _SEEDS]
     nodes: list[LiteralString] = ["seeds"]

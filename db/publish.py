@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, LiteralString, TypeAlias, TypeVar
 from uuid import uuid4
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 CREATE_SCENE: Final[LiteralString] = """
 CREATE (s:Scene {key: $key, status: 'importing', started: datetime(), version: 0})
-SET s += $facts
+SET s += $facts, s.leased_until = CASE WHEN $facts.leased IS NULL THEN null ELSE datetime() + duration('PT1H') END
 """
 ADD_NODES: Final[LiteralString] = """
 UNWIND $rows AS row CREATE (n:Entity:$(row.kind)) SET n = row.values RETURN count(*) AS written
@@ -70,7 +70,7 @@ class Header:
     name: str
     vocabulary: str
     role: Role = "world"
-    declared: Declared = Declared()
+    declared: Declared = field(default_factory=Declared)
     source: str = ""
     copied_from: str | None = None
     world: str | None = None
@@ -78,9 +78,7 @@ class Header:
     leased: str | None = None
 
 
-def publish(
-    database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None
-) -> SceneInfo:
+def publish(database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None) -> SceneInfo:
     """Write `graph` as a new generation and move the name to it; readers see the old one until then, whole.
 
     A crash on the way leaves the old scene readable and a leftover that `clean` collects.
@@ -133,6 +131,7 @@ def _creating(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedT
         "world": header.world,
         "world_version": header.world_version,
         "leased": header.leased,
+        "free": None if header.leased is None else False,
         "nodes": len(graph.nodes),
         "relations": len(graph.relations),
     }

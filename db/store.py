@@ -14,7 +14,7 @@ from db import catalog, history, publish
 from db.catalog import BY_KEY, SceneInfo, checked_name, info_of
 from db.commit import AlreadyDone, Committed, Decide, Intent, commit_delta, opened, write
 from db.connection import CommitUnknown, ConstraintViolated, Database
-from db.delta import Delta, diff
+from db.delta import Delta, apply, diff
 from db.document import delta_from_json
 from db.footprint import Footprint, statement_of
 from db.history import Event, Step
@@ -28,19 +28,25 @@ from scenecypher.errors import ConflictError, InputError, SceneReplaced
 CHANGES_A_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
 LOAD_TIMEOUT_S: Final = 60.0
-LOAD_TRIES: Final = 20
+LOAD_TRIES: Final = 3
+"""Loads without a lock; a writer so busy that each was torn then waits for one load under the lock."""
 COMMIT_ASKED_AGAIN: Final = 5
 LEASE_S: Final = 3_600
 
+LOCKED_BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.version = s.version + 0 RETURN s"
 LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
 LOAD_RELATIONS: Final[LiteralString] = """
 MATCH (a:Entity {scene: $key})-[r]->(b) RETURN a.id AS source, collect([type(r), b.id]) AS to
 """
+# Two workers may find the same copy: the SET makes the second wait, and then `turn` tells it that it came second.
 TAKE_LEASE: Final[LiteralString] = """
-MATCH (s:Scene {status: 'ready', copied_from: $from})
-WHERE s.leased IS NOT NULL AND s.free = true
-WITH s LIMIT 1 SET s.free = s.free AND NOT $token IS NULL
-WITH s WHERE s.free = true SET s.free = false, s.leased = $token RETURN s
+MATCH (s:Scene {status: 'ready', copied_from: $origin})
+WHERE s.leased IS NOT NULL AND (s.free OR s.leased_until < datetime())
+WITH s, s.turn AS turn LIMIT 1
+SET s.turn = coalesce(s.turn, 0) + 1
+WITH s, turn WHERE s.turn = coalesce(turn, 0) + 1
+SET s.free = false, s.leased_until = datetime() + duration({seconds: $lease_s})
+RETURN s
 """
 END_LEASE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.free = true, s.base = s.version"
 
@@ -82,7 +88,7 @@ class SceneStore:
         """The published scene of this name. Raises SceneNotFound."""
         return catalog.find(self.database, name)
 
-    def list(self) -> list[SceneInfo]:
+    def scenes(self) -> list[SceneInfo]:
         """All published scenes, by name."""
         return catalog.scenes(self.database)
 
@@ -106,18 +112,19 @@ class SceneStore:
             return _imported(current.info, current.graph, "unchanged", 0)
         if len(delta) > CHANGES_A_COMMIT:
             return self._publish(scene.graph, header, "replaced", progress)
-        done = self.commit(
-            current.info, delta, actor=actor, action="import", expected_version=current.info.version
-        )
+        done = self.commit(current.info, delta, actor=actor, action="import", expected_version=current.info.version)
         return _imported(replace(current.info, version=done.version), scene.graph, "updated", len(delta))
 
     def load(self, name: str) -> Snapshot:
-        """The whole scene at one version. Raises SceneNotFound, or SceneReplaced if it keeps being replaced."""
+        """The whole scene at one version. Raises SceneNotFound, SceneReplaced."""
         for _ in range(LOAD_TRIES):
-            snapshot = self.database.read(_loading(self.find(name).key), timeout_s=LOAD_TIMEOUT_S)
+            snapshot = self.database.read(_loading(self.find(name).key, BY_KEY), timeout_s=LOAD_TIMEOUT_S)
             if snapshot is not None:
                 return snapshot
-        raise SceneReplaced(name)
+        snapshot = self.database.write(_loading(self.find(name).key, LOCKED_BY_KEY), timeout_s=LOAD_TIMEOUT_S)
+        if snapshot is None:
+            raise SceneReplaced(name)
+        return snapshot
 
     def copy(self, name: str, to: str, *, progress: Progress | None = None) -> SceneInfo:
         """A copy under a new name, with an empty history. Raises InputError where `to` is taken."""
@@ -145,13 +152,12 @@ class SceneStore:
         copy = self._take_lease(origin) or self._copy(
             name, f"{name}#lease-{uuid4().hex[:12]}", leased=uuid4().hex, copied_from=origin
         )
+        self.reset(copy)  # an earlier worker may have died with the lease in its hands
         try:
             yield copy
         finally:
             self.reset(copy)
-            self.database.write(
-                lambda tx: tx.run(END_LEASE, key=copy.key).consume(), timeout_s=self._commit_timeout_s
-            )
+            self.database.write(lambda tx: tx.run(END_LEASE, key=copy.key).consume(), timeout_s=self._commit_timeout_s)
 
     def reset(self, scene: SceneInfo, version: int | None = None) -> int:
         """Take back, in one commit, all that happened since `version` (a copy's own start where None)."""
@@ -200,9 +206,7 @@ class SceneStore:
 
     def history(self, scene: SceneInfo, *, after: int = 0) -> list[Event]:
         """The events with a version above `after`, oldest first."""
-        return self.database.read(
-            lambda tx: history.events(tx, scene.key, after=after), timeout_s=LOAD_TIMEOUT_S
-        )
+        return self.database.read(lambda tx: history.events(tx, scene.key, after=after), timeout_s=LOAD_TIMEOUT_S)
 
     def undo(
         self, scene: SceneInfo, *, version: int | None = None, to: int | None = None, actor: str = "person"
@@ -225,8 +229,6 @@ class SceneStore:
             msg = f"{name!r} has versions 0 to {snapshot.info.version}, not {version}"
             raise InputError(msg)
         log = [e for e in self.history(snapshot.info, after=version) if e.version <= snapshot.info.version]
-        from db.delta import apply  # noqa: PLC0415
-
         return apply(snapshot.graph, history.rewound(log))
 
     # --- within
@@ -266,10 +268,9 @@ class SceneStore:
         return publish.publish(self.database, source.graph, header, progress=progress)
 
     def _take_lease(self, origin: str) -> SceneInfo | None:
-        parameters = {"from": origin, "token": uuid4().hex}
 
         def work(tx: ManagedTransaction) -> SceneInfo | None:
-            record = tx.run(TAKE_LEASE, parameters).single()
+            record = tx.run(TAKE_LEASE, origin=origin, lease_s=LEASE_S).single()
             return info_of(record["s"]) if record else None
 
         return self.database.write(work, timeout_s=self._commit_timeout_s)
@@ -294,11 +295,11 @@ class SceneStore:
         raise AssertionError
 
 
-def _loading(key: str) -> Callable[[ManagedTransaction], Snapshot | None]:
+def _loading(key: str, first: LiteralString) -> Callable[[ManagedTransaction], Snapshot | None]:
     """Read a scene within one version; None where it moved meanwhile or was replaced."""
 
     def work(tx: ManagedTransaction) -> Snapshot | None:
-        before = tx.run(BY_KEY, key=key).single()
+        before = tx.run(first, key=key).single()
         nodes = [node_of(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
         relations = [
             Relation(record["source"], kind, target)

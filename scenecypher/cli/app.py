@@ -1,0 +1,81 @@
+"""The `scenecypher` command: every group in its place, and what an error looks like."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Annotated
+
+import click
+import typer
+
+from scenecypher.cli import act, ask, db, demo, history, imports, plan, query, scenes
+from scenecypher.cli.context import errors
+from scenecypher.errors import SceneCypherError
+
+INTERRUPTED = 130
+
+EPILOG = (
+    "A first look: [bold]scenecypher demo[/]. On your own: [bold]scenecypher import virtualhome --only 963_2[/], then "
+    "[bold]scenecypher scenes list[/] and [bold]scenecypher ask virtualhome/963_2 'What is in the fridge?'[/]. "
+    "Exit codes: 0 done, 1 refused (the reason in words), 2 bad input or set-up."
+)
+
+app = typer.Typer(
+    name="scenecypher",
+    help="Household robots' scene graphs in Neo4j: ask them in words, change them by checked actions.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.add_typer(imports.import_app, name="import")
+app.add_typer(scenes.scenes_app, name="scenes")
+app.command("query")(query.query)
+app.command("ask")(ask.ask)
+app.command("act")(act.act)
+app.command("plan")(plan.plan)
+app.command("history")(history.history)
+app.command("undo")(history.undo)
+app.command("redo")(history.redo)
+app.add_typer(db.db_app, name="db")
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    *, version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False
+) -> None:
+    if version:
+        from importlib.metadata import version as installed  # noqa: PLC0415
+
+        typer.echo(installed("scenecypher"))
+        raise typer.Exit
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; the exit code: 0 done, 1 refused, 2 bad input or set-up, 130 interrupted."""
+    try:
+        code = app(list(arguments), standalone_mode=False)
+    except click.exceptions.Abort:
+        errors().print("interrupted; nothing was left half-written")
+        return INTERRUPTED
+    except KeyboardInterrupt:
+        errors().print("interrupted; nothing was left half-written")
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except SceneCypherError as error:
+        errors().print(f"[bold red]{_title(error)}[/]", end=" ")
+        errors().print(str(error), markup=False, highlight=False)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _title(error: SceneCypherError) -> str:
+    return "refused:" if error.exit_code == 1 else "error:"

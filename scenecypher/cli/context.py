@@ -1,0 +1,83 @@
+"""What commands share: settings, one store, one model, and how they print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from scenecypher.settings import Settings
+
+if TYPE_CHECKING:
+    from db.gate import Gate
+
+    from chat.model import Model
+    from db.store import SceneStore
+
+
+def output() -> Console:
+    """Where results go."""
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def errors() -> Console:
+    """Where progress and errors go."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def tell(line: str) -> None:
+    """Say on standard error what is going on."""
+    errors().print(f"[dim]{line}[/]")
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on standard output."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+
+
+@contextmanager
+def open_store(settings: Settings | None = None) -> Iterator[SceneStore]:
+    """The store of the configured server, its constraints and indexes in place; started if it is the local one."""
+    from db.connection import connect  # noqa: PLC0415
+
+    from db.store import SceneStore  # noqa: PLC0415
+
+    chosen = settings or Settings()
+    with connect(chosen, tell=tell) as database:
+        store = SceneStore(database, commit_timeout_s=chosen.commit_timeout_s)
+        store.prepare()
+        yield store
+
+
+def open_gate(store: SceneStore, settings: Settings | None = None) -> Gate:
+    """The gate to the same server, with the configured limits."""
+    from db.gate import Gate, Limits  # noqa: PLC0415
+
+    chosen = settings or Settings()
+    limits = Limits(seconds=chosen.query_timeout_s, rows=chosen.query_rows, total_bytes=chosen.query_bytes)
+    return Gate(store.database, limits=limits)
+
+
+def open_model(settings: Settings | None = None) -> Model:
+    """The configured model service. Raises ModelUnavailable, saying how to set one up, where there is none."""
+    from chat import OpenAIModel  # noqa: PLC0415
+
+    return OpenAIModel.from_settings(settings or Settings())
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error; call what it yields with (done, total)."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors(), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield show

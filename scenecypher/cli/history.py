@@ -1,0 +1,92 @@
+"""`scenecypher history`, `undo` and `redo`: what was done to a scene, and the way back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from scenecypher.cli.context import open_store, output, print_json
+from scenecypher.cli.scenes import AsJson, Name, words
+
+if TYPE_CHECKING:
+    from db.commit import Committed
+    from db.history import Event
+
+
+def history(
+    scene: Name,
+    *,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Show the last N events.")] = 50,
+    changes: Annotated[bool, typer.Option("--changes", help="Show each event's changes too.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what was done to a scene: version, time, actor, action; what was undone is marked."""
+    from db.history import holding  # noqa: PLC0415
+
+    with open_store() as store:
+        log = store.history(store.find(scene))
+    held = holding(log)
+    if as_json:
+        print_json([_document(event, holds=event.version in held) for event in log[-limit:]])
+        return
+    if not log:
+        output().print("no history yet: nothing was done since the import")
+        return
+    table = Table("version", "time", "actor", "action", "changes", "", box=None)
+    for event in log[-limit:]:
+        state = "" if event.version in held else "undone"
+        lines = "\n".join(map(words, event.delta.changes)) if changes else str(len(event.delta))
+        when = event.at.strftime("%Y-%m-%d %H:%M:%S")
+        table.add_row(str(event.version), when, event.actor, event.action, lines, state)
+    output().print(table)
+
+
+def undo(
+    scene: Name,
+    *,
+    to: Annotated[int | None, typer.Option("--to", metavar="VERSION", help="Undo everything after VERSION.")] = None,
+    version: Annotated[int | None, typer.Option("--version", help="Undo this one action, if it still can be.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Undo the latest action that still holds, or go back to a version. The undo is an event of its own."""
+    if to is not None and version is not None:
+        raise typer.BadParameter("give either --to or --version")
+    with open_store() as store:
+        info = store.find(scene)
+        done = store.undo(info, version=version, to=to)
+        _print(store.history(info, after=done.version - 1)[0], done, as_json=as_json)
+
+
+def redo(scene: Name, *, as_json: AsJson = False) -> None:
+    """Take the latest undo back."""
+    with open_store() as store:
+        info = store.find(scene)
+        done = store.redo(info)
+        _print(store.history(info, after=done.version - 1)[0], done, as_json=as_json)
+
+
+def _print(event: Event, done: Committed, *, as_json: bool) -> None:
+    if as_json:
+        print_json(_document(event, holds=True))
+        return
+    output().print(f"{event.action}: {len(done.delta)} changes, now at version {done.version}", markup=False)
+
+
+def _document(event: Event, *, holds: bool) -> dict[str, Any]:
+    import json  # noqa: PLC0415
+
+    from db.document import delta_json  # noqa: PLC0415
+
+    return {
+        "version": event.version,
+        "at": event.at.isoformat(),
+        "actor": event.actor,
+        "action": event.action,
+        "action_id": event.action_id,
+        "kind": event.kind,
+        "undoes": list(event.undoes),
+        "holds": holds,
+        "delta": json.loads(delta_json(event.delta)),
+    }

@@ -1,0 +1,197 @@
+"""`scenecypher scenes`: list, show, export, copy, delete and compare scenes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from scenecypher.cli.context import counting, open_store, output, print_json, tell
+
+if TYPE_CHECKING:
+    from db.catalog import SceneInfo
+    from db.delta import Change, Delta
+    from db.store import Snapshot
+
+scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="SCENE", help="A scene's name, as `scenes list` shows it.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@scenes_app.command("list")
+def list_scenes(*, as_json: AsJson = False) -> None:
+    """List all scenes."""
+    with open_store() as store:
+        infos = store.scenes()
+    if as_json:
+        print_json([summary(info) for info in infos])
+        return
+    if not infos:
+        output().print("no scenes yet; `scenecypher import virtualhome --only 963_2` brings one")
+        return
+    table = Table("scene", "role", "vocabulary", "version", "nodes", "relations", box=None)
+    for info in infos:
+        table.add_row(
+            info.name, info.role, info.vocabulary, str(info.version), f"{info.nodes:,}", f"{info.relations:,}"
+        )
+    output().print(table)
+
+
+@scenes_app.command()
+def show(scene: Name, *, as_json: AsJson = False) -> None:
+    """Show what a scene holds: its places, and how many nodes and relations of each sort."""
+    with open_store() as store:
+        snapshot = store.load(scene)
+    document = contents(snapshot)
+    if as_json:
+        print_json(document)
+        return
+    out = output()
+    out.print(f"[bold]{scene}[/]  {snapshot.info.vocabulary}, {snapshot.info.role}, version {snapshot.info.version}")
+    for title in ("places", "agents"):
+        out.print(f"  {title}: {', '.join(document[title]) or 'none'}", markup=False)
+    for title in ("kinds", "relation_types", "classes"):
+        counts = ", ".join(f"{name} {count:,}" for name, count in list(document[title].items())[:30])
+        out.print(f"  {title.replace('_', ' ')}: {counts}", markup=False)
+
+
+@scenes_app.command()
+def export(
+    scene: Name,
+    file: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write; standard output if none.")
+    ] = None,
+) -> None:
+    """Write a scene as SceneCypher's own JSON document, which `import json` takes back exactly."""
+    from db.scene_document import scene_document  # noqa: PLC0415
+
+    with open_store() as store:
+        snapshot = store.load(scene)
+    info = snapshot.info
+    from db.imported import ImportedScene  # noqa: PLC0415
+
+    imported = ImportedScene(
+        info.name, snapshot.graph, info.vocabulary, role=info.role, declared=info.declared, source=info.source
+    )
+    text = json.dumps(scene_document(imported), ensure_ascii=False, indent=1)
+    if file is None:
+        typer.echo(text)
+        return
+    file.write_text(text + "\n", encoding="utf-8")
+    tell(f"wrote {file}")
+
+
+@scenes_app.command()
+def copy(scene: Name, to: Annotated[str, typer.Argument(metavar="NEW", help="The copy's name.")]) -> None:
+    """Copy a scene; the copy's history starts empty."""
+    with open_store() as store, counting(f"copying {scene}") as progress:
+        info = store.copy(scene, to, progress=progress)
+    output().print(f"{info.name}: {info.nodes:,} nodes, {info.relations:,} relations", markup=False)
+
+
+@scenes_app.command()
+def delete(
+    scene: Name,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete a scene with its history. `db clean` frees the space."""
+    with open_store() as store:
+        info = store.find(scene)
+        if not yes:
+            typer.confirm(
+                f"Delete {info.name} ({info.nodes:,} nodes, version {info.version}) and its history?", abort=True
+            )
+        store.delete(scene)
+    output().print(f"deleted {scene}", markup=False)
+
+
+@scenes_app.command("diff")
+def diff_scenes(
+    scene: Name,
+    other: Annotated[str | None, typer.Argument(metavar="[OTHER]", help="The scene to compare with.")] = None,
+    *,
+    since: Annotated[int | None, typer.Option("--since", help="Compare with an earlier version of SCENE.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what differs between two scenes, or between two versions of one."""
+    from db.delta import diff  # noqa: PLC0415
+
+    if (other is None) == (since is None):
+        raise typer.BadParameter("give either a second scene or --since VERSION")
+    with open_store() as store:
+        now = store.load(scene).graph
+        before = store.as_of(scene, since) if since is not None else now
+        after = now if other is None else store.load(other).graph
+    print_delta(diff(before, after), as_json=as_json)
+
+
+def print_delta(delta: Delta, *, as_json: bool) -> None:
+    """A Delta as JSON, or a line a change."""
+    if as_json:
+        from db.document import delta_json  # noqa: PLC0415
+
+        print_json(json.loads(delta_json(delta)))
+        return
+    if not delta:
+        output().print("no difference")
+    for change in delta.changes:
+        output().print(words(change), markup=False)
+
+
+def words(change: Change) -> str:
+    """One change as a line for people."""
+    from db import delta as d  # noqa: PLC0415
+
+    match change:
+        case d.AddNode(node):
+            line = f"+ node {node.id} ({node.kind}, {node.class_})"
+        case d.RemoveNode(node):
+            line = f"- node {node.id} ({node.kind}, {node.class_})"
+        case d.AddRelation(r):
+            line = f"+ {r.source} {r.type} {r.target}"
+        case d.RemoveRelation(r):
+            line = f"- {r.source} {r.type} {r.target}"
+        case d.SetKind():
+            line = f"~ {change.id} kind: {change.before} -> {change.after}"
+        case d.SetProperty():
+            line = f"~ {change.id} {change.key}: {change.before!r} -> {change.after!r}"
+        case d.ChangeList():
+            parts = [f"+{item}" for item in change.added] + [f"-{item}" for item in change.removed]
+            line = f"~ {change.id} {change.field}: {' '.join(parts)}"
+    return line
+
+
+def summary(info: SceneInfo) -> dict[str, Any]:
+    """A scene's facts as JSON."""
+    return {
+        "name": info.name,
+        "role": info.role,
+        "vocabulary": info.vocabulary,
+        "version": info.version,
+        "nodes": info.nodes,
+        "relations": info.relations,
+        "source": info.source,
+    }
+
+
+def contents(snapshot: Snapshot) -> dict[str, Any]:
+    """What a scene holds, counted, as JSON; largest counts first."""
+    nodes = snapshot.graph.nodes.values()
+    document = summary(snapshot.info) | {"nodes": len(nodes), "relations": len(snapshot.graph.relations)}
+    document["places"] = sorted(node.id for node in nodes if node.kind == "Place")
+    document["agents"] = sorted(node.id for node in nodes if node.kind == "Agent")
+    document["kinds"] = _counted(node.kind for node in nodes)
+    document["relation_types"] = _counted(relation.type for relation in snapshot.graph.relations)
+    document["classes"] = _counted(node.class_ for node in nodes)
+    return document
+
+
+def _counted(items: Any) -> dict[str, int]:
+    counts: Counter[str] = Counter(items)
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
