@@ -5,6 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from scenecypher.rooms import check_rooms
+
+check_rooms()
+
 _PUBLIC = {
     "SceneGraph": "db.scene",
     "Node": "db.scene",

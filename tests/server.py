@@ -32,7 +32,7 @@ def _named() -> Iterator[Address]:
 
     uri = os.environ.get("SCENECYPHER_TEST_URI")
     if not uri:
-        msg = "SCENECYPHER_TEST_DB=uri needs SCENECYPHER_TEST_URI: the address of a server whose data may be thrown away"
+        msg = "SCENECYPHER_TEST_DB=uri needs SCENECYPHER_TEST_URI, a server whose data may be thrown away"
         raise ValueError(msg)
     yield Address(
         uri=uri,
