@@ -44,6 +44,11 @@ def program_files(only: str | None = None) -> Mapping[str, Path]:
     return _by_task(DATASET / "executable_programs", ".txt", only)
 
 
+def source_of(path: Path) -> str:
+    """What a scene says of its origin: the package, its version and the file, not where this machine keeps it."""
+    return f"{package_name()}, {path.name}"
+
+
 def _by_task(folder: Path, suffix: str, only: str | None) -> Mapping[str, Path]:
     numbered: dict[tuple[int, int], Path] = {}
     for path in (package_folder() / folder).rglob(f"file*{suffix}"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from db.imported import ImportedScene
-from importers.eai import graph_files, package_name
+from importers.eai import graph_files, source_of
 from importers.json_file import read_json, refusal
 from importers.virtualhome_check import checked_graph
 from importers.virtualhome_graph import declared_by, document_of, scene_graph
@@ -32,13 +32,15 @@ class PackagedPair:
     final: ImportedScene
 
 
-def read_graph(path: Path, *, name: str | None = None, part: Part = "initial") -> ImportedScene:
+def read_graph(
+    path: Path, *, name: str | None = None, part: Part = "initial", source: str | None = None
+) -> ImportedScene:
     """The scene of a file: a bare graph, a pair of initial and final graph, or a program's list of states.
 
     Without a name it is called after the file: ``file963_2.json`` gives ``virtualhome/963_2``, its final graph
     ``virtualhome/963_2@final``. Raises DocumentError with all problems of that graph.
     """
-    return _scene(read_json(path), path, name or scene_name(path), source=str(path), part=part)
+    return _scene(read_json(path), path, name=name or scene_name(path), part=part, source=source or str(path))
 
 
 def packaged(only: str | None = None) -> Iterator[PackagedPair]:
@@ -47,15 +49,27 @@ def packaged(only: str | None = None) -> Iterator[PackagedPair]:
     Raises InputError where the package is missing or has no such task.
     """
     for task_id, path in graph_files(only).items():
-        document, name, source = read_json(path), NAME_PREFIX + task_id, f"{package_name()}, {path.name}"
-        initial, final = (_scene(document, path, name, source=source, part=part) for part in PARTS)
+        document, name, source = read_json(path), NAME_PREFIX + task_id, source_of(path)
+        initial, final = (_scene(document, path, name=name, part=part, source=source) for part in PARTS)
         yield PackagedPair(task_id, initial, final)
 
 
-def scene_name(path: Path) -> str:
-    """What the scene of a file is called when nobody says otherwise."""
+def packaged_scene(task_id: str, *, part: Part = "initial") -> ImportedScene:
+    """One graph of `eai-eval`. Raises InputError where the package is missing or has no such task."""
+    path = graph_files(task_id)[task_id]
+    return read_graph(path, name=NAME_PREFIX + task_id, part=part, source=source_of(path))
+
+
+def scene_name(path: Path, *, within: Path | None = None) -> str:
+    """What a file's scene is called; `within` is the folder from which its name counts, else the file's own."""
+    folder = path.parent.relative_to(within) if within else Path()
     task = _TASK_FILE.fullmatch(path.stem)
-    return NAME_PREFIX + (task[1] if task else path.stem)
+    return NAME_PREFIX + (folder / (task[1] if task else path.stem)).as_posix()
+
+
+def part_name(name: str, part: Part) -> str:
+    """What the scene `name` is called when it is the graph after the program."""
+    return name if part == "initial" else name + FINAL_SUFFIX
 
 
 def to_document(scene: ImportedScene) -> dict[str, Any]:
@@ -66,13 +80,13 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
     return document_of(scene.graph)
 
 
-def _scene(document: Any, path: Path, name: str, *, source: str, part: Part) -> ImportedScene:
+def _scene(document: Any, path: Path, *, name: str, part: Part, source: str) -> ImportedScene:
     root, raw = _graph_in(document, path, part)
     graph, problems = scene_graph(checked_graph(raw, root, path))
     if problems:
         raise refusal(path, [(root + place, cause) for place, cause in problems])
     return ImportedScene(
-        name=name if part == "initial" else name + FINAL_SUFFIX,
+        name=part_name(name, part),
         graph=graph,
         vocabulary="virtualhome",
         declared=declared_by(graph),

@@ -1,0 +1,162 @@
+"""`scenecypher import`: files and packaged data sets into scenes; one bad file does not stop the others."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from glob import glob, has_magic
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scenecypher.cli.context import counting, errors, open_store, output, print_json
+from scenecypher.errors import DocumentError, InputError
+
+if TYPE_CHECKING:
+    from db.imported import ImportedScene
+    from db.store import SceneStore
+    from importers.virtualhome import Part
+
+import_app = typer.Typer(name="import", help="Bring scenes into the database.", no_args_is_help=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A scene that may be imported: what messages call it, the scene's name, and how to read it."""
+
+    label: str
+    name: str
+    read: Callable[[], ImportedScene]
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of each source, so far."""
+
+    scenes: list[dict[str, Any]] = field(default_factory=list)
+    failures: list[tuple[str, InputError]] = field(default_factory=list)
+
+
+@import_app.command()
+def virtualhome(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="Files, folders or globs of environment graphs; else the public data."),
+    ] = None,
+    *,
+    only: Annotated[str | None, typer.Option("--only", metavar="ID", help="Only this task, such as 963_2.")] = None,
+    final: Annotated[bool, typer.Option("--final", help="Also the graph after each program, as NAME@final.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Import VirtualHome environment graphs: your own, or the 518 of the Embodied Agent Interface."""
+    parts: tuple[Part, ...] = ("initial", "final") if final else ("initial",)
+    sources = list(_of_files(paths, only, parts) if paths else _of_package(only, parts))
+    report = Report()
+    try:
+        _import_all(sources, report, dry_run=dry_run)
+    finally:
+        _print(report, dry_run=dry_run, as_json=as_json)
+    if report.failures:
+        raise typer.Exit(InputError.exit_code)
+
+
+def _of_package(only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
+    from importers import eai, virtualhome  # noqa: PLC0415
+
+    for (task_id, path), part in product(eai.graph_files(only).items(), parts):
+        name = virtualhome.NAME_PREFIX + task_id
+        read = partial(virtualhome.read_graph, path, name=name, part=part, source=eai.source_of(path))
+        yield Source(virtualhome.part_name(name, part), virtualhome.part_name(name, part), read)
+
+
+def _of_files(paths: Sequence[str], only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
+    from importers import virtualhome  # noqa: PLC0415
+
+    files = [(path, virtualhome.scene_name(path, within=folder)) for path, folder in _found(paths)]
+    wanted = {name for _, name in files} if only is None else {virtualhome.NAME_PREFIX + only}
+    chosen = [(path, name) for path, name in files if name in wanted]
+    if not chosen:
+        msg = f"none of the {len(files)} files is {only}.json or file{only}.json; leave out --only to import them all"
+        raise InputError(msg)
+    for (path, name), part in product(chosen, parts):
+        read = partial(virtualhome.read_graph, path, name=name, part=part)
+        yield Source(str(path), virtualhome.part_name(name, part), read)
+
+
+def _found(paths: Sequence[str]) -> Iterator[tuple[Path, Path]]:
+    """Each file, and the folder from which its scene's name counts."""
+    for given in paths:
+        path = Path(given)
+        files, folder = [path], path.parent
+        if path.is_dir():
+            files, folder = sorted(path.rglob("*.json")), path
+        elif has_magic(given) and not path.exists():
+            files = sorted(Path(match) for match in glob(given, recursive=True))  # noqa: PTH207
+            folder = Path(os.path.commonpath([file.parent for file in files])) if files else folder
+        if not files:
+            msg = f"no JSON file is at {given}; check the path"
+            raise InputError(msg)
+        yield from ((file, folder) for file in files)
+
+
+def _import_all(sources: Sequence[Source], report: Report, *, dry_run: bool) -> None:
+    done: dict[str, str] = {}
+    what = "checking" if dry_run else "importing"
+    with nullcontext() if dry_run else open_store() as store, counting(what) as progress:
+        for count, source in enumerate(sources):
+            progress(count, len(sources))
+            try:
+                _refuse_same_name(source, done)
+                report.scenes.append(_import_one(source, store, None if len(sources) > 1 else progress))
+            except InputError as error:
+                report.failures.append((source.label, error))
+
+
+def _refuse_same_name(source: Source, done: dict[str, str]) -> None:
+    if source.name in done:
+        msg = f"{source.label} would be the scene {source.name} again, after {done[source.name]}; rename one of them"
+        raise InputError(msg)
+    done[source.name] = source.label
+
+
+def _import_one(
+    source: Source, store: SceneStore | None, progress: Callable[[int, int], None] | None
+) -> dict[str, Any]:
+    scene = source.read()
+    facts = {"name": scene.name, "nodes": len(scene.graph.nodes), "relations": len(scene.graph.relations)}
+    if store is None:
+        kinds = Counter(node.kind for node in scene.graph.nodes.values())
+        types = Counter(relation.type for relation in scene.graph.relations)
+        return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
+    done = store.put(scene, progress=progress)
+    return facts | {"outcome": done.outcome, "version": done.version}
+
+
+def _print(report: Report, *, dry_run: bool, as_json: bool) -> None:
+    if as_json:
+        print_json({"scenes": report.scenes, "failed": [_failure(*failed) for failed in report.failures]})
+        return
+    for facts in report.scenes:
+        size = f"{facts['nodes']:,} nodes, {facts['relations']:,} relations"
+        output().print(f"{facts['name']}: {_counts(facts) if dry_run else facts['outcome']}, {size}", markup=False)
+    for _, error in report.failures:
+        errors().print(str(error), markup=False)
+    if len(report.scenes) + len(report.failures) > 1:
+        verb = "checked, nothing written" if dry_run else "imported"
+        output().print(f"{len(report.scenes):,} scenes {verb}; {len(report.failures):,} failed")
+
+
+def _counts(facts: dict[str, Any]) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in facts["kinds"].items()) or "empty"
+
+
+def _failure(label: str, error: InputError) -> dict[str, Any]:
+    problems = error.problems if isinstance(error, DocumentError) else (("", str(error)),)
+    return {"source": label, "problems": [{"place": place, "cause": cause} for place, cause in problems]}
