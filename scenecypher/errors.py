@@ -13,6 +13,10 @@
     └── ServiceError       the operator: database or model service         exit code 2
         ├── DatabaseUnavailable  unreachable, wrong password, too old, failed
         ├── QueryTimeout       a transaction ended at its time limit
+        ├── MemoryExceeded     a transaction ended at its memory limit
+        ├── QueryFailed        the server refused a statement: `code`
+        │   └── ConstraintViolated  a unique key exists already
+        ├── CommitUnknown      the answer to COMMIT was lost
         ├── SceneReplaced      the generation was retired under the reader
         └── ModelUnavailable   the model service, or a cassette that lacks a reply
 
@@ -115,6 +119,26 @@ class DatabaseUnavailable(ServiceError):
 
 class QueryTimeout(ServiceError):
     """The server or the watchdog ended a transaction at its time limit."""
+
+
+class MemoryExceeded(ServiceError):
+    """A transaction needs more memory than the server grants one; trying again would fail again."""
+
+
+class QueryFailed(ServiceError):
+    """The server refused a statement: `code` is its own, `summary` the first line of what it says."""
+
+    def __init__(self, code: str, summary: str, *, advice: str) -> None:
+        super().__init__(f"{summary} ({code}); {advice}")
+        self.code, self.summary = code, summary
+
+
+class ConstraintViolated(QueryFailed):
+    """What was written has a key that exists already; nothing was committed."""
+
+
+class CommitUnknown(ServiceError):
+    """The connection broke before the answer to COMMIT; it was done or not, and the same work may be asked again."""
 
 
 class SceneReplaced(ServiceError):

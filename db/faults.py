@@ -1,0 +1,142 @@
+"""What the driver raises, in our own words: the one place that translates it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from neo4j.exceptions import (
+    AuthError,
+    ConfigurationError,
+    ConnectionPoolError,
+    DriverError,
+    IncompleteCommit,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+)
+
+from scenecypher.errors import (
+    CommitUnknown,
+    ConstraintViolated,
+    DatabaseUnavailable,
+    MemoryExceeded,
+    QueryFailed,
+    QueryTimeout,
+    SceneCypherError,
+    ServiceError,
+)
+
+ADVICE: Final = "the server's log may say more"
+DUPLICATE: Final = "it exists already: read it again before writing"
+MEMORY: Final = frozenset(
+    {"Neo.TransientError.General.MemoryPoolOutOfMemoryError", "Neo.TransientError.General.OutOfMemoryError"}
+)
+BROKEN: Final = (ServiceUnavailable, SessionExpired, ConnectionPoolError)
+
+
+@contextmanager
+def translated(uri: str) -> Iterator[None]:
+    """Raise errors of ours for those of the driver; misuse of the driver stays what it is: a bug."""
+    try:
+        yield
+    except Neo4jError as error:
+        raise _of_server(error, uri) from error
+    except IncompleteCommit as error:
+        msg = f"the connection to {uri} broke before the answer to COMMIT: ask again, the work may be done or not"
+        raise CommitUnknown(msg, retryable=True) from error
+    except BROKEN as error:
+        raise _unreachable(uri, error) from error
+    except ConfigurationError as error:
+        msg = f"{uri} can't be used: {first_line(error)}; correct NEO4J_URI"
+        raise DatabaseUnavailable(msg) from error
+
+
+def is_memory_limit(error: Neo4jError) -> bool:
+    """Whether a transaction was ended for its need of memory."""
+    return error.code in MEMORY
+
+
+def memory_exceeded(error: Neo4jError) -> MemoryExceeded:
+    """The same in words of ours; not retryable, though the driver thinks so."""
+    return MemoryExceeded(
+        f"the transaction needs more memory than the server grants one ({error.code}); "
+        "ask for less at once, or raise db.memory.transaction.max (SCENECYPHER_HEAP_MB for the local server)"
+    )
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of a message: what follows echoes the query."""
+    return next(iter(str(getattr(error, "message", None) or error).splitlines()), type(error).__name__)
+
+
+def _of_server(error: Neo4jError, uri: str) -> SceneCypherError:
+    if is_memory_limit(error):
+        return memory_exceeded(error)
+    if isinstance(error, AuthError):
+        return _wrong_password(error, uri)
+    known = BY_CODE.get(error.code or "")
+    if known:
+        return known(error, uri)
+    if error.is_retryable():
+        return ServiceError(f"{first_line(error)} ({error.code}); try again", retryable=True)
+    return QueryFailed(str(error.code), first_line(error), advice=ADVICE)
+
+
+def _unreachable(uri: str, error: DriverError) -> DatabaseUnavailable:
+    return DatabaseUnavailable(
+        f"no answer from Neo4j at {uri}: {_reason(error)}; `scenecypher db status` says whether the local server "
+        "runs; for a server of your own check that it is up and that NEO4J_URI is right",
+        retryable=True,
+    )
+
+
+def _reason(error: DriverError) -> str:
+    """``[Errno 111] Connection refused`` where the driver says so, else its first line."""
+    _, found, rest = str(error).rpartition("(reason ")
+    return rest.rstrip(")\n ") if found else first_line(error).rstrip(":")
+
+
+def _wrong_password(error: Neo4jError, uri: str) -> DatabaseUnavailable:
+    return DatabaseUnavailable(
+        f"Neo4j at {uri} refuses the user name or password ({error.code}); set NEO4J_USERNAME and NEO4J_PASSWORD "
+        "to those of the server"
+    )
+
+
+def _too_many_attempts(_: Neo4jError, uri: str) -> DatabaseUnavailable:
+    return DatabaseUnavailable(
+        f"Neo4j at {uri} was given wrong passwords too often and refuses all for some seconds; "
+        "wait, then try with the right NEO4J_PASSWORD",
+        retryable=True,
+    )
+
+
+def _no_such_database(error: Neo4jError, uri: str) -> DatabaseUnavailable:
+    return DatabaseUnavailable(f"Neo4j at {uri}: {first_line(error)}; set NEO4J_DATABASE to one that exists")
+
+
+def _timed_out(error: Neo4jError, _: str) -> QueryTimeout:
+    return QueryTimeout(
+        f"the transaction was ended at its time limit ({error.code}); ask for less, try when the server is less busy, "
+        "or raise SCENECYPHER_QUERY_TIMEOUT_S (queries) or SCENECYPHER_COMMIT_TIMEOUT_S (changes)",
+        retryable=True,
+    )
+
+
+def _duplicate(error: Neo4jError, _: str) -> ConstraintViolated:
+    return ConstraintViolated(str(error.code), first_line(error), advice=DUPLICATE)
+
+
+BY_CODE: Final[dict[str, Callable[[Neo4jError, str], SceneCypherError]]] = {
+    "Neo.ClientError.Security.AuthenticationRateLimit": _too_many_attempts,
+    "Neo.ClientError.Security.CredentialsExpired": _wrong_password,
+    "Neo.ClientError.Database.DatabaseNotFound": _no_such_database,
+    "Neo.ClientError.Transaction.TransactionTimedOut": _timed_out,
+    "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration": _timed_out,
+    "Neo.ClientError.Transaction.LockClientStopped": _timed_out,
+    "Neo.ClientError.Transaction.Terminated": _timed_out,
+    "Neo.TransientError.Transaction.LockAcquisitionTimeout": _timed_out,
+    "Neo.ClientError.Schema.ConstraintValidationFailed": _duplicate,
+}
