@@ -1,0 +1,51 @@
+"""The library of worked examples: questions with their Cypher, a file a vocabulary, chosen by common words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from retriever.mentions import stems
+
+GENERIC: Final = "generic"
+COMMON: Final = frozenset(
+    stems("a an are be before can do does from have has i in is it many much of or the there to what where which with")
+)
+
+
+class Example(BaseModel):
+    """One line of a library file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: str
+    cypher: str
+
+
+@cache
+def library(vocabulary: str) -> tuple[Example, ...]:
+    """The examples of a vocabulary, or the generic ones where it has none of its own."""
+    folder = files("retriever") / "examples"
+    file = folder / f"{vocabulary}.jsonl"
+    chosen = file if file.is_file() else folder / f"{GENERIC}.jsonl"
+    lines = chosen.read_text(encoding="utf-8").splitlines()
+    return tuple(Example.model_validate_json(line) for line in lines)
+
+
+def nearest(examples: Sequence[Example], question: str, *, count: int) -> tuple[Example, ...]:
+    """The `count` examples with most words in common with `question`, the nearest last; ties go to the file's order."""
+    asked = _words(question)
+    ranked = sorted(enumerate(examples), key=lambda pair: (-_likeness(asked, _words(pair[1].question)), pair[0]))
+    return tuple(example for _, example in reversed(ranked[:count]))
+
+
+def _words(question: str) -> frozenset[str]:
+    return frozenset(stems(question)) - COMMON
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one & other else 0.0

@@ -1,0 +1,70 @@
+"""Which names of a scene a question mentions, by its words alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+from typing import Final, Self
+
+_WORD: Final = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_ENDINGS: Final = (
+    ("ves", "f"),
+    ("ve", "f"),
+    ("fe", "f"),
+    ("ies", "y"),
+    ("ie", "y"),
+    ("sses", "ss"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("xes", "x"),
+    ("s", ""),
+)
+_SHORT: Final = 3
+
+
+class Mention(IntEnum):
+    """How much of a name a text holds."""
+
+    NONE = 0
+    PART = 1
+    WHOLE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The words of a text, brought to a common form."""
+
+    words: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The words of `text`, and each two neighbours written as one (``table lamp``, ``tablelamp``)."""
+        words = stems(text)
+        return cls(frozenset(words) | {one + other for one, other in pairwise(words)})
+
+    def mention(self, name: str) -> Mention:
+        """Whether the text mentions all of `name`, a word of it, or nothing."""
+        words = stems(name)
+        if words and ("".join(words) in self.words or self.words.issuperset(words)):
+            return Mention.WHOLE
+        return Mention.PART if any(len(word) >= _SHORT and word in self.words for word in words) else Mention.NONE
+
+
+def stems(text: str) -> list[str]:
+    """The words and numbers of a text in order, without case and plural.
+
+    A stem is a common form, not always a word: knife and knives are ``knif``.
+    """
+    return [_stem(word.casefold()) for word in _WORD.findall(_CAMEL.sub(" ", text))]
+
+
+def _stem(word: str) -> str:
+    if len(word) <= _SHORT or word.endswith(("ss", "us", "is")):
+        return word
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending):
+            return word.removesuffix(ending) + instead
+    return word

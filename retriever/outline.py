@@ -1,0 +1,109 @@
+"""The content of a schema text, before it has a form: what is named, counted and explained."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from db.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse
+from db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, RELATION_TYPES
+from retriever.notes import NOTES
+
+EXAMPLES_A_KIND: Final = 3
+PLACES: Final = 12
+_DENSE: Final = "; between almost all neighbours"
+LISTED: Final = ("classes", "states", "affordances", "patterns", "properties", "agents")
+
+Counts = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a schema text says. Pairs are (word, count) or (word, its meaning)."""
+
+    labels: tuple[tuple[str, int, str], ...]
+    properties: tuple[tuple[str, str], ...]
+    patterns: Counts
+    meanings: tuple[tuple[str, str], ...]
+    unused: tuple[str, ...]
+    classes: tuple[tuple[str, Counts], ...]
+    states: Counts
+    affordances: Counts
+    examples: tuple[tuple[str, str], ...]
+    agents: tuple[str, ...]
+    notes: tuple[str, ...]
+    left_off: Counts
+
+
+def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Outline:
+    """What a text says of `shown`, the part of `whole` that fits; `vocabulary` as in `db.schema.VOCABULARIES`."""
+    counts = dict(shown.kinds)
+    return Outline(
+        labels=tuple((kind, counts.get(kind, 0), meaning) for kind, meaning in KINDS.items()),
+        properties=(*CORE_PROPERTIES.items(), *((use.name, _property(use)) for use in shown.properties)),
+        patterns=tuple((pattern_text(pattern), pattern.count) for pattern in shown.patterns),
+        meanings=_meanings(shown.patterns),
+        unused=_unused(whole.patterns),
+        classes=_by_kind(shown.classes),
+        states=tuple((use.value, use.count) for use in shown.states),
+        affordances=tuple((use.value, use.count) for use in shown.affordances),
+        examples=_examples(shown),
+        agents=tuple(map(_agent, shown.agents)),
+        notes=NOTES.get(vocabulary, ()),
+        left_off=tuple((field, n) for field in LISTED if (n := _missing(field, shown, whole))),
+    )
+
+
+def pattern_text(pattern: Pattern) -> str:
+    """The pattern as Cypher: ``(:Object)-[:INSIDE]->(:Asset)``."""
+    return f"(:{pattern.source})-[:{pattern.type}]->(:{pattern.target})"
+
+
+def _missing(field: str, shown: Enumerations, whole: Enumerations) -> int:
+    return len(getattr(whole, field)) - len(getattr(shown, field))
+
+
+def _property(use: PropertyUse) -> str:
+    meaning = EXTRA_PROPERTIES.get(use.name, " or ".join(use.types))
+    values = f": one of {', '.join(use.values)}" if use.values else ""
+    return f"{meaning}; on {use.count:,} nodes{values}"
+
+
+def _meanings(patterns: Iterable[Pattern]) -> tuple[tuple[str, str], ...]:
+    occurring = {pattern.type for pattern in patterns}
+    told = {name: f"{meaning}{_DENSE if name in DENSE else ''}" for name, meaning in RELATION_TYPES.items()}
+    return tuple((name, meaning) for name, meaning in told.items() if name in occurring)
+
+
+def _unused(patterns: Iterable[Pattern]) -> tuple[str, ...]:
+    occurring = {pattern.type for pattern in patterns}
+    return tuple(name for name in RELATION_TYPES if name not in occurring)
+
+
+def _by_kind(classes: Iterable[ClassUse]) -> tuple[tuple[str, Counts], ...]:
+    found: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+    for use in classes:
+        found[use.kind].append((use.name, use.count))
+    return tuple((kind, tuple(found[kind])) for kind in KINDS if kind in found)
+
+
+def _examples(shown: Enumerations) -> tuple[tuple[str, str], ...]:
+    places = tuple((name, "Place") for name in shown.places[:PLACES])
+    return places + tuple(
+        (use.example, kind)
+        for kind in KINDS
+        if kind not in {"Place", "Agent"}
+        for use in _most(use for use in shown.classes if use.kind == kind)
+    )
+
+
+def _most(classes: Iterable[ClassUse]) -> list[ClassUse]:
+    return sorted(classes, key=lambda use: (-use.count, use.name))[:EXAMPLES_A_KIND]
+
+
+def _agent(use: AgentUse) -> str:
+    where = f" is INSIDE {', '.join(use.places)}" if use.places else " is in no place"
+    held = ", ".join(f"{kind} {name}" for kind, name in use.holds) or "holds nothing"
+    return f"{use.name} (class {use.class_}){where} and {held}"

@@ -1,0 +1,81 @@
+"""The words said to the model: one system message, the question, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from chat.model import Message
+from retriever.library import Example
+
+UNANSWERABLE: Final = "UNANSWERABLE:"
+
+CODE_WRITER: Final = f"""\
+You write Cypher for Neo4j that retrieves facts from the scene graph of one environment, such as a home: its places, \
+furniture, objects and agents. You see the graph's schema, never the graph; the rows of your query are the answer.
+
+Write one query that answers the question:
+- It reads only, is one statement, and ends with RETURN. No CREATE, SET, MERGE, DELETE, procedures, LOAD CSV, APOC \
+or $parameters.
+- Use only the labels, relation types and properties of the schema, and copy values exactly as they stand there, \
+upper and lower case included. Match what a thing is by its class, and one particular thing by its name.
+- Mind the direction of relations: follow the patterns that occur. A pattern with the wrong direction finds nothing.
+- states and affordances are lists: test them with 'open' IN n.states.
+- Bound variable-length paths: -[:INSIDE|ON*1..4]->.
+- Return the properties that answer the question, each under a telling name with AS, rather than whole nodes; \
+DISTINCT where several paths lead to one thing; ORDER BY where order matters.
+- Yes/no questions return a boolean with the evidence; counting returns the count.
+
+Reply with the query alone, in a ```cypher block. If nothing in the schema could hold the answer, reply with \
+"{UNANSWERABLE} " and the reason instead."""
+
+VERIFIER: Final = """\
+You check the work of a query writer. You are given a question about a scene graph and the results of the queries \
+written for it so far. If the results answer the question, or a part of it, reply with a summary for the asker: short, \
+complete, and citing the values of the rows it rests on. An empty result can be an answer too: that there is none."""
+VERIFIER_ENDS: Final = {
+    "paper": "If they do not address the question, reply with NOT ADDRESSED and nothing else.",
+    "hints": "If they do not address the question, reply with NOT ADDRESSED: and what is missing, in one sentence.",
+}
+NOT_ADDRESSED: Final = "NOT ADDRESSED"
+
+
+def code_writer(schema: str, examples: Sequence[Example]) -> Message:
+    """The system message: the task, the schema, worked examples."""
+    parts = [CODE_WRITER, f"The schema of this scene graph:\n\n{schema}"]
+    if examples:
+        worked = "\n\n".join(f"Question: {one.question}\n```cypher\n{one.cypher}\n```" for one in examples)
+        parts.append(f"Examples, from other scenes:\n\n{worked}")
+    return Message("system", "\n\n".join(parts))
+
+
+def asked(question: str) -> Message:
+    """The question as the model is asked it."""
+    return Message("user", f"Question: {question}")
+
+
+def again(question: str, problem: str) -> Message:
+    """What was wrong with the last reply, and the question once more."""
+    return Message(
+        "user",
+        f"{problem}\n\nWrite the query again, in a ```cypher block, mending this; do not repeat an earlier query.\n"
+        f"Question: {question}",
+    )
+
+
+def found_nothing(question: str, causes: Sequence[str]) -> Message:
+    """Why a query that ran found nothing, and the question once more."""
+    listed = "\n".join(f"- {cause}" for cause in causes)
+    return Message(
+        "user",
+        f"The query ran but found nothing. In this scene:\n{listed}\n\n"
+        "If one of these is a mistake in your query, write it again, in a ```cypher block. "
+        f"If nothing is the right answer, repeat the same query.\nQuestion: {question}",
+    )
+
+
+def verify(question: str, results: Sequence[str], *, mode: str) -> tuple[Message, Message]:
+    """The verifier's two messages; `mode` is a key of `VERIFIER_ENDS`."""
+    shown = "\n\n".join(f"Result {number}:\n{text}" for number, text in enumerate(results, 1))
+    system = Message("system", f"{VERIFIER}\n{VERIFIER_ENDS[mode]}")
+    return system, Message("user", f"Question: {question}\n\n{shown}")

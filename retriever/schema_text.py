@@ -1,0 +1,152 @@
+"""The schema text: all that a model is told of a scene, in one of three forms and never longer than its budget."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+from db.enumerations import Enumerations, literal
+from retriever.outline import Counts, Outline, outline
+from retriever.trim import fitting
+from scenecypher.errors import InputError
+
+Form: TypeAlias = Literal["compact", "json", "prose"]
+
+CHARACTERS_A_TOKEN: Final = 3
+"""A cautious figure for Cypher-like text in the tokenisers of today's models."""
+LEAST_TOKENS: Final = 800
+"""What the fixed part, without any listing, takes at most."""
+_BARE: Final = re.compile(r"[\w-]+")
+
+
+def schema_text(
+    enumerations: Enumerations,
+    question: str = "",
+    *,
+    vocabulary: str = "generic",
+    form: Form = "compact",
+    budget_tokens: int = 2_000,
+) -> str:
+    """What a model is told of a scene, trimmed so that what `question` mentions stays longest.
+
+    Equal for equal scenes; no node is listed beyond a few example names. Raises InputError for a budget below
+    `LEAST_TOKENS` or an unknown form.
+    """
+    if budget_tokens < LEAST_TOKENS:
+        raise InputError(f"a schema text needs at least {LEAST_TOKENS} tokens, not {budget_tokens}; raise its budget")
+    if form not in FORMS:
+        raise InputError(f"no schema text has the form {form!r}; choose one of {', '.join(FORMS)}")
+    render = FORMS[form]
+
+    def text(shown: Enumerations) -> str:
+        return render(outline(shown, enumerations, vocabulary=vocabulary))
+
+    return fitting(enumerations, question, render=text, longest=budget_tokens * CHARACTERS_A_TOKEN)
+
+
+def compact(of: Outline) -> str:
+    """Cypher-like lines under headings: the least tokens for the most content."""
+    sections = (
+        (
+            "NODE LABELS (every node is also an :Entity)",
+            (f"(:{label}) {n:,}: {words}" for label, n, words in of.labels),
+        ),
+        ("PROPERTIES", (f"{name}: {words}" for name, words in of.properties)),
+        ("RELATIONS that occur, and how many", (f"{pattern} {n:,}" for pattern, n in of.patterns)),
+        ("MEANING of relation types", (f"{name}: {words}" for name, words in of.meanings)),
+        ("TYPES that do not occur here now", _listed_words(of.unused)),
+        ("VALUES of class, and how many nodes", (f"{kind}: {_counts(values)}" for kind, values in of.classes)),
+        ("VALUES in states", _listed(of.states)),
+        ("VALUES in affordances", _listed(of.affordances)),
+        ("NAMES, some examples", _listed(of.examples)),
+        ("AGENTS", of.agents),
+        ("NOTES", of.notes),
+        ("LEFT OFF for brevity", _listed(of.left_off)),
+    )
+    return "\n".join(line for title, lines in sections for line in _section(title, lines))
+
+
+def as_json(of: Outline) -> str:
+    """One JSON object on one line."""
+    return json.dumps(json_document(of), ensure_ascii=False, separators=(",", ":"))
+
+
+def json_document(of: Outline) -> dict[str, Any]:
+    """The outline as plain values."""
+    document = {
+        "labels": {label: {"meaning": meaning, "nodes": count} for label, count, meaning in of.labels},
+        "properties": dict(of.properties),
+        "relations": dict(of.patterns),
+        "relation_types": dict(of.meanings),
+        "unused_relation_types": list(of.unused),
+        "classes": {kind: dict(values) for kind, values in of.classes},
+        "states": dict(of.states),
+        "affordances": dict(of.affordances),
+        "examples": [{"name": name, "label": kind} for name, kind in of.examples],
+        "agents": list(of.agents),
+        "notes": list(of.notes),
+        "left_off": dict(of.left_off),
+    }
+    return {name: value for name, value in document.items() if value}
+
+
+def prose(of: Outline) -> str:
+    """Sentences and bullets, in the manner of the papers' prompts."""
+    parts = (
+        "The scene graph is directed. Every node has the label Entity and one of these:",
+        _bullets(f"{label}: {meaning}. There are {count:,}." for label, count, meaning in of.labels),
+        "Nodes have these attributes:",
+        _bullets(f'"{name}": {meaning}.' for name, meaning in of.properties),
+        "Relations lead from one node to another. Their types:",
+        _bullets(f"{name}: {meaning}." for name, meaning in of.meanings),
+        "These combinations occur, with their number:",
+        _bullets(f"{pattern}: {count:,}" for pattern, count in of.patterns),
+        *(f"These types do not occur here now: {', '.join(of.unused)}." for _ in of.unused[:1]),
+        *(f"The classes of {kind} nodes, with their number: {_counts(values)}." for kind, values in of.classes),
+        *(f"The {what} that occur: {_counts(values)}." for what, values in _lists(of) if values),
+        *(f"Some names: {_pairs(of.examples)}." for _ in of.examples[:1]),
+        *(f"The agent {agent}." for agent in of.agents),
+        *of.notes,
+        *(f"Left off for brevity: {_counts(of.left_off)}." for _ in of.left_off[:1]),
+    )
+    return "\n".join(part for part in parts if part)
+
+
+FORMS: Final[Mapping[str, Callable[[Outline], str]]] = {"compact": compact, "json": as_json, "prose": prose}
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    content = list(lines)
+    return [title, *content] if content else []
+
+
+def _lists(of: Outline) -> tuple[tuple[str, Counts], ...]:
+    return ("states", of.states), ("affordances", of.affordances)
+
+
+def _listed(pairs: tuple[tuple[str, int], ...] | tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return (_pairs(pairs),) if pairs else ()
+
+
+def _listed_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    return (", ".join(words),) if words else ()
+
+
+def _counts(pairs: Counts) -> str:
+    return _pairs(pairs)
+
+
+def _pairs(pairs: Iterable[tuple[str, int | str]]) -> str:
+    return ", ".join(
+        f"{_word(word)} {more:,}" if isinstance(more, int) else f"{_word(word)} ({more})" for word, more in pairs
+    )
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _word(word: str) -> str:
+    return word if _BARE.fullmatch(word) else literal(word)

@@ -1,0 +1,91 @@
+"""Trimming what occurs in a scene to what fits: the question's own words first, then what is frequent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from db.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
+from retriever.mentions import Mention, Mentions
+
+Use: TypeAlias = ClassUse | ValueUse | Pattern | PropertyUse | AgentUse | str
+
+TIERS: Final[Mapping[str, int]] = {
+    "patterns": 1,
+    "properties": 1,
+    "agents": 2,
+    "states": 2,
+    "affordances": 2,
+    "places": 3,
+    "classes": 4,
+}
+"""The fields of Enumerations that a text lists, the most telling first; what the question mentions is tier 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    field: str
+    use: Use
+    rank: tuple[int, int, str, str]
+
+
+def fitting(whole: Enumerations, question: str, *, render: Callable[[Enumerations], str], longest: int) -> str:
+    """The text of the most of `whole` that takes at most `longest` characters, or of nothing if none does.
+
+    Deterministic: it depends on the four arguments alone.
+    """
+    text = render(whole)
+    if len(text) <= longest:
+        return text
+    entries = _ranked(whole, Mentions.of(question))
+    low, high, text = 0, len(entries), render(_with(whole, ()))
+    while low < high - 1:
+        middle = (low + high) // 2
+        longer = render(_with(whole, entries[:middle]))
+        low, high, text = (middle, high, longer) if len(longer) <= longest else (low, middle, text)
+    return text
+
+
+def _ranked(whole: Enumerations, mentions: Mentions) -> list[_Entry]:
+    entries = [
+        _Entry(field, use, _rank(field, use, mentions, number))
+        for field in TIERS
+        for number, use in enumerate(getattr(whole, field))
+    ]
+    return sorted(entries, key=lambda entry: entry.rank)
+
+
+def _rank(field: str, use: Use, mentions: Mentions, number: int) -> tuple[int, int, str, str]:
+    name, count = _name_and_count(use)
+    match mentions.mention(name):
+        case Mention.WHOLE:
+            tier = 0
+        case Mention.PART:
+            tier = max(1, TIERS[field] - 1)
+        case Mention.NONE:
+            tier = TIERS[field]
+    return tier, -count, name, f"{field}{number:09}"
+
+
+def _name_and_count(use: Use) -> tuple[str, int]:
+    match use:
+        case ClassUse() | PropertyUse():
+            return use.name, use.count
+        case ValueUse():
+            return use.value, use.count
+        case Pattern():
+            return use.type, use.count
+        case AgentUse():
+            return f"{use.name} {use.class_}", 1
+        case str():
+            return use, 1
+
+
+def _with(whole: Enumerations, entries: Sequence[_Entry]) -> Enumerations:
+    kept: defaultdict[str, set[Use]] = defaultdict(set)
+    for entry in entries:
+        kept[entry.field].add(entry.use)
+    fields = {field: tuple(use for use in getattr(whole, field) if use in kept[field]) for field in TIERS}
+    return replace(whole, **fields)
