@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 _TAG: Final = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _ANSWER_BEGINS: Final = re.compile(r"[{\[`]")
-_FENCE: Final = re.compile(
-    r"(```|~~~)[ \t]*(?:([\w+-]*)[ \t]*\r?\n|(cypher|json)\b)?(.*?)(?:\1[ \t\r]*$|\Z)",
-    re.DOTALL | re.MULTILINE | re.IGNORECASE,
-)
+_ANSWER_STARTS: Final = re.compile(r"\s*+[{\[`]")
+_FENCE: Final = re.compile(r"`{3,}+|~{3,}+")
+_LANGUAGE: Final = re.compile(r"[ \t]*+(?:([\w+-]*+)[ \t]*+\r?\n|(cypher|json)\b)?", re.IGNORECASE)
+_LINE_END: Final = re.compile(r"[ \t\r]*+(?:\n|\Z)")
 _INLINE: Final = re.compile(r"`([^`\n]+)`")
 _BRACKET: Final = re.compile(r"[{\[]")
 _BRACKET_OR_STRING: Final = re.compile(r'[{\[}\]]|"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
@@ -29,6 +30,14 @@ _CONTINUATION: Final = re.compile(
 _LINE: Final = re.compile(r"^.*$", re.MULTILINE)
 _BLANK_LINE: Final = re.compile(r"\n[ \t\r]*\n")
 _SENTENCE: Final = re.compile(r"\s*(?:\*\*|#+ |[-*] |\d+\. )?([A-Z][a-z']*)[ ,:]+[A-Za-z`'\"*(]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    start: int
+    end: int
+    language: str
+    content: str
 
 
 def clean(text: str) -> str:
@@ -64,11 +73,11 @@ def clean_cypher(text: str) -> str:
     inline = _INLINE.fullmatch(bare)
     if inline:
         return inline[1].strip()
-    blocks = list(_FENCE.finditer(bare))
+    blocks = tuple(_blocks(bare))
     if not blocks:
         return _without_prose(bare)
-    named = [block for block in blocks if "cypher" in {(block[2] or "").casefold(), (block[3] or "").casefold()}]
-    return (named or blocks)[0][4].strip()
+    named = [block for block in blocks if block.language == "cypher"]
+    return (named or blocks)[0].content
 
 
 def _without_thoughts(text: str) -> str:
@@ -76,27 +85,44 @@ def _without_thoughts(text: str) -> str:
 
     An answer that has begun (with a bracket or a fence) is left as it is: a tag in there is one of its words.
     """
-    shown, at, thinking = "", 0, False
+    shown: list[str] = []
+    at, thinking = 0, False
     for tag in _TAG.finditer(text):
-        if tag[1]:
-            shown = shown if thinking else _before_stray_end(shown + text[at : tag.start()], tag[0])
-        elif not thinking:
-            shown += text[at : tag.start()]
-            if _ANSWER_BEGINS.search(shown):
-                return shown + text[tag.start() :]
+        if not thinking:
+            shown.append(text[at : tag.start()])
+            begun = _ANSWER_STARTS.match("".join(shown)) if tag[1] else _ANSWER_BEGINS.search(shown[-1])
+            if begun:
+                return "".join(shown) + text[tag.start() :]
+        if tag[1] and not thinking:  # some templates open the thought in the prompt: the reply begins within it
+            shown.clear()
         thinking, at = not tag[1], tag.end()
-    return shown if thinking else shown + text[at:]
-
-
-def _before_stray_end(shown: str, tag: str) -> str:
-    """Some templates open the thought in the prompt, so that the reply begins within it: all of that goes."""
-    return shown + tag if _ANSWER_BEGINS.match(shown.lstrip()) else ""
+    return "".join(shown if thinking else [*shown, text[at:]])
 
 
 def _without_enclosing_fence(text: str) -> str:
     bare = text.strip()
-    block = _FENCE.match(bare)
-    return block[4].strip() if block and block.end() == len(bare) else bare
+    block = next(_blocks(bare), None)
+    return block.content if block and (block.start, block.end) == (0, len(bare)) else bare
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    """Fenced blocks; the last may be cut off by the reply's end."""
+    opening = None
+    for fence in _FENCE.finditer(text):
+        if opening is None:
+            opening = fence
+        elif fence[0] == opening[0] and _LINE_END.match(text, fence.end()):
+            yield _block(text, opening, inner_end=fence.start(), end=fence.end())
+            opening = None
+    if opening is not None:
+        yield _block(text, opening, inner_end=len(text), end=len(text))
+
+
+def _block(text: str, opening: re.Match[str], *, inner_end: int, end: int) -> _Block:
+    head = _LANGUAGE.match(text, opening.end(), inner_end)
+    language = (head[1] or head[2] or "") if head else ""
+    content = text[head.end() if head else opening.end() : inner_end]
+    return _Block(opening.start(), end, language.casefold(), content.strip())
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -49,7 +49,7 @@ def ask_for(
         if attempt < attempts:
             request = _again(request, reply, mistake)
     raise ReplyRejected(
-        f"the reply does not have the form of {form.__name__}, after {attempts} attempts: {mistake}; "
+        f"the reply does not have the form of {form.__name__}, after {_times(attempts)}: {mistake}; "
         "answer with one JSON object of that form",
         reply=reply.text,
         prompt_tokens=usage.prompt_tokens,
@@ -93,6 +93,10 @@ def _read(reply: Reply, form: type[Form]) -> tuple[Form | None, str]:
     finish = _FINISHES.get(reply.finish)
     said = mistakes[0] if reply.text.strip() else "it is empty"
     return None, f"{said}; {finish}" if finish else said
+
+
+def _times(attempts: int) -> str:
+    return "1 attempt" if attempts == 1 else f"{attempts} attempts"
 
 
 def _words(error: ValidationError) -> str:

@@ -155,8 +155,13 @@ def test_an_unknown_model_is_told_with_those_there_are() -> None:
 
 
 def test_a_base_url_without_its_path_is_told() -> None:
-    with ScriptedModel([]) as server, pytest.raises(ModelUnavailable, match="which usually ends in /v1"):
-        OpenAIModel(base_url=server.base_url.removesuffix("/v1"), model="scripted", retries=0).reply(HELLO)
+    server = ScriptedModel([])
+    with (
+        server,
+        OpenAIModel(base_url=server.base_url.removesuffix("/v1"), model="scripted") as model,
+        pytest.raises(ModelUnavailable, match="which usually ends in /v1"),
+    ):
+        model.reply(HELLO)
 
 
 def test_no_key_and_no_address() -> None:
@@ -278,7 +283,7 @@ def test_a_closed_model_opens_again(serve: Serve) -> None:
 
 def test_importing_chat_does_not_import_openai() -> None:
     code = "import sys, chat; chat.OpenAIModel(model='m', api_key='k'); print('openai' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
 

@@ -1,0 +1,163 @@
+"""What a model meant is found in whatever it wraps it in, and nothing that may be meant is dropped."""
+
+from __future__ import annotations
+
+import json
+from time import perf_counter
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from chat.clean import clean, clean_cypher, clean_json, json_values
+
+QUERY = "MATCH (o:Object)-[:INSIDE]->(a {class: 'fridge'})\nWHERE o.name <> 'milk'\n\nRETURN o.name\nORDER BY o.name"
+
+prose = st.text(alphabet="abcdefghij ,.'!?\n", max_size=60)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+objects = st.dictionaries(st.text(), values, max_size=5)
+indents = st.sampled_from([None, 2])
+pieces = ["<think>", "</think>", "<thinking>", "```", "```json\n", "~~~", "`", "\n", "\n\n", " ", "{", "}", "[", "]"]
+words = ['"', "\\", "MATCH (n)", "RETURN n", "This is it.", "a:", ";", "Use it.", "// so", "{}", "\u2028", "é"]
+replies = st.lists(st.sampled_from(pieces + words) | st.text(max_size=5), max_size=14).map("".join)
+
+
+@st.composite
+def wrapped(draw: st.DrawFn, inner: str, language: str) -> str:
+    """`inner` as models send it: after a thought, in a fence, between prose."""
+    before = draw(prose)
+    fence = draw(
+        st.sampled_from([f"```{language}\n{inner}\n```", f"```\n{inner}\n```", f"~~~{language}\n{inner}\n~~~"])
+    )
+    thought = draw(
+        st.sampled_from(["", f"<think>{before} {inner[:9]}</think>", f"{before}</think>", "<think></think>\n"])
+    )
+    return draw(
+        st.sampled_from([thought + inner, f"{thought}\n{before}\n{fence}\n{draw(prose)}", f"{thought}\n\n{fence}"])
+    )
+
+
+@given(st.data(), objects, indents)
+def test_json_is_found_in_all_its_wrappings(data: st.DataObject, value: dict[str, object], indent: int | None) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=data.draw(st.booleans()))
+    assert clean_json(data.draw(wrapped(text, "json"))) == text
+
+
+@given(objects, prose, prose)
+def test_json_is_found_between_prose(value: dict[str, object], before: str, after: str) -> None:
+    text = json.dumps(value)
+    assert clean_json(before + text + after) == text
+
+
+@given(st.data())
+def test_cypher_is_found_in_all_its_wrappings(data: st.DataObject) -> None:
+    assert clean_cypher(data.draw(wrapped(QUERY, "cypher"))) == QUERY
+
+
+@given(replies)
+@example("<think>a<think>b</think>c</think>d")
+@example("<th<think>x</think>ink>y")
+@example("```\n```\nx\n```\n```")
+def test_cleaning_twice_is_cleaning_once(text: str) -> None:
+    assert clean(clean(text)) == clean(text)
+
+
+@given(replies)
+def test_nothing_is_made_up(text: str) -> None:
+    for cleaned in (clean(text), clean_cypher(text), clean_json(text)):
+        assert set(cleaned) <= set(text)
+        assert len(cleaned) <= len(text)
+    assert all(piece in text for piece in json_values(text)) or "<think" in text
+
+
+@pytest.mark.parametrize(
+    ("reply", "meant"),
+    [
+        ("<think>where is it?</think>\nIn the fridge.", "In the fridge."),
+        ("where is it?</think>In the fridge.", "In the fridge."),
+        ("<THINKING>hm</THINKING>yes", "yes"),
+        ("Well. <think>hm</think>Yes.", "Well. Yes."),
+        ("<think>never ends", ""),
+        ("a <think>b<think>c</think> d", "a  d"),
+        ("```\nMATCH (n) RETURN n\n```", "MATCH (n) RETURN n"),
+        ("```json\n{}\n```", "{}"),
+        ("```json\n{}", "{}"),
+        ('{"said": "<think>no</think>"}', '{"said": "<think>no</think>"}'),
+        ('{"said": "</think>"}', '{"said": "</think>"}'),
+        ("Answer: `a` <think>", "Answer: `a` <think>"),
+        ("  \n", ""),
+    ],
+)
+def test_clean(reply: str, meant: str) -> None:
+    assert clean(reply) == meant
+
+
+@pytest.mark.parametrize(
+    ("reply", "pieces"),
+    [
+        ('see [1]: {"a": 1} and [2]', ('{"a": 1}', "[2]", "[1]")),
+        ('{"a": 1} no, {"a": 2}', ('{"a": 2}', '{"a": 1}')),
+        ('{"a": {"b": 1}, "c": "cut o', ('{"a": {"b": 1}, "c": "cut o',)),
+        ('{"a": {"b": 1},}', ('{"a": {"b": 1},}',)),
+        ('{"fence": "```cypher\\nMATCH (n) {\\n```"}', ('{"fence": "```cypher\\nMATCH (n) {\\n```"}',)),
+        ('{"quote": "\\"}"}', ('{"quote": "\\"}"}',)),
+        ("nothing here", ()),
+    ],
+)
+def test_json_pieces(reply: str, pieces: tuple[str, ...]) -> None:
+    assert json_values(reply) == pieces
+
+
+@pytest.mark.parametrize(
+    ("reply", "query"),
+    [
+        ("MATCH (n) RETURN n", "MATCH (n) RETURN n"),
+        ("match (n) return n", "match (n) return n"),
+        ("`MATCH (n) RETURN n`", "MATCH (n) RETURN n"),
+        ("```MATCH (n) RETURN n```", "MATCH (n) RETURN n"),
+        ("```cypher MATCH (n) RETURN n\n```", "MATCH (n) RETURN n"),
+        ("Here: ```cypher\r\nMATCH (n)\r\nRETURN n\r\n```\r\n", "MATCH (n)\r\nRETURN n"),
+        ("```python\nprint()\n```\n```Cypher\nRETURN 1\n```", "RETURN 1"),
+        ("Here is the query:\nMATCH (n)\nRETURN n\n\nIt lists all nodes.", "MATCH (n)\nRETURN n"),
+        ("With the schema, this works:\nMATCH (n) RETURN n", "MATCH (n) RETURN n"),
+        ("Let me look.\n\n// all of them\nMATCH (n) RETURN n", "// all of them\nMATCH (n) RETURN n"),
+        ("MATCH (n)\n\nWhere n.name = 'x'\n\nReturn n.name", "MATCH (n)\n\nWhere n.name = 'x'\n\nReturn n.name"),
+        ("MATCH (n) RETURN n\n\n**Explanation:** it lists all.", "MATCH (n) RETURN n"),
+        ("MATCH (n) RETURN n;\nMATCH (m) DELETE m", "MATCH (n) RETURN n;\nMATCH (m) DELETE m"),
+        ("CREATE (n) RETURN n", "CREATE (n) RETURN n"),
+        ("MATCH (n:`odd name`) RETURN n", "MATCH (n:`odd name`) RETURN n"),
+        ("MATCH (n {name: 'a\u2028b'}) RETURN n", "MATCH (n {name: 'a\u2028b'}) RETURN n"),
+        ("I can't answer that.", "I can't answer that."),
+        ("", ""),
+    ],
+)
+def test_clean_cypher(reply: str, query: str) -> None:
+    assert clean_cypher(reply) == query
+
+
+HOSTILE = {
+    "openings": "<think>" * 40_000,
+    "closings": "</think>" * 40_000,
+    "thoughts": "<think>x</think>y" * 20_000,
+    "stray ends": "<think>x</think>y" * 20_000 + "</think>" * 20_000,
+    "brackets": "{" * 300_000,
+    "quotes": '{"' * 150_000,
+    "backslashes": '{"a": "' + "\\" * 300_000,
+    "backticks": "`" * 300_000,
+    "fences": "```\n" * 75_000,
+    "nested fences": "".join("`" * (203 - depth) + "\n" for depth in range(200)),
+    "fence and lines": "```" + " \n" * 100_000,
+    "paragraphs": "A a\n\n" * 60_000,
+    "blank": "\n" + " " * 300_000 + "x" + "\n" * 300_000,
+}
+
+
+@pytest.mark.parametrize("reply", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_reply_costs_little(reply: str) -> None:
+    start = perf_counter()
+    clean(reply), clean_json(reply), clean_cypher(reply)
+    assert perf_counter() - start < 5
