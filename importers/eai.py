@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +13,7 @@ from scenecypher.errors import InputError, did_you_mean
 
 DATASET: Final = Path("dataset/programs_processed_precond_nograb_morepreconds")
 GOALS: Final = Path("resources/virtualhome/task_state_LTL_formula_accurate.json")
-_TASK_ID: Final = re.compile(r"file(\d+)_(\d+)")
+_TASK_ID: Final = re.compile(r"\d+_\d+")
 
 
 def package_folder() -> Path:
@@ -49,16 +49,22 @@ def source_of(path: Path) -> str:
     return f"{package_name()}, {path.name}"
 
 
+def task_order(task_id: str) -> tuple[int, ...]:
+    """The key by which task ids sort: by number, not by text."""
+    return tuple(int(number) for number in task_id.split("_"))
+
+
+def unknown_task(task_id: str, known: Sequence[str]) -> InputError:
+    """The error for an id that none of `known` is."""
+    hint = did_you_mean(task_id[:60], known) or "; ids look like 963_2"
+    return InputError(f"no VirtualHome task {task_id[:60]!r} among the {len(known)} of {package_name()}{hint}")
+
+
 def _by_task(folder: Path, suffix: str, only: str | None) -> Mapping[str, Path]:
-    numbered: dict[tuple[int, int], Path] = {}
-    for path in (package_folder() / folder).rglob(f"file*{suffix}"):
-        if numbers := _TASK_ID.fullmatch(path.stem):
-            numbered[int(numbers[1]), int(numbers[2])] = path
-    files = {f"{one}_{two}": numbered[one, two] for one, two in sorted(numbered)}
+    found = {path.stem.removeprefix("file"): path for path in (package_folder() / folder).rglob(f"file*{suffix}")}
+    ids = sorted(filter(_TASK_ID.fullmatch, found), key=task_order)
     if only is None:
-        return files
-    if only not in files:
-        hint = did_you_mean(only, tuple(files)) or "; ids look like 963_2"
-        msg = f"no VirtualHome task {only[:60]!r} among the {len(files)} of {package_name()}{hint}"
-        raise InputError(msg)
-    return {only: files[only]}
+        return {task_id: found[task_id] for task_id in ids}
+    if only not in ids:
+        raise unknown_task(only, ids)
+    return {only: found[only]}

@@ -1,0 +1,154 @@
+"""The 338 tasks that the Embodied Agent Interface sets in VirtualHome: instruction, goal and recorded program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, RootModel, ValidationError
+
+from db.condition import And, Condition, HasState, Id, Related
+from importers.eai import GOALS, package_folder, package_name, program_files, task_order, unknown_task
+from importers.json_file import json_path, read_json, refusal, shown
+from importers.task import ActionGoal, Step, Task
+from importers.virtualhome import NAME_PREFIX, PackagedPair
+from importers.virtualhome_format import STATES
+from importers.virtualhome_graph import node_id, source_id
+from scenecypher.errors import DocumentError
+
+PREDICATES: Final[Mapping[str, str]] = {
+    "ONTOP": "ON",
+    "INSIDE": "INSIDE",
+    "NEXT_TO": "CLOSE",
+    "FACING": "FACING",
+    "HOLDS_LH": "HOLDS_LH",
+    "HOLDS_RH": "HOLDS_RH",
+}
+"""The goal formulas' words for relations; with one argument, a predicate is a state and is called as in the graphs."""
+
+LEAST_BUDGET: Final = 20
+"""Actions that an episode may take at least; a longer program than half of it gives twice its own length."""
+
+_ATOM: Final = re.compile(r"([A-Z_]+)\(([^()]*)\)")
+_OBJECT: Final = re.compile(r"([^\s.,]+)\.(\d+)")
+_AND: Final = re.compile(r"[()\s]|\band\b")
+_OR: Final = re.compile(r"[()\s]|\bor\b|\bexists x\d+\.")
+_STEP: Final = re.compile(r"\[([A-Z]+)\]((?: <[^<>]+> \(\d+\.\d+\))*)")
+_ARGUMENT: Final = re.compile(r"<([^<>]+)> \(\d+\.(\d+)\)")
+
+
+class _Goal(BaseModel):
+    tl_goal: str | None
+
+
+class _Goals(RootModel[dict[str, dict[str, dict[str, _Goal]]]]):
+    """Scene, then category, then task id."""
+
+
+def tasks(only: str | None = None) -> Iterator[Task]:
+    """The tasks in the order of their ids, or the one with the id `only`; their scenes are the initial graphs.
+
+    The package lists four ids more, which have no goal. Raises InputError where it is missing or has no such task,
+    DocumentError where it is not as expected.
+    """
+    goals = _goals(package_folder() / GOALS)
+    if only is not None and only not in goals:
+        raise unknown_task(only, tuple(goals))
+    programs = program_files()
+    for task_id in sorted(goals, key=task_order) if only is None else [only]:
+        if task_id not in programs:
+            raise DocumentError(str(package_folder()), f"task {task_id}", "has a goal but no program; install it again")
+        category, formula = goals[task_id]
+        yield _task(task_id, category, formula=formula, program=programs[task_id])
+
+
+def relevant_objects(pair: PackagedPair) -> tuple[str, ...]:
+    """Ids, by ascending number, of the nodes that differ between the two graphs, themselves or by a relation."""
+    before, after = pair.initial.graph, pair.final.graph
+    changed = {node_id_ for node_id_ in before.nodes if before.nodes[node_id_] != after.nodes.get(node_id_)}
+    changed |= after.nodes.keys() - before.nodes.keys()
+    for relation in before.relations ^ after.relations:
+        changed |= {relation.source, relation.target}
+    return tuple(sorted(changed, key=source_id))
+
+
+def parse_formula(text: str) -> tuple[tuple[ActionGoal, ...], Condition]:
+    """The action goals in their order and the graph goal of a formula ``(… then … then (… and …))``.
+
+    Raises ValueError for any other form.
+    """
+    actions: list[ActionGoal] = []
+    conditions: list[Condition] = []
+    for part in text.split(" then "):
+        atoms = _ATOM.findall(part)
+        ground = all(_OBJECT.search(arguments) for _, arguments in atoms)
+        left = (_AND if ground else _OR).sub("", _ATOM.sub("", part))
+        if left or not atoms or (conditions and not ground):
+            msg = f"{shown(part)} is neither a choice of actions nor a conjunction of facts that ends the formula"
+            raise ValueError(msg)
+        if ground:
+            conditions += [_fact(predicate, arguments) for predicate, arguments in atoms]
+        else:
+            actions.append(tuple(predicate.lower() for predicate, _ in atoms))
+    return tuple(actions), And(tuple(dict.fromkeys(conditions)))
+
+
+def parse_program(text: str) -> tuple[str, tuple[Step, ...]]:
+    """Description and steps of a recorded program. Raises ValueError for a line of another form."""
+    _, description, *lines = text.splitlines()
+    return description.strip(), tuple(_step(line) for line in lines if line.strip())
+
+
+def _goals(path: Path) -> Mapping[str, tuple[str, str]]:
+    """Category and formula of each task that has a goal."""
+    try:
+        scenes = _Goals.model_validate(read_json(path)).root
+    except ValidationError as error:
+        problems = [(json_path("$", details["loc"]), details["msg"]) for details in error.errors()]
+        raise refusal(path, problems) from error
+    return {
+        task_id: (category, goal.tl_goal)
+        for categories in scenes.values()
+        for category, goals in categories.items()
+        for task_id, goal in goals.items()
+        if goal.tl_goal is not None
+    }
+
+
+def _task(task_id: str, category: str, *, formula: str, program: Path) -> Task:
+    try:
+        description, steps = parse_program(program.read_text(encoding="utf-8"))
+        action_goals, goal = parse_formula(formula)
+    except ValueError as error:
+        raise DocumentError(str(program), f"task {task_id}", str(error)) from error
+    return Task(
+        id=task_id,
+        instruction=description or category,
+        scene=NAME_PREFIX + task_id,
+        goal=goal,
+        action_goals=action_goals,
+        budget=max(LEAST_BUDGET, 2 * len(steps)),
+        source=f"{package_name()}, {category}",
+        category=category,
+        formula=formula,
+        program=steps,
+    )
+
+
+def _fact(predicate: str, arguments: str) -> Condition:
+    match [Id(node_id(name, int(number))) for name, number in _OBJECT.findall(arguments)]:
+        case [x] if predicate in STATES:
+            return HasState(x, STATES[predicate])
+        case [x, y] if predicate in PREDICATES:
+            return Related(x, PREDICATES[predicate], y)
+    msg = f"{shown(f'{predicate}({arguments})')} is no state or relation of VirtualHome"
+    raise ValueError(msg)
+
+
+def _step(line: str) -> Step:
+    if not (found := _STEP.fullmatch(line.strip())):
+        msg = f"{shown(line)} is no step such as [GRAB] <soap> (1.1001)"
+        raise ValueError(msg)
+    return Step(found[1].lower(), tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2])))
