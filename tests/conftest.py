@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from db.connection import Address, Database
+from db.store import SceneStore
 from scenecypher.settings import Settings
 from tests.sampling import FULL
 from tests.server import HOME, throwaway_server
-
-if TYPE_CHECKING:
-    from db.connection import Address, Database
-    from db.store import SceneStore
 
 LEAKING = ("NEO4J_", "OPENAI_", "SCENECYPHER_")
 OUR_OWN = "SCENECYPHER_TEST_"
@@ -58,8 +55,6 @@ def address() -> Iterator[Address]:
 @pytest.fixture(scope="session")
 def database(address: Address) -> Iterator[Database]:
     """One open connection to the throw-away server; each test has scenes of its own there."""
-    from db.connection import Database
-
     database = Database(address)
     database.verify()
     yield database
@@ -69,8 +64,6 @@ def database(address: Address) -> Iterator[Database]:
 @pytest.fixture(scope="session")
 def store(database: Database) -> SceneStore:
     """A store on the throw-away server, with its constraints and indexes made."""
-    from db.store import SceneStore
-
     store = SceneStore(database)
     store.prepare()
     return store

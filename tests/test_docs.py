@@ -1,0 +1,222 @@
+"""The pages keep their word: what README and docs/ tell a reader to type is run, and prints what they show."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, assert_never
+
+import pytest
+
+from db.store import SceneStore
+from tests.pages import (
+    MISNAMED,
+    PYTHON,
+    RUNNABLE,
+    Block,
+    RunBy,
+    Runs,
+    Shown,
+    Step,
+    blocks_of,
+    matches,
+    pages,
+    simple_commands,
+)
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+PAGES: Final = [page.relative_to(ROOT).as_posix() for page in pages(ROOT)]
+TIMEOUT_S: Final = 240
+LINK: Final = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
+
+
+def blocks(page: str) -> list[Block]:
+    return [block for block in blocks_of((ROOT / page).read_text(encoding="utf-8")) if block.language in RUNNABLE]
+
+
+def to_run(page: str) -> list[Block]:
+    return [block for block in blocks(page) if isinstance(block.use, Runs)]
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("page", [page for page in PAGES if to_run(page)])
+def test_the_commands_of_a_page(page: str, reader: Mapping[str, str], tmp_path: Path) -> None:
+    for block in to_run(page):
+        failure = run_block(block, folder=tmp_path, environment=reader)
+        assert failure is None, f"{page}:{block.line}: {failure}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_is_not_run_here_is_true_all_the_same(page: str) -> None:
+    for block in blocks(page):
+        for step in block.steps():
+            for problem in problems_of(block, step):
+                pytest.fail(f"{page}:{block.line}: {step.command.strip()}: {problem}")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_block_escapes_by_its_name(page: str) -> None:
+    every = blocks_of((ROOT / page).read_text(encoding="utf-8"))
+    assert [f"line {block.line}: {block.language}" for block in every if block.language in MISNAMED] == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
+def test_links_within_the_project_lead_somewhere(page: str) -> None:
+    links = LINK.findall((ROOT / page).read_text(encoding="utf-8"))
+    assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
+
+
+@pytest.fixture
+def reader(user_env: dict[str, str], store: SceneStore) -> Iterator[dict[str, str]]:
+    """The environment of someone who follows a page, on the throw-away server; their scenes are deleted afterwards."""
+    before = {scene.name for scene in store.scenes()}
+    yield {**user_env, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    for scene in store.scenes():
+        if scene.name not in before:
+            store.delete(scene.name)
+
+
+def run_block(block: Block, *, folder: Path, environment: Mapping[str, str]) -> str | None:
+    """Run a block's commands; what went wrong, or None."""
+    steps = block.steps()
+    last_code = block.use.exit_code if isinstance(block.use, Runs) else 0
+    for step in steps:
+        shell = [sys.executable, "-c"] if block.language == PYTHON else ["bash", "-euo", "pipefail", "-c"]
+        ended = subprocess.run(
+            [*shell, step.command],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        code = last_code if step is steps[-1] else 0
+        if ended.returncode != code:
+            return f"{step.command.strip()}: exit code {ended.returncode}, not {code}; it printed:\n{ended.stdout}"
+        if step.printed is not None and not matches(step.printed, ended.stdout):
+            return f"{step.command.strip()}: the page shows\n{step.printed}\nbut it printed\n{ended.stdout}"
+    return None
+
+
+def problems_of(block: Block, step: Step) -> Iterator[str]:
+    match block.use:
+        case Runs():
+            return
+        case RunBy(file):
+            script = (ROOT / file).read_text(encoding="utf-8")
+            if not re.search(rf"(^|[\s;]){re.escape(step.command.strip())}($|[\s;])", script, re.MULTILINE):
+                yield f"{file} does not run it"
+        case Shown():
+            if block.language != PYTHON:
+                yield from filter(None, map(problem_of_words, simple_commands(step.command)))
+        case _:
+            assert_never(block.use)
+
+
+def problem_of_words(words: list[str]) -> str | None:
+    """Why a `scenecypher` or `make` command can't be one of ours; other commands are not ours to judge."""
+    if words[0] == "make":
+        ended = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
+        return ended.stderr if ended.returncode else None
+    return problem_of_form(words[1:]) if words[0] == "scenecypher" else None
+
+
+def problem_of_form(words: list[str]) -> str | None:
+    """Why the command line would not take these words; None if it would."""
+    ended = subprocess.run([sys.executable, "-c", PARSE, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return ended.stderr.strip().splitlines()[-1] if ended.returncode else None
+
+
+PARSE: Final = """
+import sys, typer
+from scenecypher.cli.app import app
+command, words = typer.main.get_command(app), [word for word in sys.argv[1:] if word not in ("-h", "--help")]
+asks_for_help = len(words) < len(sys.argv) - 1
+while words and hasattr(command, "commands"):
+    command = command.commands[words.pop(0)]
+if not asks_for_help:
+    command.make_context(command.name, words)
+"""
+
+
+PAGE: Final = """
+```console
+$ echo one; echo two
+one
+...
+$ echo 'a
+> b'
+a
+b
+```
+
+<!-- exits 3 -->
+```sh
+exit 3
+```
+
+   ```python
+   if True:
+       print("indented")
+   ```
+
+<!-- shown: it is long -->
+```sh
+make demo
+```
+"""
+
+
+@pytest.fixture
+def plain() -> dict[str, str]:
+    return dict(os.environ)
+
+
+def test_a_true_page_passes(tmp_path: Path, plain: dict[str, str]) -> None:
+    first, second, third, fourth = blocks_of(PAGE)
+    assert [block.line for block in (first, second, third, fourth)] == [2, 13, 17, 23]
+    assert len(first.steps()) == 2
+    assert isinstance(fourth.use, Shown)
+    assert [run_block(block, folder=tmp_path, environment=plain) for block in (first, second, third)] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("page", "complaint"),
+    [
+        ("```console\n$ echo one\ntwo\n```\n", "the page shows\ntwo"),
+        ("```console\n$ false\n```\n", "exit code 1, not 0"),
+        ("<!-- exits 1 -->\n```sh\ntrue\n```\n", "exit code 0, not 1"),
+        ("```sh\nfalse | true\n```\n", "exit code 1"),
+        ("```sh\nfalse\ntrue\n```\n", "exit code 1"),
+        ("```python\nimport no_such_module\n```\n", "No module named"),
+    ],
+)
+def test_a_false_page_is_found_out(page: str, complaint: str, tmp_path: Path, plain: dict[str, str]) -> None:
+    (block,) = blocks_of(page)
+    assert complaint in (run_block(block, folder=tmp_path, environment=plain) or "")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<!-- run by Makefile -->\n```sh\nmake no-such-target\n```\n",
+        "<!-- shown: why -->\n```sh\nmake no-such-target\n```\n",
+        "<!-- shown: why -->\n```sh\nX=1 scenecypher no-such-command\n```\n",
+        "<!-- shown: why -->\n```console\n$ cd there && scenecypher scenes list --no-such-option | head\n```\n",
+    ],
+)
+def test_what_is_only_shown_is_checked(page: str) -> None:
+    (block,) = blocks_of(page)
+    assert [problem for step in block.steps() for problem in problems_of(block, step)]
+
+
+def test_what_is_only_shown_may_be_right() -> None:
+    (block,) = blocks_of("<!-- shown: why -->\n```sh\nscenecypher scenes list --json\nmake help; git clone x\n```\n")
+    assert [problem for step in block.steps() for problem in problems_of(block, step)] == []
