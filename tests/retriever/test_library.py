@@ -1,0 +1,31 @@
+"""The worked examples: well kept, and chosen by what they have in common with the question."""
+
+from __future__ import annotations
+
+import pytest
+
+from db.schema import VOCABULARIES
+from retriever.library import Example, library, nearest
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_every_vocabulary_has_examples(vocabulary: str) -> None:
+    examples = library(vocabulary)
+    assert len(examples) >= 10
+    assert len({example.question for example in examples}) == len(examples)
+
+
+def test_a_vocabulary_may_have_its_own() -> None:
+    assert library("virtualhome") != library("generic")
+    assert library("no such") == library("generic")
+
+
+def test_the_nearest_stands_last_next_to_the_question() -> None:
+    chosen = nearest(library("virtualhome"), "Is the fridge closed?", count=3)
+    assert [example.question for example in chosen[1:]] == ["Is the microwave closed?", "What is in the fridge?"]
+
+
+def test_without_common_words_the_first_are_taken() -> None:
+    examples = tuple(Example(question=word, cypher="RETURN 1") for word in ("one", "two", "three"))
+    assert [example.question for example in nearest(examples, "四", count=2)] == ["two", "one"]
+    assert nearest(examples, "one", count=0) == ()
