@@ -91,12 +91,10 @@ def redo_step(log: Sequence[Event]) -> Step:
     """How to take back the latest undo. Raises InputError where an action has followed it, or there is none."""
     held = holding(log)
     for event in reversed(log):
-        if event.version not in held:
-            continue
-        if event.kind == "undo":
-            return Step(invert(event.delta), (event.version,), f"redo {', '.join(map(str, event.undoes))}")
-        if event.kind == "act" and not _brought_back(log, event.version):
+        if event.kind == "act":
             break
+        if event.kind == "undo" and event.version in held:
+            return Step(invert(event.delta), (event.version,), f"redo {', '.join(map(str, event.undoes))}")
     msg = "nothing to redo: the latest change is no undo; `scenecypher history` shows what there is"
     raise InputError(msg)
 
@@ -113,8 +111,3 @@ def _back_to(log: Sequence[Event], to: int) -> Step:
         raise InputError(msg)
     later = [event for event in log if event.version > to]
     return Step(rewound(later), tuple(event.version for event in later), f"undo to version {to}")
-
-
-def _brought_back(log: Sequence[Event], version: int) -> bool:
-    """Whether an undo took `version` back, so that it holds only by a redo."""
-    return any(version in event.undoes for event in log)

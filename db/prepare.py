@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, LiteralString
 
 from neo4j import ManagedTransaction
@@ -19,11 +20,18 @@ def prepare(database: Database) -> list[str]:
     present = database.read(_names, timeout_s=INDEX_TIMEOUT_S)
     missing = [(name, text) for name, text in definitions() if name not in present]
     for _, text in missing:
-        database.write(lambda tx, text=text: tx.run(text).consume(), timeout_s=INDEX_TIMEOUT_S)
+        database.write(_running(text), timeout_s=INDEX_TIMEOUT_S)
     if missing:
-        database.read(lambda tx: tx.run(AWAIT).consume(), timeout_s=INDEX_TIMEOUT_S)
+        database.read(_running(AWAIT), timeout_s=INDEX_TIMEOUT_S)
     return [name for name, _ in missing]
 
 
 def _names(tx: ManagedTransaction) -> frozenset[str]:
     return frozenset(record["name"] for record in tx.run(NAMES) if record["state"] == "ONLINE")
+
+
+def _running(text: LiteralString) -> Callable[[ManagedTransaction], None]:
+    def work(tx: ManagedTransaction) -> None:
+        tx.run(text).consume()
+
+    return work

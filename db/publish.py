@@ -114,7 +114,7 @@ def clean(database: Database, *, grace_s: float, progress: Progress | None = Non
         for statement in (DROP_MEMBERS, DROP_EVENTS):
             while _drop(database, statement, key):
                 pass
-        database.write(lambda tx, key=key: tx.run(DROP_SCENE, key=key).consume(), timeout_s=BATCH_TIMEOUT_S)
+        _drop_scene(database, key)
         if progress:
             progress(number, len(keys))
     return len(keys)
@@ -183,3 +183,10 @@ def _drop(database: Database, statement: LiteralString, key: str) -> int:
         return dropped
 
     return database.write(work, timeout_s=BATCH_TIMEOUT_S)
+
+
+def _drop_scene(database: Database, key: str) -> None:
+    def work(tx: ManagedTransaction) -> None:
+        tx.run(DROP_SCENE, key=key).consume()
+
+    database.write(work, timeout_s=BATCH_TIMEOUT_S)

@@ -9,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import pytest
-from db.connection import Database
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from neo4j import ManagedTransaction
 
 from db.commit import LOCK
+from db.connection import Database
 from db.delta import AddRelation, ChangeList, Delta, RemoveNode, RemoveRelation, SetKind, SetProperty, apply, diff
 from db.imported import ImportedScene
 from db.scene import Relation, SceneGraph
@@ -172,11 +173,11 @@ def test_what_is_neither_in_the_schema_nor_declared_is_refused(store: SceneStore
 
 
 def test_a_lock_holder_that_hangs_is_timed_out(store: SceneStore, database: Database, name: str) -> None:
-    """Someone takes the scene's lock and never commits: the server ends them, or the waiting writer gives up in time."""
+    """Someone takes the lock and never commits: the server ends them, and the writer that waits gets its turn."""
     info = store.find(name)
     locked, release = threading.Event(), threading.Event()
 
-    def hang(tx) -> None:  # type: ignore[no-untyped-def]
+    def hang(tx: ManagedTransaction) -> None:
         tx.run(LOCK + "RETURN s.version AS version", key=info.key, action_id="hang").consume()
         locked.set()
         release.wait(30)

@@ -6,9 +6,11 @@ import threading
 from uuid import uuid4
 
 import pytest
-from db.connection import Database
 from hypothesis import given, settings
+from neo4j import ManagedTransaction
 
+from db.connection import Database
+from db.delta import AddRelation, ChangeList, Delta, RemoveRelation
 from db.imported import ImportedScene
 from db.publish import CREATE_SCENE, Header, publish
 from db.scene import Node, Point, Properties, Relation, SceneGraph
@@ -107,9 +109,7 @@ def test_importing_a_very_different_scene_is_a_new_generation(store: SceneStore)
         store.undo(old) if store.history(old) else store.commit(old, _touch(), actor="t", action="t")
 
 
-def _touch():  # type: ignore[no-untyped-def]
-    from db.delta import ChangeList, Delta
-
+def _touch() -> Delta:
     return Delta.of([ChangeList("cup", "states", ("dirty",), ())])
 
 
@@ -153,11 +153,10 @@ def test_an_unfinished_import_is_collected_and_never_listed(store: SceneStore, d
 
 
 def members(database: Database, key: str) -> int:
-    def work(tx):  # type: ignore[no-untyped-def]
-        return tx.run("MATCH (n:Entity {scene: $key}) RETURN count(n) AS n", key=key).single(strict=True)["n"]
+    def work(tx: ManagedTransaction) -> int:
+        return int(tx.run("MATCH (n:Entity {scene: $key}) RETURN count(n) AS n", key=key).single(strict=True)["n"])
 
-    count: int = database.read(work, timeout_s=10)
-    return count
+    return database.read(work, timeout_s=10)
 
 
 def test_a_reader_during_a_publish_sees_the_old_or_the_new_scene_never_an_empty_one(store: SceneStore) -> None:
@@ -193,8 +192,6 @@ def test_a_reader_during_a_publish_sees_the_old_or_the_new_scene_never_an_empty_
 
 def test_copies_of_a_scene_under_a_busy_writer_are_never_torn(store: SceneStore) -> None:
     """The writer moves a pair of objects together; a copy that has them apart would be torn."""
-    from db.delta import AddRelation, Delta, RemoveRelation
-
     name = fresh()
     filler = [Node(f"f{i}", "Object", f"f{i}", "filler") for i in range(400)]
     nodes = [Node("a", "Place", "a", "room"), Node("b", "Place", "b", "room"), *filler]
@@ -254,8 +251,6 @@ def test_a_bad_scene_name_is_refused(store: SceneStore, name: str) -> None:
 
 
 def test_a_leased_copy_is_reset_and_used_again(store: SceneStore) -> None:
-    from db.delta import ChangeList, Delta
-
     name = fresh()
     store.put(ImportedScene(name, small()))
     with store.lease(name) as first:
