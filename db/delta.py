@@ -140,10 +140,10 @@ def _applied_to_relations(before: frozenset[Relation], delta: Delta) -> frozense
 def _expect_ends(delta: Delta, nodes: Mapping[str, Node], relations: frozenset[Relation]) -> None:
     for change in delta.changes:
         if isinstance(change, AddRelation):
-            ends = {change.relation.source, change.relation.target} - nodes.keys()
-            if ends:
-                raise conflict(f"node {min(ends)!r} of relation {words(change.relation)} is not there")
-    gone = {change.node.id for change in delta.changes if isinstance(change, RemoveNode)} - nodes.keys()
+            for end in (change.relation.source, change.relation.target):
+                if end not in nodes:
+                    raise conflict(f"node {end!r} of relation {words(change.relation)} is not there")
+    gone = {change.node.id for change in delta.changes if isinstance(change, RemoveNode)}
     left = [it for it in relations if it.source in gone or it.target in gone] if gone else []
     if left:
         raise conflict(f"relation {words(min(left))} still holds a node that is to go")
