@@ -111,8 +111,9 @@ def problems_of(block: Block, step: Step) -> Iterator[str]:
             return
         case RunBy(file):
             script = (ROOT / file).read_text(encoding="utf-8")
-            if not re.search(rf"(^|[\s;]){re.escape(step.command.strip())}($|[\s;])", script, re.MULTILINE):
-                yield f"{file} does not run it"
+            for line in step.command.strip().splitlines():
+                if not re.search(rf"(^|[\s;]){re.escape(line.strip())}($|[\s;])", script, re.MULTILINE):
+                    yield f"{file} does not run {line.strip()}"
         case Shown():
             if block.language != PYTHON:
                 yield from filter(None, map(problem_of_words, simple_commands(step.command)))

@@ -1,0 +1,1 @@
+"""Speed as ratios to named references: `make bench`, or `python -m benchmarks NAME ...`."""

@@ -1,0 +1,47 @@
+"""`python -m benchmarks [NAME ...] [--json]`: all benchmarks, or those named, on a throw-away server."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from rich.console import Console
+
+from benchmarks.catalog import BENCHMARKS
+from benchmarks.frame import Row, table
+from db.connection import Database
+from db.prepare import prepare
+from tests.server import throwaway_server
+
+
+def main() -> int:
+    """Measure and print; 1 if a ratio is over its limit."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed as ratios to named references.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join(BENCHMARKS)}; else all")
+    parser.add_argument("--json", action="store_true", help="print one JSON list of rows")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"no benchmark named {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}")
+    rows = measure(arguments.names or list(BENCHMARKS))
+    if arguments.json:
+        print(json.dumps([row.as_json() for row in rows], indent=2))
+    else:
+        Console().print(table(rows))
+    return 0 if all(row.within for row in rows) else 1
+
+
+def measure(names: list[str]) -> list[Row]:
+    """The rows of the benchmarks `names`, in that order."""
+    rows: list[Row] = []
+    with throwaway_server() as address, Database(address) as database:
+        prepare(database)
+        for name in names:
+            print(f"measuring {name} ...", file=sys.stderr)
+            rows.extend(BENCHMARKS[name](database))
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,14 @@
+"""The one table of benchmarks: a name and a function from an open database to its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+from benchmarks.frame import Row
+from db.connection import Database
+
+Benchmark: TypeAlias = Callable[[Database], Iterator[Row]]
+
+BENCHMARKS: Final[Mapping[str, Benchmark]] = {}
+"""Each function makes scenes of its own and deletes them; its docstring's first line says what it compares."""
