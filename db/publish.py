@@ -58,7 +58,7 @@ DROP_MEMBERS: Final[LiteralString] = """
 MATCH (n:Entity {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
 """
 DROP_EVENTS: Final[LiteralString] = """
-MATCH (e:Event {scene: $key}) WITH e LIMIT $limit DELETE e RETURN count(*) AS dropped
+MATCH (e:Event {scene: $key}) WHERE e.version > 0 WITH e LIMIT $limit DELETE e RETURN count(*) AS dropped
 """
 DROP_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
 

@@ -1,0 +1,77 @@
+"""Every lookup of ours stands on an index: the plans that the server makes of our own Cypher."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, LiteralString, cast
+
+import pytest
+from neo4j import ManagedTransaction
+
+from db import catalog, commit, history, publish, store
+from db.commit import WRITE_PARTS
+from db.connection import Database
+from db.footprint import Footprint, statement_of
+from db.store import SceneStore
+
+SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
+FOOTPRINTS = {
+    "ids": Footprint(("a",)),
+    "all": Footprint(("a",), "robot", between=("CLOSE",), around=("INSIDE",), climb=True, classes=("face",)),
+}
+
+_LISTS = ("rows", "ids", "pairs", "between", "around", "classes", "undoes", *WRITE_PARTS)
+_TEXTS = ("key", "name", "action_id", "agent", "actor", "action", "kind", "delta", "hash", "origin")
+_NUMBERS = ("after", "limit", "grace_s", "lease_s")
+PARAMETERS: dict[str, Any] = {
+    **{name: [] for name in _LISTS},
+    **dict.fromkeys(_TEXTS, "x"),
+    **dict.fromkeys(_NUMBERS, 1),
+    "leased": False,
+    "facts": {},
+}
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    for module in (catalog, commit, history, publish, store):
+        yield from _constants(module)
+    for name, footprint in FOOTPRINTS.items():
+        yield f"footprint {name}", statement_of(footprint)[0]
+    groups: dict[str, list[Any]] = {name: [name] for name in WRITE_PARTS}
+    yield "commit all", commit._statement(groups)[0]
+
+
+def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
+    for name, value in vars(module).items():
+        if (
+            name.isupper()
+            and not name.startswith("WRITE_")
+            and isinstance(value, str)
+            and value.lstrip().startswith(("MATCH", "UNWIND", "CREATE"))
+        ):
+            tail = " RETURN 1 AS one" if value is commit.LOCK else ""
+            yield f"{module.__name__}.{name}", value + tail
+
+
+ALL = dict(statements())
+
+
+def test_the_list_below_holds_our_statements() -> None:
+    assert {"db.commit.LOCK", "db.store.LOAD_NODES", "db.publish.PUBLISH", "db.catalog.FIND"} <= ALL.keys()
+
+
+@pytest.mark.parametrize("text", ALL.values(), ids=ALL.keys())
+def test_no_statement_scans(store: SceneStore, database: Database, text: str) -> None:
+    def explain(tx: ManagedTransaction) -> Any:
+        return tx.run(cast("LiteralString", "EXPLAIN " + text), PARAMETERS).consume().plan
+
+    plan = database.read(explain, timeout_s=30)
+    names = [name for name, _ in _operators(plan)]
+    assert not [name for name in names if name.startswith(SCANS)], names
+
+
+def _operators(plan: Any) -> Iterator[tuple[str, str]]:
+    yield plan["operatorType"], plan["args"].get("Details", "")
+    for child in plan.get("children", ()):
+        yield from _operators(child)
