@@ -1,0 +1,203 @@
+"""The interpreter of operators: what stands in an action's way on a scene graph, and the Delta that it makes there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from db.condition import HasKind, Or, evaluate, witnesses
+from db.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation
+from db.scene import Relation, SceneGraph
+from planner.actions.operator import (
+    Become,
+    Choose,
+    Effect,
+    ForEach,
+    Operator,
+    Parameter,
+    Relate,
+    Requirement,
+    Unrelate,
+    When,
+)
+from scenecypher.errors import ActionRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """A requirement that does not hold, in words, with what its variables stood for."""
+
+    requirement: Requirement
+    words: str
+    bindings: Mapping[str, str]
+
+
+class Infeasible(ActionRefused):
+    """An action whose precondition does not hold; the first of `unmet` decides what sort of mistake it was."""
+
+    def __init__(self, action: str, unmet: tuple[Unmet, ...]) -> None:
+        super().__init__(action, [part.words for part in unmet])
+        self.unmet = unmet
+
+
+def bind(operator: Operator, graph: SceneGraph, arguments: Mapping[str, str]) -> dict[str, str]:
+    """`arguments` (ids by parameter, and the agent's) with what the operator chooses."""
+    return chosen(operator.choose, graph, arguments)
+
+
+def chosen(choices: tuple[Choose, ...], graph: SceneGraph, bindings: Mapping[str, str]) -> dict[str, str]:
+    """`bindings` with a node for each choice that has one; the first by id, so that it is the same everywhere."""
+    found = dict(bindings)
+    for choice in choices:
+        for where in choice.among:
+            node = min(witnesses(choice.var, where, graph=graph, bindings=found), default=None)
+            if node is not None:
+                found[choice.var] = node
+                break
+    return found
+
+
+def unmet(operator: Operator, graph: SceneGraph, bindings: Mapping[str, str]) -> tuple[Unmet, ...]:
+    """The requirements that do not hold, in the operator's order; `bindings` as `bind` made them."""
+    return tuple(
+        Unmet(requirement, worded(requirement.message, graph, bindings), bindings)
+        for requirement in requirements(operator)
+        if not evaluate(requirement.condition, graph, bindings)
+    )
+
+
+def requirements(operator: Operator) -> Iterator[Requirement]:
+    """What each parameter must be, then what the operator requires."""
+    for parameter in operator.parameters:
+        if parameter.kinds:
+            yield _kind_requirement(parameter)
+    yield from operator.requires
+
+
+def changes(operator: Operator, graph: SceneGraph, bindings: Mapping[str, str]) -> Delta:
+    """What the action changes in `graph`; its precondition is taken to hold."""
+    draft = _Draft(graph)
+    for effect in operator.effects:
+        draft.add(effect, bindings)
+    return draft.delta()
+
+
+def simulate(operator: Operator, graph: SceneGraph, arguments: Mapping[str, str], *, action: str) -> Delta:
+    """The Delta of one action, on a whole scene or on the part that it reads. Raises Infeasible."""
+    bindings = bind(operator, graph, arguments)
+    missing = unmet(operator, graph, bindings)
+    if missing:
+        raise Infeasible(action, missing)
+    return changes(operator, graph, bindings)
+
+
+def worded(message: str, graph: SceneGraph, bindings: Mapping[str, str]) -> str:
+    """A requirement's message about these nodes; an unbound variable goes by its own name."""
+    return message.format_map(_Names(graph, bindings))
+
+
+class _Name(str):
+    """What a node is called; `.id` is its id."""
+
+    __slots__ = ("id",)
+    id: str
+
+
+class _Names(dict[str, _Name]):
+    def __init__(self, graph: SceneGraph, bindings: Mapping[str, str]) -> None:
+        super().__init__({var: _name(graph, node_id) for var, node_id in bindings.items()})
+
+    def __missing__(self, var: str) -> _Name:
+        return _named(var, var)
+
+
+def _name(graph: SceneGraph, node_id: str) -> _Name:
+    """The name where it is the id too, else both: only ids are sure to tell nodes apart."""
+    node = graph.nodes.get(node_id)
+    plain = node is None or node.name == node_id
+    return _named(node_id if plain or node is None else f"{node.name} ({node_id})", node_id)
+
+
+def _named(text: str, node_id: str) -> _Name:
+    name = _Name(text)
+    name.id = node_id
+    return name
+
+
+def _kind_requirement(parameter: Parameter) -> Requirement:
+    kinds = " or ".join(kind.lower() for kind in parameter.kinds)
+    condition = Or(tuple(HasKind(parameter.name, kind) for kind in parameter.kinds))
+    return Requirement(condition, f"{{{parameter.name}}} is no {kinds}", "affordance")
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What the effects read so far would lose and gain; all are read on the same graph."""
+
+    graph: SceneGraph
+    lost: set[Relation] = field(default_factory=set)
+    gained: set[Relation] = field(default_factory=set)
+    states: dict[str, tuple[set[str], set[str]]] = field(default_factory=dict)
+
+    def add(self, effect: Effect, bindings: Mapping[str, str]) -> None:
+        match effect:
+            case Become():
+                self._become(effect, bindings)
+            case Relate():
+                self._relate(effect, bindings)
+            case Unrelate():
+                self._unrelate(effect, bindings)
+            case ForEach():
+                for node in witnesses(effect.var, effect.where, graph=self.graph, bindings=bindings):
+                    self._add_all(effect.effects, {**bindings, effect.var: node})
+            case When():
+                holds = evaluate(effect.condition, self.graph, bindings)
+                self._add_all(effect.effects if holds else effect.otherwise, bindings)
+            case _:
+                assert_never(effect)
+
+    def delta(self) -> Delta:
+        """The net effect: what is gained again is not lost, and what is there already is not gained."""
+        changes: list[Change] = [RemoveRelation(relation) for relation in self.lost - self.gained]
+        changes += [AddRelation(relation) for relation in self.gained - self.graph.relations]
+        changes += self._list_changes()
+        return Delta.of(changes)
+
+    def _add_all(self, effects: tuple[Effect, ...], bindings: Mapping[str, str]) -> None:
+        for effect in effects:
+            self.add(effect, bindings)
+
+    def _become(self, effect: Become, bindings: Mapping[str, str]) -> None:
+        node_id = bindings.get(effect.x)
+        if node_id is None:
+            return
+        joins, leaves = self.states.setdefault(node_id, (set(), set()))
+        joins.add(effect.state)
+        if effect.instead_of is not None:
+            leaves.add(effect.instead_of)
+
+    def _relate(self, effect: Relate, bindings: Mapping[str, str]) -> None:
+        source, target = bindings.get(effect.source), bindings.get(effect.target)
+        if source is None or target is None:
+            return
+        self.gained.add(Relation(source, effect.type, target))
+        if effect.mutual:
+            self.gained.add(Relation(target, effect.type, source))
+
+    def _unrelate(self, effect: Unrelate, bindings: Mapping[str, str]) -> None:
+        node_id = bindings.get(effect.x)
+        if node_id is None or (effect.other is not None and effect.other not in bindings):
+            return
+        other = bindings[effect.other] if effect.other is not None else None
+        touching = (*self.graph.outgoing.get(node_id, ()), *self.graph.incoming.get(node_id, ()))
+        for relation in touching:
+            if relation.type in effect.types and (other is None or other in (relation.source, relation.target)):
+                self.lost.add(relation)
+
+    def _list_changes(self) -> Iterator[ChangeList]:
+        for node_id, (joins, leaves) in self.states.items():
+            present = set(self.graph.nodes[node_id].states)
+            added, removed = joins - present, (leaves - joins) & present
+            if added or removed:
+                yield ChangeList(node_id, "states", tuple(sorted(added)), tuple(sorted(removed)))
