@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
+from benchmarks import writing
 from benchmarks.frame import Row
 from db.connection import Database
 
 Benchmark: TypeAlias = Callable[[Database], Iterator[Row]]
 
-BENCHMARKS: Final[Mapping[str, Benchmark]] = {}
+BENCHMARKS: Final[Mapping[str, Benchmark]] = {
+    "commits": writing.commits,
+    "imports": writing.imports,
+}
 """Each function makes scenes of its own and deletes them; its docstring's first line says what it compares."""

@@ -111,13 +111,18 @@ def clean(database: Database, *, grace_s: float, progress: Progress | None = Non
 
     keys = database.read(leftovers, timeout_s=BATCH_TIMEOUT_S)
     for number, key in enumerate(keys, 1):
-        for statement in (DROP_MEMBERS, DROP_EVENTS):
-            while _drop(database, statement, key):
-                pass
-        _drop_scene(database, key)
+        drop(database, key)
         if progress:
             progress(number, len(keys))
     return len(keys)
+
+
+def drop(database: Database, key: str) -> None:
+    """Delete one generation, members and history first, in transactions of bounded size."""
+    for statement in (DROP_MEMBERS, DROP_EVENTS):
+        while _drop(database, statement, key):
+            pass
+    _drop_scene(database, key)
 
 
 def _creating(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedTransaction], None]:

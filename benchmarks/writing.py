@@ -1,0 +1,132 @@
+"""Commits and imports beside the Cypher that a careful person would write by hand for the one purpose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import cycle
+from typing import Any, Final, LiteralString
+from uuid import uuid4
+
+from neo4j import ManagedTransaction
+
+from benchmarks.frame import Row, compare
+from benchmarks.home import home
+from db import publish
+from db.catalog import SceneInfo
+from db.connection import Database
+from db.delta import AddRelation, Delta, RemoveRelation
+from db.imported import ImportedScene
+from db.publish import Header
+from db.rows import node_row
+from db.scene import Relation, SceneGraph
+from db.store import SceneStore
+
+# One statement: lock the scene, move the object, append the event.
+MOVE_BY_HAND: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
+WITH s
+MATCH (o:Entity {scene: $key, id: $id})-[r:INSIDE]->(:Entity {scene: $key, id: $here}) DELETE r
+WITH s, o
+MATCH (t:Entity {scene: $key, id: $there}) CREATE (o)-[:INSIDE]->(t)
+CREATE (:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action,
+                action_id: $action_id, delta: $delta})
+RETURN s.version AS version
+"""
+NODES_BY_HAND: Final[LiteralString] = "UNWIND $rows AS row CREATE (n:Entity:$(row.kind)) SET n = row.values"
+RELATIONS_BY_HAND: Final[LiteralString] = """
+UNWIND $rows AS row
+MATCH (a:Entity {scene: $key, id: row.source}), (b:Entity {scene: $key, id: row.target})
+CREATE (a)-[:$(row.type)]->(b)
+"""
+TIMEOUT_S: Final = 60.0
+OBJECT, HERE, THERE = "cup_1", "kitchen", "bathroom"
+
+
+def commits(database: Database) -> Iterator[Row]:
+    """A commit that moves an object, beside one hand-written statement that does the same writes."""
+    store = SceneStore(database)
+    with scene(store) as ours, scene(store) as theirs:
+        move, by_hand = _moving(store, ours), _moving_by_hand(database, theirs)
+        yield compare("commit: move an object (one hand-written statement)", move, reference=by_hand, limit=1.8)
+
+
+def imports(database: Database) -> Iterator[Row]:
+    """A staged import of a home of VirtualHome's size, beside two bare UNWIND statements."""
+    graph = home()
+    made: list[str] = []
+
+    def ours() -> None:
+        made.append(publish.publish(database, graph, Header(f"bench/{uuid4().hex}", "generic")).key)
+
+    def by_hand() -> None:
+        made.append(_import_by_hand(database, graph))
+
+    what = f"import: {len(graph.nodes)} nodes, {len(graph.relations):,} relations (two bare UNWINDs)"
+    yield compare(what, ours, reference=by_hand, limit=2.0, pairs=15, warm_up=3)
+    for key in made:
+        publish.drop(database, key)
+
+
+@contextmanager
+def scene(store: SceneStore, graph: SceneGraph | None = None) -> Iterator[SceneInfo]:
+    """A scene for one benchmark, dropped at its end."""
+    name = f"bench/{uuid4().hex}"
+    store.put(ImportedScene(name, graph or home(), "virtualhome"))
+    info = store.find(name)
+    try:
+        yield info
+    finally:
+        publish.drop(store.database, info.key)
+
+
+def _moving(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
+    there, back = _move(HERE, THERE), _move(THERE, HERE)
+    deltas = cycle((there, back))
+    return lambda: store.commit(info, next(deltas), actor="bench", action="move")
+
+
+def _move(here: str, there: str) -> Delta:
+    return Delta.of([RemoveRelation(Relation(OBJECT, "INSIDE", here)), AddRelation(Relation(OBJECT, "INSIDE", there))])
+
+
+def _moving_by_hand(database: Database, info: SceneInfo) -> Callable[[], object]:
+    ends = cycle(((HERE, THERE), (THERE, HERE)))
+
+    def move() -> None:
+        here, there = next(ends)
+        delta = json.dumps([["-rel", OBJECT, "INSIDE", here], ["+rel", OBJECT, "INSIDE", there]])
+        parameters: dict[str, Any] = {
+            "key": info.key,
+            "id": OBJECT,
+            "here": here,
+            "there": there,
+            "actor": "bench",
+            "action": "move",
+            "action_id": uuid4().hex,
+            "delta": delta,
+        }
+
+        def work(tx: ManagedTransaction) -> None:
+            tx.run(MOVE_BY_HAND, parameters).single(strict=True)
+
+        database.write(work, timeout_s=TIMEOUT_S)
+
+    return move
+
+
+def _import_by_hand(database: Database, graph: SceneGraph) -> str:
+    key = uuid4().hex
+    nodes = [node_row(key, node) for node in graph.nodes.values()]
+    relations = [{"source": r.source, "type": r.type, "target": r.target} for r in sorted(graph.relations)]
+
+    def write_nodes(tx: ManagedTransaction) -> None:
+        tx.run(NODES_BY_HAND, rows=nodes).consume()
+
+    def write_relations(tx: ManagedTransaction) -> None:
+        tx.run(RELATIONS_BY_HAND, key=key, rows=relations).consume()
+
+    database.write(write_nodes, timeout_s=TIMEOUT_S)
+    database.write(write_relations, timeout_s=TIMEOUT_S)
+    return key
