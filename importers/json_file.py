@@ -76,8 +76,8 @@ def json_path(root: str, keys: Sequence[str | int]) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: short, on one line, ASCII."""
-    return ascii(short_repr(value))[1:-1]
+    """A value as a message shows it: short, on one line, printable."""
+    return short_repr(value)
 
 
 def _decoded(path: Path) -> str:

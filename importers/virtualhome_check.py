@@ -62,7 +62,7 @@ def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
     yield from _repeated_ids(ids, root)
     well_formed = [(index, edge) for index, edge in enumerate(edges) if _is_edge(edge)]
     yield from _repeated_edges(well_formed, root)
-    if all(type(number) is int for number in ids):
+    if isinstance(raw.get("nodes"), list) and all(type(number) is int for number in ids):
         yield from _dangling_edges(well_formed, set(ids), root)
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from db.scene import EMPTY, InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
 from db.schema import Declared
-from importers.json_file import Problem, shown
+from importers.json_file import Problem, json_path, shown
 from importers.virtualhome_format import (
     AFFORDANCES,
     KIND_OF_CATEGORY,
     RELATIONS,
     STATES,
-    Box,
     Graph,
     GraphNode,
-    Transform,
 )
 
 _SOURCE_STATES: Final = {ours: theirs for theirs, ours in STATES.items()}
@@ -124,28 +124,38 @@ def _source_node(node: Node) -> dict[str, Any]:
         "states": [_word(_SOURCE_STATES, word, "state") for word in node.states],
         "prefab_name": node.properties.get("prefab"),
         "bounding_box": _box(node.properties),
+        **_transform(node.properties),
     }
-    pose = _transform(node.properties)
-    return document if pose is None else {**document, "obj_transform": pose}
+    try:
+        GraphNode.model_validate(document)
+    except ValidationError as error:
+        place = json_path("", error.errors()[0]["loc"])
+        msg = f"node {shown(node.id)}: {place[1:]} would be no VirtualHome value; mend it before exporting"
+        raise InvalidValue(msg) from error
+    return document
 
 
 def _box(properties: Properties) -> dict[str, Any] | None:
     if not any(key in properties for key in _BOX):
         return None
-    center, *size = (properties.get(key) for key in _BOX)
-    return Box.model_validate({"center": _axes(center), "size": size}).model_dump(mode="json")
+    center, *size = (_listed(properties.get(key)) for key in _BOX)
+    return {"center": center, "size": size}
 
 
-def _transform(properties: Properties) -> dict[str, Any] | None:
+def _transform(properties: Properties) -> dict[str, Any]:
     if not any(key in properties for key in _TRANSFORM):
-        return None
-    position, rotation, scale = (properties.get(key) for key in _TRANSFORM)
-    pose = {"position": _axes(position), "rotation": rotation, "scale": scale}
-    return Transform.model_validate(pose).model_dump(mode="json")
+        return {}
+    return {"obj_transform": {key: _listed(properties.get(key)) for key in _TRANSFORM}}
 
 
-def _axes(value: Value | None) -> tuple[float | None, ...] | None:
-    return (value.x, value.y, value.z) if isinstance(value, Point) else None
+def _listed(value: Value | None) -> object:
+    match value:
+        case Point():
+            return [value.x, value.y, value.z]
+        case tuple():
+            return list(value)
+        case _:
+            return value
 
 
 def _word(table: Mapping[str, str], word: str, what: str) -> str:

@@ -1,0 +1,116 @@
+"""The public graphs: read, counted and written back exactly; their oddities are why the rules are as they are."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from typing import Final
+
+import pytest
+
+from db.scene import Relation, SceneGraph
+from importers.eai import graph_files, task_order
+from importers.virtualhome import packaged, packaged_scene, read_graph, to_document
+from scenecypher.errors import InputError
+from tests.importers.canonical import canonical
+from tests.sampling import sample
+
+ALL: Final = list(graph_files())
+SAMPLE: Final = sample(ALL, 16)
+
+
+def test_there_are_518_pairs_in_the_order_of_their_ids() -> None:
+    assert len(ALL) == 518
+    assert sorted(ALL, key=task_order) == ALL
+    assert ALL.index("96_1") < ALL.index("963_2")
+
+
+@pytest.mark.parametrize("task_id", SAMPLE)
+def test_each_graph_comes_back_exactly_and_keeps_the_rules(task_id: str) -> None:
+    (pair,) = packaged(task_id)
+    document = json.loads(graph_files(task_id)[task_id].read_bytes())
+    for scene, key in ((pair.initial, "init_graph"), (pair.final, "final_graph")):
+        assert canonical(to_document(scene)) == canonical(document[key])
+        assert len(scene.graph.relations) == len(document[key]["edges"]), "a relation is never given twice"
+        assert (scene.declared.relation_types, scene.declared.properties) == ((), ())
+        assert_as_described(scene.graph)
+
+
+def assert_as_described(graph: SceneGraph) -> None:
+    """What the design says of every one of these graphs."""
+    assert 280 <= len(graph.nodes) <= 300
+    assert Counter(node.kind for node in graph.nodes.values())["Place"] == 4
+    assert [node.id for node in graph.nodes.values() if node.kind == "Agent"] == ["character_65"]
+    inside = {relation for relation in graph.relations if relation.type == "INSIDE"}
+    assert any(Relation(other.target, "INSIDE", other.source) in inside for other in inside), "two curtains"
+    close = [relation for relation in graph.relations if relation.type == "CLOSE"]
+    assert all(Relation(one.target, "CLOSE", one.source) in graph.relations for one in close), "stored both ways"
+    assert 0.8 < len(close) / len(graph.relations) < 0.9
+
+
+def test_names_and_sources_are_as_the_interface_has_them() -> None:
+    (pair,) = packaged("963_2")
+    assert (pair.task_id, pair.initial.name, pair.final.name) == (
+        "963_2",
+        "virtualhome/963_2",
+        "virtualhome/963_2@final",
+    )
+    assert pair.initial.source == "eai-eval 1.0.5, file963_2.json, initial graph"
+    assert pair.initial == packaged_scene("963_2")
+    assert pair.final == packaged_scene("963_2", part="final")
+
+
+def test_a_node_of_the_public_home() -> None:
+    cup = packaged_scene("963_2").graph.nodes["cup_2004"]
+    assert (cup.kind, cup.class_, cup.states) == ("Object", "cup", ("clean",))
+    assert cup.affordances == ("grabbable", "movable", "pourable", "recipient")
+    assert dict(cup.properties) == {"category": "placable_objects"}
+
+
+def test_a_file_of_the_package_is_called_the_same_when_given_by_path() -> None:
+    path = graph_files("963_2")["963_2"]
+    assert read_graph(path).name == "virtualhome/963_2"
+    assert read_graph(path).graph == packaged_scene("963_2").graph
+
+
+def test_an_unknown_task_is_told_with_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"no VirtualHome task '963_9' among the 518 .*\(did you mean '963_2'"):
+        list(packaged("963_9"))
+    with pytest.raises(InputError, match="ids look like 963_2"):
+        list(packaged("kitchen"))
+
+
+def test_without_the_package_the_error_says_what_to_install() -> None:
+    script = "from importers.virtualhome import packaged; list(packaged())"
+    run = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.modules['virtualhome_eval'] = None; {script}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode != 0
+    assert "pip install 'scenecypher[virtualhome]'" in run.stderr
+
+
+@pytest.mark.slow
+def test_the_oddities_of_all_graphs() -> None:
+    counts: Counter[str] = Counter()
+    for pair in packaged():
+        counts += oddities(pair.initial.graph) + oddities(pair.final.graph)
+    assert counts == {
+        "graphs": 1_036,
+        "nodes": 300_422,
+        "relations": 5_910_404,
+        "inside itself": 1,
+        "in both hands": 2,
+    }
+
+
+def oddities(graph: SceneGraph) -> Counter[str]:
+    counts = Counter(graphs=1, nodes=len(graph.nodes), relations=len(graph.relations))
+    counts["inside itself"] = sum(r.type == "INSIDE" and r.source == r.target for r in graph.relations)
+    held = Counter(r.target for r in graph.relations if r.type in {"HOLDS_LH", "HOLDS_RH"})
+    counts["in both hands"] = sum(number == 2 for number in held.values())
+    return +counts
