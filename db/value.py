@@ -70,7 +70,7 @@ class Properties(Mapping[str, Value]):
 
     __slots__ = ("_items",)
 
-    def __init__(self, items: Mapping[str, Value | None] | Iterable[tuple[str, Value | None]] = ()) -> None:
+    def __init__(self, items: Mapping[str, object] | Iterable[tuple[str, object]] = ()) -> None:
         given = items.items() if isinstance(items, Mapping) else items
         present = [(property_name(key), value) for key, value in given if value is not None]
         self._items: dict[str, Value] = {key: checked(value, key) for key, value in sorted(present, key=itemgetter(0))}
