@@ -129,6 +129,9 @@ def _refuse_same_name(source: Source, done: dict[str, str]) -> None:
 def _import_one(
     source: Source, store: SceneStore | None, progress: Callable[[int, int], None] | None
 ) -> dict[str, Any]:
+    from db.catalog import checked_name  # noqa: PLC0415
+
+    checked_name(source.name)
     scene = source.read()
     facts = {"name": scene.name, "nodes": len(scene.graph.nodes), "relations": len(scene.graph.relations)}
     if store is None:

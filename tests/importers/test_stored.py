@@ -1,0 +1,45 @@
+"""VirtualHome scenes in a real database: nothing is lost on the way in and out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+import pytest
+
+from db.imported import ImportedScene
+from db.store import SceneStore
+from importers.home import small_home
+from importers.virtualhome import packaged, read_graph, to_document
+from tests.importers.canonical import canonical
+
+DATA: Final = Path(__file__).parent.parent / "data" / "virtualhome"
+
+
+def renamed(scene: ImportedScene) -> ImportedScene:
+    return replace(scene, name=f"test/importers-{uuid4().hex[:10]}")
+
+
+@pytest.mark.parametrize("read", [lambda: read_graph(DATA / "oddities.json"), small_home], ids=["oddities", "home"])
+def test_a_scene_is_loaded_as_it_was_imported(store: SceneStore, read: object) -> None:
+    assert callable(read)
+    scene = renamed(read())
+    assert store.put(scene).outcome == "created"
+    loaded = store.load(scene.name)
+    assert loaded.graph == scene.graph
+    assert (loaded.info.vocabulary, loaded.info.declared) == ("virtualhome", scene.declared)
+    assert canonical(to_document(replace(scene, graph=loaded.graph))) == canonical(to_document(scene))
+    assert store.put(scene).outcome == "unchanged"
+    store.delete(scene.name)
+
+
+def test_a_recorded_program_is_a_small_update(store: SceneStore) -> None:
+    (pair,) = packaged("963_2")
+    scene = renamed(pair.initial)
+    store.put(scene)
+    done = store.put(replace(pair.final, name=scene.name))
+    assert (done.outcome, done.version) == ("updated", 1)
+    assert store.load(scene.name).graph == pair.final.graph
+    store.delete(scene.name)
