@@ -48,8 +48,8 @@ docs: $(VENV)/.test ## run the commands of README and docs/
 bench: $(VENV)/.test ## speed as ratios to named references (BENCH="NAME ..." for some)
 	$(BIN)/python -m benchmarks $(BENCH)
 
-clean: ## stop the tests' server; remove .venv, its data and every cache
-	-[ ! -x $(BIN)/python ] || $(BIN)/python -m tests.server stop
+clean: ## remove .venv, the tests' databases and every cache
+	-[ ! -d .test-db ] || $(BIN)/python -m tests.server
 	rm -rf $(VENV) .test-db build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -12,7 +12,7 @@ from db.connection import Address, Database
 from db.store import SceneStore
 from scenecypher.settings import Settings
 from tests.sampling import FULL
-from tests.server import HOME, throwaway_server
+from tests.server import HOME, discard, throwaway_server
 
 LEAKING = ("NEO4J_", "OPENAI_", "SCENECYPHER_")
 OUR_OWN = "SCENECYPHER_TEST_"
@@ -31,6 +31,12 @@ def pytest_configure() -> None:
     os.environ["SCENECYPHER_HOME"] = str(HOME)
     Settings.model_config["env_file"] = None
     settings.load_profile("full" if FULL else "ci" if os.environ.get("CI") else "here")
+
+
+def pytest_unconfigure() -> None:
+    """Leave no server behind, whichever test started one in this run's home."""
+    if HOME.exists():
+        discard(HOME)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

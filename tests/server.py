@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from db.connection import Address
+from db.connection import Address
+from db.local import start, stop
+from scenecypher.settings import Settings
 
-HOME: Final = Path(__file__).resolve().parent.parent / ".test-db"
-"""Where the tests' own local server keeps its jars and data."""
+FOLDER: Final = Path(__file__).resolve().parent.parent / ".test-db"
+HOME: Final = FOLDER / f"run-{os.getpid()}"
+"""The home of this run's local server: its data are thrown away with it."""
 
 
 @contextmanager
@@ -26,10 +30,39 @@ def throwaway_server() -> Iterator[Address]:
         yield address
 
 
+def discard_homes(*, of_living: bool = False) -> None:
+    """Stop the servers of runs that ended without doing so, and throw their data away; of running ones on demand."""
+    for home in FOLDER.glob("run-*"):
+        if of_living or not _is_alive(int(home.name.removeprefix("run-"))):
+            discard(home)
+
+
+def discard(home: Path) -> None:
+    """Stop the server of a home, if it runs, and throw its data away."""
+    stop(_settings(home), tell=_tell)
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@contextmanager
+def _local() -> Iterator[Address]:
+    discard_homes()
+    server = start(_settings(HOME), tell=_tell)
+    try:
+        yield Address(server.uri, server.username, server.password)
+    finally:
+        discard(HOME)
+
+
+@contextmanager
+def _container() -> Iterator[Address]:
+    from tests.containers import neo4j_container
+
+    with neo4j_container() as address:
+        yield address
+
+
 @contextmanager
 def _named() -> Iterator[Address]:
-    from db.connection import Address
-
     uri = os.environ.get("SCENECYPHER_TEST_URI")
     if not uri:
         msg = "SCENECYPHER_TEST_DB=uri needs SCENECYPHER_TEST_URI, a server whose data may be thrown away"
@@ -42,16 +75,30 @@ def _named() -> Iterator[Address]:
     )
 
 
-@contextmanager
-def _local() -> Iterator[Address]:
-    raise NotImplementedError
-    yield
+SERVERS: Final[Mapping[str, Callable[[], AbstractContextManager[Address]]]] = {
+    "local": _local,
+    "container": _container,
+    "uri": _named,
+}
 
 
-@contextmanager
-def _container() -> Iterator[Address]:
-    raise NotImplementedError
-    yield
+def _settings(home: Path) -> Settings:
+    return Settings(home=home)
 
 
-SERVERS: Final = {"local": _local, "container": _container, "uri": _named}
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr)  # noqa: T201 - pytest keeps it for a failure
+
+
+if __name__ == "__main__":
+    discard_homes(of_living=True)
