@@ -12,6 +12,7 @@ from db.imported import ImportedScene
 from importers.eai import graph_files, source_of
 from importers.json_file import read_json, refusal
 from importers.virtualhome_check import checked_graph
+from importers.virtualhome_format import Graph
 from importers.virtualhome_graph import declared_by, document_of, scene_graph
 from scenecypher.errors import DocumentError
 
@@ -40,7 +41,8 @@ def read_graph(
     Without a name it is called after the file: ``file963_2.json`` gives ``virtualhome/963_2``, its final graph
     ``virtualhome/963_2@final``. Raises DocumentError with all problems of that graph.
     """
-    return _scene(read_json(path), path, name=name or scene_name(path), part=part, source=source or str(path))
+    form = _form(read_json(path), path, part)
+    return _scene(form, path, name=name or scene_name(path), source=source or str(path))
 
 
 def packaged(only: str | None = None) -> Iterator[PackagedPair]:
@@ -50,7 +52,7 @@ def packaged(only: str | None = None) -> Iterator[PackagedPair]:
     """
     for task_id, path in graph_files(only).items():
         document, name, source = read_json(path), NAME_PREFIX + task_id, source_of(path)
-        initial, final = (_scene(document, path, name=name, part=part, source=source) for part in PARTS)
+        initial, final = (_scene(_form(document, path, part), path, name=name, source=source) for part in PARTS)
         yield PackagedPair(task_id, initial, final)
 
 
@@ -80,17 +82,30 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
     return document_of(scene.graph)
 
 
-def _scene(document: Any, path: Path, *, name: str, part: Part, source: str) -> ImportedScene:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A graph that has VirtualHome's form, with its part and place in the file; the file's own text is gone by now."""
+
+    graph: Graph
+    part: Part
+    root: str
+
+
+def _form(document: Any, path: Path, part: Part) -> _Form:
     root, raw = _graph_in(document, path, part)
-    graph, problems = scene_graph(checked_graph(raw, root, path))
+    return _Form(checked_graph(raw, root, path), part, root)
+
+
+def _scene(form: _Form, path: Path, *, name: str, source: str) -> ImportedScene:
+    graph, problems = scene_graph(form.graph)
     if problems:
-        raise refusal(path, [(root + place, cause) for place, cause in problems])
+        raise refusal(path, [(form.root + place, cause) for place, cause in problems])
     return ImportedScene(
-        name=part_name(name, part),
+        name=part_name(name, form.part),
         graph=graph,
         vocabulary="virtualhome",
         declared=declared_by(graph),
-        source=f"{source}, {part} graph" if root != "$" else source,
+        source=source if form.root == "$" else f"{source}, {form.part} graph",
     )
 
 

@@ -23,6 +23,7 @@ CAUSES: Final = {
     "string_type": "{value} is no text",
     "list_type": "{value} is no list",
     "model_type": "{value} is no object with named fields",
+    "dict_type": "{value} is no object with named fields",
     "tuple_type": "{value} is no list",
     "too_long": "{value} has too many numbers",
 }
@@ -48,8 +49,8 @@ def _form_problem(details: ErrorDetails, root: str) -> Problem:
 
 def _hangs_together(graph: Graph) -> bool:
     ids = {node.id for node in graph.nodes}
-    ends = {edge.from_id for edge in graph.edges} | {edge.to_id for edge in graph.edges}
-    relations = {(edge.from_id, edge.relation_type, edge.to_id) for edge in graph.edges}
+    ends = {edge["from_id"] for edge in graph.edges} | {edge["to_id"] for edge in graph.edges}
+    relations = {(edge["from_id"], edge["relation_type"], edge["to_id"]) for edge in graph.edges}
     return len(ids) == len(graph.nodes) and len(relations) == len(graph.edges) and ends <= ids
 
 

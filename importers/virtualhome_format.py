@@ -12,6 +12,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
 
 from db.scene import NAME_LENGTH
 from importers.json_file import shown
@@ -114,8 +115,11 @@ def _known(what: str, table: Mapping[str, str]) -> AfterValidator:
     return AfterValidator(check)
 
 
+_STRICT: Final = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = _STRICT
 
 
 WholeNumber = Annotated[int, Field(ge=-(2**63), lt=2**63)]
@@ -155,8 +159,10 @@ class GraphNode(_Strict):
     obj_transform: Transform | None = None
 
 
-class GraphEdge(_Strict):
-    """A directed relation."""
+class GraphEdge(TypedDict):
+    """A directed relation; a plain dict, since a scene may have a million."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
 
     from_id: WholeNumber
     relation_type: RelationType

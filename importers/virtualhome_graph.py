@@ -16,6 +16,7 @@ from importers.virtualhome_format import (
     RELATIONS,
     STATES,
     Graph,
+    GraphEdge,
     GraphNode,
 )
 
@@ -53,8 +54,7 @@ def scene_graph(graph: Graph) -> tuple[SceneGraph, list[Problem]]:
             problems.append((f".nodes[{index}]", str(error)))
     if problems:
         return EMPTY, problems
-    relations = (Relation(ids[edge.from_id], RELATIONS[edge.relation_type], ids[edge.to_id]) for edge in graph.edges)
-    return SceneGraph.of(nodes, relations), []
+    return SceneGraph.of(nodes, (_relation(edge, ids) for edge in graph.edges)), []
 
 
 def declared_by(graph: SceneGraph) -> Declared:
@@ -100,6 +100,10 @@ def _node(node: GraphNode) -> Node:
         tuple(AFFORDANCES[affordance] for affordance in node.properties),
         Properties(_properties(node)),
     )
+
+
+def _relation(edge: GraphEdge, ids: Mapping[int, str]) -> Relation:
+    return Relation(ids[edge["from_id"]], RELATIONS[edge["relation_type"]], ids[edge["to_id"]])
 
 
 def _properties(node: GraphNode) -> Iterator[tuple[str, Value | None]]:
