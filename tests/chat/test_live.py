@@ -267,11 +267,14 @@ def test_many_threads_share_one_model(serve: Serve) -> None:
     assert len(server.requests) == 64
 
 
-def test_threads_that_learn_a_dialect_together_all_get_an_answer(serve: Serve) -> None:
+def test_threads_that_learn_a_dialect_together_all_get_an_answer(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
     model, _ = serve(picky)
     with ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(lambda seed: model.reply(Request(HELLO.messages, seed=seed)).text, range(32)))
     assert replies == ["well"] * 32
+    assert len([record for record in caplog.records if record.name == "scenecypher.chat"]) == 2, "each told once"
 
 
 def test_a_closed_model_opens_again(serve: Serve) -> None:
