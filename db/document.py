@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any, assert_never
 
 from db.delta import AddNode, AddRelation, Change, ChangeList, Delta, RemoveNode, RemoveRelation, SetKind, SetProperty
-from db.scene import InvalidValue, Node, Point, Properties, Relation, Value, checked
+from db.scene import Node, Relation
+from db.value import InvalidValue, Point, Properties, Value, checked, shown
 
 
 def delta_json(delta: Delta) -> str:
@@ -17,8 +18,12 @@ def delta_json(delta: Delta) -> str:
 
 
 def delta_from_json(text: str) -> Delta:
-    """The Delta of a text that `delta_json` made."""
-    return Delta(tuple(_change_of(*document) for document in json.loads(text)))
+    """The Delta of a text that `delta_json` made. Raises InvalidValue for any other text."""
+    try:
+        return Delta(tuple(_change_of(*document) for document in json.loads(text)))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        msg = f"a Delta can't be read from {shown(text)} ({type(error).__name__}); is this history's database damaged?"
+        raise InvalidValue(msg) from error
 
 
 def delta_hash(text: str) -> str:
@@ -40,14 +45,18 @@ def value_document(value: Value | None) -> Any:
 def value_from(document: Any, place: str) -> Value:
     """The value of a JSON document that `value_document` made. Raises InvalidValue naming `place`."""
     if isinstance(document, list):
-        return checked([value_from(item, f"{place}[{i}]") for i, item in enumerate(document)], place)
-    if isinstance(document, dict):
-        axes = document.get("point")
-        if not isinstance(axes, list) or len(axes) not in {2, 3} or set(document) != {"point"}:
-            msg = f'{place}: a map can\'t be a value (a position is {{"point": [x, y, z]}})'
-            raise InvalidValue(msg)
-        return Point(*axes)
-    return checked(document, place)
+        return checked([_scalar_from(item, f"{place}[{i}]") for i, item in enumerate(document)], place)
+    return checked(_scalar_from(document, place), place)
+
+
+def _scalar_from(document: Any, place: str) -> Any:
+    if not isinstance(document, dict):
+        return document
+    axes = document.get("point")
+    if not isinstance(axes, list) or len(axes) not in {2, 3} or len(document) > 1:
+        msg = f'{place}: a map can\'t be a value (a position is {{"point": [x, y, z]}}); use several properties'
+        raise InvalidValue(msg)
+    return Point(*axes)
 
 
 def node_document(node: Node) -> dict[str, Any]:
@@ -69,8 +78,8 @@ def node_from(document: Mapping[str, Any]) -> Node:
         document["kind"],
         document["name"],
         document["class"],
-        tuple(document.get("states", ())),
-        tuple(document.get("affordances", ())),
+        document.get("states", ()),
+        document.get("affordances", ()),
         Properties({key: value_from(value, key) for key, value in properties.items()}),
     )
 
@@ -104,7 +113,7 @@ def _change_of(tag: str, *parts: Any) -> Change:
             return SetProperty(node_id, key, _optional(before, key), _optional(after, key))
         case "states" | "affordances":
             node_id, added, removed = parts
-            return ChangeList(node_id, "states" if tag == "states" else "affordances", tuple(added), tuple(removed))
+            return ChangeList(node_id, "states" if tag == "states" else "affordances", added, removed)
         case _:
             msg = f"a history event holds the unknown change {tag!r}; it was written by a newer version, upgrade"
             raise InvalidValue(msg)

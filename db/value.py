@@ -161,7 +161,7 @@ def shown(value: object) -> str:
     """`value` in an error message: short, printable and ASCII, whatever it is."""
     if isinstance(value, int) and value not in INTEGERS:
         return f"a whole number of {value.bit_length():,} bits"
-    return ascii(short_repr(value))[1:-1]
+    return short_repr(value).encode("ascii", "backslashreplace").decode()
 
 
 def _coordinate(value: object) -> float:

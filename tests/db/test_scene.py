@@ -53,7 +53,7 @@ class Colour(StrEnum):
         (lambda: node(name=""), "name is empty"),
         (lambda: node(id=7), "id: 7 is no text"),
         (lambda: node(class_=None), "class: None is no text"),
-        (lambda: node(name="a\nb"), r"name: 'a\\\\nb' holds a control character"),
+        (lambda: node(name="a\nb"), r"name: 'a\\nb' holds a control character"),
         (lambda: node(id="a\x00"), "id: .* holds a control character"),
         (lambda: node(id="a\x9fb"), "id: .* holds a control character"),
         (lambda: node(name="a\u2028b"), "name: .* holds a control character or line break"),
