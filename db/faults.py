@@ -36,6 +36,10 @@ MEMORY: Final = frozenset(
 BROKEN: Final = (ServiceUnavailable, SessionExpired, ConnectionPoolError)
 
 
+class WrongPassword(DatabaseUnavailable):
+    """The server answers, and refuses the user name or password."""
+
+
 @contextmanager
 def translated(uri: str) -> Iterator[None]:
     """Raise errors of ours for those of the driver; misuse of the driver stays what it is: a bug."""
@@ -98,8 +102,8 @@ def _reason(error: DriverError) -> str:
     return rest.rstrip(")\n ") if found else first_line(error).rstrip(":")
 
 
-def _wrong_password(error: Neo4jError, uri: str) -> DatabaseUnavailable:
-    return DatabaseUnavailable(
+def _wrong_password(error: Neo4jError, uri: str) -> WrongPassword:
+    return WrongPassword(
         f"Neo4j at {uri} refuses the user name or password ({error.code}); set NEO4J_USERNAME and NEO4J_PASSWORD "
         "to those of the server"
     )
