@@ -44,14 +44,14 @@ class Pattern:
 class PropertyUse:
     """A property in use besides the five that every node has.
 
-    `types` are words such as ``text``; `values` are the texts and booleans that occur, as Cypher writes them, and
-    are empty where there are none, too many, or the scene is large.
+    `types` are words such as ``text``; `values` are the texts and booleans that occur, empty where there are none,
+    too many, or the scene is large.
     """
 
     name: str
     types: tuple[str, ...]
     count: int
-    values: tuple[str, ...] = ()
+    values: tuple[str | bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,15 @@ class Enumerations:
     def nodes(self) -> int:
         """How many nodes the scene has."""
         return sum(count for _, count in self.kinds)
+
+    def known(self) -> dict[str, tuple[str, ...]]:
+        """The values of the properties that every node has, by property; names only where they are known."""
+        return {
+            "class": tuple(dict.fromkeys(use.name for use in self.classes)),
+            "name": self.names,
+            "states": tuple(use.value for use in self.states),
+            "affordances": tuple(use.value for use in self.affordances),
+        }
 
 
 def literal(value: str | bool) -> str:  # noqa: FBT001 - a value, not a switch

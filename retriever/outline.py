@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from db.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse
+from db.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, literal
 from db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, RELATION_TYPES
 from retriever.notes import NOTES
 
 EXAMPLES_A_KIND: Final = 3
 PLACES: Final = 12
+_MEANINGS: Final[Mapping[str, str]] = {**EXTRA_PROPERTIES}
 _DENSE: Final = "; between almost all neighbours"
 LISTED: Final = ("classes", "states", "affordances", "patterns", "properties", "agents")
 
@@ -66,8 +67,8 @@ def _missing(field: str, shown: Enumerations, whole: Enumerations) -> int:
 
 
 def _property(use: PropertyUse) -> str:
-    meaning = EXTRA_PROPERTIES.get(use.name, " or ".join(use.types))
-    values = f": one of {', '.join(use.values)}" if use.values else ""
+    meaning = _MEANINGS.get(use.name, " or ".join(use.types))
+    values = f": one of {', '.join(map(literal, use.values))}" if use.values else ""
     return f"{meaning}; on {use.count:,} nodes{values}"
 
 

@@ -1,0 +1,46 @@
+"""SceneReader: the gate to one scene, whose refusals name what really occurs there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from db.catalog import SceneInfo
+from db.enumerate import Enumerator
+from db.gate import Answer, Gate, Known, SceneRef, Verdict
+from db.schema import vocabulary_of
+from scenecypher.errors import QueryRefused
+
+T = TypeVar("T")
+
+NAMES: Final = frozenset({"label", "relation_type", "property"})
+"""Codes of refusals that know better advice where the scene's values are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneReader:
+    """Runs queries of people and models on one scene. Raises QueryRefused, SceneReplaced, ServiceError."""
+
+    gate: Gate
+    enumerator: Enumerator
+    scene: SceneInfo
+
+    def run(self, cypher: str) -> Answer:
+        """The query's answer."""
+        scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
+        return self._advised(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
+
+    def check(self, cypher: str) -> Verdict:
+        """What would run, and the server's plan of it."""
+        scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
+        return self._advised(lambda known: self.gate.check(cypher, scene, vocabulary, known=known))
+
+    def _advised(self, work: Callable[[Known | None], T]) -> T:
+        """Do `work`; only where it refuses a name is it worth reading what occurs in the scene."""
+        try:
+            return work(None)
+        except QueryRefused as refused:
+            if refused.code not in NAMES:
+                raise
+        return work(self.enumerator.of(self.scene).known())

@@ -1,0 +1,184 @@
+"""Retriever: a question, Cypher written by a model, the gate, rows, repair, and an answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from chat.clean import clean, clean_cypher
+from chat.model import Message, Model, Reply, Request
+from db.catalog import SceneInfo
+from db.enumerate import Enumerator
+from db.enumerations import Enumerations
+from db.gate import Answer, Gate
+from retriever import prompt
+from retriever.events import Attempted, Event, Hinted, Prompted, Retrieved, Verified
+from retriever.hints import causes
+from retriever.library import library, nearest
+from retriever.reader import SceneReader
+from retriever.retrieval import Attempt, Declined, Ending, Ran, Rejected, Retrieval, rows_text
+from retriever.schema_text import Form, schema_text
+from retriever.talk import Talk
+from retriever.verifier import VerifierMode, verify
+from scenecypher.errors import InputError, QueryRefused, RejectedError
+
+BARREN: Final = (None, False, "", 0)
+"""What cells hold, besides empty lists, where a query found nothing."""
+CUT_OFF: Final = "the reply was cut off at the length limit; be briefer"
+NO_QUERY: Final = "the reply holds no query"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a question is asked: `attempts` bounds the queries written, `budget_tokens` the schema text.
+
+    `verifier`: ``paper`` and ``hints`` ask the model whether the rows answer the question, ``off`` does not.
+    """
+
+    attempts: int = 4
+    form: Form = "compact"
+    budget_tokens: int = 2_000
+    examples: int = 4
+    verifier: VerifierMode = "off"
+    temperature: float | None = 0.0
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1:
+            raise InputError(f"{self.attempts} attempts can't answer anything; allow at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Retriever:
+    """Answers questions about scenes through queries that `model` writes. Stateless: for use from many threads."""
+
+    model: Model
+    gate: Gate
+    enumerator: Enumerator
+    options: Options = Options()
+
+    def ask(self, question: str, scene: SceneInfo) -> Retrieval:
+        """The answer, or why there is none. Raises InputError for an empty question, and ServiceError."""
+        for event in self.stream(question, scene):
+            if isinstance(event, Retrieved):
+                return event.retrieval
+        raise AssertionError
+
+    def stream(self, question: str, scene: SceneInfo) -> Iterator[Event]:
+        """The same step by step; the last event is Retrieved."""
+        if not question.strip():
+            raise InputError("the question is empty; ask something about the scene")
+        occurring = self.enumerator.of(scene)
+        schema = self._schema(question, scene, occurring)
+        yield Prompted(question, schema)
+        talk = self._opening(question, scene, schema)
+        goes_on = True
+        while goes_on:
+            talk = talk.tried(self._attempt(talk, scene))
+            yield Attempted(talk.last)
+            event, said = self._reaction(talk, occurring)
+            if event is not None:
+                yield event
+            talk = _after(talk, event, said)
+            goes_on = said is not None and len(talk.attempts) < self.options.attempts
+        yield Retrieved(talk.retrieval())
+
+    def _schema(self, question: str, scene: SceneInfo, occurring: Enumerations) -> str:
+        return schema_text(
+            occurring,
+            question,
+            vocabulary=scene.vocabulary,
+            form=self.options.form,
+            budget_tokens=self.options.budget_tokens,
+        )
+
+    def _opening(self, question: str, scene: SceneInfo, schema: str) -> Talk:
+        examples = nearest(library(scene.vocabulary), question, count=self.options.examples)
+        return Talk(question, (prompt.code_writer(schema, examples), prompt.asked(question)))
+
+    def _request(self, *messages: Message) -> Request:
+        return Request(messages, temperature=self.options.temperature, seed=self.options.seed)
+
+    def _attempt(self, talk: Talk, scene: SceneInfo) -> Attempt:
+        """Ask the model once, and run what it wrote unless it wrote that before."""
+        reply = self.model.reply(self._request(*talk.messages))
+        cypher = _query_in(reply)
+        before = talk.earlier(cypher) if _reason_in(reply) is None else None
+        begun = time.perf_counter()
+        ending = before.ending if before else self._ending(reply, scene)
+        return Attempt(
+            number=len(talk.attempts) + 1,
+            cypher=cypher,
+            ending=ending,
+            usage=reply.usage,
+            source=reply.source,
+            seconds=time.perf_counter() - begun,
+            repeats=before.number if before else None,
+        )
+
+    def _ending(self, reply: Reply, scene: SceneInfo) -> Ending:
+        reason, cypher = _reason_in(reply), _query_in(reply)
+        if reason is not None:
+            return Declined(reason)
+        if not cypher:
+            return Rejected("no_query", CUT_OFF if reply.finish == "length" else NO_QUERY)
+        try:
+            return Ran(SceneReader(self.gate, self.enumerator, scene).run(cypher))
+        except RejectedError as error:
+            return Rejected(error.code if isinstance(error, QueryRefused) else "rejected", str(error))
+
+    def _reaction(self, talk: Talk, occurring: Enumerations) -> tuple[Event | None, Message | None]:
+        """What is noticed about the last attempt, and what the model is told; nothing where the end is reached."""
+        match talk.last.ending:
+            case Declined():
+                return None, None
+            case Rejected(_, message):
+                is_again = talk.last.repeats is not None
+                return None, None if is_again else prompt.again(talk.question, f"The query was refused: {message}")
+            case Ran(answer):
+                found = self._causes(talk, answer, occurring)
+                if found:
+                    return Hinted(talk.last.number, found), prompt.found_nothing(talk.question, found)
+                return self._verdict(talk)
+            case _ as never:
+                assert_never(never)
+
+    def _causes(self, talk: Talk, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
+        is_last = len(talk.attempts) >= self.options.attempts
+        return () if talk.hinted or is_last or not is_barren(answer) else causes(talk.last.cypher, occurring)
+
+    def _verdict(self, talk: Talk) -> tuple[Verified | None, Message | None]:
+        if self.options.verifier == "off":
+            return None, None
+        results = [rows_text(one.ending.answer) for one in talk.attempts if isinstance(one.ending, Ran)]
+        verdict = verify(
+            self.model, talk.question, results, mode=self.options.verifier, request=self._request(*talk.messages)
+        )
+        if verdict.addressed or talk.last.repeats is not None:
+            return verdict, None
+        missing = f" What is missing: {verdict.text}" if verdict.text else ""
+        return verdict, prompt.again(talk.question, f"The query ran, but its rows don't answer the question.{missing}")
+
+
+def is_barren(answer: Answer) -> bool:
+    """Whether an answer holds nothing: no rows, or only nulls, zeros, falsehoods and empty lists."""
+    return all(
+        cell == [] or any(cell is none or cell == none for none in BARREN) for row in answer.rows for cell in row
+    )
+
+
+def _after(talk: Talk, event: Event | None, said: Message | None) -> Talk:
+    judged = talk.judged(event) if isinstance(event, Verified) else talk
+    return judged.told(said, hinted=isinstance(event, Hinted)) if said else judged
+
+
+def _reason_in(reply: Reply) -> str | None:
+    """Why the model says that the question can't be answered, if it says so."""
+    said = clean(reply.text)
+    return said.removeprefix(prompt.UNANSWERABLE).strip() if said.startswith(prompt.UNANSWERABLE) else None
+
+
+def _query_in(reply: Reply) -> str:
+    return "" if _reason_in(reply) is not None else clean_cypher(reply.text)

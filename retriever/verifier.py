@@ -1,0 +1,30 @@
+"""The verifier: whether the results address the question, and if so, the answer in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, Literal, TypeAlias
+
+from chat.clean import clean
+from chat.model import Model, Request
+from retriever import prompt
+from retriever.events import Verified
+
+VerifierMode: TypeAlias = Literal["off", "paper", "hints"]
+_VERDICT: Final = re.compile(rf"\W*{prompt.NOT_ADDRESSED}\b[\s.:*]*(.*)", re.IGNORECASE | re.DOTALL)
+
+
+def verify(model: Model, question: str, results: Sequence[str], *, mode: VerifierMode, request: Request) -> Verified:
+    """The verdict on `results`, all of them so far. A partial answer is addressed too.
+
+    With `hints` the text of a bad verdict says what is missing. `request` gives temperature, seed and limits.
+    """
+    reply = model.reply(replace(request, messages=prompt.verify(question, results, mode=mode)))
+    text = clean(reply.text)
+    verdict = _VERDICT.match(text)
+    if verdict is None and text:
+        return Verified(addressed=True, text=text, usage=reply.usage)
+    missing = verdict[1].strip() if verdict and mode == "hints" else ""
+    return Verified(addressed=False, text=missing, usage=reply.usage)

@@ -1,0 +1,140 @@
+"""`scenecypher ask` and `scenes schema`: a question in words, and what a model is shown to answer it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from scenecypher.cli.context import errors, open_gate, open_model, open_store, output, print_json
+from scenecypher.cli.query import print_table
+from scenecypher.cli.scenes import AsJson, Name
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from chat.model import Source
+    from retriever.events import Event
+    from retriever.retrieval import Attempt, Retrieval
+
+NOTICES: dict[Source, str] = {
+    "scripted": "scripted replies: a person wrote this Cypher, no model did; the rows are the database's own",
+    "recorded": "recorded replies: a model wrote this Cypher at an earlier time; the rows are the database's own",
+}
+
+Verifier = Literal["off", "paper", "hints"]
+Form = Literal["compact", "json", "prose"]
+
+
+def ask(
+    scene: Name,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out about the scene.")],
+    *,
+    attempts: Annotated[int, typer.Option("--attempts", min=1, help="How many queries the model may write.")] = 4,
+    verifier: Annotated[
+        Verifier, typer.Option("--verifier", help="Whether a model checks and sums up the rows.")
+    ] = "off",
+    form: Annotated[Form, typer.Option("--schema-form", help="How the schema is written for the model.")] = "compact",
+    examples: Annotated[int, typer.Option("--examples", min=0, help="Worked examples in the prompt.")] = 4,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
+    from db.enumerate import Enumerator  # noqa: PLC0415
+    from retriever.retriever import Options, Retriever  # noqa: PLC0415
+
+    options = Options(attempts=attempts, verifier=verifier, form=form, examples=examples)
+    with open_store() as store:
+        retriever = Retriever(open_model(), open_gate(store), Enumerator(store.database), options)
+        retrieval = answered(retriever.stream(question, store.find(scene)))
+    show(retrieval, as_json=as_json)
+    if retrieval.outcome != "answered":
+        raise typer.Exit(1)
+
+
+def schema(
+    scene: Name,
+    *,
+    question: Annotated[
+        str, typer.Option("--for", metavar="QUESTION", help="Trim by what this question mentions.")
+    ] = "",
+    form: Annotated[Form, typer.Option("--form", help="How it is written.")] = "compact",
+    tokens: Annotated[int, typer.Option("--tokens", min=1, help="The most it may take.")] = 2_000,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a model is told of a scene: never the graph, only what occurs in it."""
+    from db.enumerate import Enumerator  # noqa: PLC0415
+    from retriever.schema_text import schema_text  # noqa: PLC0415
+
+    with open_store() as store:
+        info = store.find(scene)
+        occurring = Enumerator(store.database).of(info)
+    chosen: Form = "json" if as_json else form
+    text = schema_text(occurring, question, vocabulary=info.vocabulary, form=chosen, budget_tokens=tokens)
+    if as_json:
+        print_json(json.loads(text))
+    else:
+        typer.echo(text)
+
+
+def answered(events: Iterator[Event]) -> Retrieval:
+    """The end of a stream; what goes wrong on the way is told on standard error as it happens."""
+    from retriever.events import Attempted, Hinted, Prompted, Retrieved, Verified  # noqa: PLC0415
+
+    console = errors()
+    with console.status("asking the model…") as status:
+        for event in events:
+            match event:
+                case Prompted() | Verified():
+                    pass
+                case Attempted(attempt):
+                    status.update(f"attempt {attempt.number} done; asking again…")
+                    _tell_refusal(console, attempt)
+                case Hinted(number, causes):
+                    console.print(f"attempt {number} found nothing: {'; '.join(causes)}", style="dim", markup=False)
+                case Retrieved(retrieval):
+                    return retrieval
+    raise AssertionError
+
+
+def show(retrieval: Retrieval, *, as_json: bool = False) -> None:
+    """A retrieval on standard output: where the replies are from, the Cypher, the rows, the answer."""
+    from retriever.retrieval import retrieval_document  # noqa: PLC0415
+
+    if as_json:
+        print_json(retrieval_document(retrieval))
+        return
+    out = output()
+    notice = NOTICES.get(retrieval.source)
+    if notice:
+        out.print(notice, style="bold yellow", markup=False)
+    if retrieval.cypher is None:
+        why = "can't be answered" if retrieval.outcome == "unanswerable" else "refused"
+        errors().print(f"{why}: {retrieval.answer}", markup=False)
+        return
+    out.print(retrieval.cypher, style="cyan", markup=False)
+    print_table(retrieval.columns, retrieval.rows)
+    if retrieval.addressed is not None or not retrieval.rows:
+        out.print(retrieval.answer, style="bold", markup=False)
+    out.print(_summary(retrieval), style="dim", markup=False)
+
+
+def _tell_refusal(console: Console, attempt: Attempt) -> None:
+    from retriever.retrieval import Rejected  # noqa: PLC0415
+
+    if isinstance(attempt.ending, Rejected) and attempt.repeats is None:
+        console.print(f"attempt {attempt.number}: {' '.join(attempt.cypher.split())}", style="dim", markup=False)
+        console.print(f"  refused: {attempt.ending.message}", style="yellow", markup=False)
+
+
+def _summary(retrieval: Retrieval) -> str:
+    seconds = sum(attempt.seconds for attempt in retrieval.attempts)
+    parts = [
+        f"{len(retrieval.rows):,} row{'' if len(retrieval.rows) == 1 else 's'} at version {retrieval.version}",
+        f"{len(retrieval.attempts)} attempt{'' if len(retrieval.attempts) == 1 else 's'}",
+        f"{1_000 * seconds:.0f} ms in the database",
+        f"{retrieval.usage.total_tokens:,} tokens",
+    ]
+    more = f"; these are {retrieval.truncated}" if retrieval.truncated else ""
+    return ", ".join(parts) + more

@@ -1,0 +1,152 @@
+"""`scenecypher query`: Cypher of one's own, through the same gate as a model's."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scenecypher.cli.context import open_gate, open_store, output, print_json
+from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.errors import DocumentError, InputError, QueryRefused
+
+if TYPE_CHECKING:
+    from db.gate import Answer
+    from retriever.reader import SceneReader
+
+
+def query(
+    scene: Name,
+    cypher: Annotated[str | None, typer.Argument(metavar="[CYPHER]", help="A reading query.")] = None,
+    *,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", metavar="QUERIES.jsonl", help='Run many: a line each, {"cypher": "…"}; "-" is stdin.'),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what would run, and its plan.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read a scene with Cypher. Whatever is written reads this scene only, changes nothing and has a bounded cost."""
+    if (cypher is None) == (file is None):
+        raise typer.BadParameter("give either CYPHER or --file QUERIES.jsonl")
+    if file is not None and explain:
+        raise typer.BadParameter("--explain shows one query; leave --file out")
+    from db.enumerate import Enumerator  # noqa: PLC0415
+    from retriever.reader import SceneReader  # noqa: PLC0415
+
+    queries = read_queries(file) if file else []
+    with open_store() as store:
+        reader = SceneReader(open_gate(store), Enumerator(store.database), store.find(scene))
+        if cypher is None:
+            _run_all(reader, queries)
+        elif explain:
+            _explain(reader, cypher, as_json=as_json)
+        else:
+            _run_one(reader, cypher, as_json=as_json)
+
+
+def _run_all(reader: SceneReader, queries: Sequence[str]) -> None:
+    for cypher in queries:
+        sys.stdout.write(json.dumps(result(reader, cypher), ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+
+
+def _run_one(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
+    if not as_json:
+        print_answer(reader.run(cypher))
+        return
+    document = result(reader, cypher)
+    print_json(document)
+    if not document["ok"]:
+        raise typer.Exit(1)
+
+
+def _explain(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
+    verdict = reader.check(cypher)
+    if as_json:
+        print_json({"text": verdict.text, "strings": verdict.strings, "plan": asdict(verdict.plan)})
+        return
+    out = output()
+    out.print("accepted; this is what the server gets:", style="bold")
+    out.print(verdict.text, style="cyan", markup=False)
+    for name, value in verdict.strings.items():
+        out.print(f"  ${name} = {value!r}", markup=False)
+    out.print("its plan:", style="bold")
+    out.print(verdict.plan.text(), markup=False)
+
+
+def result(reader: SceneReader, cypher: str) -> dict[str, Any]:
+    """One query's answer or refusal as plain values."""
+    try:
+        answer = reader.run(cypher)
+    except QueryRefused as refused:
+        return {"ok": False, "code": refused.code, "message": str(refused)}
+    return {
+        "ok": True,
+        "columns": list(answer.columns),
+        "rows": answer.rows,
+        "truncated": answer.truncated,
+        "version": answer.version,
+    }
+
+
+def print_answer(answer: Answer) -> None:
+    """The rows as a table, and how many; whether there are more is said."""
+    print_table(answer.columns, answer.rows)
+    rows = f"{len(answer.rows):,} row{'' if len(answer.rows) == 1 else 's'}"
+    more = f"; these are {answer.truncated}" if answer.truncated else ""
+    output().print(
+        f"{rows} at version {answer.version}, {1_000 * answer.seconds:.0f} ms{more}", style="dim", markup=False
+    )
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Rows as a table on standard output; text as it is, all else as JSON."""
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    from retriever.retrieval import cell_text  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(Text(column), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell_text(cell)) for cell in row))
+    output().print(table)
+
+
+def read_queries(file: Path) -> list[str]:
+    """The queries of a file of JSON lines. Raises DocumentError with all bad lines, InputError."""
+    problems: list[tuple[str, str]] = []
+    queries: list[str] = []
+    for number, line in _lines(file):
+        try:
+            queries.append(_query_of(json.loads(line)))
+        except ValueError as error:
+            problems.append((f"line {number}", f'{error}; write an object such as {{"cypher": "MATCH …"}}'))
+    if problems:
+        raise DocumentError(str(file), *problems[0], more=problems[1:])
+    return queries
+
+
+def _lines(file: Path) -> Iterator[tuple[int, str]]:
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: {error}; give a readable file of JSON lines") from error
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield number, line
+
+
+def _query_of(document: object) -> str:
+    match document:
+        case {"cypher": str() as cypher}:
+            return cypher
+        case _:
+            raise ValueError("no text under 'cypher'")

@@ -1,0 +1,123 @@
+"""Why a query finds nothing: told where something in it does not occur, and silent where everything does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from db.enumerations import ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
+from retriever.hints import CAUSES, causes
+from retriever.reading import Claim, Hop, read
+
+HOME = Enumerations(
+    kinds=(("Place", 1), ("Asset", 3), ("Object", 2)),
+    classes=(
+        ClassUse("Asset", "couch", 1, "couch_352"),
+        ClassUse("Asset", "fridge", 2, "fridge_1"),
+        ClassUse("Object", "cup", 2, "cup_2009"),
+        ClassUse("Place", "bathroom", 1, "bathroom_1"),
+    ),
+    states=(ValueUse("closed", ("Asset",), 1), ValueUse("open", ("Asset",), 1), ValueUse("dirty", ("Object",), 1)),
+    affordances=(ValueUse("can_open", ("Asset",), 2), ValueUse("grabbable", ("Object",), 2)),
+    patterns=(
+        Pattern("Entity", "CLOSE", "Entity", 20),
+        Pattern("Asset", "INSIDE", "Place", 3),
+        Pattern("Object", "INSIDE", "Asset", 1),
+        Pattern("Object", "ON", "Asset", 1),
+    ),
+    properties=(PropertyUse("color", ("text",), 2, ("blue", "it's red")), PropertyUse("prefab", ("text",), 6)),
+    names=("bathroom_1", "couch_352", "cup_2009", "cup_2010", "fridge_1", "fridge_2"),
+    ids=("1", "2009", "2010", "352", "4", "5"),
+)
+
+OCCURS = "does not occur; what occurs is"
+TOLD = [
+    ("MATCH (n {class: 'Couch'}) RETURN n", "no node has class 'Couch' (did you mean 'couch'?)"),
+    ("MATCH (o:Object {class: 'couch'}) RETURN o", "no (:Object) has class 'couch' (but (:Asset) does)"),
+    ("MATCH (o:Object) WHERE o.class = 'fridge' RETURN o", "no (:Object) has class 'fridge' (but (:Asset) does)"),
+    (
+        "MATCH (o)-[:INSIDE]->(:Place {name: 'bathroom'}) RETURN o.name",
+        "no (:Place) has name 'bathroom' (but 'bathroom' occurs as a class)",
+    ),
+    ("MATCH (n) WHERE 'opened' IN n.states RETURN n", "no node has 'opened' in its states (did you mean 'open'?)"),
+    (
+        "MATCH (n:Asset) WHERE 'can_open' IN n.states RETURN n",
+        "no (:Asset) has 'can_open' in its states (but 'can_open' occurs as an affordance)",
+    ),
+    (
+        "MATCH (n:Object) WHERE 'open' IN n.states RETURN n",
+        "no (:Object) has 'open' in its states (but (:Asset) does)",
+    ),
+    ("MATCH (n) WHERE n.states = 'open' RETURN n", "states is a list; test it with 'open' IN n.states"),
+    ("MATCH (n) WHERE n.class IN ['mug', 'beaker'] RETURN n", "no node has class 'mug' or 'beaker'"),
+    (
+        "MATCH (n) WHERE n.name CONTAINS 'Cup' RETURN n",
+        "no node has a name that contains 'Cup' (but 'cup' occurs as a class)",
+    ),
+    ("MATCH (n) WHERE n.name STARTS WITH 'mug' RETURN n", "no node has a name that starts with 'mug'"),
+    ("MATCH (n) WHERE toLower(n.name) ENDS WITH 'mug' RETURN n", "no node has a name that ends with 'mug'"),
+    ("MATCH (n {id: '20099'}) RETURN n", "no node has id '20099' (did you mean '2009'?)"),
+    ("MATCH (n {color: 'it\\'s rad'}) RETURN n", "no node has color 'it\\'s rad' (did you mean \"it's red\"?)"),
+    (
+        "MATCH (a:Asset)-[:INSIDE]->(o:Object) RETURN o",
+        f"(:Asset)-[:INSIDE]->(:Object) {OCCURS} (:Object)-[:INSIDE]->(:Asset), (:Asset)-[:INSIDE]->(:Place)",
+    ),
+    (
+        "MATCH (o:Object), (p:Place) MATCH (o)<-[:INSIDE]-(p) RETURN o",
+        f"(:Place)-[:INSIDE]->(:Object) {OCCURS} (:Asset)-[:INSIDE]->(:Place), (:Object)-[:INSIDE]->(:Asset)",
+    ),
+    (
+        "MATCH (o:Place)-[:ON]-(:Object) RETURN o",
+        "(:Place)-[:ON]-(:Object) does not occur; what occurs is (:Object)-[:ON]->(:Asset)",
+    ),
+]
+
+SILENT = [
+    "MATCH (n {class: 'couch'}) RETURN n",
+    "MATCH (o:Object)-[:ON]->(:Asset {class: 'couch'}) RETURN o",
+    "MATCH (n) WHERE toLower(n.class) = 'couch' RETURN n",
+    "MATCH (n) WHERE toLower(n.name) CONTAINS 'cup' RETURN n",
+    "MATCH (n) WHERE n.class IN ['mug', 'cup'] RETURN n",
+    "MATCH (n) WHERE NOT 'shut' IN n.states AND NOT n.class = 'mug' AND n.class <> 'beaker' RETURN n",
+    "MATCH (n) WHERE n.prefab = 'unknown values are not judged' RETURN n",
+    "MATCH (n)-[:UNDER]->(m) RETURN n",
+    "MATCH (n:Object)-[:CLOSE]-(m:Place) RETURN n",
+    "MATCH (o:Object)-[:INSIDE*1..3]->(p:Place) RETURN o",
+    "MATCH (p:Place)<-[:INSIDE]-(a) RETURN a",
+    "MATCH (n) // (a:Place)-[:ON]->(b:Object) n.class = 'mug'\nRETURN 'n.class = \\'mug\\''",
+    "RETURN 1 AS one",
+    "",
+]
+
+
+@pytest.mark.parametrize(("cypher", "cause"), TOLD)
+def test_what_does_not_occur_is_told(cypher: str, cause: str) -> None:
+    assert causes(cypher, HOME) == (cause,)
+
+
+@pytest.mark.parametrize("cypher", SILENT)
+def test_what_occurs_is_no_cause(cypher: str) -> None:
+    assert causes(cypher, HOME) == ()
+
+
+def test_few_causes_are_told() -> None:
+    wanted = " OR ".join(f"n.class = 'mug_{i}'" for i in range(20))
+    assert len(causes(f"MATCH (n) WHERE {wanted} RETURN n", HOME)) == CAUSES
+
+
+def test_a_large_scene_whose_names_are_unknown_is_not_judged_by_them() -> None:
+    assert causes("MATCH (n {name: 'couch'}) RETURN n", Enumerations(classes=HOME.classes)) == ()
+
+
+def test_reading_finds_claims_and_hops() -> None:
+    reading = read("MATCH (o:Object {class: \"it's\"})-[r:INSIDE|ON]->(x:`Asset`) WHERE x.name = 'y' RETURN o")
+    assert reading.claims == (Claim("name", "=", ("y",), "Asset"), Claim("class", "=", ("it's",), "Object"))
+    assert reading.hops == (Hop("Object", ("INSIDE", "ON"), "Asset"),)
+
+
+@given(
+    st.lists(st.sampled_from([*"()[]{}<>-:|'\"`*.,=1n\\ ", "MATCH", "IN", "NOT", "class"]), max_size=40).map("".join)
+)
+def test_any_text_can_be_read(text: str) -> None:
+    causes(text, HOME)
