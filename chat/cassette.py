@@ -87,14 +87,14 @@ class Replaying:
 
     def __init__(self, file: Path | Traversable) -> None:
         self._file = file
-        self._played: _Played | None = None
+        self._tape: Tape | None = None
         self._counts: Counter[tuple[str, str]] = Counter()
         self._lock = Lock()
 
     @property
     def tape(self) -> Tape:
         """What the cassette holds: its origin, its note, its exchanges."""
-        return self._loaded().tape
+        return self._loaded()
 
     def session(self, name: str) -> Session:
         """The session of this name, as it was recorded."""
@@ -106,27 +106,20 @@ class Replaying:
 
     def reply_in(self, session: str, request: Request) -> Reply:
         """The reply that was recorded for this request. Raises ModelUnavailable, naming the nearest, if none was."""
-        played, asked = self._loaded(), canonical(request)
+        tape, asked = self._loaded(), canonical(request)
         like = session, digest(asked)
         with self._lock:
             occurrence = self._counts[like] + 1
-            reply = played.replies.get((*like, occurrence))
-            if reply is not None:
+            exchange = tape.exchanges.get((*like, occurrence))
+            if exchange is not None:
                 self._counts[like] = occurrence
-        if reply is None:
-            missing = explain_missing(played.tape.exchanges, asked, session=session, occurrence=occurrence)
+        if exchange is None:
+            missing = explain_missing(tape, asked, session=session, occurrence=occurrence)
             raise ModelUnavailable(f"the cassette {self._file} lacks {missing}")
-        return reply
+        return exchange.reply
 
-    def _loaded(self) -> _Played:
+    def _loaded(self) -> Tape:
         with self._lock:
-            if self._played is None:
-                tape = read_tape(self._file)
-                self._played = _Played(tape, {exchange.key: exchange.reply for exchange in tape.exchanges})
-            return self._played
-
-
-@dataclass(frozen=True, slots=True)
-class _Played:
-    tape: Tape
-    replies: Mapping[tuple[str, str, int], Reply]
+            if self._tape is None:
+                self._tape = read_tape(self._file)
+            return self._tape

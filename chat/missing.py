@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import Any, Final
 
 from chat.canonical import digest
-from chat.tape import Exchange
+from chat.tape import Tape
 
 _BEGINNING: Final = 120
 _COMPARED: Final = 2_000
@@ -16,26 +16,29 @@ _ABSENT: Final = object()
 _REMEDY: Final = "record it anew with a live model (set OPENAI_API_KEY or OPENAI_BASE_URL)"
 
 
-def explain_missing(exchanges: Sequence[Exchange], asked: Mapping[str, Any], *, session: str, occurrence: int) -> str:
+def explain_missing(tape: Tape, asked: Mapping[str, Any], *, session: str, occurrence: int) -> str:
     """Words for an error: what was asked in which session, what is nearest, what to do."""
     where = f"request {occurrence} of its like in session {session!r}, which begins {_beginning(asked)}"
-    return f"{where}; {_nearest(exchanges, asked, session)}; {_REMEDY}"
+    return f"{where}; {_nearest(tape, asked, session)}; {_REMEDY}"
 
 
-def _nearest(exchanges: Sequence[Exchange], asked: Mapping[str, Any], session: str) -> str:
-    same = [exchange for exchange in exchanges if digest(exchange.request) == digest(asked)]
-    here = [exchange for exchange in exchanges if exchange.session == session]
-    if any(exchange.session == session for exchange in same):
-        return f"it was recorded {_times(sum(exchange.session == session for exchange in same))} there"
-    if same:
-        return f"it was recorded only in session {same[0].session!r}"
-    if not exchanges:
+def _nearest(tape: Tape, asked: Mapping[str, Any], session: str) -> str:
+    asked_hash = digest(asked)
+    where = [name for name, request_hash, _ in tape.exchanges if request_hash == asked_hash]
+    if where:
+        return f"it was recorded {_times(where.count(session))} there" if session in where else _elsewhere(where)
+    if not tape.exchanges:
         return "the cassette holds no exchange"
-    near = max(here or exchanges, key=lambda exchange: _likeness(exchange.request, asked))
+    here = [exchange for exchange in tape.exchanges.values() if exchange.session == session]
+    near = max(here or tape.exchanges.values(), key=lambda exchange: _likeness(exchange.request, asked))
     return (
         f"the nearest is request {near.occurrence} of its like in session {near.session!r}, "
         f"which differs at {first_difference(near.request, asked)}"
     )
+
+
+def _elsewhere(sessions: Sequence[str]) -> str:
+    return f"it was recorded only in session {sessions[0]!r}"
 
 
 def first_difference(recorded: object, asked: object, place: str = "$") -> str:

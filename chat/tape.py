@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -15,6 +16,7 @@ from chat.model import Finish, Reply, Usage
 from scenecypher.errors import DocumentError, InputError
 
 Origin = Literal["recorded", "scripted"]
+Key = tuple[str, str, int]  # session, request hash, occurrence
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +28,14 @@ class Exchange:
     request: dict[str, Any]
     reply: Reply
 
-    @property
-    def key(self) -> tuple[str, str, int]:
-        """Session, request hash, occurrence: unique in a cassette."""
-        return self.session, digest(self.request), self.occurrence
-
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """A cassette in memory: where its replies are from, and its exchanges in the order of the file."""
+    """A cassette in memory: where its replies are from, and its exchanges by key, in the order of the file."""
 
     origin: Origin
     note: str
-    exchanges: tuple[Exchange, ...]
+    exchanges: Mapping[Key, Exchange]
 
 
 class _Line(BaseModel):
@@ -78,13 +75,13 @@ def read_tape(file: Path | Traversable) -> Tape:
     """The cassette in `file`. Raises InputError if it can't be read, DocumentError with the line that is wrong."""
     heading, *lines = _lines(file)
     head = _parsed(_Heading, file, heading)
-    exchanges: dict[tuple[str, str, int], Exchange] = {}
+    exchanges: dict[Key, Exchange] = {}
     for line in lines:
-        exchange = _exchange(file, line, head.source)
-        if exchange.key in exchanges:
+        key, exchange = _exchange(file, line, head.source)
+        if key in exchanges:
             raise DocumentError(str(file), f"line {line[0]}", "the same exchange stands twice; delete one of the lines")
-        exchanges[exchange.key] = exchange
-    return Tape(head.source, head.note, tuple(exchanges.values()))
+        exchanges[key] = exchange
+    return Tape(head.source, head.note, exchanges)
 
 
 def begin_tape(file: Path, *, origin: Origin, note: str) -> None:
@@ -113,17 +110,19 @@ def _lines(file: Path | Traversable) -> list[tuple[int, str]]:
     return lines
 
 
-def _exchange(file: Path | Traversable, line: tuple[int, str], origin: Origin) -> Exchange:
+def _exchange(file: Path | Traversable, line: tuple[int, str], origin: Origin) -> tuple[Key, Exchange]:
     row = _parsed(_Exchange, file, line)
     usage = Usage(row.reply.usage.prompt_tokens, row.reply.usage.completion_tokens)
     reply = Reply(row.reply.text, usage, row.reply.model, source=origin, finish=row.reply.finish)
-    if row.request_hash not in {None, digest(row.request)}:
+    request_hash = digest(row.request)
+    if row.request_hash not in {None, request_hash}:
         raise DocumentError(
             str(file),
             f"line {line[0]}",
             "the request is not the one that was recorded (its hash differs); record the cassette anew",
         )
-    return Exchange(row.session, row.occurrence, row.request, reply)
+    key = row.session, request_hash, row.occurrence
+    return key, Exchange(row.session, row.occurrence, row.request, reply)
 
 
 def _parsed(form: type[Row], file: Path | Traversable, line: tuple[int, str]) -> Row:

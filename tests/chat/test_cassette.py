@@ -269,7 +269,13 @@ def test_a_broken_cassette_is_told_by_line(tape: Path, content: str, says: str) 
 
 def test_a_cassette_may_be_written_by_hand(tape: Path) -> None:
     tape.write_text(HEADING.replace("recorded", "scripted") + EXCHANGE)
-    assert Replaying(tape).tape.exchanges[0].reply == Reply("t", Usage(), "m", source="scripted")
+    assert next(iter(Replaying(tape).tape.exchanges.values())).reply == Reply("t", Usage(), "m", source="scripted")
+
+
+def test_an_empty_cassette_lacks_everything(tape: Path) -> None:
+    tape.write_text(HEADING)
+    with pytest.raises(ModelUnavailable, match="the cassette holds no exchange"):
+        Replaying(tape).reply(asking("a"))
 
 
 def test_files_that_cannot_be_used(serve: Serve, tmp_path: Path) -> None:
