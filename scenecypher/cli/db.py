@@ -1,0 +1,153 @@
+"""`scenecypher db`: the database server — start, stop, status, browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+
+from scenecypher.cli.context import errors, output, print_json
+from scenecypher.errors import DatabaseUnavailable
+from scenecypher.settings import Settings
+
+if TYPE_CHECKING:
+    from db.connection import Address
+
+NOT_RUNNING = 1
+TELL_BROWSER = "Enter the user name and the password there; `:help` and `MATCH (n:Entity) RETURN n LIMIT 50` to begin."
+
+db_app = typer.Typer(
+    name="db",
+    help="The database server: a local Neo4j, started on first use and left running, unless NEO4J_URI names one.",
+    no_args_is_help=True,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@db_app.command()
+def start(*, as_json: AsJson = False) -> None:
+    """Start the local server, or check that the one at NEO4J_URI answers."""
+    settings = Settings()
+    with _waiting() as tell:
+        facts = _reached(settings, tell=tell)
+    _show(facts, as_json=as_json)
+
+
+@db_app.command()
+def stop() -> None:
+    """Stop the local server; its data stay and are there after the next start."""
+    from db import local  # noqa: PLC0415
+
+    with _waiting() as tell:
+        tell("stopping the local server…")
+        stopped = local.stop(Settings(), tell=tell)
+    output().print("stopped; all data are kept" if stopped else "no local server was running")
+
+
+@db_app.command()
+def status(*, as_json: AsJson = False) -> None:
+    """Say which server is used, whether it runs, and where its files are; exit code 1 if it does not run."""
+    settings = Settings()
+    facts = _own(settings) if settings.neo4j_uri else _local(settings)
+    _show(facts, as_json=as_json)
+    if not facts["running"]:
+        raise typer.Exit(NOT_RUNNING)
+
+
+@db_app.command()
+def browser(*, open_it: Annotated[bool, typer.Option("--open", help="Open it in a web browser too.")] = False) -> None:
+    """Say where to see the scenes in Neo4j Browser, and how to enter."""
+    settings = Settings()
+    with _waiting() as tell:
+        facts = _reached(settings, tell=tell)
+    url = facts.get("browser") or f"http://{urlsplit(facts['uri']).hostname}:7474/browser/"
+    out = output()
+    out.print(f"Neo4j Browser  {url}", markup=False)
+    out.print(f"server         {facts['uri']}", markup=False)
+    out.print(f"user           {facts['username']}", markup=False)
+    out.print(f"password       {_password_place(facts)}", markup=False)
+    out.print(TELL_BROWSER, markup=False)
+    if open_it and not webbrowser.open(url):
+        errors().print("no web browser could be opened here; open the address yourself")
+
+
+@contextmanager
+def _waiting() -> Iterator[Callable[[str], None]]:
+    """A turning wheel on standard error with the latest line of news beside it."""
+    console = errors()
+    with console.status("looking at the server…") as wheel:
+
+        def tell(line: str) -> None:
+            wheel.update(line)
+            if not console.is_terminal:
+                console.print(line, markup=False)
+
+        yield tell
+
+
+def _reached(settings: Settings, *, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Facts of the configured server, which answers by then. Raises DatabaseUnavailable."""
+    from db.connection import connect  # noqa: PLC0415
+
+    with connect(settings, tell=tell):
+        return _own(settings) if settings.neo4j_uri else _local(settings)
+
+
+def _local(settings: Settings) -> dict[str, Any]:
+    from db import local  # noqa: PLC0415
+    from db.connection import Address  # noqa: PLC0415
+
+    files = local.Home.of(settings)
+    facts: dict[str, Any] = {
+        "server": "local",
+        "running": False,
+        "home": str(files.root),
+        "log": str(files.log),
+        "password_file": str(files.password_file),
+    }
+    server = local.status(settings)
+    if server is None:
+        return facts
+    ours = {"uri": server.uri, "browser": server.browser, "username": server.username, "pid": server.pid}
+    return facts | ours | _answer(Address(server.uri, server.username, server.password))
+
+
+def _own(settings: Settings) -> dict[str, Any]:
+    from db.connection import address_of  # noqa: PLC0415
+
+    address = address_of(settings, tell=lambda _: None)
+    facts = {"server": "NEO4J_URI", "uri": address.uri, "username": address.username, "database": address.database}
+    return facts | _answer(address)
+
+
+def _answer(address: Address) -> dict[str, Any]:
+    """Whether a server answers, and what it says of itself or else what is wrong."""
+    from db.connection import Database  # noqa: PLC0415
+
+    with Database(address) as database:
+        try:
+            info = database.verify()
+        except DatabaseUnavailable as error:
+            return {"running": False, "problem": str(error)}
+    return {"running": True, "version": info.version, "edition": info.edition}
+
+
+def _show(facts: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(facts)
+        return
+    out = output()
+    for name, value in facts.items():
+        words = ("no", "yes")[value] if isinstance(value, bool) else str(value)
+        out.print(f"{name.replace('_', ' '):14} {words}", markup=False)
+    if facts["server"] == "local" and not facts["running"] and "problem" not in facts:
+        out.print("It starts when it is needed, or now with `scenecypher db start`.", markup=False)
+
+
+def _password_place(facts: dict[str, Any]) -> str:
+    return f"in the file {facts['password_file']}" if "password_file" in facts else "that of NEO4J_PASSWORD"
