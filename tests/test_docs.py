@@ -70,6 +70,11 @@ def test_links_within_the_project_lead_somewhere(page: str) -> None:
     assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
 
 
+def test_every_page_is_listed() -> None:
+    listed = {(ROOT / "docs" / link).resolve() for link in LINK.findall((ROOT / "docs/README.md").read_text("utf-8"))}
+    assert set(pages(ROOT)) - listed == {ROOT / "docs/README.md"}
+
+
 @pytest.fixture
 def reader(user_env: dict[str, str], store: SceneStore) -> Iterator[dict[str, str]]:
     """The environment of someone who follows a page, on the throw-away server; their scenes are deleted afterwards."""
