@@ -1,0 +1,279 @@
+"""Limits: what a query may cost at most, by what its text says before the server sees it and while it runs.
+
+The server's own limits do not reach everything. Its memory limit misses what an expression builds, and its time limit
+misses what an expression computes without touching the store: such text is bounded here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+from db.gate.lexer import Token
+from db.gate.reading import Call, Hop, Reading
+from db.gate.words import CLOCKS
+from scenecypher.errors import QueryRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a query may ask for.
+
+    `seconds` for planning and running; `rows`, `row_bytes` and `total_bytes` of JSON for the answer, of which the
+    first rows are given where more would come; `estimated_rows` by the server's plan, and `cross_rows` where two
+    patterns that nothing joins are multiplied; `text_length` in characters; `nesting` of brackets; `operators` of
+    the plan.
+    """
+
+    seconds: float = 5.0
+    rows: int = 1_000
+    row_bytes: int = 200_000
+    total_bytes: int = 1_000_000
+    estimated_rows: float = 20_000_000
+    cross_rows: float = 100_000
+    text_length: int = 4_000
+    nesting: int = 40
+    operators: int = 150
+
+
+RANGE: Final = 100
+"""Numbers in a range()."""
+JOINS_A_CLAUSE: Final = 24
+GROWTH: Final = 256
+"""How much longer than the query a text may be made: by + in clause after clause, and by replace()."""
+LOOPED: Final = 30_000
+"""Turns of loops inside one expression, which no time limit ends."""
+UNWOUND: Final = 100_000
+"""Rows that UNWIND after UNWIND may make of one."""
+UNWIND_ITEMS: Final = 100
+ANY_TYPE_REACH: Final = 6
+"""Relations of any type in a row, over the whole query."""
+MANY_TYPES_REACH: Final = 10
+"""Relations of several types in a row where the direction is open."""
+DENSE: Final = {"CLOSE": 3}
+"""Types that join almost everything, and how far a query may follow them."""
+HOPS: Final = 24
+LONG_HOPS: Final = 3
+SELECTED: Final = 20
+"""Paths that a SHORTEST search may find between two nodes."""
+PRECISION: Final = 20
+"""Digits that round() may be asked for."""
+
+
+def check_costs(reading: Reading) -> None:
+    """Refuse the first thing in the text that may cost too much."""
+    for check in CHECKS:
+        check(reading)
+
+
+def _too_much(piece: str, message: str, hint: str, *, code: str = "cost") -> QueryRefused:
+    return QueryRefused(code, message, piece=piece, hint=hint)
+
+
+# --- text that grows
+
+
+def _joins(reading: Reading) -> None:
+    counts = reading.joins.values()
+    if max(counts, default=0) > JOINS_A_CLAUSE or prod(count + 1 for count in counts) > GROWTH:
+        raise _too_much("+", "too many + in the query", "return the parts as columns of their own")
+
+
+def _replacements(reading: Reading) -> None:
+    growth = 1.0
+    for call in reading.calls:
+        if call.name != "replace" or len(call.arguments) != 3:
+            continue
+        old, new = (_only_string(argument) for argument in call.arguments[1:])
+        if old is None or new is None:
+            raise _too_much("replace", "replace() takes plain strings to find and to put", "write both as literals")
+        growth *= max(1.0, len(new) / max(1, len(old)))
+    if growth > GROWTH / 8:
+        raise _too_much("replace", "replace() would make the text too long", "put shorter text")
+
+
+def _only_string(argument: tuple[Token, ...]) -> str | None:
+    return argument[0].value if len(argument) == 1 and argument[0].kind == "string" else None
+
+
+# --- expressions that loop
+
+
+def _ranges(reading: Reading) -> None:
+    for call in reading.calls:
+        if call.name != "range":
+            continue
+        if not 2 <= len(call.arguments) <= 3 or not all(_is_bounded(argument) for argument in call.arguments):
+            raise _too_much(
+                "range",
+                f"range() takes whole numbers up to {RANGE}, size() or length()",
+                "write such as range(0, size(list) - 1)",
+            )
+
+
+def _is_bounded(argument: tuple[Token, ...]) -> bool:
+    """Whether it is a small number, or one counted from a list: at most one size(), plus or minus small numbers."""
+    at, sizes = 0, 0
+    while at < len(argument):
+        token = argument[at]
+        if token.text in {"+", "-"} or _is_small(token):
+            at += 1
+        elif token.word in {"SIZE", "LENGTH"} and argument[at + 1 :][:1] and argument[at + 1].text == "(":
+            at, sizes = _after_bracket(argument, at + 1), sizes + 1
+        else:
+            return False
+    return sizes <= 1 and bool(argument)
+
+
+def _is_small(token: Token) -> bool:
+    return token.kind == "integer" and len(token.text) <= 3 and int(token.text) <= RANGE
+
+
+def _after_bracket(tokens: tuple[Token, ...], opening: int) -> int:
+    depth = 0
+    for at in range(opening, len(tokens)):
+        if tokens[at].kind == "mark":
+            depth += (tokens[at].text in {"(", "[", "{"}) - (tokens[at].text in {")", "]", "}"})
+        if depth == 0:
+            return at + 1
+    return len(tokens)
+
+
+def _loops(reading: Reading) -> None:
+    for loop in reading.loops:
+        nest = (*loop.around, (loop.source, loop.items))
+        unknown = sum(source == "other" for source, _ in nest)
+        if loop.around and (unknown > 1 or prod(items for _, items in nest) > LOOPED):
+            raise _too_much(
+                loop.token.text,
+                f"a loop over `{loop.token.text}` inside another loop may take too long",
+                "UNWIND one of the lists, or use item IN list",
+            )
+
+
+def _unwinds(reading: Reading) -> None:
+    sizes = [
+        loop.items if loop.source in {"literal", "range", "property"} else UNWIND_ITEMS for loop in reading.unwinds
+    ]
+    if prod(sizes) > UNWOUND:
+        piece = reading.unwinds[-1].token.text
+        raise _too_much(piece, "UNWIND after UNWIND makes too many rows", "unwind fewer or shorter lists")
+
+
+# --- paths
+
+
+def _hops(reading: Reading) -> None:
+    if len(reading.hops) > HOPS:
+        raise _too_much("-[", f"more than {HOPS} relations in one query", "ask in steps")
+    walks = [hop for hop in reading.hops if not hop.shortest]
+    if sum(_reach(hop) for hop in walks if not hop.types) > ANY_TYPE_REACH:
+        raise _path(f"more than {ANY_TYPE_REACH} relations of any type in a row")
+    if sum(hop.longest is None or hop.longest > MANY_TYPES_REACH for hop in walks) > LONG_HOPS:
+        raise _path(f"more than {LONG_HOPS} paths of open length")
+    for hop in walks:
+        _one_hop(hop)
+
+
+def _one_hop(hop: Hop) -> None:
+    if hop.types > 1 and not hop.directed and _reach(hop) > MANY_TYPES_REACH:
+        raise _path(f"more than {MANY_TYPES_REACH} relations of several types in either direction")
+    for name in hop.names:
+        if name in DENSE and _reach(hop) > DENSE[name]:
+            raise _path(f"more than {DENSE[name]} relations of type {name} in a row, which joins almost everything")
+
+
+def _path(message: str) -> QueryRefused:
+    return _too_much(
+        "*", message, "name the types and a direction, bound the length such as *1..4, or use shortestPath"
+    )
+
+
+def _reach(hop: Hop) -> int:
+    return 1_000 if hop.longest is None else hop.longest
+
+
+def _selected(reading: Reading) -> None:
+    if any(count > SELECTED for count in reading.selected):
+        raise _too_much("SHORTEST", f"more than {SELECTED} shortest paths", f"ask for at most {SELECTED}")
+
+
+# --- regular expressions: the server's can take exponential time
+
+GROUP_REPEATED: Final = re.compile(r"\)[*+{]")
+NOT_PLAIN: Final = re.compile(r"\(\?(?!:)|\\[1-9kgGQ]")
+REPEAT: Final = re.compile(r"[*+]|\{\d+(?:,\d*)?\}")
+OPTIONAL: Final = re.compile(r"(?<![*+?}(])\?")
+REPEATS, OPTIONALS, GROUPS, CHOICES, TIMES, REGEX_LENGTH = 4, 4, 4, 16, 100, 200
+
+
+def _regexes(reading: Reading) -> None:
+    for token in reading.patterns:
+        problem = _regex_problem(token.value)
+        if problem:
+            raise _too_much(
+                token.text[:40],
+                f"the regular expression {problem}",
+                "use CONTAINS, STARTS WITH or ENDS WITH",
+                code="regex",
+            )
+    if reading.patterns and prod(count + 1 for count in reading.joins.values()) > JOINS_A_CLAUSE:
+        raise _too_much(
+            "=~", "text made with + can't be matched by =~", "match the properties themselves", code="regex"
+        )
+
+
+def _regex_problem(text: str) -> str:
+    """Why a regular expression may take too long, or an empty string. Escapes and classes count as one letter."""
+    body = re.sub(r"^\(\?[ism]+\)", "", text)
+    if NOT_PLAIN.search(body):
+        return "uses look-around, flags or back references"
+    body = re.sub(r"\[\^?\]?(?:\\.|[^\]\\])*\]", "x", re.sub(r"\\[^1-9kgGQ]", "x", body))
+    counted = (
+        (len(body) > REGEX_LENGTH, f"is longer than {REGEX_LENGTH} characters"),
+        (GROUP_REPEATED.search(body), "repeats a group"),
+        (len(REPEAT.findall(re.sub(r"\.\*$", "", body))) > REPEATS, f"has more than {REPEATS} repetitions"),
+        (len(OPTIONAL.findall(body)) > OPTIONALS, f"has more than {OPTIONALS} optional parts"),
+        (body.count("(") > GROUPS or body.count("|") > CHOICES, "has too many groups or alternatives"),
+        (any(int(number) > TIMES for number in re.findall(r"\d+", "".join(REPEAT.findall(body)))), "repeats too often"),
+    )
+    return next((problem for found, problem in counted if found), "")
+
+
+# --- single functions
+
+
+def _rounding(reading: Reading) -> None:
+    for call in reading.calls:
+        if call.name == "round" and len(call.arguments) > 1 and not _is_digit_count(call.arguments[1]):
+            raise _too_much("round", f"round() takes 0 to {PRECISION} digits", "write such as round(x, 2)")
+
+
+def _is_digit_count(argument: tuple[Token, ...]) -> bool:
+    return len(argument) == 1 and argument[0].kind == "integer" and int(argument[0].text[:6]) <= PRECISION
+
+
+def _clocks(reading: Reading) -> None:
+    for call in reading.calls:
+        if call.name in CLOCKS and not call.arguments:
+            raise _too_much(call.token.text, f"{call.name}() tells the time", "a scene has no clock", code="function")
+
+
+CHECKS: Final[tuple[Callable[[Reading], None], ...]] = (
+    _joins,
+    _replacements,
+    _ranges,
+    _loops,
+    _unwinds,
+    _hops,
+    _selected,
+    _regexes,
+    _rounding,
+    _clocks,
+)
+"""One row a way to cost too much."""
+
+__all__ = ["Call", "Limits", "check_costs"]

@@ -1,0 +1,257 @@
+"""The gate: a model's query read, bound to one scene, judged, run within limits, and answered in plain values."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, LiteralString, TypeVar, cast
+
+from neo4j import Result, Transaction
+
+from db.connection import Database
+from db.gate.hints import Known
+from db.gate.judge import judge
+from db.gate.limits import Limits
+from db.gate.plan import Plan
+from db.gate.scope import SCENE_PARAMETER, Scoped, scope
+from db.gate.values import JsonValue, plain
+from db.gate.watch import Watchdog
+from db.schema import Vocabulary
+from scenecypher.errors import (
+    MemoryExceeded,
+    QueryFailed,
+    QueryRefused,
+    QueryTimeout,
+    SceneReplaced,
+    ServiceError,
+)
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+STATE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s.status, s.version"
+EXPLAIN: Final = "EXPLAIN "
+READY: Final = "ready"
+TRIES: Final = 4
+"""How often a query is run whose scene changes meanwhile."""
+GRACE_S: Final = 0.5
+"""How long after its time limit the server may take to end a transaction before the watchdog does."""
+KEPT: Final = 512
+"""Texts, verdicts and versions that are remembered."""
+VERDICT_S: Final = 600.0
+"""How long a verdict holds: the server may plan anew as its data changes."""
+PLACE: Final = re.compile(r"\s*\(line \d+, column \d+ \(offset: (\d+)\)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class SceneRef:
+    """A scene by its key, which queries never see, and its name, for messages."""
+
+    key: str = field(repr=False)
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A query that may run: its text as the server gets it, and the server's plan of it."""
+
+    text: str
+    strings: dict[str, str]
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The rows of an answer at one version of the scene; `truncated` says why there are no more, if there are."""
+
+    columns: tuple[str, ...]
+    rows: list[list[JsonValue]]
+    truncated: str | None
+    version: int
+    seconds: float
+
+
+class Gate:
+    """Runs queries of untrusted authors on one scene each; safe to share between threads. Makes no call by itself."""
+
+    def __init__(self, database: Database, *, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self._database = database
+        self._watchdog = Watchdog(database)
+        self._texts: Kept[tuple[str, Vocabulary], Scoped] = Kept(KEPT)
+        self._plans: Kept[str, tuple[float, Plan]] = Kept(KEPT)
+        self._versions: Kept[str, int] = Kept(KEPT)
+        self._marks = (f"gate-{secrets.token_hex(8)}-{number}" for number in itertools.count())
+
+    def check(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Verdict:
+        """Everything short of running it. `known`: values that occur in the scene, for better hints.
+
+        Raises QueryRefused, ServiceError.
+        """
+        scoped = self._scoped(cypher, vocabulary, known)
+        with self._transaction(scoped, scene) as tx:
+            plan = self._judged(tx, scoped, scene)
+        return Verdict(scoped.text, dict(scoped.strings), plan)
+
+    def run(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Answer:
+        """The answer of one query at one version of the scene.
+
+        Raises QueryRefused, SceneReplaced, ServiceError.
+        """
+        start = time.perf_counter()
+        scoped = self._scoped(cypher, vocabulary, known)
+        with self._transaction(scoped, scene) as tx:
+            self._judged(tx, scoped, scene)
+            columns, rows, truncated, version = self._steady(tx, scoped, scene)
+        return Answer(columns, rows, truncated, version, time.perf_counter() - start)
+
+    # --- before the server
+
+    def _scoped(self, cypher: str, vocabulary: Vocabulary, known: Known | None) -> Scoped:
+        return self._texts.get((cypher, vocabulary), lambda: scope(cypher, vocabulary, self.limits, known=known))
+
+    def _judged(self, tx: Transaction, scoped: Scoped, scene: SceneRef) -> Plan:
+        """The plan, with which the judge agreed; asked of the server once for each shape."""
+        now = time.monotonic()
+        kept = self._plans.peek(scoped.text)
+        if kept is not None and kept[0] > now:
+            return kept[1]
+        summary = ask(tx, EXPLAIN + scoped.text, scoped, scene).consume()
+        plan = Plan.of(summary.plan or {"operatorType": "none"})
+        judge(plan, summary.query_type, self.limits)
+        self._plans.put(scoped.text, (now + VERDICT_S, plan))
+        return plan
+
+    # --- on the server
+
+    @contextmanager
+    def _transaction(self, scoped: Scoped, scene: SceneRef) -> Iterator[Transaction]:
+        """A read transaction that is rolled back, timed by the server and watched by us; errors in words for models."""
+        mark = next(self._marks)
+        seconds = self.limits.seconds
+        try:
+            with (
+                self._watchdog.over(mark, seconds + GRACE_S),
+                self._database.begin(timeout_s=seconds, mark=mark) as tx,
+            ):
+                yield tx
+        except QueryFailed as error:
+            raise failed(error, scoped, scene) from error
+        except QueryTimeout as error:
+            msg = f"the query took longer than {seconds:g} seconds"
+            raise QueryRefused("timeout", msg, hint="ask for less: fewer patterns, shorter paths") from error
+        except MemoryExceeded as error:
+            msg = "the query needs more memory than one may have"
+            raise QueryRefused("memory", msg, hint="collect or sort less, or add LIMIT earlier") from error
+
+    def _steady(
+        self, tx: Transaction, scoped: Scoped, scene: SceneRef
+    ) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None, int]:
+        """The rows, and the version that the scene had from before they were read until after.
+
+        A version only grows. So the one that was seen last, however long ago, serves as the one before: where it
+        still holds afterwards, nothing was committed in between.
+        """
+        before = self._versions.peek(scene.key)
+        if before is None:
+            before = state(tx, scene)
+        for _ in range(TRIES):
+            columns, rows, truncated = collect(ask(tx, scoped.text, scoped, scene), scoped, self.limits)
+            after = state(tx, scene)
+            self._versions.put(scene.key, after)
+            if after == before:
+                return columns, rows, truncated, after
+            before = after
+        msg = f"scene {scene.name!r} changes faster than the query reads it; ask again"
+        raise ServiceError(msg, retryable=True)
+
+
+def ask(tx: Transaction, text: str, scoped: Scoped, scene: SceneRef) -> Result:
+    """Send a text that was made from a model's.
+
+    The one place where text that is no literal of ours goes to the server: `scope` made it, which no type can say.
+    """
+    return tx.run(cast("Any", text), {**scoped.strings, SCENE_PARAMETER: scene.key})
+
+
+def state(tx: Transaction, scene: SceneRef) -> int:
+    """The scene's version. Raises SceneReplaced where this generation is not the published one."""
+    record = tx.run(STATE, key=scene.key).single()
+    if record is None or record[0] != READY:
+        raise SceneReplaced(scene.name)
+    return int(record[1])
+
+
+def collect(
+    result: Result, scoped: Scoped, limits: Limits
+) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
+    """Columns and rows up to the limits, and what was cut off. Raises QueryRefused for a row beyond them."""
+    keys = tuple(result.keys())
+    kept = len(keys) - len(scoped.columns)
+    columns = keys[:kept] + scoped.columns
+    rows: list[list[JsonValue]] = []
+    size = 0
+    for record in result:
+        if len(rows) == limits.rows:
+            return columns, rows, f"the first {limits.rows:,} rows; there are more"
+        row = [plain(value) for value in record.values()]
+        length = len(json.dumps(row))
+        if length > limits.row_bytes:
+            msg = f"a row of the answer is longer than {limits.row_bytes:,} bytes"
+            raise QueryRefused("size", msg, hint="return fewer values in a row, or count them")
+        size += length
+        if size > limits.total_bytes:
+            return columns, rows, f"the first {len(rows):,} rows, {limits.total_bytes:,} bytes; there are more"
+        rows.append(row)
+    return columns, rows, None
+
+
+def failed(error: QueryFailed, scoped: Scoped, scene: SceneRef) -> QueryRefused:
+    """What the server says of a query, without the parts that speak of what the gate put in."""
+    place = PLACE.search(error.summary)
+    piece = scoped.piece_at(int(place.group(1)) - len(EXPLAIN)) if place else ""
+    message = PLACE.sub("", error.summary).partition(": expected ")[0].strip().rstrip(".")
+    if "__" in message or scene.key in message:
+        message = "the server can't run the query"
+    at = f" at `{piece}`" if piece else ""
+    return QueryRefused("failed", f"{message}{at}", piece=piece, hint="correct the query")
+
+
+class Kept(Generic[K, V]):
+    """The values used last, up to a number, for many threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._values = most, OrderedDict[K, V]()
+        self._lock = threading.Lock()
+
+    def peek(self, key: K) -> V | None:
+        """The value kept for `key`, if any."""
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key]
+
+    def put(self, key: K, value: V) -> None:
+        """Keep a value, and forget the one unused for longest."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        """The value kept for `key`, else made now."""
+        value = self.peek(key)
+        if value is None:
+            value = make()
+            self.put(key, value)
+        return value
