@@ -57,7 +57,7 @@ TOLD = [
     ),
     ("MATCH (n) WHERE n.name STARTS WITH 'mug' RETURN n", "no node has a name that starts with 'mug'"),
     ("MATCH (n) WHERE toLower(n.name) ENDS WITH 'mug' RETURN n", "no node has a name that ends with 'mug'"),
-    ("MATCH (n {id: '20099'}) RETURN n", "no node has id '20099' (did you mean '2009'?)"),
+    ("MATCH (n {id: '3520'}) RETURN n", "no node has id '3520' (did you mean '352'?)"),
     ("MATCH (n {color: 'it\\'s rad'}) RETURN n", "no node has color 'it\\'s rad' (did you mean \"it's red\"?)"),
     (
         "MATCH (a:Asset)-[:INSIDE]->(o:Object) RETURN o",

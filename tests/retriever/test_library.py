@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from db.schema import VOCABULARIES
+from db.catalog import SceneInfo
+from db.gate import Gate, SceneRef
+from db.schema import VOCABULARIES, vocabulary_of
 from retriever.library import Example, library, nearest
 
 
@@ -29,3 +31,10 @@ def test_without_common_words_the_first_are_taken() -> None:
     examples = tuple(Example(question=word, cypher="RETURN 1") for word in ("one", "two", "three"))
     assert [example.question for example in nearest(examples, "四", count=2)] == ["two", "one"]
     assert nearest(examples, "one", count=0) == ()
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES)
+def test_every_example_passes_the_gate(gate: Gate, scene: SceneInfo, vocabulary: str) -> None:
+    reference, words = SceneRef(scene.key, scene.name), vocabulary_of(scene.declared)
+    for example in library(vocabulary):
+        gate.run(example.cypher, reference, words)

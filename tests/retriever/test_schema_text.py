@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from db.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
@@ -118,6 +118,7 @@ def test_the_least_budget_holds_the_fixed_part(form: Form, vocabulary: str) -> N
 
 
 @pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=25)
 @given(budget=st.integers(LEAST_TOKENS, 3_000))
 def test_a_text_keeps_its_budget_and_uses_it(form: Form, budget: int) -> None:
     text = schema_text(big(), form=form, budget_tokens=budget)
@@ -136,6 +137,7 @@ def test_an_unknown_form_is_told() -> None:
         schema_text(HOME, form=unknown)
 
 
+@settings(max_examples=25)
 @given(number=st.integers(0, 399))
 def test_a_class_that_the_question_names_stays(number: int) -> None:
     name = f"class_{number:03}"
