@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, LiteralString, Self, TypeVar
+from urllib.parse import urlsplit
 
 from neo4j import READ_ACCESS, WRITE_ACCESS, GraphDatabase, ManagedTransaction, Session, Transaction, unit_of_work
 from neo4j.exceptions import ConfigurationError, Neo4jError
@@ -22,7 +23,7 @@ __all__ = ["Address", "CommitUnknown", "ConstraintViolated", "Database", "Server
 
 T = TypeVar("T")
 
-SCHEMES: Final = ("bolt://", "bolt+s://", "bolt+ssc://", "neo4j://", "neo4j+s://", "neo4j+ssc://")
+SCHEMES: Final = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 OLDEST: Final = (5, 26)
 RETRY_S: Final = 15.0
 """How long the driver tries a transaction again after deadlocks, leader changes and lost connections."""
@@ -67,9 +68,7 @@ class Database:
 
     def __init__(self, address: Address, *, connect_timeout_s: float = 10.0, retry_s: float = RETRY_S) -> None:
         self.address = address
-        if not address.uri.startswith(SCHEMES):
-            msg = f"{address.uri!r} is no address of a Neo4j server; write one like bolt://localhost:7687"
-            raise InputError(msg)
+        _check(address.uri)
         try:
             self._driver = GraphDatabase.driver(
                 address.uri,
@@ -79,8 +78,7 @@ class Database:
                 max_transaction_retry_time=retry_s,
             )
         except (ConfigurationError, ValueError) as error:
-            msg = f"{address.uri!r} can't be used: {first_line(error)}; write an address like bolt://localhost:7687"
-            raise InputError(msg) from error
+            raise _unusable(address.uri, first_line(error)) from error
         forward_notices()
 
     def verify(self) -> ServerInfo:
@@ -188,6 +186,21 @@ def _limited(work: Callable[[ManagedTransaction], T], timeout_s: float) -> Calla
             raise
 
     return limited
+
+
+def _check(uri: str) -> None:
+    """What the driver would notice late or not at all."""
+    try:
+        place = urlsplit(uri)
+        usable = place.scheme in SCHEMES and place.hostname and place.port != 0
+    except ValueError as error:
+        raise _unusable(uri, str(error)) from error
+    if not usable:
+        raise _unusable(uri, "it names no Neo4j server")
+
+
+def _unusable(uri: str, cause: str) -> InputError:
+    return InputError(f"{uri!r} can't be used: {cause}; write an address like bolt://localhost:7687")
 
 
 def _numbers(version: str) -> tuple[int, int]:
