@@ -59,10 +59,14 @@ def typed(value: Value | None) -> object:
 
 
 def same_value(one: Value | None, other: Value | None) -> bool:
-    """Whether two values have the same type and are equal as the database compares: 0.0 and -0.0 are."""
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(same_value, one, other))
-    return type(one) is type(other) and one == other
+    """Whether two values have the same type and are equal as the database compares: 0.0 and -0.0 are, as numbers."""
+    match one, other:
+        case tuple(), tuple():
+            return len(one) == len(other) and all(map(same_value, one, other))
+        case Point(), Point():
+            return typed(one) == typed(other)
+        case _:
+            return type(one) is type(other) and one == other
 
 
 class Properties(Mapping[str, Value]):

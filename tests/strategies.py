@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from random import Random
@@ -146,9 +146,15 @@ def terms() -> st.SearchStrategy[Term]:
     return st.sampled_from(VARIABLES) | st.sampled_from(VARIABLES) | st.sampled_from(IDS).map(Id)
 
 
-def bindings() -> st.SearchStrategy[dict[str, str]]:
-    """Node ids for some of the variables; some of the ids are of no node."""
-    return st.dictionaries(st.sampled_from(VARIABLES), st.sampled_from(IDS), max_size=4)
+def choices() -> st.SearchStrategy[dict[str, int]]:
+    """A number for some of the variables; `bound` makes node ids of them."""
+    return st.dictionaries(st.sampled_from(VARIABLES), st.integers(0, 6), max_size=4)
+
+
+def bound(choices: Mapping[str, int], graph: SceneGraph) -> dict[str, str]:
+    """Bindings of variables to nodes of `graph`, or to one that is missing."""
+    ids = [*sorted(graph.nodes), "missing"]
+    return {variable: ids[number % len(ids)] for variable, number in choices.items()}
 
 
 def atoms() -> st.SearchStrategy[Atom]:

@@ -27,6 +27,7 @@ from db.condition.algebra import (
     conjuncts,
     terms,
 )
+from db.condition.cypher import CypherCondition, to_cypher
 from db.condition.evaluation import evaluate, resolve, witnesses
 from db.condition.shortfall import unmet
 from db.condition.words import explain
@@ -38,6 +39,7 @@ __all__ = [
     "AtLeast",
     "Atom",
     "Condition",
+    "CypherCondition",
     "Exactly",
     "Exists",
     "ForAll",
@@ -60,6 +62,7 @@ __all__ = [
     "explain",
     "resolve",
     "terms",
+    "to_cypher",
     "unmet",
     "witnesses",
 ]

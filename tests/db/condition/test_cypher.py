@@ -1,0 +1,195 @@
+"""Memory and Cypher agree on the value of every Condition."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from uuid import uuid4
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from db.condition import (
+    ALWAYS,
+    NEVER,
+    And,
+    AtLeast,
+    Condition,
+    Exactly,
+    Exists,
+    ForAll,
+    HasClass,
+    HasKind,
+    HasState,
+    HeldBy,
+    Id,
+    Not,
+    PropertyEquals,
+    Related,
+    Same,
+    Within,
+    evaluate,
+    to_cypher,
+)
+from db.connection import Database
+from db.imported import ImportedScene
+from db.scene import Node, Properties, Relation, SceneGraph
+from db.schema import Declared
+from db.store import SceneStore
+from tests.strategies import ALIKE, KEYS, TYPES, big_graph, bound, choices, conditions, scene_graphs
+
+DECLARED = Declared(TYPES, KEYS)
+
+
+@pytest.fixture
+def scene_name() -> str:
+    return f"test/condition-{uuid4().hex[:10]}"
+
+
+def put(store: SceneStore, name: str, graph: SceneGraph) -> str:
+    store.put(ImportedScene(name, graph, declared=DECLARED))
+    return store.find(name).key
+
+
+def values(database: Database, key: str, conditions: Sequence[Condition], bindings: Mapping[str, str]) -> list[bool]:
+    """What the server makes of each, in one transaction."""
+    queries = [to_cypher(condition, bindings) for condition in conditions]
+    return database.read(
+        lambda tx: [tx.run(query.text, {**query.parameters, "scene": key}).single(strict=True)[0] for query in queries],
+        timeout_s=60,
+    )
+
+
+@settings(max_examples=40)
+@given(scene_graphs(), st.lists(conditions(), min_size=1, max_size=6), choices())
+def test_memory_and_cypher_agree(
+    store: SceneStore,
+    database: Database,
+    graph: SceneGraph,
+    several: list[Condition],
+    chosen: dict[str, int],
+) -> None:
+    name = f"test/condition-{uuid4().hex[:10]}"
+    bindings = bound(chosen, graph)
+    expected = [evaluate(condition, graph, bindings) for condition in several]
+    try:
+        assert values(database, put(store, name, graph), several, bindings) == expected
+    finally:
+        store.delete(name)
+    event(f"{sum(expected)} of {len(expected)} hold")
+
+
+CUP = Node("cup", "Object", "cup", "cup")
+SAMPLES: list[Condition] = [
+    ALWAYS,
+    NEVER,
+    Not(HasState("unbound", "open")),
+    Not(Same(Id("missing"), Id("missing"))),
+    Same("a", Id("n7")),
+    Exists("x", ALWAYS),
+    ForAll("x", HasClass("x", "no such class"), NEVER),
+    Exists("x", Related("x", "INSIDE", "x")),
+    Exists("x", Within("x", "x")),
+    Exists("x", And((Related("x", "NEXT_TO", "a"), Related("x", "NEXT_TO", "a"), Related("a", "NEXT_TO", "x")))),
+    Exists("x", And((HasKind("x", "Object"), HasKind("x", "Asset")))),
+    Exists("x", Exists("x", HasState("x", "open"))),
+    Exists("a", HasKind("a", "Agent")),
+    ForAll("x", Related("x", "ON", "a"), Exists("y", And((Related("x", "CLOSE", "y"), Not(Same("y", "a")))))),
+    *(AtLeast(n, "x", Within("x", "a", ("INSIDE", "ON", "NEXT_TO"))) for n in (0, 1, 50, 2_000)),
+    *(Exactly(n, "x", Related("a", "CLOSE", "x")) for n in range(3)),
+    *(AtLeast(n, "x", HeldBy("x", "a")) for n in range(4)),
+]
+
+
+def test_samples_agree_on_a_big_graph(store: SceneStore, database: Database, scene_name: str) -> None:
+    graph, bindings = big_graph(5), {"a": "n7"}
+    key = put(store, scene_name, graph)
+    expected = [evaluate(condition, graph, bindings) for condition in SAMPLES]
+    assert values(database, key, SAMPLES, bindings) == expected
+    assert {True, False} <= {*expected}
+    store.delete(scene_name)
+
+
+@pytest.fixture(scope="module")
+def typed_values(store: SceneStore) -> Iterator[str]:
+    """A scene whose nodes n0, n1, … have one each of the values that are easily taken for one another."""
+    name = f"test/condition-{uuid4().hex[:10]}"
+    yield put(store, name, value_graph())
+    store.delete(name)
+
+
+def value_graph() -> SceneGraph:
+    keys = {"known": "color", "declared": "serial_number"}
+    return SceneGraph.of(
+        Node(f"{word}{number}", "Object", "thing", "thing", properties=Properties({key: value}))
+        for word, key in keys.items()
+        for number, value in enumerate(ALIKE)
+    )
+
+
+@pytest.mark.parametrize(("word", "key"), [("known", "color"), ("declared", "serial_number")])
+def test_each_value_equals_itself_alone(database: Database, typed_values: str, word: str, key: str) -> None:
+    graph = value_graph()
+    pairs = [
+        PropertyEquals(Id(f"{word}{number}"), key, value)
+        for number in range(len(ALIKE))
+        for value in (*ALIKE, "absent")
+    ]
+    expected = [evaluate(condition, graph, {}) for condition in pairs]
+    assert sum(expected) == len(ALIKE) + 4  # 0.0 and -0.0 are one number, alone and in a list
+    assert values(database, typed_values, pairs, {}) == expected
+
+
+@given(conditions(), choices())
+def test_no_data_stands_in_the_text(condition: Condition, chosen: dict[str, int]) -> None:
+    query = to_cypher(condition, bound(chosen, SceneGraph.of([CUP])))
+    assert re.fullmatch(r"[A-Za-z0-9_ ():;,.{}\[\]<>=$|+\n-]*", query.text)
+    used = {*re.findall(r"\$(\w+)", query.text)}
+    assert used - {"scene"} == {*query.parameters}
+    words = {*re.findall(r"[A-Za-z_]\w*", re.sub(r"\$\w+", "", query.text))}
+    assert not words & {"serial_number", "NEXT_TO", "missing", "cup", "dinner_plate", "open", "grabbable"}
+
+
+def test_conditions_of_one_shape_give_one_text() -> None:
+    one = to_cypher(And((HasState("x", "open"), Related("x", "INSIDE", Id("a")))), {"x": "b"})
+    two = to_cypher(And((HasState("x", "it's"), Related("x", "INSIDE", Id("'")))), {"x": "`"})
+    assert one.text == two.text
+    assert one.parameters != two.parameters
+
+
+def test_a_deep_chain_and_a_dense_graph_are_looked_through_quickly(
+    store: SceneStore, database: Database, scene_name: str
+) -> None:
+    """Ways from end to end of the second part are 5 to the power of 20: a search by way would not end."""
+    rows = [[f"r{row}_{number}" for number in range(5)] for row in range(20)]
+    dense = [Relation(one, "INSIDE", other) for row, below in pairwise(rows) for one in row for other in below]
+    deep = [Relation(f"d{number}", "ON", f"d{number + 1}") for number in range(2_000)]
+    ids = [*(node_id for row in rows for node_id in row), *(f"d{number}" for number in range(2_001))]
+    graph = SceneGraph.of([Node(node_id, "Object", "x", "x") for node_id in ids], [*dense, *deep])
+    key = put(store, scene_name, graph)
+    asked: list[Condition] = [
+        Within(Id("r0_0"), Id("r19_4")),
+        Within(Id("r19_4"), Id("r0_0")),
+        Within(Id("r0_0"), Id("d5")),
+        Within(Id("d0"), Id("d2000")),
+        Within(Id("d2000"), Id("d0")),
+    ]
+    assert values(database, key, asked, {}) == [True, False, False, True, False]
+    assert [evaluate(condition, graph, {}) for condition in asked] == [True, False, False, True, False]
+    store.delete(scene_name)
+
+
+def test_another_scene_is_never_looked_at(store: SceneStore, database: Database, scene_name: str) -> None:
+    key = put(store, scene_name, SceneGraph.of([CUP]))
+    other = f"{scene_name}-other"
+    put(store, other, SceneGraph.of([CUP, Node("only_here", "Object", "mug", "mug")]))
+    asked: list[Condition] = [
+        Exists("x", HasClass("x", "mug")),
+        Same(Id("only_here"), Id("only_here")),
+        Exactly(1, "x", ALWAYS),
+    ]
+    assert values(database, key, asked, {}) == [False, False, True]
+    store.delete(scene_name)
+    store.delete(other)
