@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from db.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse, literal
-from db.schema import KINDS
+from db.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse, literal
+from db.schema import ENTITY, KINDS
 
 VALUES_SHOWN: Final = 16
 """A property with more different values than this is described without them."""
@@ -93,7 +93,7 @@ def _values(lists: Iterable[tuple[Sequence[str], Group]]) -> tuple[ValueUse, ...
 
 def _patterns(rows: Iterable[Sequence[Any]], *, close: int) -> tuple[Pattern, ...]:
     found = [Pattern(*row) for row in rows]
-    found += [Pattern("Entity", "CLOSE", "Entity", close)] if close else []
+    found += [Pattern(ENTITY, DENSE, ENTITY, close)] if close else []
     return tuple(sorted(found, key=lambda pattern: (pattern.type, pattern.source, pattern.target)))
 
 

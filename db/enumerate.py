@@ -14,7 +14,7 @@ from db.catalog import BY_KEY, SceneInfo
 from db.connection import Database
 from db.counting import Group, PropertyRow, counted
 from db.enumerations import DENSE, Enumerations
-from db.schema import HOLDING, KINDS, RELATION_TYPES, RESERVED_PROPERTIES
+from db.schema import HOLDING, KINDS, RESERVED_PROPERTIES
 from scenecypher.errors import SceneReplaced
 
 READ_TIMEOUT_S: Final = 30.0
@@ -32,15 +32,14 @@ def _kind_of(variable: LiteralString) -> LiteralString:
     return "CASE " + " ".join(cases) + " END"
 
 
-_SPARSE: Final[LiteralString] = "|".join(name for name in RELATION_TYPES if name not in DENSE)
-"""The registered types by name: the server then leaves the many dense relations untouched."""
 _PAIRS: Final[LiteralString] = (
     "WITH " + _kind_of("a") + " AS source, type(r) AS type, " + _kind_of("b") + " AS target, count(*) AS count "
 )
+_NEAR: Final[LiteralString] = "COUNT { (n)-[:" + DENSE + "]->() }"
 _REST: Final[LiteralString] = (
     """
-CALL () { MATCH (a:Entity {scene: $key})-[r:"""
-    + _SPARSE
+CALL () { MATCH (a:Entity {scene: $key})-[r:!"""
+    + DENSE
     + "]->(b) "
     + _PAIRS
     + """
@@ -57,7 +56,9 @@ EACH_NODE: Final[LiteralString] = (
 CALL () { MATCH (n:Entity {scene: $key})
     RETURN collect(["""
     + _kind_of("n")
-    + """, n.class, n.states, n.affordances, 1, n.name, COUNT { (n)-[:CLOSE]->() }, [n.name], [n.id]]) AS nodes,
+    + """, n.class, n.states, n.affordances, 1, n.name, """
+    + _NEAR
+    + """, [n.name], [n.id]]) AS nodes,
     collect([key IN keys(n) WHERE NOT key IN $reserved | [key, valueType(n[key]), 1,
         CASE WHEN valueType(n[key]) STARTS WITH 'BOOLEAN' THEN n[key]
              WHEN valueType(n[key]) STARTS WITH 'STRING' THEN CASE WHEN size(n[key]) <= $longest THEN n[key] END
@@ -72,7 +73,9 @@ CALL () { MATCH (n:Entity {scene: $key})
     WITH """
     + _kind_of("n")
     + """ AS kind, n.class AS class, n.states AS states, n.affordances AS affordances, count(*) AS count,
-        min(n.name) AS example, sum(COUNT { (n)-[:CLOSE]->() }) AS close,
+        min(n.name) AS example, sum("""
+    + _NEAR
+    + """) AS close,
         collect(CASE WHEN n:Place THEN n.name END) AS names
     RETURN collect([kind, class, states, affordances, count, example, close, names, []]) AS nodes }
 CALL () { MATCH (n:Entity {scene: $key}) UNWIND keys(n) AS key
@@ -81,9 +84,6 @@ CALL () { MATCH (n:Entity {scene: $key}) UNWIND keys(n) AS key
     RETURN collect([[key, type, count, null]]) AS properties }
 """
     + _REST
-)
-DECLARED: Final[LiteralString] = (
-    "MATCH (a:Entity {scene: $key})-[r:$any($types)]->(b) " + _PAIRS + "RETURN source, type, target, count"
 )
 
 
@@ -114,19 +114,17 @@ class Enumerator:
 
     def _reading(self, scene: SceneInfo) -> Callable[[ManagedTransaction], _Reading]:
         statement = EACH_NODE if scene.nodes <= self._listed_up_to else BY_GROUP
-        types = [name for name in scene.declared.relation_types if name not in RELATION_TYPES]
 
         def work(tx: ManagedTransaction) -> _Reading:
             before = _version(tx, scene)
             found = tx.run(statement, {"key": scene.key} | LIMITS).single(strict=True)
-            declared = [record.values() for record in tx.run(DECLARED, key=scene.key, types=types)] if types else []
             after = _version(tx, scene)
             return _Reading(
                 before if before == after else None,
                 counted(
                     nodes=[Group(*row) for row in found["nodes"]],
                     properties=[PropertyRow(*row) for rows in found["properties"] for row in rows],
-                    patterns=[*found["patterns"], *declared],
+                    patterns=found["patterns"],
                     agents=found["agents"],
                 ),
             )

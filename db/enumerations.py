@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, LiteralString
 
 _ESCAPES: Final = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
-DENSE: Final = ("CLOSE",)
-"""Relation types between almost everything: counted as a whole, never by the kinds they join."""
+DENSE: Final[LiteralString] = "CLOSE"
+"""The relation type between almost everything: counted as a whole, never by the kinds it joins."""
 
 
 @dataclass(frozen=True, slots=True)

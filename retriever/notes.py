@@ -10,7 +10,7 @@ NOTES: Final[Mapping[str, tuple[str, ...]]] = {
         "A thing in a container is INSIDE the container and INSIDE its room too; so is a thing that lies ON something.",
         "(x)-[:INSIDE]->(:Place) gives the room of anything in one step.",
         "Containment has cycles and a thing may be ON several others: bound variable-length paths and use DISTINCT.",
-        "A name is the class and the id ('cup_2009'), so look things up by class.",
+        "Ids and names are the class and a number ('cup_2004'), so look things up by class.",
         "What an agent holds is HOLDS_RH or HOLDS_LH, by hand; ask for both.",
     ),
     "grasif": (

@@ -1,0 +1,134 @@
+"""`scenecypher ask` and what a model is shown, at the command line, with a scripted server as the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from chat import Scripted, ScriptedReply
+from db.catalog import SceneInfo
+from db.connection import Database
+from db.enumerate import Enumerator
+from db.gate import Gate
+from db.store import SceneStore
+from retriever.retriever import Retriever
+from scenecypher.cli import ask
+from scenecypher.cli.app import run
+from tests.retriever.conftest import put_home
+from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
+
+QUESTION = "What is on the table?"
+GOOD = "MATCH (o:Object)-[:ON]->(:Asset {class: 'table'}) RETURN o.name AS object ORDER BY object"
+
+Serve = Callable[[Script], ScriptedModel]
+
+
+@pytest.fixture(scope="module")
+def home(store: SceneStore) -> SceneInfo:
+    return put_home(store)
+
+
+@pytest.fixture(autouse=True)
+def environment(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in user_env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """Start a scripted server and make it the user's model."""
+    with ExitStack() as stack:
+
+        def start(script: Script) -> ScriptedModel:
+            server = stack.enter_context(ScriptedModel(script))
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            monkeypatch.setenv("SCENECYPHER_MODEL", MODEL_NAME)
+            return server
+
+        yield start
+
+
+def test_a_question_shows_its_cypher_and_rows(
+    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model([GOOD])
+    assert run(["ask", home.name, QUESTION]) == 0
+    said = capsys.readouterr()
+    lines = [line.rstrip() for line in said.out.splitlines()]
+    assert lines[:4] == [GOOD, "object", "cup_7011", "plate_7012"]
+    assert "2 rows at version 0, 1 attempt" in lines[4]
+    assert "18 tokens" in lines[4]
+    assert "scripted" not in said.out, "these replies came from a service"
+
+
+def test_a_repair_is_shown_as_it_happens(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    model(["MATCH (t:Table) RETURN t", GOOD.replace("'table'", "'Table'"), GOOD])
+    assert run(["ask", home.name, QUESTION]) == 0
+    said = capsys.readouterr()
+    assert "attempt 1: MATCH (t:Table) RETURN t" in said.err
+    assert "refused: no label `Table`" in said.err
+    assert "attempt 2 found nothing: no (:Asset) has class 'Table' (did you mean 'table'?)" in said.err
+    assert "3 attempts" in said.out
+
+
+def test_a_question_that_fails_exits_with_1(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    model(["MATCH (t:Table) RETURN t", "MATCH (t:Tables) RETURN t"])
+    assert run(["ask", home.name, QUESTION, "--attempts", "2"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "refused: no query was accepted after 2 attempts" in said.err
+
+
+def test_a_question_without_an_answer_exits_with_1(
+    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model(["UNANSWERABLE: there are no prices"])
+    assert run(["ask", home.name, "What does it cost?"]) == 1
+    assert "can't be answered: there are no prices" in capsys.readouterr().err
+
+
+def test_json_holds_everything(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    model(["MATCH (t:Table) RETURN t", GOOD])
+    assert run(["ask", home.name, QUESTION, "--json"]) == 0
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    assert (document["outcome"], document["cypher"], document["source"]) == ("answered", GOOD, "live")
+    assert document["attempts"][0]["code"] == "label"
+
+
+def test_a_verifier_sums_up(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    model([GOOD, "A cup and a plate."])
+    assert run(["ask", home.name, QUESTION, "--verifier", "paper"]) == 0
+    assert "A cup and a plate." in capsys.readouterr().out
+
+
+def test_without_a_model_the_error_says_how_to_set_one_up(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", home.name, QUESTION]) == 2
+    assert "OPENAI_API_KEY" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--verifier", "maybe"], ["--attempts", "0"], ["--schema-form", "yaml"]])
+def test_bad_options_exit_with_2(home: SceneInfo, options: list[str]) -> None:
+    assert run(["ask", home.name, QUESTION, *options]) == 2
+
+
+def test_scripted_replies_are_told_in_plain_sight(
+    home: SceneInfo, database: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = Scripted([ScriptedReply((QUESTION,), GOOD)])
+    retriever = Retriever(script, Gate(database), Enumerator(database))
+    ask.show(ask.answered(retriever.stream(QUESTION, home)))
+    assert capsys.readouterr().out.startswith("scripted replies: a person wrote this Cypher")
+
+
+def test_the_schema_is_what_a_model_is_told(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
+    ask.schema(home.name)
+    out = capsys.readouterr().out
+    assert "(:Object)-[:ON]->(:Asset) 2" in out
+    assert "id-70" not in out
+    ask.schema(home.name, as_json=True)
+    assert json.loads(capsys.readouterr().out)["classes"]["Object"]["cup"] == 2

@@ -1,0 +1,136 @@
+"""`scenecypher query`: the gate at the command line, for one query and for many."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from db.imported import ImportedScene
+from db.scene import Node, Relation, SceneGraph
+from db.store import SceneStore
+from scenecypher.cli.app import run
+
+CUPS = "MATCH (c:Object {class: 'cup'}) RETURN c.name AS cup, c.states AS states ORDER BY cup"
+
+
+@pytest.fixture(scope="module")
+def scene(store: SceneStore) -> str:
+    name = f"test/queried-{uuid4().hex[:10]}"
+    graph = SceneGraph.of(
+        [
+            Node("kitchen", "Place", "kitchen", "kitchen"),
+            Node("cup_1", "Object", "a [red]cup[/]", "cup", ("dirty",)),
+            Node("cup_2", "Object", "plain cup", "cup"),
+        ],
+        [Relation("cup_1", "INSIDE", "kitchen")],
+    )
+    store.put(ImportedScene(name, graph))
+    return name
+
+
+@pytest.fixture(autouse=True)
+def environment(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in user_env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def test_rows_are_a_table(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["query", scene, CUPS]) == 0
+    header, first, second, last = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert header.split() == ["cup", "states"]
+    assert first == 'a [red]cup[/]  ["dirty"]', "text is printed as it is"
+    assert second.startswith("plain cup")
+    assert last.startswith("2 rows at version 0")
+
+
+def test_rows_are_json(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["query", scene, CUPS, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "ok": True,
+        "columns": ["cup", "states"],
+        "rows": [["a [red]cup[/]", ["dirty"]], ["plain cup", []]],
+        "truncated": None,
+        "version": 0,
+    }
+
+
+def test_a_refusal_exits_with_1_and_says_what_to_do(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["query", scene, "MATCH (c:Cup) RETURN c.name"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "refused: no label `Cup`" in said.err
+    assert "'cup'" in said.err
+
+
+def test_a_refusal_as_json_exits_with_1_too(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["query", scene, "MATCH (n) DETACH DELETE n", "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["ok"], document["code"]) == (False, "write")
+
+
+def test_truncation_is_told(scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCENECYPHER_QUERY_ROWS", "1")
+    assert run(["query", scene, CUPS]) == 0
+    assert "the first 1 rows; there are more" in capsys.readouterr().out
+    assert run(["query", scene, CUPS, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["truncated"]
+
+
+def test_explain_shows_the_text_and_the_plan(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["query", scene, CUPS, "--explain"]) == 0
+    out = capsys.readouterr().out
+    assert "scene: $__scene" in out
+    assert "NodeIndexSeek" in out
+    assert run(["query", scene, CUPS, "--explain", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["plan"]["operator"] == "ProduceResults"
+
+
+def test_explain_of_a_refused_query_is_a_refusal(scene: str) -> None:
+    assert run(["query", scene, "MATCH (c:Cup) RETURN c.name", "--explain"]) == 1
+
+
+def test_many_queries_are_a_line_each(scene: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "queries.jsonl"
+    queries = [CUPS, "MATCH (n) SET n.name = 'x'", "RETURN 1 + 1 AS two"]
+    file.write_text("".join(json.dumps({"cypher": query, "note": "kept out"}) + "\n\n" for query in queries))
+    assert run(["query", scene, "--file", str(file), "--json"]) == 0
+    first, second, third = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert [result["ok"] for result in (first, second, third)] == [True, False, True]
+    assert second["code"] == "write"
+    assert third["rows"] == [[2]]
+
+
+def test_queries_may_come_from_a_pipe(
+    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"cypher": "RETURN 1 AS one"}\n'))
+    assert run(["query", scene, "--file", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == [[1]]
+
+
+def test_bad_lines_are_all_told_before_anything_runs(
+    scene: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "queries.jsonl"
+    file.write_text('{"cypher": "RETURN 1"}\n{"cypher"\n[]\n{"cypher": 3}\n')
+    assert run(["query", scene, "--file", str(file)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert [f": line {number}: " in said.err for number in (1, 2, 3, 4)] == [False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["RETURN 1", "--file", "x.jsonl"], ["--file", "no such file"], ["--file", "x", "--explain"]]
+)
+def test_bad_use_exits_with_2(scene: str, arguments: list[str]) -> None:
+    assert run(["query", scene, *arguments]) == 2
+
+
+def test_an_unknown_scene_exits_with_2(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["query", scene + "x", CUPS]) == 2
+    assert "no scene named" in capsys.readouterr().err
