@@ -192,10 +192,18 @@ def write(
 
 
 def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:
-    """Part of a scene as a SceneGraph: relations whose ends were not read are left out."""
+    """Part of a scene as a SceneGraph; of a relation's end that was not read itself only the id is known."""
     values = {node.id: node for node in map(node_of, nodes)}
     pairs = {Relation(*row) for row in relations}
-    return SceneGraph.of(values.values(), (r for r in pairs if r.source in values and r.target in values))
+    for relation in pairs:
+        for end in (relation.source, relation.target):
+            if end not in values:
+                values[end] = _known_by_id(end)
+    return SceneGraph.of(values.values(), pairs)
+
+
+def _known_by_id(node_id: str) -> Node:
+    return Node(node_id, "Object", node_id, "unread")
 
 
 def _statement(groups: Mapping[str, list[Any]]) -> tuple[LiteralString, list[LiteralString]]:

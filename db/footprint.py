@@ -2,79 +2,161 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from functools import cached_property
+from typing import Any, Final, LiteralString
 
 from db.commit import LOCK, SCENE_FACTS
+from db.schema import RELATION_TYPES
+
+FARTHEST: Final = 10
+"""How many relations a far hop follows at most: deeper nesting is not seen."""
+
+_TYPES: Final[Mapping[str, LiteralString]] = {type_: type_ for type_ in RELATION_TYPES}
+_PARAMETERS: Final[tuple[LiteralString, ...]] = ("$seed_0", "$seed_1", "$seed_2", "$seed_3")
+_GUARDS: Final[tuple[LiteralString, ...]] = ("$guard_0", "$guard_1", "$guard_2", "$guard_3")
+_VARIABLES: Final[tuple[LiteralString, ...]] = (
+    *("v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"),
+    *("v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19"),
+)
+_ROW: Final[LiteralString] = "[startNode(r).id, type(r), endNode(r).id]"
+_LINKS: Final[tuple[LiteralString, ...]] = ("r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Hop:
+    """A relation of one of `types` from `source` to `target`.
+
+    Where it is `far`, one or more of them in a row; where it is `mutual`, those from `target` to `source` too.
+    """
+
+    source: str
+    types: tuple[str, ...]
+    target: str
+    far: bool = False
+    mutual: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """All matches of `hops`: the relations of those in `rows` come back, and the nodes that are `whole`.
+
+    A node that is not read whole is known by its id only. With a `guard`, a seed and an affordance, nothing is read
+    unless the seed has it.
+    """
+
+    hops: tuple[Hop, ...]
+    rows: tuple[Hop, ...] = ()
+    whole: tuple[str, ...] = ()
+    guard: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What an action reads, whatever it is done with: its seeds whole, and what `reads` reach from them.
+
+    The first of `seeds` is the agent. `classes` are read whole too.
+    """
+
+    seeds: tuple[str, ...]
+    reads: tuple[Read, ...] = ()
+    classes: tuple[str, ...] = ()
+
+    @cached_property
+    def locking(self) -> LiteralString:
+        """The statement that takes the scene's lock and then reads."""
+        return LOCK + self._seeds("s, done") + "RETURN " + SCENE_FACTS + self._found()
+
+    @cached_property
+    def looking(self) -> LiteralString:
+        """The statement that reads without changing anything."""
+        return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN s.status AS status, " + self._found()
+
+    @cached_property
+    def guards(self) -> tuple[str, ...]:
+        """The affordances that reads depend on."""
+        return tuple(sorted({read.guard[1] for read in self.reads if read.guard is not None}))
+
+    @cached_property
+    def _names(self) -> Mapping[str, LiteralString]:
+        hops = {hop for read in self.reads for hop in read.hops}
+        others = sorted({end for hop in hops for end in (hop.source, hop.target)} - {*self.seeds})
+        return dict(zip((*self.seeds, *others), _VARIABLES, strict=False))
+
+    def _seeds(self, kept: LiteralString) -> LiteralString:
+        """Bind each seed to its node, or to null; where no agent is named, to the first by id."""
+        text: LiteralString = (
+            "OPTIONAL MATCH (v0:Agent {scene: $key}) WHERE $seed_0 IS NULL OR v0.id = $seed_0\n"
+            "WITH " + kept + ", v0 ORDER BY v0.id LIMIT 1\n"
+        )
+        for variable, parameter in zip(_VARIABLES[1 : len(self.seeds)], _PARAMETERS[1:], strict=False):
+            text += "OPTIONAL MATCH (" + variable + ":Entity {scene: $key, id: " + parameter + "})\n"
+        return text
+
+    def _found(self) -> LiteralString:
+        seeds: LiteralString = ", ".join(_VARIABLES[: len(self.seeds)])
+        nodes: list[LiteralString] = ["[n IN [" + seeds + "] WHERE n IS NOT NULL]"]
+        if self.classes:
+            nodes.append("COLLECT { UNWIND $classes AS class MATCH (n:Entity {scene: $key, class: class}) RETURN n }")
+        nodes += [self._nodes(read, variable) for read in self.reads for variable in read.whole]
+        rows: list[LiteralString] = [self._rows(read) for read in self.reads if read.rows]
+        found: LiteralString = "v0.id AS agent,\n" + " +\n".join(nodes) + " AS nodes,\n"
+        return found + (" +\n".join(rows) or "[]") + " AS relations\n"
+
+    def _nodes(self, read: Read, variable: str) -> LiteralString:
+        return "COLLECT { " + self._match(read) + "RETURN DISTINCT " + self._names[variable] + " }"
+
+    def _rows(self, read: Read) -> LiteralString:
+        """The relations of a read, each as [source id, type, target id]."""
+        match: LiteralString = self._match(read)
+        rows: list[LiteralString] = [
+            self._row(hop, link) for hop, link in zip(read.hops, _LINKS, strict=False) if hop in read.rows
+        ]
+        if any(hop.far for hop in read.rows):
+            return "COLLECT { " + match + "UNWIND " + " + ".join(rows) + " AS r RETURN DISTINCT " + _ROW + " }"
+        if len(rows) == 1:
+            return "COLLECT { " + match + "RETURN " + rows[0] + " }"
+        return "COLLECT { " + match + "UNWIND [" + ", ".join(rows) + "] AS row RETURN DISTINCT row }"
+
+    def _row(self, hop: Hop, link: LiteralString) -> LiteralString:
+        if hop.far:
+            return link
+        if hop.mutual:
+            return "[startNode(" + link + ").id, type(" + link + "), endNode(" + link + ").id]"
+        return "[" + self._names[hop.source] + ".id, type(" + link + "), " + self._names[hop.target] + ".id]"
+
+    def _match(self, read: Read) -> LiteralString:
+        text: LiteralString = ""
+        for hop, link in zip(read.hops, _LINKS, strict=False):
+            types: LiteralString = "|".join(_TYPES[type_] for type_ in hop.types)
+            far: LiteralString = "*1..10" if hop.far else ""
+            source, target = self._names[hop.source], self._names[hop.target]
+            arrow: LiteralString = "]-(" if hop.mutual else "]->("
+            text += "MATCH (" + source + ")-[" + link + ":" + types + far + arrow + target + ") "
+            if read.guard is not None and hop == read.hops[0]:
+                seed, affordance = read.guard
+                guard = _GUARDS[self.guards.index(affordance)]
+                text += "WHERE " + guard + " IN " + self._names[seed] + ".affordances "
+        return text
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What an action reads, all in one round trip.
+    """What one action reads: `ids` are its seeds after the agent, in order; the agent is the first where it is None."""
 
-    The *seeds* are the nodes of `ids`, the agents (or the one of id `agent`) and what they hold.
-    `between` are relation types read where both ends are seeds; of `around`, every relation that touches a seed is
-    read with its other end; `climb` follows INSIDE and ON upwards from each seed; `classes` adds all nodes of a class.
-    """
-
-    ids: tuple[str, ...]
+    reads: Reads
+    ids: tuple[str, ...] = ()
     agent: str | None = None
-    between: tuple[str, ...] = ()
-    around: tuple[str, ...] = ()
-    climb: bool = False
-    classes: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The statement's parameters, without key and action id."""
+        seeds = {f"seed_{number}": seed for number, seed in enumerate((self.agent, *self.ids))}
+        guards = {f"guard_{number}": guard for number, guard in enumerate(self.reads.guards)}
+        return {**seeds, **guards, "classes": list(self.reads.classes)}
 
 
-_SEEDS: LiteralString = """
-CALL (s) { MATCH (a:Agent {scene: $key}) WHERE $agent IS NULL OR a.id = $agent RETURN collect(a) AS agents }
-CALL (s) { UNWIND $ids AS id MATCH (n:Entity {scene: $key, id: id}) RETURN collect(n) AS named }
-CALL (agents) { UNWIND agents AS a MATCH (a)-[:HOLDS|HOLDS_LH|HOLDS_RH]->(h) RETURN collect(DISTINCT h) AS held }
-WITH s, done, agents, agents + named + held AS seeds
-"""
-_BETWEEN: LiteralString = """
-CALL (seeds) { UNWIND seeds AS n MATCH (n)-[r]->(m) WHERE type(r) IN $between AND m IN seeds
-               RETURN collect(DISTINCT [n.id, type(r), m.id]) AS between }
-"""
-_AROUND: LiteralString = """
-CALL (seeds) { UNWIND seeds AS n MATCH (n)-[r]-(m) WHERE type(r) IN $around
-               RETURN collect(DISTINCT [startNode(r).id, type(r), endNode(r).id]) AS around,
-                      collect(DISTINCT m) AS ends }
-"""
-_CLIMB: LiteralString = """
-CALL (seeds) { UNWIND seeds AS n MATCH (n)-[path:INSIDE|ON*1..5]->(m)
-               WITH last(path) AS r, m
-               RETURN collect(DISTINCT [startNode(r).id, type(r), m.id]) AS climb, collect(DISTINCT m) AS above }
-"""
-_CLASSES: LiteralString = """
-CALL (s) { UNWIND $classes AS class MATCH (n:Entity {scene: $key, class: class}) RETURN collect(n) AS classed }
-"""
-
-
-def statement_of(footprint: Footprint) -> tuple[LiteralString, dict[str, Any]]:
+def statement_of(footprint: Footprint) -> tuple[LiteralString, Mapping[str, Any]]:
     """The lock statement that also reads `footprint`, and its parameters (without key and action id)."""
-    parts: list[LiteralString] = [LOCK, _SEEDS]
-    nodes: list[LiteralString] = ["seeds"]
-    relations: list[LiteralString] = []
-    if footprint.between:
-        parts.append(_BETWEEN)
-        relations.append("between")
-    if footprint.around:
-        parts.append(_AROUND)
-        relations.append("around")
-        nodes.append("ends")
-    if footprint.climb:
-        parts.append(_CLIMB)
-        relations.append("climb")
-        nodes.append("above")
-    if footprint.classes:
-        parts.append(_CLASSES)
-        nodes.append("classed")
-    found: LiteralString = " + ".join(nodes) + " AS nodes, " + (" + ".join(relations) or "[]") + " AS relations"
-    text: LiteralString = "".join(parts) + "RETURN " + SCENE_FACTS + "[a IN agents | a.id] AS agents, " + found
-    return text, {
-        "ids": list(footprint.ids),
-        "agent": footprint.agent,
-        "between": list(footprint.between),
-        "around": list(footprint.around),
-        "classes": list(footprint.classes),
-    }
+    return footprint.reads.locking, footprint.parameters

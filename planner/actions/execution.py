@@ -17,20 +17,33 @@ from planner.actions.operator import (
     Operator,
     Parameter,
     Relate,
+    Repair,
     Requirement,
     Unrelate,
     When,
 )
+from planner.actions.text import Call
 from scenecypher.errors import ActionRefused
 
 
 @dataclass(frozen=True, slots=True)
 class Unmet:
-    """A requirement that does not hold, in words, with what its variables stood for."""
+    """A requirement that does not hold: what is wrong, what its variables stood for, and what to do first, if known."""
 
     requirement: Requirement
-    words: str
+    fact: str
     bindings: Mapping[str, str]
+
+    @property
+    def remedy(self) -> Call | None:
+        """The action that makes it hold, where all that it is done with is known."""
+        repair = self.requirement.repair
+        return call_of(repair, self.bindings) if repair else None
+
+    @property
+    def words(self) -> str:
+        """For the model that proposed the action."""
+        return f"{self.fact}: {self.remedy} first" if self.remedy else self.fact
 
 
 class Infeasible(ActionRefused):
@@ -75,6 +88,13 @@ def requirements(operator: Operator) -> Iterator[Requirement]:
     yield from operator.requires
 
 
+def call_of(repair: Repair, bindings: Mapping[str, str]) -> Call | None:
+    """A repair as an action on these nodes; None where one is not bound."""
+    if not all(argument in bindings for argument in repair.arguments):
+        return None
+    return Call(repair.action, tuple(bindings[argument] for argument in repair.arguments))
+
+
 def changes(operator: Operator, graph: SceneGraph, bindings: Mapping[str, str]) -> Delta:
     """What the action changes in `graph`; its precondition is taken to hold."""
     draft = _Draft(graph)
@@ -94,35 +114,18 @@ def simulate(operator: Operator, graph: SceneGraph, arguments: Mapping[str, str]
 
 def worded(message: str, graph: SceneGraph, bindings: Mapping[str, str]) -> str:
     """A requirement's message about these nodes; an unbound variable goes by its own name."""
-    return message.format_map(_Names(graph, bindings))
+    return message.format_map(_Names((var, _name(graph, node_id)) for var, node_id in bindings.items()))
 
 
-class _Name(str):
-    """What a node is called; `.id` is its id."""
-
-    __slots__ = ("id",)
-    id: str
+class _Names(dict[str, str]):
+    def __missing__(self, var: str) -> str:
+        return var
 
 
-class _Names(dict[str, _Name]):
-    def __init__(self, graph: SceneGraph, bindings: Mapping[str, str]) -> None:
-        super().__init__({var: _name(graph, node_id) for var, node_id in bindings.items()})
-
-    def __missing__(self, var: str) -> _Name:
-        return _named(var, var)
-
-
-def _name(graph: SceneGraph, node_id: str) -> _Name:
-    """The name where it is the id too, else both: only ids are sure to tell nodes apart."""
+def _name(graph: SceneGraph, node_id: str) -> str:
+    """The id, with the name where that is another: only ids are sure to tell nodes apart."""
     node = graph.nodes.get(node_id)
-    plain = node is None or node.name == node_id
-    return _named(node_id if plain or node is None else f"{node.name} ({node_id})", node_id)
-
-
-def _named(text: str, node_id: str) -> _Name:
-    name = _Name(text)
-    name.id = node_id
-    return name
+    return node_id if node is None or node.name == node_id else f"{node.name} ({node_id})"
 
 
 def _kind_requirement(parameter: Parameter) -> Requirement:

@@ -42,10 +42,10 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A part of a precondition.
+    """A part of a precondition; `message` says what is wrong where it does not hold, ``{x}`` being the node x.
 
-    `message` tells a model what to do about it: ``{x}`` is what the variable x stands for, ``{x.id}`` its id.
-    Without a `repair` nothing can be done about it by rule.
+    `repair` is what to do about it: advice to a model, and what a correction by rule inserts. Without one there is
+    no rule.
     """
 
     condition: Condition

@@ -72,7 +72,7 @@ def close_to(x: str) -> Requirement:
     near = And((Related(AGENT, "CLOSE", "near"), Or((Related("near", "CLOSE", x), Related(x, "ON", "near")))))
     return Requirement(
         Or((Related(AGENT, "CLOSE", x), Exists("near", near))),
-        f"{{agent}} is not close to {{{x}}}: walk({{{x}.id}}) first",
+        f"{{agent}} is not close to {{{x}}}",
         repair=Repair("walk", (x,)),
     )
 
@@ -81,7 +81,7 @@ def holds(x: str) -> Requirement:
     """The agent holds `x`."""
     return Requirement(
         HeldBy(x, AGENT),
-        f"{{agent}} does not hold {{{x}}}: grab({{{x}.id}}) first",
+        f"{{agent}} does not hold {{{x}}}",
         repair=Repair("grab", (x,)),
     )
 
@@ -92,7 +92,7 @@ IN_HANDS: Final = (
 )
 A_FREE_HAND: Final = Requirement(
     Not(And((bound("right"), bound("left")))),
-    "{agent} has no free hand: it holds {right} and {left}; put one of them down first",
+    "{agent} has no free hand, since it holds {right} and {left}: put one of them down first",
     repair=Repair(
         "put_on",
         ("right", "surface"),
@@ -168,7 +168,7 @@ WALK: Final = Operator(
                 ),
                 ForEach(
                     "part",
-                    And((Or(tuple(HasClass("part", name) for name in BODY_PARTS)), HasAffordance("part", "body_part"))),
+                    And((HasAffordance("part", "body_part"), Or(tuple(HasClass("part", name) for name in BODY_PARTS)))),
                     (Relate(AGENT, "CLOSE", "part", mutual=True),),
                 ),
             ),
@@ -207,7 +207,7 @@ GRAB: Final = Operator(
         close_to("x"),
         Requirement(
             Not(bound("box")),
-            "{x} is inside {box}, which is closed: open({box.id}) first",
+            "{x} is inside {box}, which is closed",
             repair=Repair("open", ("box",)),
         ),
         A_FREE_HAND,
@@ -241,7 +241,7 @@ OPEN: Final = Operator(
         in_state("x", "closed", undone_by="open"),
         Requirement(
             Not(HasState("x", "on")),
-            "{x} is switched on: switch_off({x.id}) first",
+            "{x} is switched on",
             "already",
             Repair("switch_off", ("x",)),
         ),
@@ -271,7 +271,7 @@ PUT_IN: Final = put(
     "put a thing that is held into another within reach, which must be open if it can be opened",
     Requirement(
         Or((Not(HasAffordance("y", "can_open")), HasState("y", "open"))),
-        "{y} is closed: open({y.id}) first",
+        "{y} is closed",
         "affordance",
         Repair("open", ("y",)),
     ),

@@ -1,0 +1,267 @@
+"""What an operator reads of a scene, derived from its own data: the relations and nodes that decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final, TypeAlias, assert_never
+
+from db.condition import (
+    And,
+    AtLeast,
+    Condition,
+    Exactly,
+    Exists,
+    ForAll,
+    HasAffordance,
+    HasClass,
+    HasKind,
+    HasState,
+    HeldBy,
+    Id,
+    Not,
+    Or,
+    PropertyEquals,
+    Related,
+    Same,
+    Term,
+    Within,
+    conjuncts,
+)
+from db.footprint import Hop
+from db.schema import HOLDING
+from planner.actions.operator import (
+    AGENT,
+    Become,
+    Choose,
+    Effect,
+    ForEach,
+    Operator,
+    Relate,
+    Unrelate,
+    When,
+)
+
+ANY: Final = "_"
+"""A variable that stands for whatever node is at a relation's other end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to reach what a variable stands for: the hops to it, and by which name they call it."""
+
+    name: str
+    hops: tuple[Hop, ...] = ()
+
+
+Known: TypeAlias = Mapping[str, tuple[Way, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A fact that decides an action: the last of `hops`, or all of the node `whole`; `class_` is looked up as such.
+
+    With a `guard`, a seed and an affordance, it only matters where the seed has that.
+    """
+
+    hops: tuple[Hop, ...] = ()
+    whole: str | None = None
+    class_: str | None = None
+    guard: tuple[str, str] | None = None
+
+
+def needs(operator: Operator) -> Iterator[Need]:
+    """Every fact that the operator's conditions and effects may look at, some more than once."""
+    known: Known = {name: (Way(name),) for name in seeds(operator)}
+    yield from choices_needs(operator.choose, known)
+    known = with_choices(operator.choose, known)
+    for requirement in operator.requires:
+        yield from condition_needs(requirement.condition, known)
+    for effect in operator.effects:
+        yield from effect_needs(effect, known)
+
+
+def seeds(operator: Operator) -> tuple[str, ...]:
+    """The variables that are bound from the start: the agent, then the parameters."""
+    return (AGENT, *(parameter.name for parameter in operator.parameters))
+
+
+def choices_needs(choices: tuple[Choose, ...], known: Known) -> Iterator[Need]:
+    """What binding `choices` looks at."""
+    for choice in choices:
+        for where in choice.among:
+            yield from quantified_needs(choice.var, where, known)
+        known = with_choices((choice,), known)
+
+
+def with_choices(choices: tuple[Choose, ...], known: Known) -> Known:
+    """`known` and the ways to what is chosen."""
+    for choice in choices:
+        ways = (way for where in choice.among for way in ways_to(choice.var, where, known))
+        known = {**known, choice.var: tuple(dict.fromkeys(ways))}
+    return known
+
+
+def condition_needs(condition: Condition, known: Known) -> Iterator[Need]:
+    """What evaluating `condition` looks at."""
+    match condition:
+        case And() | Or() | Not():
+            for part in (condition.part,) if isinstance(condition, Not) else condition.parts:
+                yield from condition_needs(part, known)
+        case Exists() | AtLeast() | Exactly():
+            yield from quantified_needs(condition.var, condition.where, known)
+        case ForAll():
+            inside = {**known, condition.var: ways_to(condition.var, condition.where, known)}
+            yield from quantified_needs(condition.var, condition.where, known)
+            yield from condition_needs(condition.then, inside)
+        case Related() | HeldBy() | Within():
+            yield from hop_needs(hop_of(condition), known)
+        case HasState() | HasClass() | HasKind() | HasAffordance() | PropertyEquals():
+            yield from node_needs(condition.x, known)
+        case Same():
+            return
+        case _:
+            assert_never(condition)
+
+
+def quantified_needs(var: str, where: Condition, known: Known) -> Iterator[Need]:
+    """What finding the nodes that, as `var`, make `where` true looks at."""
+    for alternative in alternatives(where):
+        classes = [part.class_ for part in alternative if isinstance(part, HasClass) and part.x == var]
+        yield from (Need(class_=class_) for class_ in classes)
+    yield from condition_needs(where, {**known, var: ways_to(var, where, known)})
+
+
+def effect_needs(effect: Effect, known: Known) -> Iterator[Need]:
+    """What an effect looks at, to change only what is to be changed."""
+    match effect:
+        case Become():
+            yield from node_needs(effect.x, known)
+        case Relate() | Unrelate():
+            for hop in hops_of(effect):
+                yield from hop_needs(hop, {**known, ANY: (Way(ANY),)})
+        case ForEach():
+            yield from quantified_needs(effect.var, effect.where, known)
+            inside = {**known, effect.var: ways_to(effect.var, effect.where, known)}
+            for part in effect.effects:
+                yield from effect_needs(part, inside)
+        case When():
+            yield from condition_needs(effect.condition, known)
+            yield from branch_needs(effect, known)
+        case _:
+            assert_never(effect)
+
+
+def branch_needs(effect: When, known: Known) -> Iterator[Need]:
+    """What the effects of both branches look at, guarded by what the condition asks of a seed."""
+    guard = guard_of(effect.condition, known)
+    for part in effect.effects:
+        yield from (replace(need, guard=need.guard or guard) for need in effect_needs(part, known))
+    for part in effect.otherwise:
+        yield from effect_needs(part, known)
+
+
+def guard_of(condition: Condition, known: Known) -> tuple[str, str] | None:
+    """An affordance of a seed without which `condition` can't hold."""
+    for part in conjuncts(condition):
+        if isinstance(part, HasAffordance) and known[variable(part.x)] == (Way(variable(part.x)),):
+            return variable(part.x), part.affordance
+    return None
+
+
+def hops_of(effect: Relate | Unrelate) -> Iterator[Hop]:
+    """The relations that an effect may add or take away."""
+    if isinstance(effect, Unrelate):
+        other = effect.other or ANY
+        yield Hop(effect.x, effect.types, other)
+        yield Hop(other, effect.types, effect.x)
+        return
+    yield Hop(effect.source, (effect.type,), effect.target)
+    if effect.mutual:
+        yield Hop(effect.target, (effect.type,), effect.source)
+
+
+def hop_needs(hop: Hop, known: Known) -> Iterator[Need]:
+    """The relation itself, by every way to its two ends."""
+    for source, target in product(known[hop.source], known[hop.target]):
+        last = Hop(source.name, hop.types, target.name, hop.far)
+        yield Need(tuple(dict.fromkeys((*source.hops, *target.hops, last))))
+
+
+def node_needs(term: Term, known: Known) -> Iterator[Need]:
+    """The node that `term` stands for, unless it is a seed, which is read anyway."""
+    for way in known[variable(term)]:
+        if way.hops:
+            yield Need(way.hops, whole=way.name)
+
+
+def ways_to(var: str, where: Condition, known: Known) -> tuple[Way, ...]:
+    """How the nodes that make `where` true can be reached. Raises ValueError where nothing known leads to them."""
+    ways = (way for parts in alternatives(where) for way in _ways(var, parts, known))
+    return tuple(dict.fromkeys(ways))
+
+
+def _ways(var: str, parts: tuple[Condition, ...], known: Known) -> Iterator[Way]:
+    """The ways of one alternative: along all its relations at once, so that little is read."""
+    binders: list[Hop] = []
+    for part in parts:
+        match part:
+            case Same(x, y) if var in (x, y) and x != y:
+                yield from known[variable(y if x == var else x)]
+                return
+            case Related() | HeldBy() | Within():
+                hop = hop_of(part)
+                if var in (hop.source, hop.target) and hop.source != hop.target:
+                    binders.append(hop)
+            case _:
+                continue
+    if not binders and not any(isinstance(part, HasClass) and part.x == var for part in parts):
+        msg = f"nothing that is known leads to {var!r}: relate it to a parameter, or say its class"
+        raise ValueError(msg)
+    for ends in product(*(known[hop.source if hop.target == var else hop.target] for hop in binders)):
+        hops = [hop for end in ends for hop in end.hops]
+        hops += [_renamed(hop, var, end.name) for hop, end in zip(binders, ends, strict=True)]
+        yield Way(var, tuple(dict.fromkeys(hops)))
+
+
+def _renamed(hop: Hop, var: str, other: str) -> Hop:
+    if hop.source == var:
+        return Hop(var, hop.types, other, hop.far)
+    return Hop(other, hop.types, var, hop.far)
+
+
+def alternatives(condition: Condition, *, denied: bool = False) -> Iterator[tuple[Condition, ...]]:
+    """The disjunctive normal form: each alternative's parts that hold as they stand; what is denied is left out."""
+    match condition:
+        case Not():
+            yield from alternatives(condition.part, denied=not denied)
+        case And() | Or() if isinstance(condition, Or) is not denied:
+            for part in condition.parts:
+                yield from alternatives(part, denied=denied)
+        case And() | Or():
+            for choice in product(*(tuple(alternatives(part, denied=denied)) for part in condition.parts)):
+                yield tuple(part for parts in choice for part in parts)
+        case _:
+            yield () if denied else (condition,)
+
+
+def hop_of(atom: Related | HeldBy | Within) -> Hop:
+    """The relation that an atom speaks of."""
+    match atom:
+        case Related():
+            return Hop(variable(atom.source), (atom.type,), variable(atom.target))
+        case HeldBy():
+            return Hop(variable(atom.agent), HOLDING, variable(atom.x))
+        case Within():
+            return Hop(variable(atom.x), atom.types, variable(atom.y), far=True)
+        case _:
+            assert_never(atom)
+
+
+def variable(term: Term) -> str:
+    """The variable that a term is. Raises ValueError for a constant, which no operator has."""
+    if isinstance(term, Id):
+        msg = f"an operator can't name the node {term.id!r}: make it a parameter"
+        raise ValueError(msg)  # noqa: TRY004 - an operator's mistake, not a type's
+    return term

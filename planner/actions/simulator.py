@@ -1,0 +1,147 @@
+"""The simulator: checks an action, corrects it by rule where asked to, and commits it, one transaction an action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from uuid import uuid4
+
+from db.catalog import SceneInfo
+from db.commit import Committed, Intent, Locked
+from db.delta import Delta
+from db.footprint import Footprint, Reads
+from db.look import look
+from db.reference import resolve
+from db.store import SceneStore
+from planner.actions.execution import Infeasible, Unmet, call_of, chosen, simulate
+from planner.actions.operator import AGENT, Operator, Repair
+from planner.actions.pruning import few_reads, reads_of
+from planner.actions.reading import Way, choices_needs
+from planner.actions.text import Call, operator_of, parse
+from planner.actions.vocabularies import operators_of
+from scenecypher.errors import ActionRefused, UnknownReference
+
+MOST_INSERTED = 8
+"""Corrections before one action; more mean that the rules chase their tail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An action that was carried out; `because` says why a correction inserted it."""
+
+    action: str
+    version: int
+    delta: Delta
+    because: str | None = None
+
+
+class Simulator:
+    """Acts on one scene. `agent` is the acting node's id (None: the first agent); `fix` inserts what is missing."""
+
+    def __init__(
+        self,
+        store: SceneStore,
+        scene: SceneInfo,
+        *,
+        actor: str = "person",
+        agent: str | None = None,
+        fix: bool = False,
+    ) -> None:
+        self.scene, self.fix = scene, fix
+        self.operators: Mapping[str, Operator] = operators_of(scene.vocabulary)
+        self._store, self._actor, self._agent = store, actor, agent
+
+    def act(self, text: str) -> Iterator[Step]:
+        """Carry out an action such as ``grab(soap_1001)``: each step as it is committed, the asked one last.
+
+        Raises ActionRefused (Infeasible with the unmet requirements) or UnknownReference, with nothing of that
+        action committed; what was inserted before it stays.
+        """
+        yield from self._corrected(parse(text), None, set())
+
+    def _corrected(self, call: Call, because: str | None, inserted: set[Call]) -> Iterator[Step]:
+        while True:
+            try:
+                yield self._perform(call, because)
+            except Infeasible as refusal:
+                remedy = self._remedy(refusal)
+                if remedy is None or remedy in inserted or len(inserted) == MOST_INSERTED:
+                    raise
+                refused = refusal.unmet
+            else:
+                return
+            inserted.add(remedy)
+            try:
+                yield from self._corrected(remedy, refused[0].fact, inserted)
+            except Infeasible as deeper:
+                raise Infeasible(str(call), (*refused, *deeper.unmet)) from deeper
+
+    def _perform(self, call: Call, because: str | None) -> Step:
+        operator = operator_of(call, self.operators)
+        try:
+            return self._commit(operator, call, because)
+        except _Unseen as unseen:
+            ids = tuple(self._resolved(word) if word in unseen.words else word for word in call.arguments)
+        try:
+            return self._commit(operator, Call(call.name, ids), because)
+        except _Unseen as unseen:
+            msg = f"{', '.join(unseen.words)} went away meanwhile; look at the scene again"
+            raise UnknownReference(msg) from unseen
+
+    def _commit(self, operator: Operator, call: Call, because: str | None) -> Step:
+        action = str(call)
+        footprint = Footprint(_reads(self.scene.vocabulary, operator.name), call.arguments, self._agent)
+
+        def decide(locked: Locked) -> Delta:
+            arguments = self._bound(operator, call, locked)
+            return simulate(operator, locked.part, arguments, action=action)
+
+        noted = action if because is None else f"{action}  [inserted: {because}]"
+        done: Committed = self._store.act(self.scene, footprint, decide, intent=Intent(self._actor, noted, uuid4().hex))
+        return Step(action, done.version, done.delta, because)
+
+    def _bound(self, operator: Operator, call: Call, locked: Locked) -> dict[str, str]:
+        """Ids by variable. Raises _Unseen for arguments that are no ids, ActionRefused where nobody can act."""
+        agent = locked.extra["agent"]
+        if agent is None:
+            who = "this scene has no agent" if self._agent is None else f"there is no agent {self._agent!r} here"
+            raise ActionRefused(str(call), [f"{who}: name one that it has"])
+        unseen = tuple(word for word in call.arguments if word not in locked.part)
+        if unseen:
+            raise _Unseen(unseen)
+        names = (parameter.name for parameter in operator.parameters)
+        return {AGENT: agent, **dict(zip(names, call.arguments, strict=True))}
+
+    def _resolved(self, word: str) -> str:
+        return resolve(self._store.database, self.scene, word)
+
+    def _remedy(self, refusal: Infeasible) -> Call | None:
+        """What to do first, by rule; None where nothing helps, or a part of the precondition has no rule."""
+        if not self.fix or any(part.requirement.repair is None for part in refusal.unmet):
+            return None
+        first = refusal.unmet[0]
+        repair = first.requirement.repair
+        return first.remedy or (self._looked_up(repair, first) if repair else None)
+
+    def _looked_up(self, repair: Repair, unmet: Unmet) -> Call | None:
+        """The remedy after a look at the scene for what it is to be done with."""
+        known = {argument: unmet.bindings[argument] for argument in repair.arguments if argument in unmet.bindings}
+        ways = {name: (Way(name),) for name in (AGENT, *known)}
+        reads = few_reads((AGENT, *known), tuple(dict.fromkeys(choices_needs(repair.choose, ways))))
+        footprint = Footprint(reads, tuple(known.values()), unmet.bindings[AGENT])
+        part = look(self._store.database, self.scene, footprint)
+        return call_of(repair, chosen(repair.choose, part, unmet.bindings))
+
+
+class _Unseen(Exception):
+    """Words that are no ids: it rolls the transaction back, and never leaves this module."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        super().__init__(words)
+        self.words = words
+
+
+@cache
+def _reads(vocabulary: str, name: str) -> Reads:
+    return reads_of(operators_of(vocabulary)[name])

@@ -1,0 +1,76 @@
+"""Actions as people and models write them: ``put_on(soap_1001, sink_42)``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from planner.actions.operator import Operator
+from scenecypher.errors import ActionRefused, did_you_mean
+
+LONGEST: Final = 2_000
+_CALL: Final = re.compile(r"\s*([^\W\d][\w -]*?)\s*\((.*)\)\s*;?\s*", re.DOTALL)
+_ARGUMENT: Final = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^,"'()]*(?:'[^,"'()]+)*))\s*(,|$)""")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An action's name and its arguments, as they were written."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(_quoted, self.arguments))})"
+
+
+def parse(text: str) -> Call:
+    """The call that `text` is; arguments may stand in quotes. Raises ActionRefused where it is none."""
+    found = _CALL.fullmatch(text) if len(text) <= LONGEST else None
+    arguments = _arguments(found[2]) if found else None
+    if found is None or arguments is None:
+        raise ActionRefused(_short(text), ["that is no action; write one like grab(soap_1001)"])
+    return Call(re.sub(r"[ -]+", "_", found[1].lower()), arguments)
+
+
+def operator_of(call: Call, operators: Mapping[str, Operator]) -> Operator:
+    """The operator that is called. Raises ActionRefused for an unknown one, or the wrong number of arguments."""
+    operator = operators.get(call.name)
+    if operator is None:
+        known = ", ".join(each.signature for each in operators.values())
+        hint = did_you_mean(call.name, tuple(operators))
+        raise ActionRefused(_short(str(call)), [f"there is no action {call.name!r}{hint}; choose one of {known}"])
+    if len(call.arguments) != len(operator.parameters):
+        wanted = f"it takes {len(operator.parameters)}, as in {operator.signature}"
+        raise ActionRefused(_short(str(call)), [f"{len(call.arguments)} arguments are given; {wanted}"])
+    return operator
+
+
+def _arguments(text: str) -> tuple[str, ...] | None:
+    """What stands between commas; None where something is empty or a quote does not end."""
+    if not text.strip():
+        return ()
+    found: list[str] = []
+    place = 0
+    while True:
+        piece = _ARGUMENT.match(text, place)
+        argument = next((part.strip() for part in piece.groups()[:3] if part is not None), "") if piece else ""
+        if piece is None or not argument:
+            return None
+        found.append(argument)
+        place = piece.end()
+        if not piece[4]:
+            return tuple(found)
+
+
+def _quoted(argument: str) -> str:
+    if not set(argument) & set(""",()"'"""):
+        return argument
+    return f"'{argument}'" if '"' in argument else f'"{argument}"'
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 100 else f"{line[:99]}…"

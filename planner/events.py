@@ -1,0 +1,89 @@
+"""What happens in a planning session, as a closed union: the CLI, logs and evaluation listen to one stream."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+from chat.model import Usage
+
+Outcome: TypeAlias = Literal["done", "infeasible", "steps", "tokens", "seconds"]
+"""How a session ends: the method says so, or a budget is spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The method wants to know something about the scene. `step` counts the method's decisions, from 1."""
+
+    step: int
+    question: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The answer to a question, with the Cypher that led to it where there was one."""
+
+    step: int
+    question: str
+    answer: str
+    cypher: str | None
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The method wants an action to be carried out."""
+
+    step: int
+    action: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """An action that a rule inserted, and that was committed as `version`, `because` something stood in the way."""
+
+    step: int
+    action: str
+    because: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """A proposed action that was committed as `version`; `changes` counts what it changed in the graph."""
+
+    step: int
+    action: str
+    version: int
+    changes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What the method proposed can't be done, or can't be understood; `reasons` are what it is told."""
+
+    step: int
+    action: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end: how, after how many decisions and committed actions, at the cost of how many tokens and seconds."""
+
+    outcome: Outcome
+    reason: str
+    steps: int
+    actions: int
+    usage: Usage
+    seconds: float
+
+
+Event: TypeAlias = Asked | Retrieved | Proposed | Corrected | Acted | Refused | Finished
+
+
+def event_document(event: Event) -> dict[str, Any]:
+    """An event as plain JSON values, its name under ``event``: one line of a session's log."""
+    return {"event": type(event).__name__.lower(), **asdict(event)}

@@ -1,0 +1,97 @@
+"""Stepwise: one decision a reply, from the schema and what was asked and done so far; ours, of no paper.
+
+It is shown the schema, never the graph: what it wants to know of the scene it asks in words, and the retriever answers.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from chat.form import ask_for
+from chat.model import Message, Model, Usage
+from planner.method import Act, Ask, Decision, Done, Memory, Turn
+
+SYSTEM: Final = """\
+You control a robot in a home, one decision at a time, until the instruction is carried out. You know the schema of \
+the home's scene graph, not the graph itself: ask for what you need to know.
+
+Each decision is one of:
+- ask: a question in plain words about where things are and what state they are in. You get the rows found.
+- act: one of the actions below, with ids of nodes such as grab(soap_1001). Its precondition is checked; where it does \
+not hold nothing changes, and you are told why and what to do first.
+- done: the instruction is carried out, or it can't be; say which.
+
+Rules: never guess an id, ask for it. Do not repeat an action that was refused without mending its cause.
+
+The actions:
+{actions}
+
+The schema:
+{schema}
+
+Reply with one JSON object: "reason" (one or two sentences), "decision" ("ask", "act" or "done"), "question" (text or \
+null), "action" (text or null)."""
+
+
+class Reply(BaseModel):
+    """What the model answers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: str
+    decision: Literal["ask", "act", "done"]
+    question: str | None
+    action: str | None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        for decision, field in (("ask", self.question), ("act", self.action)):
+            if self.decision == decision and not (field or "").strip():
+                msg = f"the decision is {decision!r}: give the {'question' if decision == 'ask' else 'action'} too"
+                raise ValueError(msg)
+        return self
+
+
+class Stepwise:
+    """Decides by asking `model` once a step."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
+        reply, usage = ask_for(self._model, prompt(memory), Reply)
+        return _decision(reply), usage
+
+
+def prompt(memory: Memory) -> tuple[Message, Message]:
+    """The two messages of a step: the same bytes for the same memory."""
+    lines = [f"Instruction: {memory.instruction}"]
+    lines += [_line(number, turn) for number, turn in enumerate(memory.turns, 1)]
+    lines.append(f"Step {len(memory.turns) + 1}: decide.")
+    system = SYSTEM.format(actions=memory.actions, schema=memory.schema)
+    return Message("system", system), Message("user", "\n\n".join(lines))
+
+
+def _line(number: int, turn: Turn) -> str:
+    match turn.decision:
+        case Ask(question, reason):
+            return f"Step {number}: {reason}\nasked: {question}\nfound: {turn.feedback}"
+        case Act(action, reason):
+            return f"Step {number}: {reason}\nact: {action}\nresult: {turn.feedback}"
+        case Done(reason):
+            return f"Step {number}: {reason}"
+        case None:
+            return f"Step {number}: the reply could not be used: {turn.feedback}"
+
+
+def _decision(reply: Reply) -> Decision:
+    match reply.decision:
+        case "ask":
+            return Ask((reply.question or "").strip(), reply.reason)
+        case "act":
+            return Act((reply.action or "").strip(), reply.reason)
+        case "done":
+            return Done(reply.reason)

@@ -1,0 +1,129 @@
+"""`scenecypher plan`: a task in words, carried out step by step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenecypher.cli.context import open_gate, open_model, open_store, output
+from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.errors import InputError
+
+if TYPE_CHECKING:
+    from chat.model import Model
+    from db.catalog import SceneInfo
+    from db.store import SceneStore
+    from planner.events import Event, Finished
+    from planner.session import Budget
+
+
+def plan(
+    scene: Name,
+    instruction: Annotated[str, typer.Argument(metavar="INSTRUCTION", help="What shall be done, in words.")],
+    *,
+    method: Annotated[str, typer.Option("--method", "-m", help="How decisions are made.")] = "stepwise",
+    max_steps: Annotated[int, typer.Option("--max-steps", min=1, help="Decisions at most.")] = 30,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens at most.")] = None,
+    max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0, help="Seconds at most.")] = None,
+    fix: Annotated[bool, typer.Option("--fix/--no-fix", help="First do what stands in the way, by rule.")] = True,
+    log: Annotated[Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
+    from planner.session import Budget  # noqa: PLC0415
+
+    budget = Budget(max_steps, tokens=max_tokens, seconds=max_seconds)
+    with open_store() as store:
+        info = store.find(scene)
+        events = session_events(store, info, instruction, model=open_model(), method=method, budget=budget, fix=fix)
+        end = show(_logged(events, log), as_json=as_json)
+    if end.outcome != "done":
+        raise typer.Exit(1)
+
+
+def session_events(
+    store: SceneStore,
+    scene: SceneInfo,
+    instruction: str,
+    *,
+    model: Model,
+    method: str,
+    budget: Budget,
+    fix: bool,
+) -> Iterator[Event]:
+    """A session on a scene, from the parts that a command has. Raises InputError for an unknown method."""
+    from db.enumerate import Enumerator  # noqa: PLC0415
+    from planner.actions.simulator import Simulator  # noqa: PLC0415
+    from planner.actions.vocabularies import action_list  # noqa: PLC0415
+    from planner.method import Memory  # noqa: PLC0415
+    from planner.methods import method_named  # noqa: PLC0415
+    from planner.session import Session  # noqa: PLC0415
+    from retriever.retriever import Retriever  # noqa: PLC0415
+    from retriever.schema_text import schema_text  # noqa: PLC0415
+
+    simulator = Simulator(store, scene, actor=method, fix=fix)
+    enumerator = Enumerator(store.database)
+    schema = schema_text(enumerator.of(scene), instruction, vocabulary=scene.vocabulary)
+    asker = Retriever(model, open_gate(store), enumerator)
+    session = Session(method_named(method, model), simulator, asker, budget=budget)
+    return session.run(Memory(instruction, action_list(simulator.operators), schema))
+
+
+def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
+    """Print events as they happen; the last one."""
+    from planner.events import Finished, event_document  # noqa: PLC0415
+
+    for event in events:
+        if as_json:
+            typer.echo(json.dumps(event_document(event), ensure_ascii=False))
+        else:
+            style, line = words(event)
+            output().print(line, style=style, markup=False)
+        if isinstance(event, Finished):
+            return event
+    raise AssertionError
+
+
+def words(event: Event) -> tuple[str, str]:
+    """An event's style and line for people."""
+    from planner import events as e  # noqa: PLC0415
+
+    match event:
+        case e.Asked():
+            style, line = "cyan", f"{event.step:>3}  ask: {event.question}"
+        case e.Retrieved():
+            style, line = "dim", f"     {event.answer}".replace("\n", "\n     ")
+        case e.Proposed():
+            style, line = "bold", f"{event.step:>3}  {event.action}" + (f"  ({event.reason})" if event.reason else "")
+        case e.Corrected():
+            style, line = "yellow", f"     first {event.action}, since {event.because}; version {event.version}"
+        case e.Acted():
+            style, line = "green", f"     done, version {event.version}"
+        case e.Refused():
+            style, line = "red", f"     refused: {'; '.join(event.reasons)}"
+        case e.Finished():
+            tokens = f"{event.usage.total_tokens:,} tokens, {event.seconds:.1f} s"
+            spent = f"{event.steps} steps, {event.actions} actions, {tokens}"
+            style, line = "bold", f"{event.outcome}: {event.reason} ({spent})"
+    return style, line
+
+
+def _logged(events: Iterable[Event], file: Path | None) -> Iterator[Event]:
+    from planner.events import event_document  # noqa: PLC0415
+
+    try:
+        opened = file.open("w", encoding="utf-8") if file else nullcontext()
+    except OSError as error:
+        msg = f"{file}: can't be written ({error.strerror}); choose another file"
+        raise InputError(msg) from error
+    with opened as log:
+        for event in events:
+            if log is not None:
+                log.write(json.dumps(event_document(event), ensure_ascii=False) + "\n")
+                log.flush()
+            yield event
