@@ -12,17 +12,29 @@ from neo4j import ManagedTransaction
 from db import catalog, commit, history, publish, store
 from db.commit import WRITE_PARTS
 from db.connection import Database
-from db.footprint import Footprint, statement_of
 from db.store import SceneStore
+from planner.actions.pruning import reads_of
+from planner.actions.vocabularies import OPERATORS
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
-FOOTPRINTS = {
-    "ids": Footprint(("a",)),
-    "all": Footprint(("a",), "robot", between=("CLOSE",), around=("INSIDE",), climb=True, classes=("face",)),
-}
 
-_LISTS = ("rows", "ids", "pairs", "between", "around", "classes", "undoes", *WRITE_PARTS)
-_TEXTS = ("key", "name", "action_id", "agent", "actor", "action", "kind", "delta", "hash", "origin")
+_LISTS = ("rows", "ids", "pairs", "classes", "undoes", *WRITE_PARTS)
+_SEEDS = ("seed_0", "seed_1", "seed_2")
+_TEXTS = (
+    "key",
+    "name",
+    "action_id",
+    "agent",
+    "actor",
+    "action",
+    "kind",
+    "delta",
+    "hash",
+    "origin",
+    "seed_0",
+    "seed_1",
+    "seed_2",
+)
 _NUMBERS = ("after", "limit", "grace_s", "lease_s")
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
@@ -36,8 +48,10 @@ PARAMETERS: dict[str, Any] = {
 def statements() -> Iterator[tuple[str, str]]:
     for module in (catalog, commit, history, publish, store):
         yield from _constants(module)
-    for name, footprint in FOOTPRINTS.items():
-        yield f"footprint {name}", statement_of(footprint)[0]
+    for vocabulary, operators in OPERATORS.items():
+        for operator in operators.values():
+            yield f"{vocabulary} {operator.name}, locking", reads_of(operator).locking
+            yield f"{vocabulary} {operator.name}, looking", reads_of(operator).looking
     groups: dict[str, list[Any]] = {name: [name] for name in WRITE_PARTS}
     yield "commit all", commit._statement(groups)[0]
 
