@@ -5,15 +5,17 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from dataclasses import replace
+from typing import Any, LiteralString
 from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
+from neo4j import ManagedTransaction
 
 from db.catalog import SceneInfo
 from db.connection import Database
 from db.delta import diff
-from db.enumerate import Enumerator
+from db.enumerate import BY_GROUP, EACH_NODE, LIMITS, Enumerator
 from db.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse, literal
 from db.imported import ImportedScene
 from db.scene import Node, Properties, Relation, SceneGraph
@@ -230,3 +232,17 @@ def test_a_literal_is_one_line_of_cypher() -> None:
     assert literal("it's a \\ \n line") == r"'it\'s a \\ \n line'"
     assert literal(value=False) == "false"
     assert set(KINDS) == {"Place", "Asset", "Object", "Agent", "Door"}, "the CASE of the statements names them all"
+
+
+@pytest.mark.parametrize("statement", [EACH_NODE, BY_GROUP])
+def test_the_statements_stand_on_indexes(store: SceneStore, database: Database, statement: LiteralString) -> None:
+    def explain(tx: ManagedTransaction) -> Any:
+        return tx.run("EXPLAIN " + statement, {"key": "x"} | LIMITS).consume().plan
+
+    waiting, operators = [database.read(explain, timeout_s=60)], []
+    while waiting:
+        plan = waiting.pop()
+        operators.append(plan["operatorType"].partition("@")[0])
+        waiting += plan.get("children", [])
+    assert "NodeIndexSeek" in operators
+    assert not [name for name in operators if name.endswith("Scan") and name != "NodeIndexScan"]
