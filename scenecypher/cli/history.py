@@ -27,13 +27,21 @@ def history(
 
     with open_store() as store:
         log = store.history(store.find(scene))
-    held = holding(log)
     if as_json:
+        held = holding(log)
         print_json([_document(event, holds=event.version in held) for event in log[-limit:]])
-        return
+    else:
+        print_history(log, limit=limit, changes=changes)
+
+
+def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -> None:
+    """The last `limit` events as a table, oldest first; what was undone is marked."""
+    from db.history import holding  # noqa: PLC0415
+
     if not log:
         output().print("no history yet: nothing was done since the import")
         return
+    held = holding(log)
     table = Table("version", "time", "actor", "action", "changes", "", box=None)
     for event in log[-limit:]:
         state = "" if event.version in held else "undone"

@@ -1,0 +1,142 @@
+"""`scenecypher demo`: a real home in a real database, asked, changed, planned on and undone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.rule import Rule
+
+from scenecypher.cli.context import open_gate, open_model, open_store, output, tell
+from scenecypher.errors import InputError
+from scenecypher.settings import Settings
+
+if TYPE_CHECKING:
+    from chat.model import Model
+    from db.catalog import SceneInfo
+    from db.imported import ImportedScene
+    from db.store import SceneStore
+    from scenecypher.cli.demo_script import DemoScript
+
+SCENE = "demo"
+TASK = "963_2"
+SCHEMA_TOKENS = 800
+
+
+def demo(
+    *,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the task's changes in the scene.")] = False,
+) -> None:
+    """See it all once, in about a minute: import, ask, act with a refusal on the way, history, undo."""
+    from scenecypher.cli.demo_script import SCRIPT  # noqa: PLC0415
+
+    settings = Settings()
+    model = _model(settings)
+    with open_store(settings) as store:
+        _import(store)
+        info = store.find(SCENE)
+        _show_schema(store, info)
+        _ask(store, info, model, script=SCRIPT)
+        _plan(store, info, model, script=SCRIPT)
+        _way_back(store, info, keep=keep)
+    _goodbye(settings)
+
+
+def _model(settings: Settings) -> Model:
+    if settings.live_model:
+        output().print(f"[bold]Live model:[/] {settings.model}; what it writes may differ from run to run.")
+        return open_model(settings)
+    from chat import Scripted  # noqa: PLC0415
+    from scenecypher.cli.demo_script import SCRIPT  # noqa: PLC0415
+
+    output().print(
+        "[bold yellow]No model is configured: the model's replies below are scripted, written by a person.[/] "
+        "The database, the gate, the actions and the history are real."
+    )
+    return Scripted(SCRIPT.replies)
+
+
+def _import(store: SceneStore) -> None:
+    _title("1. A home, imported into Neo4j")
+    scene = _home()
+    done = store.put(scene, actor="demo")
+    output().print(
+        f"{scene.source}\nscene [bold]{SCENE}[/]: {done.outcome}, {done.nodes:,} nodes, {done.relations:,} relations"
+    )
+
+
+def _home() -> ImportedScene:
+    from dataclasses import replace  # noqa: PLC0415
+
+    from importers.home import small_home  # noqa: PLC0415
+    from importers.virtualhome import packaged_scene  # noqa: PLC0415
+
+    try:
+        scene = packaged_scene(TASK)
+    except InputError:
+        tell("VirtualHome's public data is not installed (the extra `virtualhome`): a small home of our own stands in")
+        scene = small_home()
+    return replace(scene, name=SCENE)
+
+
+def _show_schema(store: SceneStore, info: SceneInfo) -> None:
+    from db.enumerate import Enumerator  # noqa: PLC0415
+    from retriever.schema_text import schema_text  # noqa: PLC0415
+
+    _title("2. What a model is shown: the schema, never the graph")
+    text = schema_text(Enumerator(store.database).of(info), "", vocabulary=info.vocabulary, budget_tokens=SCHEMA_TOKENS)
+    output().print(text, markup=False, style="dim")
+
+
+def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
+    from db.enumerate import Enumerator  # noqa: PLC0415
+    from retriever.retriever import Retriever  # noqa: PLC0415
+    from scenecypher.cli.ask import answered, show  # noqa: PLC0415
+
+    _title("3. Three questions: the model writes Cypher, the gate scopes it")
+    retriever = Retriever(model, open_gate(store), Enumerator(store.database))
+    for question in script.questions:
+        output().print(f"\n[bold]{question}[/]")
+        show(answered(retriever.stream(question, info)))
+
+
+def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
+    from planner.session import Budget  # noqa: PLC0415
+    from scenecypher.cli.plan import session_events, show  # noqa: PLC0415
+
+    _title("4. A task: each action is checked, and is one transaction")
+    output().print(f"[bold]{script.instruction}[/]\n")
+    show(session_events(store, info, script.instruction, model=model, method="stepwise", budget=Budget(20), fix=False))
+
+
+def _way_back(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:
+    from scenecypher.cli.history import print_history  # noqa: PLC0415
+
+    _title("5. The history, and the way back")
+    print_history(store.history(info, after=info.version))
+    if keep or store.find(SCENE).version == info.version:
+        return
+    done = store.undo(info, to=info.version)
+    count = len(done.delta)
+    output().print(f"\nundone: {count} changes in one commit; the scene is as it was, at version {done.version}")
+
+
+def _goodbye(settings: Settings) -> None:
+    _title("Now you")
+    where = f"the server at {settings.neo4j_uri}" if settings.neo4j_uri else "scenecypher db browser"
+    rows = [
+        ("look at it in Neo4j Browser", where),
+        ("  and there, for example", "MATCH (n:Entity)-[r:INSIDE|ON]->(m) RETURN * LIMIT 200"),
+        ("act on it", f'scenecypher act {SCENE} "walk(cup_2004)"'),
+        ("plug in a model", "export OPENAI_API_KEY=..., or for a server of your own"),
+        ("", "export OPENAI_BASE_URL=... SCENECYPHER_MODEL=..."),
+        ("  and then", f'scenecypher ask {SCENE} "What is in the fridge?"'),
+        ("stop the database", "scenecypher db stop  (its data stays)"),
+    ]
+    for what, how in rows:
+        output().print(f"{what:30}{how}", markup=False)
+
+
+def _title(text: str) -> None:
+    output().print()
+    output().print(Rule(text, align="left"))
