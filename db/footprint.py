@@ -13,6 +13,8 @@ from db.schema import RELATION_TYPES
 FARTHEST: Final = 10
 """How many relations a far hop follows at most: deeper nesting is not seen."""
 
+START: Final = "start"
+
 _TYPES: Final[Mapping[str, LiteralString]] = {type_: type_ for type_ in RELATION_TYPES}
 _PARAMETERS: Final[tuple[LiteralString, ...]] = ("$seed_0", "$seed_1", "$seed_2", "$seed_3")
 _GUARDS: Final[tuple[LiteralString, ...]] = ("$guard_0", "$guard_1", "$guard_2", "$guard_3")
@@ -43,13 +45,14 @@ class Read:
     """All matches of `hops`: the relations of those in `rows` come back, and the nodes that are `whole`.
 
     A node that is not read whole is known by its id only. With a `guard`, a seed and an affordance, nothing is read
-    unless the seed has it.
+    unless the seed has it. The variable START stands for each of the seeds `starts` in turn.
     """
 
     hops: tuple[Hop, ...]
     rows: tuple[Hop, ...] = ()
     whole: tuple[str, ...] = ()
     guard: tuple[str, str] | None = None
+    starts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,9 @@ class Reads:
 
     def _match(self, read: Read) -> LiteralString:
         text: LiteralString = ""
+        if read.starts:
+            starts: LiteralString = ", ".join(self._names[seed] for seed in read.starts)
+            text = "UNWIND [" + starts + "] AS " + self._names[START] + " "
         for hop, link in zip(read.hops, _LINKS, strict=False):
             types: LiteralString = "|".join(_TYPES[type_] for type_ in hop.types)
             far: LiteralString = "*1..10" if hop.far else ""

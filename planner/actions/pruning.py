@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from db.footprint import Hop, Read, Reads
+from db.footprint import START, Hop, Read, Reads
 from planner.actions.operator import Operator
 from planner.actions.reading import ANY, Need, needs, seeds
 
@@ -38,7 +38,25 @@ def few_reads(bound: tuple[str, ...], found: Sequence[Need]) -> Reads:
         reads += [Read(path, whole=(WHOLE,), guard=when) for path in wholes]
         always = always or paths
     classes = {need.class_ for need in found if need.class_ is not None}
-    return Reads(bound, tuple(reads), tuple(sorted(classes)))
+    return Reads(bound, tuple(_together(reads, bound)), tuple(sorted(classes)))
+
+
+def _together(reads: Iterable[Read], bound: tuple[str, ...]) -> Iterator[Read]:
+    """Reads that do the same from several seeds as one."""
+    alike: dict[Read, list[Read]] = {}
+    for read in reads:
+        alike.setdefault(_from_start(read, bound), []).append(read)
+    for read, same in alike.items():
+        yield replace(read, starts=tuple(each.hops[0].source for each in same)) if len(same) > 1 else same[0]
+
+
+def _from_start(read: Read, bound: tuple[str, ...]) -> Read:
+    """A read of one hop away from a seed, its seed called START."""
+    first, *others = read.hops
+    if others or read.guard or first.source not in bound or first.target in bound:
+        return read
+    hop = replace(first, source=START)
+    return replace(read, hops=(hop,), rows=(hop,) if read.rows else ())
 
 
 def _relation_paths(bound: tuple[str, ...], found: Sequence[Need], always: Sequence[Path]) -> list[Path]:
