@@ -196,7 +196,7 @@ class SceneStore:
         text, parameters = statement_of(footprint)
 
         def work(tx: ManagedTransaction) -> Committed:
-            record = tx.run(text, parameters, key=scene.key, action_id=intent.action_id).single()
+            record = tx.run(text, {**parameters, "key": scene.key, "action_id": intent.action_id}).single()
             locked = opened(record, scene.key, intent, None)
             return write(tx, scene.key, locked, decide(locked), intent=intent)
 

@@ -14,9 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
-    from db.gate import Gate
-
     from chat.model import Model
+    from db.gate import Gate
     from db.store import SceneStore
 
 
@@ -44,7 +43,6 @@ def print_json(document: Any) -> None:
 def open_store(settings: Settings | None = None) -> Iterator[SceneStore]:
     """The store of the configured server, its constraints and indexes in place; started if it is the local one."""
     from db.connection import connect  # noqa: PLC0415
-
     from db.store import SceneStore  # noqa: PLC0415
 
     chosen = settings or Settings()

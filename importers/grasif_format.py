@@ -1,0 +1,99 @@
+"""The form of GraSIF's JSON scenes and tasks, and the one table of its words (LookPlanGraph, appendix A)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+RELATIONS: Final[Mapping[str, str]] = {
+    "ontop_of": "ON",
+    "inside_of": "INSIDE",
+    "under": "UNDER",
+    "attached_to": "ATTACHED_TO",
+}
+"""GraSIF's words for relations, and ours. Assets and the agent are INSIDE their room; the agent HOLDS what it holds."""
+
+NOTHING: Final = ("nothing", "", None)
+"""How the sources write an empty hand; an export writes the first."""
+
+TRAITS: Final = "traits"
+"""The property that keeps GraSIF's `properties` of a node, a list of text."""
+
+RelationWord = Literal["ontop_of", "inside_of", "under", "attached_to"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Room(_Strict):
+    """A place."""
+
+    name: str
+
+
+class Asset(_Strict):
+    """Furniture or an appliance, in a room."""
+
+    name: str
+    room: str
+    states: list[str] = []
+    affordances: list[str] = []
+    properties: list[str] = []
+
+
+class Thing(_Strict):
+    """An object, on or in an asset or another object; both nulls where the agent holds it."""
+
+    name: str
+    relation: RelationWord | None
+    related_to: str | None
+    states: list[str] = []
+    affordances: list[str] = []
+    properties: list[str] = []
+
+
+class Agent(_Strict):
+    """The robot."""
+
+    name: str
+    location: str
+    holding: str | None = "nothing"
+
+
+class Nodes(_Strict):
+    """All nodes by kind."""
+
+    rooms: list[Room]
+    asset: list[Asset]
+    objects: list[Thing]
+    agent: Agent
+
+
+class GoalNode(_Strict):
+    """What one node, or `count` nodes of a class, shall be like in the end."""
+
+    name: str | None = None
+    class_: str | None = Field(None, alias="class")
+    count: int = Field(1, ge=1, le=10_000)
+    relation: RelationWord | None = None
+    related_to: str | None = None
+    states: list[str] = []
+
+
+class TaskForm(_Strict):
+    """An instruction with its goal nodes."""
+
+    id: str
+    instruction: str
+    goal: list[GoalNode] = Field(min_length=1)
+    budget: int = Field(50, ge=1)
+
+
+class SceneForm(_Strict):
+    """A file: one scene, and maybe tasks in it."""
+
+    nodes: Nodes
+    tasks: list[TaskForm] = []
