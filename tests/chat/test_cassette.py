@@ -191,6 +191,7 @@ SOAP_IS_MISSING = (
             asking("Open the fridges."),
             "request 1 of its like in session 'other', which differs at $.messages[1]",
         ),
+        ("demo", asking("Open the fridge!"), "the nearest is request 1 of its like in session 'demo', which differs"),
         ("demo", asking("Where is the milk?", seed=4), "$.seed: None was recorded, 4 is asked"),
         ("demo", asking("Where is the milk?", temperature=0.5), "$.temperature: 0.0 was recorded, 0.5 is asked"),
         (
