@@ -77,10 +77,7 @@ def scene_graph(nodes: Nodes) -> tuple[SceneGraph, list[Problem]]:
 def to_document(scene: ImportedScene) -> dict[str, Any]:
     """The GraSIF form of a scene that came from one: exact but for order."""
     graph = scene.graph
-    kinds = {
-        kind: sorted(n.id for n in graph.nodes.values() if n.kind == kind) for kind in ("Place", "Asset", "Object")
-    }
-    agent = next(node for node in graph.nodes.values() if node.kind == "Agent")
+    places, assets, objects, (agent,) = (_of_kind(graph, kind) for kind in ("Place", "Asset", "Object", "Agent"))
     held = graph.targets(agent.id, "HOLDS")
     return {
         "nodes": {
