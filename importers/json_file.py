@@ -11,14 +11,33 @@ from pathlib import Path
 from reprlib import repr as short_repr
 from typing import Any, Final, TypeAlias
 
+from pydantic import ValidationError
+
 from scenecypher.errors import DocumentError
 
 Problem: TypeAlias = tuple[str, str]
 """A place (JSON path) and a cause."""
 
 FILE_BYTES: Final = 512 * 2**20
-"""The largest file that is read; a graph takes about ten times its file's size in memory."""
+"""The largest file that is read; a graph takes about twelve times its file's size in memory."""
 PROBLEMS_KEPT: Final = 1_000
+
+CAUSES: Final = {
+    "missing": "the field is missing; add it",
+    "extra_forbidden": "the format has no such field; remove it",
+    "int_type": "{value} is no whole number",
+    "less_than": "{value} is no 64-bit whole number",
+    "greater_than_equal": "{value} is no 64-bit whole number",
+    "finite_number": "{value} is no finite number",
+    "float_type": "{value} is no finite number",
+    "string_type": "{value} is no text",
+    "list_type": "{value} is no list",
+    "model_type": "{value} is no object with named fields",
+    "dict_type": "{value} is no object with named fields",
+    "tuple_type": "{value} is no list",
+    "too_long": "{value} has too many numbers",
+}
+"""Pydantic's verdicts in our words; for the rest its own stand."""
 
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _OTHER_ENCODINGS: Final = {
@@ -68,6 +87,17 @@ def refusal(path: Path, problems: Sequence[Problem]) -> DocumentError:
     """The error that says all `problems` of a file, at least one."""
     (place, cause), *more = problems[:PROBLEMS_KEPT]
     return DocumentError(str(path), place, cause, more=more)
+
+
+def form_problems(error: ValidationError, root: str) -> list[Problem]:
+    """What pydantic found wrong with the value that stands at `root`, such as ``$.init_graph``, in our words."""
+    return [
+        (
+            json_path(root, details["loc"]),
+            CAUSES.get(details["type"], details["msg"]).replace("{value}", shown(details["input"])),
+        )
+        for details in error.errors(include_url=False)
+    ]
 
 
 def json_path(root: str, keys: Sequence[str | int]) -> str:

@@ -4,30 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
-from importers.json_file import Problem, json_path, refusal, shown
+from importers.json_file import Problem, form_problems, refusal, shown
 from importers.virtualhome_format import Graph
-
-CAUSES: Final = {
-    "missing": "the field is missing; add it",
-    "extra_forbidden": "VirtualHome's form has no such field; remove it",
-    "int_type": "{value} is no whole number",
-    "less_than": "{value} is no 64-bit whole number",
-    "greater_than_equal": "{value} is no 64-bit whole number",
-    "finite_number": "{value} is no finite number",
-    "float_type": "{value} is no finite number",
-    "string_type": "{value} is no text",
-    "list_type": "{value} is no list",
-    "model_type": "{value} is no object with named fields",
-    "dict_type": "{value} is no object with named fields",
-    "tuple_type": "{value} is no list",
-    "too_long": "{value} has too many numbers",
-}
-"""Pydantic's verdicts in our words; for the rest its own stand."""
 
 
 def checked_graph(raw: Any, root: str, path: Path) -> Graph:
@@ -35,16 +17,10 @@ def checked_graph(raw: Any, root: str, path: Path) -> Graph:
     try:
         graph = Graph.model_validate(raw)
     except ValidationError as error:
-        form = [_form_problem(details, root) for details in error.errors(include_url=False)]
-        raise refusal(path, form + list(_reference_problems(raw, root))) from error
+        raise refusal(path, [*form_problems(error, root), *_reference_problems(raw, root)]) from error
     if not _hangs_together(graph):
         raise refusal(path, list(_reference_problems(raw, root)))
     return graph
-
-
-def _form_problem(details: ErrorDetails, root: str) -> Problem:
-    cause = CAUSES.get(details["type"], details["msg"])
-    return json_path(root, details["loc"]), cause.replace("{value}", shown(details["input"]))
 
 
 def _hangs_together(graph: Graph) -> bool:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, RootModel, ValidationError
 
 from db.condition import And, Condition, HasState, Id, Related
 from importers.eai import GOALS, package_folder, package_name, program_files, task_order, unknown_task
-from importers.json_file import json_path, read_json, refusal, shown
+from importers.json_file import form_problems, read_json, refusal, shown
 from importers.task import ActionGoal, Step, Task
 from importers.virtualhome import NAME_PREFIX, PackagedPair
 from importers.virtualhome_format import STATES
@@ -106,8 +106,7 @@ def _goals(path: Path) -> Mapping[str, tuple[str, str]]:
     try:
         scenes = _Goals.model_validate(read_json(path)).root
     except ValidationError as error:
-        problems = [(json_path("$", details["loc"]), details["msg"]) for details in error.errors()]
-        raise refusal(path, problems) from error
+        raise refusal(path, form_problems(error, "$")) from error
     return {
         task_id: (category, goal.tl_goal)
         for categories in scenes.values()

@@ -95,6 +95,7 @@ def test_without_the_package_the_error_says_what_to_install() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3_600)
 def test_the_oddities_of_all_graphs() -> None:
     counts: Counter[str] = Counter()
     for pair in packaged():
