@@ -54,7 +54,7 @@ RETURN """
 )
 
 WRITE_HEAD: Final[LiteralString] = "MATCH (s:Scene {key: $key})\n"
-WRITE_PARTS: Final[Mapping[LiteralString, LiteralString]] = {
+WRITE_PARTS: Final[Mapping[str, LiteralString]] = {
     "remove_relations": """
 CALL (s) { UNWIND $remove_relations AS row
   MATCH (:Entity {scene: $key, id: row[0]})-[r:$(row[1])]->(:Entity {scene: $key, id: row[2]})
@@ -81,6 +81,14 @@ CALL (s) { UNWIND $add_relations AS row
   MATCH (a:Entity {scene: $key, id: row[0]}), (b:Entity {scene: $key, id: row[2]})
   CREATE (a)-[:$(row[1])]->(b) RETURN count(*) AS add_relations }
 """,
+}
+WRITE_COUNTS: Final[Mapping[str, LiteralString]] = {
+    "remove_relations": ", remove_relations",
+    "remove_nodes": ", remove_nodes",
+    "add_nodes": ", add_nodes",
+    "set_kinds": ", set_kinds",
+    "set_values": ", set_values",
+    "add_relations": ", add_relations",
 }
 WRITE_EVENT: Final[LiteralString] = """
 CREATE (e:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action, kind: $kind,
@@ -206,11 +214,16 @@ def _known_by_id(node_id: str) -> Node:
     return Node(node_id, "Object", node_id, "unread")
 
 
-def _statement(groups: Mapping[str, list[Any]]) -> tuple[LiteralString, list[LiteralString]]:
+def _statement(groups: Mapping[str, list[Any]]) -> tuple[LiteralString, list[str]]:
+    """The statement for the groups that are not empty, and the names of the counts that it returns."""
     names = [name for name in WRITE_PARTS if groups[name]]
-    parts: list[LiteralString] = [WRITE_PARTS[name] for name in names]
-    tail: LiteralString = "RETURN " + ", ".join(["s.version AS version", *names])
-    return WRITE_HEAD + "".join(parts) + WRITE_EVENT + tail, names
+    text: LiteralString = WRITE_HEAD
+    for name in names:
+        text += WRITE_PARTS[name]
+    text += WRITE_EVENT + "RETURN s.version AS version"
+    for name in names:
+        text += WRITE_COUNTS[name]
+    return text, names
 
 
 def _groups(key: str, delta: Delta, after: SceneGraph) -> dict[str, list[Any]]:

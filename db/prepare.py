@@ -18,7 +18,7 @@ AWAIT: Final[LiteralString] = "CALL db.awaitIndexes(60)"
 def prepare(database: Database) -> list[str]:
     """Create what is missing and wait until it serves; the names created. Safe to call from several processes."""
     present = database.read(_names, timeout_s=INDEX_TIMEOUT_S)
-    missing = [(name, text) for name, text in definitions() if name not in present]
+    missing: list[tuple[str, LiteralString]] = [(name, text) for name, text in definitions() if name not in present]
     for _, text in missing:
         database.write(_running(text), timeout_s=INDEX_TIMEOUT_S)
     if missing:

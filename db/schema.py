@@ -101,7 +101,7 @@ class Rules:
     one_parent: bool = False
 
 
-VOCABULARIES: Final[Mapping[LiteralString, Rules]] = {
+VOCABULARIES: Final[Mapping[str, Rules]] = {
     "generic": Rules(),
     "virtualhome": Rules(),
     "grasif": Rules(containment=("INSIDE", "ON", "UNDER", "ATTACHED_TO"), one_parent=True),
