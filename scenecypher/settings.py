@@ -15,25 +15,27 @@ class Settings(BaseSettings):
     Times are in seconds, sizes in bytes unless the name says otherwise.
     """
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", populate_by_name=True, frozen=True)
+    model_config = SettingsConfigDict(
+        env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True, frozen=True
+    )
 
-    neo4j_uri: str | None = Field(None, validation_alias="NEO4J_URI")
-    neo4j_username: str = Field("neo4j", validation_alias="NEO4J_USERNAME")
-    neo4j_password: SecretStr | None = Field(None, validation_alias="NEO4J_PASSWORD")
-    neo4j_database: str = Field("neo4j", validation_alias="NEO4J_DATABASE")
+    neo4j_uri: str | None = Field(default=None, validation_alias="NEO4J_URI")
+    neo4j_username: str = Field(default="neo4j", validation_alias="NEO4J_USERNAME")
+    neo4j_password: SecretStr | None = Field(default=None, validation_alias="NEO4J_PASSWORD")
+    neo4j_database: str = Field(default="neo4j", validation_alias="NEO4J_DATABASE")
 
     home: Path = Field(default_factory=lambda: user_data_path("scenecypher"), validation_alias="SCENECYPHER_HOME")
-    heap_mb: int = Field(512, ge=256, validation_alias="SCENECYPHER_HEAP_MB")
-    page_cache_mb: int = Field(128, ge=32, validation_alias="SCENECYPHER_PAGE_CACHE_MB")
+    heap_mb: int = Field(default=512, ge=256, validation_alias="SCENECYPHER_HEAP_MB")
+    page_cache_mb: int = Field(default=128, ge=32, validation_alias="SCENECYPHER_PAGE_CACHE_MB")
 
-    openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
-    openai_base_url: str | None = Field(None, validation_alias="OPENAI_BASE_URL")
-    model: str = Field("gpt-4o-2024-08-06", validation_alias="SCENECYPHER_MODEL")
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias="OPENAI_API_KEY")
+    openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
+    model: str = Field(default="gpt-4o-2024-08-06", validation_alias="SCENECYPHER_MODEL")
 
-    query_timeout_s: float = Field(5.0, gt=0, validation_alias="SCENECYPHER_QUERY_TIMEOUT_S")
-    query_rows: int = Field(1_000, gt=0, validation_alias="SCENECYPHER_QUERY_ROWS")
-    query_bytes: int = Field(1_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_BYTES")
-    commit_timeout_s: float = Field(10.0, gt=0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
+    query_timeout_s: float = Field(default=5.0, gt=0, validation_alias="SCENECYPHER_QUERY_TIMEOUT_S")
+    query_rows: int = Field(default=1_000, gt=0, validation_alias="SCENECYPHER_QUERY_ROWS")
+    query_bytes: int = Field(default=1_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_BYTES")
+    commit_timeout_s: float = Field(default=10.0, gt=0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
 
     @property
     def live_model(self) -> bool:
