@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Annotated
 
-import click
 import typer
 
 from scenecypher.cli import act, ask, db, demo, history, imports, plan, query, scenes
@@ -33,6 +31,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.add_typer(imports.import_app, name="import")
 app.add_typer(scenes.scenes_app, name="scenes")
+scenes.scenes_app.command("schema")(ask.schema)
 app.command("query")(query.query)
 app.command("ask")(ask.ask)
 app.command("act")(act.act)
@@ -57,24 +56,16 @@ def _version(
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; the exit code: 0 done, 1 refused, 2 bad input or set-up, 130 interrupted."""
     try:
-        code = app(list(arguments), standalone_mode=False)
-    except click.exceptions.Abort:
-        errors().print("interrupted; nothing was left half-written")
-        return INTERRUPTED
-    except KeyboardInterrupt:
-        errors().print("interrupted; nothing was left half-written")
-        return INTERRUPTED
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        app(list(arguments))
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:
+            errors().print("interrupted; nothing was left half-written")
+        return ended.code if isinstance(ended.code, int) else 0
     except SceneCypherError as error:
         errors().print(f"[bold red]{_title(error)}[/]", end=" ")
         errors().print(str(error), markup=False, highlight=False)
         return error.exit_code
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
-    return code if isinstance(code, int) else 0
+    return 0
 
 
 def _title(error: SceneCypherError) -> str:

@@ -1,4 +1,4 @@
-"""`scenecypher db`: the database server — start, stop, status, browser."""
+"""`scenecypher db`: the database server — start, stop, status, browser, clean."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from scenecypher.cli.context import errors, output, print_json
+from scenecypher.cli.context import counting, errors, open_store, output, print_json
 from scenecypher.errors import DatabaseUnavailable
 from scenecypher.settings import Settings
 
@@ -74,6 +74,23 @@ def browser(*, open_it: Annotated[bool, typer.Option("--open", help="Open it in 
     out.print(TELL_BROWSER, markup=False)
     if open_it and not webbrowser.open(url):
         errors().print("no web browser could be opened here; open the address yourself")
+
+
+@db_app.command()
+def clean(
+    *,
+    grace_s: Annotated[
+        float, typer.Option("--grace", metavar="SECONDS", min=0, help="Keep what was replaced or left since then.")
+    ] = 3_600,
+    as_json: AsJson = False,
+) -> None:
+    """Free the space of deleted and replaced scenes, and of imports that never ended."""
+    with open_store() as store, counting("cleaning") as progress:
+        cleaned = store.clean(grace_s=grace_s, progress=progress)
+    if as_json:
+        print_json({"cleaned": cleaned})
+    else:
+        output().print(f"{cleaned} scene{'' if cleaned == 1 else 's'} cleaned away")
 
 
 @contextmanager
