@@ -93,9 +93,9 @@ def pages(root: Path) -> list[Path]:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Whether `printed` is what a page shows, trailing blanks aside, with `...` for anything."""
-    pattern = re.escape(_trimmed(expected)).replace(r"\.\.\.", ".*")
-    return re.fullmatch(pattern, _trimmed(printed), re.DOTALL) is not None
+    """Whether `printed` is what a page shows, widths of columns aside, with `...` for anything."""
+    pattern = re.escape(_plain(expected)).replace(r"\.\.\.", ".*")
+    return re.fullmatch(pattern, _plain(printed), re.DOTALL) is not None
 
 
 def simple_commands(text: str) -> Iterator[list[str]]:
@@ -141,8 +141,8 @@ def _console_steps(text: str) -> Iterator[Step]:
         yield Step(command, printed if printed.strip() else None)
 
 
-def _trimmed(text: str) -> str:
-    return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
+def _plain(text: str) -> str:
+    return "\n".join(" ".join(line.split()) for line in text.strip().splitlines())
 
 
 def _without_assignments(words: list[str]) -> list[str]:
