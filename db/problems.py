@@ -24,10 +24,10 @@ def json_path(keys: Sequence[str | int], *, root: str = "$") -> str:
     return root + "".join(_step(key) for key in keys)
 
 
-def problems_of(error: ValidationError, document: object) -> list[Problem]:
+def problems_of(error: ValidationError, document: object, *, root: str = "$") -> list[Problem]:
     """What pydantic found in `document`, in words, at the places of the document itself."""
     details = error.errors(include_url=False, include_context=True)
-    return [(json_path(_place(detail, document)), _cause(detail)) for detail in details[:PROBLEMS_KEPT]]
+    return [(json_path(_place(detail, document), root=root), _cause(detail)) for detail in details[:PROBLEMS_KEPT]]
 
 
 def refusal(file: str, problems: Sequence[Problem]) -> DocumentError:
@@ -75,6 +75,11 @@ _CAUSES: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "model_type": _wanted("a map"),
     "model_attributes_type": _wanted("a map"),
     "literal_error": lambda detail: f"should be {detail['ctx']['expected']}, not {shown(detail['input'])}",
+    "greater_than_equal": lambda detail: f"should be at least {detail['ctx']['ge']}, not {shown(detail['input'])}",
+    "union_tag_not_found": lambda detail: f"has no {detail['ctx']['discriminator']}; add it",
+    "union_tag_invalid": lambda detail: (
+        f"{detail['ctx']['discriminator']} is {shown(detail['ctx']['tag'])}, none of {detail['ctx']['expected_tags']}"
+    ),
     "too_long": lambda detail: f"has {detail['ctx']['actual_length']} items; {detail['ctx']['max_length']} are needed",
     "too_short": lambda detail: f"has {detail['ctx']['actual_length']} items; {detail['ctx']['min_length']} are needed",
 }

@@ -28,6 +28,7 @@ from db.condition.algebra import (
     terms,
 )
 from db.condition.cypher import CypherCondition, to_cypher
+from db.condition.document import condition_document, condition_from_document, condition_schema
 from db.condition.evaluation import evaluate, resolve, witnesses
 from db.condition.shortfall import unmet
 from db.condition.words import explain
@@ -57,6 +58,9 @@ __all__ = [
     "Same",
     "Term",
     "Within",
+    "condition_document",
+    "condition_from_document",
+    "condition_schema",
     "conjuncts",
     "evaluate",
     "explain",

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from db.change import TEXT_FIELDS
 from db.scene import kind_name, relation_type
-from db.value import InvalidValue, Value, checked, property_name, typed
+from db.value import STATE_LENGTH, InvalidValue, Value, checked, label, property_name, shown, typed
 
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -19,6 +19,9 @@ class Id:
     """A constant: the node with this id."""
 
     id: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", label(self.id, "id"))
 
 
 Term: TypeAlias = str | Id
@@ -53,6 +56,9 @@ class HasState:
     x: Term
     state: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "state", label(self.state, "state", longest=STATE_LENGTH))
+
 
 @dataclass(frozen=True, slots=True)
 class HasClass:
@@ -60,6 +66,9 @@ class HasClass:
 
     x: Term
     class_: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "class_", label(self.class_, "class"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,9 @@ class HasAffordance:
 
     x: Term
     affordance: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "affordance", label(self.affordance, "affordance", longest=STATE_LENGTH))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +146,7 @@ class PropertyEquals:
     value: Value
 
     def __post_init__(self) -> None:
-        if self.key not in TEXT_FIELDS:
-            property_name(self.key)
+        comparable_key(self.key)
         object.__setattr__(self, "value", checked(self.value, self.key))
 
     def __eq__(self, other: object) -> bool:
@@ -156,7 +167,7 @@ class Exists:
     where: Condition
 
     def __post_init__(self) -> None:
-        _check_variable(self.var)
+        variable_name(self.var)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +179,7 @@ class ForAll:
     then: Condition
 
     def __post_init__(self) -> None:
-        _check_variable(self.var)
+        variable_name(self.var)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +192,7 @@ class AtLeast:
 
     def __post_init__(self) -> None:
         _check_number(self.n)
-        _check_variable(self.var)
+        variable_name(self.var)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +205,7 @@ class Exactly:
 
     def __post_init__(self) -> None:
         _check_number(self.n)
-        _check_variable(self.var)
+        variable_name(self.var)
 
 
 Atom: TypeAlias = HasState | HasClass | HasKind | HasAffordance | Related | HeldBy | Within | Same | PropertyEquals
@@ -227,13 +238,20 @@ def terms(atom: Atom) -> tuple[Term, ...]:
             return (atom.x,)
 
 
-def _check_variable(name: str) -> None:
+def variable_name(name: str) -> str:
+    """`name`, if a variable may be called so. Raises InvalidValue."""
     if not VARIABLE.fullmatch(name):
-        msg = f"variable {name!r} must be a letter, then letters, digits or underscores, ASCII, at most 64"
+        msg = f"variable {shown(name)} must be a letter, then letters, digits or underscores, ASCII, at most 64"
         raise InvalidValue(msg)
+    return name
+
+
+def comparable_key(key: str) -> str:
+    """`key`, if it names what PropertyEquals may compare. Raises InvalidValue."""
+    return key if key in TEXT_FIELDS else property_name(key)
 
 
 def _check_number(n: int) -> None:
     if type(n) is not int or n < 0:
-        msg = f"a number of nodes is a whole number from 0, not {n!r}"
+        msg = f"a number of nodes is a whole number from 0, not {shown(n)}"
         raise InvalidValue(msg)

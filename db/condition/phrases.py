@@ -50,18 +50,19 @@ STATES: Final[Mapping[str, str]] = {
 """A state that is not listed is said as it is, with spaces for underscores."""
 
 RELATIONS: Final[Mapping[str, Phrase]] = {
-    "INSIDE": Phrase("be", "inside"),
-    "ON": Phrase("be", "on"),
-    "UNDER": Phrase("be", "under"),
-    "ATTACHED_TO": Phrase("be", "attached to"),
-    "CLOSE": Phrase("be", "close to"),
-    "FACING": Phrase("be", "facing"),
-    "BETWEEN": Phrase("be", "a door to"),
-    "CONNECTS": Phrase("be", "connected to"),
-    "HOLDS": Phrase("be", "holding"),
-    "HOLDS_LH": Phrase("be", "holding in the left hand"),
-    "HOLDS_RH": Phrase("be", "holding in the right hand"),
+    "INSIDE": Phrase("be", "inside {}"),
+    "ON": Phrase("be", "on {}"),
+    "UNDER": Phrase("be", "under {}"),
+    "ATTACHED_TO": Phrase("be", "attached to {}"),
+    "CLOSE": Phrase("be", "close to {}"),
+    "FACING": Phrase("be", "facing {}"),
+    "BETWEEN": Phrase("be", "a door to {}"),
+    "CONNECTS": Phrase("be", "connected to {}"),
+    "HOLDS": Phrase("be", "holding {}"),
+    "HOLDS_LH": Phrase("be", "holding {} in the left hand"),
+    "HOLDS_RH": Phrase("be", "holding {} in the right hand"),
 }
+"""`{}` is where the target stands."""
 
 AFFORDANCES: Final[Mapping[str, Phrase]] = {
     "body_part": Phrase("be", "a body part"),
@@ -107,15 +108,13 @@ def affordance_phrase(affordance: str) -> Phrase:
 
 def relation_phrase(type_: str, target: str) -> Phrase:
     """How a relation is said: "inside the fridge"; a type that a scene declares goes by its name."""
-    known = RELATIONS.get(type_)
-    return (
-        Phrase(known.verb, f"{known.rest} {target}") if known else Phrase("have", f"the relation {type_} to {target}")
-    )
+    known = RELATIONS.get(type_, Phrase("have", f"the relation {type_} to {{}}"))
+    return Phrase(known.verb, known.rest.replace("{}", target))
 
 
 def within_phrase(types: Sequence[str], target: str) -> Phrase:
     """How a containment is said: "inside or on the fridge, directly or not"."""
-    ways = " or ".join(RELATIONS[type_].rest if type_ in RELATIONS else type_ for type_ in types)
+    ways = " or ".join(RELATIONS[type_].rest.replace(" {}", "") if type_ in RELATIONS else type_ for type_ in types)
     return Phrase("be", f"{ways} {target}, directly or not")
 
 

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final, assert_never
 
 from db.condition.algebra import (
+    NEVER,
     And,
     AtLeast,
     Atom,
@@ -14,10 +15,13 @@ from db.condition.algebra import (
     Exactly,
     Exists,
     ForAll,
+    HasClass,
+    HasKind,
     Id,
     Not,
     Or,
     Quantifier,
+    conjuncts,
     terms,
 )
 from db.condition.evaluation import evaluate, witnesses
@@ -67,11 +71,19 @@ def _failures_of_not(part: Condition, graph: SceneGraph, bindings: Mapping[str, 
         case Or():
             for choice in part.parts:
                 yield from _failures(Not(choice), graph, bindings)
-        case Exists():
+        case And(()):
+            yield Speaker(graph, bindings).said(NEVER)
+        case Exists() if telling := _told(part):
             found = witnesses(part.var, part.where, graph=graph, bindings=bindings)
-            yield from _cases(Not(part.where), part.var, found, graph=graph, bindings=bindings)
+            yield from _cases(Not(And(telling)), part.var, found, graph=graph, bindings=bindings)
         case _:
             yield Speaker(graph, bindings).said(part)
+
+
+def _told(condition: Exists) -> tuple[Condition, ...]:
+    """What a sentence about one witness says: not that an apple is an apple."""
+    parts = conjuncts(condition.where)
+    return tuple(part for part in parts if not (isinstance(part, HasClass | HasKind) and part.x == condition.var))
 
 
 def _failures_of_quantifier(condition: Quantifier, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:

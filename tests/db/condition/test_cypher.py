@@ -20,6 +20,7 @@ from db.condition import (
     Exactly,
     Exists,
     ForAll,
+    HasAffordance,
     HasClass,
     HasKind,
     HasState,
@@ -82,11 +83,32 @@ def test_memory_and_cypher_agree(
 
 
 CUP = Node("cup", "Object", "cup", "cup")
+ABSENT: list[Condition] = [
+    HasState(Id("missing"), "open"),
+    HasClass(Id("missing"), "cup"),
+    HasKind(Id("missing"), "Object"),
+    HasAffordance(Id("missing"), "grabbable"),
+    PropertyEquals(Id("missing"), "color", "red"),
+    PropertyEquals(Id("missing"), "size_x", 1.0),
+    PropertyEquals(Id("missing"), "name", "cup"),
+    PropertyEquals(Id("n7"), "confidence", 1.0),
+    PropertyEquals(Id("n7"), "never_there", (1,)),
+    Related(Id("missing"), "ON", Id("n7")),
+    Related(Id("n7"), "NEXT_TO", Id("missing")),
+    HeldBy(Id("n7"), Id("missing")),
+    Within(Id("missing"), Id("n7")),
+    Within(Id("n7"), Id("missing"), ("NEXT_TO",)),
+    Same(Id("missing"), Id("missing")),
+    Same("unbound", "unbound"),
+    HasState("unbound", "open"),
+]
 SAMPLES: list[Condition] = [
+    *ABSENT,
+    *map(Not, ABSENT),
+    *(Exists("x", Not(absent)) for absent in ABSENT),
+    *(ForAll("x", ALWAYS, absent) for absent in ABSENT),
     ALWAYS,
     NEVER,
-    Not(HasState("unbound", "open")),
-    Not(Same(Id("missing"), Id("missing"))),
     Same("a", Id("n7")),
     Exists("x", ALWAYS),
     ForAll("x", HasClass("x", "no such class"), NEVER),
