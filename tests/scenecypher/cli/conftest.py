@@ -1,0 +1,55 @@
+"""Commands run as a user's, in this process, on the throw-away server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from db.store import SceneStore
+from importers.home import small_home
+from scenecypher.cli.app import run
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Command = Callable[..., Ran]
+
+
+@pytest.fixture
+def command(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs `scenecypher` with these arguments."""
+    for name, value in user_env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def ran(*arguments: str) -> Ran:
+        capsys.readouterr()
+        code = run(arguments)
+        return Ran(code, *capsys.readouterr())
+
+    return ran
+
+
+@pytest.fixture
+def home(store: SceneStore) -> Iterator[str]:
+    """A small home of one test's own; its name."""
+    name = f"test/home-{uuid4().hex[:10]}"
+    store.put(replace(small_home(), name=name))
+    yield name
+    for info in store.scenes():
+        if info.name.startswith(name):
+            store.delete(info.name)

@@ -1,0 +1,122 @@
+"""Scenes, actions, history and their undoing, as typed; exit codes 0 done, 1 refused, 2 bad input or set-up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from db.store import SceneStore
+from tests.scenecypher.cli.conftest import Command
+
+CUP, MICROWAVE = "cup_2004", "microwave_297"
+
+
+def test_a_scene_is_listed_shown_and_exported(command: Command, home: str, tmp_path: Path) -> None:
+    listed = command("scenes", "list", "--json")
+    assert home in [row["name"] for row in listed.json]
+    assert home in command("scenes", "list").out
+    shown = command("scenes", "show", home, "--json").json
+    assert shown["version"] == 0
+    assert "bathroom_1" in shown["places"]
+    assert "bathroom_1" in command("scenes", "show", home).out
+    file = tmp_path / "home.json"
+    assert command("scenes", "export", home, "--out", str(file)).code == 0
+    assert len(json.loads(file.read_text())["nodes"]) == shown["nodes"]
+
+
+def test_a_copy_is_its_own_and_a_deleted_scene_is_gone(command: Command, home: str) -> None:
+    assert command("scenes", "copy", home, f"{home}-copy").code == 0
+    assert command("scenes", "diff", home, f"{home}-copy").out.strip() == "no difference"
+    assert command("act", home, f"walk({CUP})").code == 0
+    changes = command("scenes", "diff", home, f"{home}-copy", "--json").json
+    assert changes
+    assert changes == _inverse_order(command("scenes", "diff", f"{home}-copy", home, "--json").json)
+    assert command("scenes", "delete", f"{home}-copy", "--yes").code == 0
+    gone = command("scenes", "show", f"{home}-copy")
+    assert (gone.code, gone.out) == (2, "")
+    assert "no scene named" in gone.err
+
+
+def _inverse_order(changes: list[list[str]]) -> list[list[str]]:
+    """A list of relation changes seen from the other side."""
+    flipped = [[("+" if tag[0] == "-" else "-") + tag[1:], *rest] for tag, *rest in changes]
+    return sorted(flipped, key=lambda change: (change[0] != "-rel", change[1:]))
+
+
+def test_an_action_is_refused_carried_out_and_undone(command: Command, home: str, store: SceneStore) -> None:
+    before = store.load(home).graph
+    refused = command("act", home, f"grab({CUP})")
+    assert refused.code == 1
+    assert f"walk({CUP}) first" in refused.err
+    assert store.load(home).graph == before
+
+    assert command("act", home, f"walk({CUP})").code == 0
+    assert command("act", home, "grab(cup)").code == 1, "there are two cups"
+    grabbed = command("act", home, f"grab({CUP})", "--json")
+    assert [step["version"] for step in grabbed.json] == [2]
+
+    log = command("history", home, "--json").json
+    assert [event["action"] for event in log] == [f"walk({CUP})", f"grab({CUP})"]
+    assert command("undo", home).code == 0
+    assert "undone" in command("history", home).out
+    assert command("redo", home).code == 0
+    assert command("undo", home, "--to", "0").code == 0
+    assert store.load(home).graph == before
+    assert command("scenes", "diff", home, "--since", "0").out.strip() == "no difference"
+
+
+def test_a_correction_does_first_what_stands_in_the_way(command: Command, home: str) -> None:
+    fixed = command("act", home, f"put_in({CUP}, {MICROWAVE})", "--fix", "--json")
+    assert fixed.code == 0, fixed.err
+    actions = [step["action"] for step in fixed.json]
+    assert actions[-1] == f"put_in({CUP}, {MICROWAVE})"
+    assert f"grab({CUP})" in actions
+    assert f"open({MICROWAVE})" in actions
+    assert all(step["inserted_because"] for step in fixed.json[:-1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("undo", "{home}"), 2, "nothing to undo"),
+        (("redo", "{home}"), 2, "nothing to redo"),
+        (("undo", "{home}", "--to", "7"), 2, "can't undo to version 7"),
+        (("act", "{home}", "fly(cup_2004)"), 1, "there is no action 'fly'"),
+        (("act", "{home}", "grab(unicorn)"), 1, "there is no 'unicorn'"),
+        (("act", "{home}", "grab"), 1, "that is no action"),
+        (("act", "{home}", "grab(cup)"), 1, "can mean several things"),
+        (("query", "{home}", "MATCH (n) DELETE n"), 1, "refused"),
+        (("query", "nowhere", "RETURN 1"), 2, "no scene named"),
+        (("scenes", "copy", "{home}", "{home}"), 2, "exists"),
+        (("scenes", "diff", "{home}"), 2, "--since"),
+        (("plan", "{home}", "tidy up"), 2, "OPENAI_API_KEY"),
+        (("plan", "{home}", "tidy up", "--method", "magic"), 2, ""),
+        (("ask", "{home}", "where is the cup?"), 2, "OPENAI_API_KEY"),
+        (("sing",), 2, "No such command"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_what_goes_wrong_says_what_and_how(
+    command: Command, home: str, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    ran = command(*(argument.replace("{home}", home) for argument in arguments))
+    assert ran.code == code, ran
+    assert said in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_wrong_password_and_a_server_that_is_not_there(
+    command: Command, home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = command("scenes", "list")
+    assert right.code == 0
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:9")
+    nobody = command("scenes", "list")
+    assert nobody.code == 2
+    assert "NEO4J_URI" in nobody.err
+
+
+def test_without_arguments_the_help_is_shown(command: Command) -> None:
+    assert "demo" in command("--help").out
