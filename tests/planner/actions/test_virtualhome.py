@@ -107,7 +107,10 @@ def proposal(chance: random.Random, graph: SceneGraph) -> tuple[str, tuple[str, 
     """Any action, on things mostly near and mostly fit for it, so that many are feasible."""
     operator = OPERATORS[chance.choice(list(OPERATORS))]
     held = graph.targets(agent_of(graph), "HOLDS_RH", "HOLDS_LH")
-    things = [chance.choice(fit(operator.name, graph, near=chance.random() < 0.9) or list(graph.nodes))]
+    fitting = fit(operator.name, graph, near=chance.random() < 0.9)
+    if not fitting:
+        return "walk", (chance.choice(fit(operator.name, graph, near=False)),)
+    things = [chance.choice(fitting)]
     if len(operator.parameters) == 2:
         things = [chance.choice(held) if held and chance.random() < 0.8 else things[0], *things]
     return operator.name, tuple(things)

@@ -1,0 +1,79 @@
+"""Every operator's row: what it brings about, and each requirement broken alone, in memory and in the database alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from db.catalog import SceneInfo
+from db.delta import apply
+from db.imported import ImportedScene
+from db.scene import SceneGraph
+from db.store import SceneStore
+from planner.actions.execution import Infeasible, simulate
+from planner.actions.operator import AGENT
+from planner.actions.simulator import Simulator
+from planner.actions.text import parse
+from planner.actions.virtualhome import OPERATORS
+from tests.db.test_store import fresh
+from tests.planner.actions.worlds import ROBOT, ROWS, Broken, Row
+
+BREAKS = [(row, broken) for row in ROWS for broken in row.broken]
+BREAK_NAMES = [f"{row.action} {broken.name}" for row, broken in BREAKS]
+
+
+def put(store: SceneStore, graph: SceneGraph) -> SceneInfo:
+    name = fresh("act")
+    store.put(ImportedScene(name, graph, vocabulary="virtualhome"))
+    return store.find(name)
+
+
+def in_memory(graph: SceneGraph, action: str) -> SceneGraph:
+    call = parse(action)
+    operator = OPERATORS[call.name]
+    names = (parameter.name for parameter in operator.parameters)
+    bindings = {AGENT: ROBOT, **dict(zip(names, call.arguments, strict=True))}
+    return apply(graph, simulate(operator, graph, bindings, action=action))
+
+
+def test_every_requirement_of_every_operator_is_broken_once() -> None:
+    for row in ROWS:
+        operator = OPERATORS[parse(row.action).name]
+        broken = {_broken(row, each) for each in row.broken}
+        assert broken == set(range(len(operator.requires))), row.action
+
+
+def _broken(row: Row, broken: Broken) -> int:
+    with pytest.raises(Infeasible) as refused:
+        in_memory(broken.graph, row.action)
+    (unmet,) = refused.value.unmet
+    return OPERATORS[parse(row.action).name].requires.index(unmet.requirement)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.action for row in ROWS])
+def test_an_action_does_what_it_says_and_can_be_undone(store: SceneStore, row: Row) -> None:
+    scene = put(store, row.graph)
+    (step,) = Simulator(store, scene).act(row.action)
+    after = store.load(scene.name).graph
+    assert after == in_memory(row.graph, row.action) != row.graph
+    assert after.relations >= set(row.gained)
+    for id_, states in row.states:
+        assert after.nodes[id_].states == tuple(states.split())
+    (event,) = store.history(scene)
+    assert (event.action, event.actor, event.delta, event.version) == (row.action, "person", step.delta, step.version)
+    store.undo(scene)
+    assert store.load(scene.name).graph == row.graph
+
+
+@pytest.mark.parametrize(("row", "broken"), BREAKS, ids=BREAK_NAMES)
+def test_a_broken_requirement_is_named_and_nothing_changes(store: SceneStore, row: Row, broken: Broken) -> None:
+    scene = put(store, broken.graph)
+    with pytest.raises(Infeasible) as in_database:
+        list(Simulator(store, scene).act(row.action))
+    with pytest.raises(Infeasible) as in_mind:
+        in_memory(broken.graph, row.action)
+    assert in_database.value.reasons == in_mind.value.reasons
+    (reason,) = in_database.value.reasons
+    assert broken.says in reason
+    snapshot = store.load(scene.name)
+    assert (snapshot.graph, snapshot.info.version) == (broken.graph, 0)
+    assert store.history(scene) == []

@@ -1,0 +1,205 @@
+"""Acting on a real server: memory equals database, references, corrections, several agents, round trips."""
+
+from __future__ import annotations
+
+import logging
+import random
+
+import pytest
+
+from db.catalog import SceneInfo
+from db.delta import Delta, apply
+from db.imported import ImportedScene
+from db.scene import Node, Relation, SceneGraph
+from db.store import SceneStore
+from importers.eai import graph_files
+from importers.virtualhome import packaged_scene
+from planner.actions.execution import Infeasible, simulate
+from planner.actions.operator import AGENT
+from planner.actions.simulator import Simulator, Step
+from planner.actions.virtualhome import OPERATORS
+from scenecypher.errors import ActionRefused, InputError, UnknownReference
+from tests.db.test_store import fresh
+from tests.planner.actions.test_operators import put
+from tests.planner.actions.test_virtualhome import agent_of, proposal
+from tests.planner.actions.worlds import BOTH_HANDS, FAR, HOME, ROBOT, edited, mutual
+from tests.sampling import FULL
+
+STEPS = 150 if FULL else 25
+
+
+def carried_out(steps: list[Step]) -> list[tuple[str, str | None]]:
+    return [(step.action, step.because) for step in steps]
+
+
+@pytest.mark.parametrize("seed", range(8 if FULL else 2))
+def test_on_a_real_home_the_database_does_what_memory_does(store: SceneStore, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311
+    graph = packaged_scene(chance.choice(sorted(graph_files()))).graph
+    scene = put(store, graph)
+    simulator = Simulator(store, scene)
+    snapshots = {0: graph}
+    for _ in range(STEPS):
+        action, arguments = proposal(chance, graph)
+        expected = in_mind(graph, action, arguments)
+        text = f"{action}({', '.join(arguments)})"
+        if isinstance(expected, Delta):
+            (step,) = simulator.act(text)
+            assert step.delta == expected, text
+            graph = apply(graph, expected)
+            snapshots[step.version] = graph
+        else:
+            with pytest.raises(Infeasible) as refused:
+                list(simulator.act(text))
+            assert refused.value.reasons == expected, text
+    assert store.load(scene.name).graph == graph
+    assert len(snapshots) > STEPS / 5
+    middle = max(version for version in snapshots if version <= len(snapshots) // 2)
+    assert store.as_of(scene.name, middle) == snapshots[middle]
+    store.undo(scene, to=middle)
+    assert store.load(scene.name).graph == snapshots[middle]
+    store.undo(scene, to=0)
+    assert store.load(scene.name).graph == snapshots[0]
+
+
+def in_mind(graph: SceneGraph, action: str, arguments: tuple[str, ...]) -> Delta | tuple[str, ...]:
+    operator = OPERATORS[action]
+    names = (parameter.name for parameter in operator.parameters)
+    bindings = {AGENT: agent_of(graph), **dict(zip(names, arguments, strict=True))}
+    try:
+        return simulate(operator, graph, bindings, action=action)
+    except Infeasible as refused:
+        return refused.reasons
+
+
+def test_a_reference_is_an_id_a_unique_name_or_a_unique_class(store: SceneStore) -> None:
+    nodes = dict(HOME.nodes) | {"x1": Node("x1", "Object", "Tom's mug, blue", "mug", affordances=("grabbable",))}
+    relations = {*HOME.relations, *mutual(ROBOT, "x1"), Relation("x1", "INSIDE", "kitchen_10")}
+    scene = put(store, SceneGraph.of(nodes.values(), relations))
+    simulator = Simulator(store, scene)
+    assert [step.action for step in simulator.act("""grab("Tom's mug, blue")""")] == ["grab(x1)"]
+    assert [step.action for step in simulator.act("put on (mug, table)")] == ["put_on(x1, table_20)"]
+    assert [step.action for step in simulator.act("Grab(x1);")] == ["grab(x1)"]
+    assert [event.action for event in store.history(scene)] == ["grab(x1)", "put_on(x1, table_20)", "grab(x1)"]
+
+
+def test_an_unknown_reference_is_refused_with_the_nearest_words(store: SceneStore) -> None:
+    twin = Node("cup_34", "Object", "cup_34", "cup")
+    scene = put(store, SceneGraph.of([*HOME.nodes.values(), twin], HOME.relations))
+    simulator = Simulator(store, scene)
+    with pytest.raises(UnknownReference, match="can mean several things: cup_30, cup_34; use the id"):
+        list(simulator.act("grab(cup)"))
+    with pytest.raises(UnknownReference, match=r"no 'Fridge_12' .*did you mean 'fridge_21'.*\?"):
+        list(simulator.act("open(Fridge_12)"))
+    assert store.load(scene.name).info.version == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("fly(cup_30)", r"there is no action 'fly'; choose one of walk\(x\), grab\(x\), put_on\(x, y\)"),
+        ("grap(cup_30)", "did you mean 'grab'"),
+        ("grab()", r"0 arguments are given; it takes 1, as in grab\(x\)"),
+        ("put_on(cup_30)", "1 arguments are given; it takes 2"),
+        ("grab cup_30", "that is no action; write one like"),
+        ("", "that is no action"),
+        ("grab(" + "x" * 10_000 + ")", "that is no action"),
+    ],
+)
+def test_what_is_no_action_is_refused_in_words(store: SceneStore, text: str, says: str) -> None:
+    with pytest.raises(ActionRefused, match=says):
+        list(Simulator(store, SceneInfo("k", "n", "world", "virtualhome", "ready", 0)).act(text))
+
+
+def test_a_vocabulary_without_actions_says_so(store: SceneStore) -> None:
+    with pytest.raises(InputError, match="'babyai' have no actions"):
+        Simulator(store, SceneInfo("k", "n", "world", "babyai", "ready", 0))
+
+
+def test_a_correction_goes_there_opens_and_then_grabs(store: SceneStore) -> None:
+    scene = put(store, edited(HOME, remove=[*FAR], add=[*mutual("egg_32", "fridge_21")]))
+    steps = list(Simulator(store, scene, fix=True, actor="stepwise").act("grab(egg_32)"))
+    far, shut = f"{ROBOT} is not close to egg_32", "egg_32 is inside fridge_21, which is closed"
+    assert carried_out(steps) == [("walk(egg_32)", far), ("open(fridge_21)", shut), ("grab(egg_32)", None)]
+    history = [(event.action, event.actor) for event in store.history(scene)]
+    inserted = (f"walk(egg_32)  [inserted: {far}]", f"open(fridge_21)  [inserted: {shut}]")
+    assert history == [(action, "stepwise") for action in (*inserted, "grab(egg_32)")]
+
+
+def test_a_correction_frees_a_hand_on_a_surface_within_reach(store: SceneStore) -> None:
+    scene = put(store, edited(HOME, add=BOTH_HANDS))
+    steps = list(Simulator(store, scene, fix=True).act("open(fridge_21)"))
+    full = f"{ROBOT} has no free hand, since it holds plate_31 and egg_32: put one of them down first"
+    assert carried_out(steps) == [("put_on(plate_31, table_20)", full), ("open(fridge_21)", None)]
+
+
+def test_a_chain_of_corrections_fetches_what_is_to_be_put(store: SceneStore) -> None:
+    scene = put(store, HOME)
+    steps = list(Simulator(store, scene, fix=True).act("put_in(book_33, fridge_21)"))
+    assert [step.action for step in steps] == [
+        "walk(book_33)",
+        "grab(book_33)",
+        "walk(fridge_21)",
+        "open(fridge_21)",
+        "put_in(book_33, fridge_21)",
+    ]
+    graph = store.load(scene.name).graph
+    assert Relation("book_33", "INSIDE", "fridge_21") in graph.relations
+
+
+@pytest.mark.parametrize("action", ["grab(table_20)", "open(fridge_21)"])
+def test_what_no_rule_mends_is_refused_before_anything_is_inserted(store: SceneStore, action: str) -> None:
+    scene = put(store, edited(HOME, remove=FAR, states={"fridge_21": "open off"}))
+    with pytest.raises(Infeasible):
+        list(Simulator(store, scene, fix=True).act(action))
+    assert store.history(scene) == []
+
+
+def test_without_a_surface_in_reach_no_hand_is_freed_and_both_reasons_are_told(store: SceneStore) -> None:
+    scene = put(store, edited(HOME, add=BOTH_HANDS, affordances={"table_20": ""}))
+    with pytest.raises(Infeasible, match="put one of them down first"):
+        list(Simulator(store, scene, fix=True).act("open(fridge_21)"))
+    assert store.history(scene) == []
+
+
+def test_each_agent_acts_for_itself(store: SceneStore) -> None:
+    other = Node("robot_2", "Agent", "robot_2", "robot")
+    graph = SceneGraph.of([*HOME.nodes.values(), other], {*HOME.relations, Relation("robot_2", "INSIDE", "hall_11")})
+    scene = put(store, graph)
+    list(Simulator(store, scene, agent="robot_2").act("walk(book_33)"))
+    list(Simulator(store, scene).act("grab(cup_30)"))
+    relations = store.load(scene.name).graph.relations
+    assert {Relation("robot_2", "CLOSE", "book_33"), Relation(ROBOT, "HOLDS_RH", "cup_30")} <= relations
+    with pytest.raises(ActionRefused, match="there is no agent 'robot_9' here"):
+        list(Simulator(store, scene, agent="robot_9").act("grab(cup_30)"))
+
+
+def test_a_scene_without_agent_says_so(store: SceneStore) -> None:
+    scene = put(store, SceneGraph.of([HOME.nodes["kitchen_10"], HOME.nodes["cup_30"]]))
+    with pytest.raises(ActionRefused, match="this scene has no agent"):
+        list(Simulator(store, scene).act("grab(cup_30)"))
+
+
+@pytest.mark.parametrize("action", ["walk(book_33)", "grab(cup_30)", "open(fridge_21)", "walk(kitchen_10)"])
+def test_an_action_takes_two_statements(store: SceneStore, action: str, caplog: pytest.LogCaptureFixture) -> None:
+    scene = put(store, HOME)
+    with caplog.at_level(logging.DEBUG, logger="neo4j.io"):
+        list(Simulator(store, scene).act(action))
+    sent = [record.getMessage() for record in caplog.records]
+    counts = [sum(f"C: {word} " in line or line.endswith(f"C: {word}") for line in sent) for word in ("RUN", "COMMIT")]
+    assert counts == [2, 1]
+
+
+def test_parts_of_a_scene_with_names_apart_from_ids_are_named_by_both(store: SceneStore) -> None:
+    graph = SceneGraph.of(
+        [
+            Node("p1", "Place", "kitchen", "kitchen"),
+            Node("a1", "Agent", "robot", "robot"),
+            Node("o1", "Object", "cup", "cup", affordances=("grabbable",)),
+        ],
+        [Relation("a1", "INSIDE", "p1"), Relation("o1", "INSIDE", "p1")],
+    )
+    name = fresh("names")
+    store.put(ImportedScene(name, graph, vocabulary="virtualhome"))
+    with pytest.raises(Infeasible, match=r"robot \(a1\) is not close to cup \(o1\): walk\(o1\) first"):
+        list(Simulator(store, store.find(name)).act("grab(cup)"))
