@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import writing
+from benchmarks import acting, reading, writing
 from benchmarks.frame import Row
 from db.connection import Database
 
@@ -14,5 +14,9 @@ Benchmark: TypeAlias = Callable[[Database], Iterator[Row]]
 BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "commits": writing.commits,
     "imports": writing.imports,
+    "actions": acting.actions,
+    "queries": reading.queries,
+    "lookups": reading.lookups,
+    "schema": reading.schema,
 }
 """Each function makes scenes of its own and deletes them; its docstring's first line says what it compares."""

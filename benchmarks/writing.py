@@ -48,7 +48,7 @@ def commits(database: Database) -> Iterator[Row]:
     """A commit that moves an object, beside one hand-written statement that does the same writes."""
     store = SceneStore(database)
     with scene(store) as ours, scene(store) as theirs:
-        move, by_hand = _moving(store, ours), _moving_by_hand(database, theirs)
+        move, by_hand = _moving(store, ours), moving_by_hand(database, theirs)
         yield compare("commit: move an object (one hand-written statement)", move, reference=by_hand, limit=1.8)
 
 
@@ -91,7 +91,8 @@ def _move(here: str, there: str) -> Delta:
     return Delta.of([RemoveRelation(Relation(OBJECT, "INSIDE", here)), AddRelation(Relation(OBJECT, "INSIDE", there))])
 
 
-def _moving_by_hand(database: Database, info: SceneInfo) -> Callable[[], object]:
+def moving_by_hand(database: Database, info: SceneInfo) -> Callable[[], object]:
+    """Moves the object to and fro by the one statement."""
     ends = cycle(((HERE, THERE), (THERE, HERE)))
 
     def move() -> None:

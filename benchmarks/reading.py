@@ -1,0 +1,70 @@
+"""Gated queries beside the bare driver, a small database beside a big one, and what a model is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from neo4j import ManagedTransaction
+
+from benchmarks.frame import Row, compare, median_ms
+from benchmarks.writing import TIMEOUT_S, scene
+from db.catalog import SceneInfo
+from db.connection import Database
+from db.enumerate import Enumerator
+from db.gate import Gate, Limits, SceneRef
+from db.gate.scope import scope
+from db.scene import Node, SceneGraph
+from db.schema import vocabulary_of
+from db.store import SceneStore
+from retriever.schema_text import schema_text
+
+WHERE: Final = "MATCH (c:Object {name: 'cup_1'})-[:INSIDE]->(room:Place) RETURN c.name, room.name"
+NAMED: Final = "MATCH (c:Object {name: 'cup_1'}) RETURN c.id, c.states"
+MANY: Final = 300_000
+
+
+def queries(database: Database) -> Iterator[Row]:
+    """A query of a text seen before, through the gate, beside the same scoped text in `session.execute_read`."""
+    with scene(SceneStore(database)) as info:
+        gate, vocabulary = Gate(database), vocabulary_of(info.declared)
+        scoped = scope(WHERE, vocabulary, Limits())
+        text: Any = scoped.text
+        parameters: dict[str, Any] = {**scoped.strings, "__scene": info.key}
+
+        def bare() -> object:
+            def work(tx: ManagedTransaction) -> list[Any]:
+                return tx.run(text, parameters).values()
+
+            return database.read(work, timeout_s=TIMEOUT_S)
+
+        what = "query: a text seen before (bare driver, same scoped text)"
+        yield compare(
+            what, lambda: gate.run(WHERE, SceneRef(info.key, info.name), vocabulary), reference=bare, limit=2.0
+        )
+
+
+def lookups(database: Database) -> Iterator[Row]:
+    """A lookup by name with 300,000 nodes more in the database, beside the same before they came."""
+    store = SceneStore(database)
+    with scene(store) as info:
+        before = _lookup_ms(database, info)
+        crowd = SceneGraph.of(Node(f"n{i}", "Object", f"n{i}", f"thing_{i % 500}") for i in range(MANY))
+        with scene(store, crowd):
+            after = _lookup_ms(database, info)
+    yield Row(f"lookup by name: 300 and {MANY:,} nodes (300 nodes)", after, before, 1.5)
+
+
+def schema(database: Database) -> Iterator[Row]:
+    """The schema text of a home of 300 nodes: read anew, and kept; the references are the budgets in ms."""
+    with scene(SceneStore(database)) as info:
+        kept = Enumerator(database)
+        cold = median_ms(lambda: schema_text(Enumerator(database).of(info), vocabulary="virtualhome"), rounds=30)
+        warm = median_ms(lambda: schema_text(kept.of(info), vocabulary="virtualhome"))
+    yield Row("schema text, 300 nodes, cold (20 ms)", cold, 20.0, 1.0)
+    yield Row("schema text, 300 nodes, cached (1 ms)", warm, 1.0, 1.0)
+
+
+def _lookup_ms(database: Database, info: SceneInfo) -> float:
+    gate, vocabulary = Gate(database), vocabulary_of(info.declared)
+    return median_ms(lambda: gate.run(NAMED, SceneRef(info.key, info.name), vocabulary))
