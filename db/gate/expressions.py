@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from db.gate.hints import no_function
@@ -120,13 +121,13 @@ class Expressions(Lists, ABC):
         self.expect(")")
 
     def is_arrow(self, index: int) -> bool:
-        """Whether a relation begins here: `-[`, `--(`, `-->`, `<-[`, `<--`."""
-        marks = [token.text if token.kind == "mark" else "" for token in self.tokens[index : index + 4]]
+        """Whether a relation begins here: `-[`, `--(`, `-->`, `--+(`, `<-[`, `<--`."""
+        marks = [token.text if token.kind == "mark" else "" for token in self.tokens[index : index + 4]] + [""]
         if marks[:1] == ["<"]:
             marks = marks[1:]
         if marks[:2] == ["-", "["]:
             return True
-        return marks[:2] == ["-", "-"] and marks[2:3] in (["("], [">"])
+        return marks[:2] == ["-", "-"] and marks[2:3] != [""]
 
     def bracket(self) -> None:
         """Read `[…]`: an index after a value, else a list."""
@@ -160,7 +161,7 @@ class Expressions(Lists, ABC):
     def _call(self, token: Token, name: str) -> None:
         opening = self.expect("(")
         closing = self.closing[opening]
-        lowered = name.lower()
+        lowered, used = name.lower(), len(self.reading.uses)
         if lowered not in FUNCTIONS:
             raise no_function(name)
         if token.word in PATH_FUNCTIONS:
@@ -177,6 +178,8 @@ class Expressions(Lists, ABC):
         if lowered == "keys":
             self.reading.insert_before(opening - 1, "[__k IN ")
             self.reading.insert_after(closing, f" WHERE __k <> '{SCENE_KEY}']")
+        if lowered == "coalesce":
+            self.reading.uses[used:] = [replace(use, tested=True) for use in self.reading.uses[used:]]
         self.reading.calls.append(Call(lowered, token, self._split(opening, closing)))
 
     def _predicate(self) -> None:

@@ -38,7 +38,7 @@ LISTED: Final = 12
 def check_names(reading: Reading, vocabulary: Vocabulary, known: Known) -> None:
     """Refuse the first name that neither the registry nor the scene nor the query itself defines.
 
-    A property that is only asked whether it is there (`IS NULL`) may be unknown: the answer is right.
+    A property may be unknown where its absence is provided for, in `IS NULL` and `coalesce()`: the answer is right.
     """
     for use in reading.uses:
         if not _is_known(use, reading, vocabulary):

@@ -95,7 +95,7 @@ class Patterns(Expressions):
 
     def _node_label(self) -> None:
         if not self.take_mark(":") and not self.take_word("IS"):
-            self.reading.insert_before(self.at, f":{LABEL}")
+            self.reading.insert_after(self.at - 1, f":{LABEL}")
             return
         first = self.at
         if self.labels("label"):
@@ -106,7 +106,7 @@ class Patterns(Expressions):
 
     def _node_map(self) -> None:
         if not self.take_mark("{"):
-            self.reading.insert_before(self.at, f" {{{SCOPE}}}")
+            self.reading.insert_after(self.at - 1, f" {{{SCOPE}}}")
             return
         self.reading.insert_after(self.at - 1, SCOPE if self.is_mark("}") else f"{SCOPE}, ")
         self.entries(properties=True)

@@ -18,7 +18,7 @@ OPENING = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A name from the registry that the text uses; `tested`: a property only asked whether it is there."""
+    """A name from the registry that the text uses; `tested`: a property whose absence is provided for."""
 
     kind: UseKind
     token: Token

@@ -40,7 +40,7 @@ V = TypeVar("V")
 STATE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s.status, s.version"
 EXPLAIN: Final = "EXPLAIN "
 READY: Final = "ready"
-TRIES: Final = 4
+TRIES: Final = 8
 """How often a query is run whose scene changes meanwhile."""
 GRACE_S: Final = 0.5
 """How long after its time limit the server may take to end a transaction before the watchdog does."""
@@ -89,7 +89,7 @@ class Gate:
         self._texts: Kept[tuple[str, Vocabulary], Scoped] = Kept(KEPT)
         self._plans: Kept[str, tuple[float, Plan]] = Kept(KEPT)
         self._versions: Kept[str, int] = Kept(KEPT)
-        self._marks = (f"gate-{secrets.token_hex(8)}-{number}" for number in itertools.count())
+        self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
 
     def check(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Verdict:
         """Everything short of running it. `known`: values that occur in the scene, for better hints.
@@ -135,7 +135,7 @@ class Gate:
     @contextmanager
     def _transaction(self, scoped: Scoped, scene: SceneRef) -> Iterator[Transaction]:
         """A read transaction that is rolled back, timed by the server and watched by us; errors in words for models."""
-        mark = next(self._marks)
+        mark = f"{self._mark}-{next(self._numbers)}"
         seconds = self.limits.seconds
         try:
             with (

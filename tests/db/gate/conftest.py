@@ -1,0 +1,89 @@
+"""The scenes `home` and `other` under these very keys, since the corpus names them."""
+
+import fcntl
+import json
+import tempfile
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from neo4j import ManagedTransaction
+
+from db.connection import Database
+from db.gate import Gate, SceneRef
+from db.prepare import prepare
+from tests.db.gate.corpus import CANARY, DATA
+
+HOME = SceneRef("home", "test/home")
+OTHER = SceneRef("other", "test/other")
+TIMEOUT_S = 60.0
+
+
+@pytest.fixture(scope="session")
+def scenes(database: Database) -> Iterator[Database]:
+    """A server that holds `home`, `other` and a history of both; only one session a server at a time may."""
+    name = f"scenecypher-gate-{sha256(database.address.uri.encode()).hexdigest()[:16]}.lock"
+    with (Path(tempfile.gettempdir()) / name).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        prepare(database)
+        database.write(clear, timeout_s=TIMEOUT_S)
+        for key, graph in json.loads((DATA / "scenes.json").read_text("utf-8")).items():
+            load(database, key, graph)
+        yield database
+        database.write(clear, timeout_s=TIMEOUT_S)
+
+
+@pytest.fixture(scope="session")
+def gate(scenes: Database) -> Gate:
+    return Gate(scenes)
+
+
+def clear(tx: ManagedTransaction) -> None:
+    tx.run("MATCH (n:Entity|Event) WHERE n.scene IN ['home', 'other'] DETACH DELETE n")
+    tx.run("MATCH (s:Scene) WHERE s.key IN ['home', 'other'] DETACH DELETE s")
+
+
+def load(database: Database, key: str, graph: dict[str, Any]) -> None:
+    def work(tx: ManagedTransaction) -> None:
+        tx.run("CREATE (:Scene {key: $key, name: 'test/' + $key, status: 'ready', version: 3, declared: []})", key=key)
+        for kind in {node["kind"] for node in graph["nodes"]}:
+            rows = [without(node, "kind") | {"scene": key} for node in graph["nodes"] if node["kind"] == kind]
+            tx.run(cast("Any", f"UNWIND $rows AS row CREATE (n:Entity:{kind}) SET n = row"), rows=rows)
+        for type_ in {relation["type"] for relation in graph["relations"]}:
+            text = (
+                "UNWIND $rows AS row MATCH (a:Entity {scene: $key, id: row.source}) "
+                f"MATCH (b:Entity {{scene: $key, id: row.target}}) CREATE (a)-[:{type_}]->(b)"
+            )
+            rows = [relation for relation in graph["relations"] if relation["type"] == type_]
+            tx.run(cast("Any", text), key=key, rows=rows)
+        tx.run(
+            "UNWIND range(1, 3) AS version CREATE (:Event {scene: $key, version: version, action: $canary, "
+            "action_id: $canary + version, delta: $canary, changes: $canary})",
+            key=key,
+            canary=CANARY,
+        )
+
+    database.write(work, timeout_s=TIMEOUT_S)
+
+
+def without(values: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != name}
+
+
+def checksum(database: Database) -> str:
+    """Everything in the two scenes and their histories, as one text."""
+
+    def work(tx: ManagedTransaction) -> str:
+        nodes = tx.run(
+            "MATCH (n) WHERE n.scene IN ['home', 'other'] OR n.key IN ['home', 'other'] "
+            "RETURN labels(n) AS l, properties(n) AS p ORDER BY elementId(n)"
+        ).data()
+        relations = tx.run(
+            "MATCH (n:Entity)-[r]->(m) WHERE n.scene IN ['home', 'other'] "
+            "RETURN n.scene AS s, n.id AS a, type(r) AS t, properties(r) AS p, m.id AS b ORDER BY s, a, t, b"
+        ).data()
+        return json.dumps([nodes, relations], default=str, sort_keys=True)
+
+    return database.read(work, timeout_s=TIMEOUT_S)

@@ -1,0 +1,56 @@
+"""The corpus as rows, and answers in the form that it compares: lists and rows in any order."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from db.gate import Answer
+from db.schema import Declared, vocabulary_of
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "cypher"
+CANARY = "LEAK7"
+VOCABULARY = vocabulary_of(Declared())
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    id: str
+    cypher: str
+    kind: str
+    category: str
+    expect: str
+    rows: list[Any] | None
+    why: str = ""
+    confirmed: bool | None = None
+
+
+def cases() -> list[Case]:
+    files = (DATA / "corpus.jsonl", DATA / "more.jsonl")
+    return [Case(**json.loads(line)) for file in files for line in file.read_text("utf-8").split("\n") if line]
+
+
+def plain_form(value: Any) -> Any:
+    """A value of the corpus as the gate writes it, lists in one order."""
+    if isinstance(value, list):
+        return sorted((plain_form(item) for item in value), key=text_of)
+    if isinstance(value, dict) and "_n" in value:
+        return plain_form(value["p"])
+    if isinstance(value, dict) and "_r" in value:
+        return {"type": value["_r"], **plain_form(value["p"])}
+    if isinstance(value, dict):
+        return {key: plain_form(item) for key, item in value.items()}
+    return value
+
+
+def text_of(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def rows_of(rows: list[Any]) -> list[str]:
+    return sorted(text_of([plain_form(value) for value in row]) for row in rows)
+
+
+def shown(answer: Answer) -> str:
+    """All that an answer shows."""
+    return text_of([list(answer.columns), answer.rows, answer.truncated])

@@ -1,0 +1,184 @@
+"""The judge on plans as the server prints them, each broken in one place."""
+
+import pytest
+
+from db.gate import Limits, Plan
+from db.gate.conditions import anchored, bound_name, conditions, is_harmless
+from db.gate.judge import judge
+from scenecypher.errors import QueryRefused
+
+SEEK = Plan("NodeIndexSeek", "RANGE INDEX n:Entity(scene) WHERE scene = $__scene, cache[n.name]", 60)
+SCAN = Plan("NodeByLabelScan", "n:Object", 60)
+INDEX_SCAN = Plan("NodeIndexScan", "RANGE INDEX n:Entity(scene) WHERE scene IS NOT NULL, cache[n.scene]", 60)
+SCOPE = "n.scene = $__scene"
+
+
+def over(leaf: Plan, *operators: Plan) -> Plan:
+    """A chain of operators over a leaf, the nearest first."""
+    for operator in operators:
+        leaf = Plan(operator.operator, operator.details, operator.rows, (leaf, *operator.children))
+    return Plan("ProduceResults", "n", 1, (leaf,))
+
+
+def filtered(details: str) -> Plan:
+    return Plan("Filter", details, 1)
+
+
+FINE = {
+    "seek": over(SEEK),
+    "unique": over(Plan("NodeUniqueIndexSeek", "UNIQUE n:Entity(scene, id) WHERE scene = $__scene AND id = $__p0")),
+    "two seeks": over(Plan("MultiNodeIndexSeek", f"{SEEK.details}, {SEEK.details.replace('n:', 'm:')}")),
+    "computed": over(Plan("Projection", "1 AS x")),
+    "unwound": over(Plan("Unwind", "[1] AS x")),
+    "scan with filter": over(SCAN, filtered(SCOPE)),
+    "cached": over(INDEX_SCAN, filtered("cache[n.scene] = $__scene AND 1 / size(n.name) > 0")),
+    "label first": over(SCAN, filtered(f"n:Entity AND (NOT n:Door AND {SCOPE}) AND 1 / size(n.name) > 0")),
+    "comparison first": over(SCAN, filtered(f"n.name CONTAINS $__p0 AND n.id IN [$a, $b] AND {SCOPE}")),
+    "expanded first": over(SCAN, Plan("Expand(All)", "(n)-[r]->(m)"), filtered(SCOPE)),
+    "relation scan": over(Plan("DirectedRelationshipTypeScan", "(a)-[r:ON]->(n)"), filtered(SCOPE)),
+    "self-loop": over(Plan("DirectedAllRelationshipsScan", "(n)-[r]->(anon_0)"), filtered(f"n = anon_0 AND {SCOPE}")),
+    "quoted name": over(Plan("NodeByLabelScan", "`my n`:Object"), filtered("`my n`.scene = $__scene")),
+    "asked first": over(
+        SCAN,
+        Plan("SemiApply", "", 1, (Plan("Filter", f"{SCOPE} AND 1 / n.x = 1", 1, (Plan("Argument", "n"),)),)),
+        filtered(SCOPE),
+    ),
+    "hidden": over(
+        SEEK,
+        Plan(
+            "Projection",
+            "CASE WHEN EXISTS {   MATCH (m)-[`a`]->(`z`)     WHERE m.scene IN [$__scene] } THEN 1 END AS x",
+        ),
+    ),
+}
+
+REFUSED = {
+    "no scan of all": over(Plan("AllNodesScan", "n"), filtered(SCOPE)),
+    "no count store": over(Plan("NodeCountFromCountStore", "count(n)")),
+    "no relation count": over(Plan("RelationshipCountFromCountStore", "count(()-[r]->())")),
+    "no id": over(Plan("NodeByElementIdSeek", "n WHERE elementId(n) = $x")),
+    "no procedure": over(Plan("ProcedureCall", "db.labels()")),
+    "no file": over(Plan("LoadCSV", "l")),
+    "no command": over(Plan("ShowTransactions", "")),
+    "no write": over(SEEK, Plan("SetProperty", "n.x = 1")),
+    "unheard of": over(SEEK, Plan("Teleport", "")),
+    "bare scan": over(SCAN),
+    "another key": over(SCAN, filtered("n.scene = $autostring_0")),
+    "another node": over(SCAN, filtered("m.scene = $__scene")),
+    "another property": over(SCAN, filtered("n.name = $__scene")),
+    "or": over(SCAN, filtered(f"({SCOPE} OR n.id = $x)")),
+    "or in front": over(SCAN, filtered(f"n.id = $x OR n.id = $y AND {SCOPE}")),
+    "not": over(SCAN, filtered(f"NOT {SCOPE}")),
+    "unequal": over(SCAN, filtered("n.scene <> $__scene")),
+    "too late": over(SCAN, filtered(f"1 / size(n.name) > 0 AND {SCOPE}")),
+    "too late, by function": over(SCAN, filtered(f"toInteger(n.name) = $x AND {SCOPE}")),
+    "after a count": over(SCAN, Plan("EagerAggregation", "count(*) AS c, n"), filtered(SCOPE)),
+    "after a limit": over(SCAN, Plan("Limit", "3"), filtered(SCOPE)),
+    "after a projection": over(SCAN, Plan("Projection", "m AS n"), filtered(SCOPE)),
+    "across a union": over(SEEK, Plan("Union", "", 1, (SCAN,)), filtered(SCOPE)),
+    "beside": over(SCAN, Plan("CartesianProduct", "", 1, (Plan("Filter", SCOPE, 1, (SEEK,)),))),
+    "seek by another": over(Plan("NodeIndexSeek", "RANGE INDEX n:Entity(scene) WHERE scene = $autostring_0")),
+    "seek by name": over(Plan("NodeIndexSeek", "RANGE INDEX n:Entity(name) WHERE name = $__scene")),
+    "one of two seeks": over(
+        Plan("MultiNodeIndexSeek", f"{SEEK.details}, RANGE INDEX m:Entity(scene) WHERE scene = $autostring_0")
+    ),
+    "asks too much": over(
+        SCAN,
+        Plan("SemiApply", "", 1, (Plan("Filter", f"1 / n.x = 1 AND {SCOPE}", 1, (Plan("Argument", "n"),)),)),
+        filtered(SCOPE),
+    ),
+    "asks a scan": over(SEEK, Plan("SemiApply", "", 1, (SCAN,))),
+    "hidden": over(SEEK, Plan("Projection", "CASE WHEN EXISTS {   MATCH (m)-[`a`]->(z) } THEN 1 END AS x")),
+    "hidden or": over(
+        SEEK, filtered("any(x IN l WHERE EXISTS {   MATCH (m)     WHERE m.scene IN [$__scene] OR true })")
+    ),
+    "hidden second path": over(
+        SEEK, Plan("Projection", "COUNT {   MATCH (m), (z)     WHERE m.scene IN [$__scene] } AS c")
+    ),
+    "hidden second match": over(
+        SEEK,
+        Plan("Projection", "COUNT {   MATCH (m)     WHERE m.scene IN [$__scene]   MATCH (z)   RETURN z } AS c"),
+    ),
+    "hidden union": over(
+        SEEK,
+        Plan(
+            "Projection",
+            "COUNT {   MATCH (m)     WHERE m.scene IN [$__scene]   RETURN m   UNION   MATCH (z)   RETURN z } AS c",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_fine(name: str) -> None:
+    judge(FINE[name], "r", Limits())
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    with pytest.raises(QueryRefused) as refusal:
+        judge(REFUSED[name], "r", Limits())
+    assert refusal.value.code == "plan"
+
+
+@pytest.mark.parametrize("query_type", ["rw", "w", "s", None])
+def test_only_reads(query_type: str | None) -> None:
+    with pytest.raises(QueryRefused) as refusal:
+        judge(over(SEEK), query_type, Limits())
+    assert refusal.value.code == "write"
+
+
+def wide(left: float, right: float) -> Plan:
+    return over(
+        Plan("NodeIndexSeek", SEEK.details, left),
+        Plan("CartesianProduct", "", right, (Plan("NodeIndexSeek", SEEK.details, right),)),
+    )
+
+
+def test_work() -> None:
+    judge(wide(1, 5_000_000), "r", Limits())
+    judge(wide(300, 90_000), "r", Limits())
+    many = over(SEEK, *[Plan("Projection", "x")] * 150)
+    huge = over(Plan("NodeIndexSeek", SEEK.details, 1e9))
+    for plan in (wide(400, 160_000), many, huge):
+        with pytest.raises(QueryRefused) as refusal:
+            judge(plan, "r", Limits())
+        assert refusal.value.code == "cost"
+
+
+def test_conditions_are_split_as_they_are_evaluated() -> None:
+    assert conditions("a:X AND (b.c = $d AND (e:F OR g:H))") == ["a : X", "b . c = $d", "e : F OR g : H"]
+    assert conditions("a OR b AND c") == ["a OR b AND c"]
+    assert conditions("a.b STARTS WITH $c") == ["a . b STARTS WITH $c"]
+    assert bound_name("n . scene IN [ $__scene ]") == "n"
+    assert bound_name("cache [ `a b` . scene ] = $__scene") == "a b"
+    assert bound_name("n . scene IN [ $__scene , $x ]") is None
+
+
+@pytest.mark.parametrize(
+    "condition", ["n : Object", "NOT n : A", "n . a = $b", "n . a IS NOT NULL", "$x IN n . states"]
+)
+def test_harmless(condition: str) -> None:
+    assert is_harmless(condition)
+
+
+@pytest.mark.parametrize(
+    "condition", ["1 / n . a = $b", "n . a =~ $b", "f ( n . a )", "$x IN n . name", "n . a + 1 > $b"]
+)
+def test_harmful(condition: str) -> None:
+    assert not is_harmless(condition)
+
+
+def test_text_with_starts_with_is_no_clause() -> None:
+    assert anchored("EXISTS {   MATCH (m)     WHERE m.name STARTS WITH $a AND m.scene IN [$__scene] }")
+
+
+def test_plan_as_text() -> None:
+    plan = Plan.of(
+        {
+            "operatorType": "ProduceResults@neo4j",
+            "args": {"Details": "n", "EstimatedRows": 2.5},
+            "children": [{"operatorType": "NodeByLabelScan@neo4j", "args": {"Details": "n:\nObject"}, "children": []}],
+        }
+    )
+    assert plan.text() == "ProduceResults | n | 2.5 rows\n  NodeByLabelScan | n: Object | 0 rows"

@@ -1,0 +1,98 @@
+"""The reader and the judge, each without the other: either alone stops every attack that reads."""
+
+import re
+from typing import Any, cast
+
+import pytest
+from neo4j.exceptions import Neo4jError
+
+from db.connection import Database
+from db.gate import Limits, Plan
+from db.gate.judge import judge
+from db.gate.run import EXPLAIN, ask, collect
+from db.gate.scope import Scoped, scope
+from scenecypher.errors import QueryFailed, QueryRefused, QueryTimeout
+from tests.db.gate.conftest import HOME
+from tests.db.gate.corpus import CANARY, VOCABULARY, Case, cases, rows_of, text_of
+from tests.sampling import sample
+
+LIMITS = Limits()
+TIMEOUT_S = 20.0
+RAW = re.compile(r"^(?:EXPLAIN|PROFILE|CYPHER)\b", re.IGNORECASE)
+READS_NOTHING = re.compile(r"linenumber|file\(\)|vector\.similarity|^FINISH|'it''s'|-> ?b RETURN")
+SCOPE = re.compile(r" \{scene: \$__scene\}|scene: \$__scene, ")
+
+
+def parameters(rows: list[Case]) -> list[Any]:
+    return [pytest.param(case, id=f"{case.id}-{case.category}") for case in rows]
+
+
+def attacks() -> list[Case]:
+    return [case for case in cases() if case.kind == "attack"]
+
+
+@pytest.mark.parametrize("case", parameters(sample([case for case in attacks() if case.expect == "no_leak"], 100)))
+def test_the_reader_alone(scenes: Database, case: Case) -> None:
+    try:
+        scoped = scope(case.cypher, VOCABULARY, LIMITS)
+        with scenes.begin(timeout_s=TIMEOUT_S, mark="test") as tx:
+            columns, rows, _ = collect(ask(tx, scoped.text, scoped, HOME), scoped, LIMITS)
+    except (QueryRefused, QueryFailed):
+        return
+    assert CANARY not in text_of(rows)
+    assert f'"{HOME.key}"' not in text_of(rows)
+    assert not any("__" in column for column in columns)
+
+
+@pytest.mark.parametrize(
+    "case",
+    parameters(sample([case for case in attacks() if case.category != "resource" and not RAW.match(case.cypher)], 100)),
+)
+def test_the_judge_alone(scenes: Database, case: Case) -> None:
+    """Texts as the model wrote them, the scene's key at hand: refused by their plan, if the server takes them at all."""
+    if READS_NOTHING.search(case.cypher):
+        pytest.skip("reads nothing, or is no Cypher")
+    try:
+        with scenes.begin(timeout_s=TIMEOUT_S, mark="test") as tx:
+            summary = tx.run(
+                cast("Any", EXPLAIN + case.cypher), {"__scene": HOME.key, "scene": HOME.key, "p": {}}
+            ).consume()
+    except (QueryFailed, QueryTimeout, Neo4jError):
+        return
+    plan = Plan.of(summary.plan or {"operatorType": "none"})
+    if summary.query_type == "r" and not any(step.operator in READING for step in plan) and "{" not in plan.text():
+        return
+    with pytest.raises(QueryRefused):
+        judge(plan, summary.query_type, LIMITS)
+
+
+READING = frozenset(
+    "AllNodesScan NodeByLabelScan NodeIndexScan NodeIndexSeek NodeUniqueIndexSeek NodeByElementIdSeek NodeByIdSeek "
+    "NodeCountFromCountStore RelationshipCountFromCountStore ProcedureCall LoadCSV".split()
+)
+
+
+def mutants() -> list[Any]:
+    """Each benign query once for each of its nodes, that node's scope left out."""
+    found = []
+    for case in cases():
+        if case.expect == "rows":
+            scoped = scope(case.cypher, VOCABULARY, LIMITS)
+            for number, match in enumerate(SCOPE.finditer(scoped.text)):
+                text = scoped.text[: match.start()] + scoped.text[match.end() :]
+                mutant = Scoped(text, scoped.strings, scoped.columns, scoped.origin)
+                found.append(pytest.param(case, mutant, id=f"{case.id}-{number}"))
+    return sample(found, 60)
+
+
+@pytest.mark.parametrize(("case", "mutant"), mutants())
+def test_the_judge_catches_a_reader_that_forgets_one_node(scenes: Database, case: Case, mutant: Scoped) -> None:
+    """Refused, or answered right all the same, since the node hangs on another that is bound."""
+    with scenes.begin(timeout_s=TIMEOUT_S, mark="test") as tx:
+        summary = ask(tx, EXPLAIN + mutant.text, mutant, HOME).consume()
+        try:
+            judge(Plan.of(summary.plan or {}), summary.query_type, LIMITS)
+        except QueryRefused:
+            return
+        _, rows, _ = collect(ask(tx, mutant.text, mutant, HOME), mutant, LIMITS)
+    assert rows_of(rows) == rows_of(case.rows or [])

@@ -1,0 +1,129 @@
+from typing import Any
+
+import pytest
+
+from db.gate import Limits
+from db.gate.scope import scope
+from scenecypher.errors import QueryRefused
+from tests.db.gate.corpus import VOCABULARY
+
+# Pairs of texts: the first is as much as may be, the second is too much, and why.
+EDGES: list[tuple[str, str, str]] = [
+    ("RETURN " + " + ".join("1" * 25), "RETURN " + " + ".join("1" * 26), "cost"),
+    (
+        "WITH 'a' AS s " + "WITH s + s AS s " * 8 + "RETURN s",
+        "WITH 'a' AS s " + "WITH s + s AS s " * 9 + "RETURN s",
+        "cost",
+    ),
+    ("RETURN replace('x', '_', ' ') AS s", "RETURN replace('x', '_', $x) AS s".replace("$x", "'x' + 'y'"), "cost"),
+    (
+        "RETURN replace('x', 'ab', '0123456789012345678901234567890123456789') AS s",
+        "RETURN replace('x', 'a', '0123456789012345678901234567890123456789') AS s",
+        "cost",
+    ),
+    ("RETURN range(0, 100) AS l", "RETURN range(0, 101) AS l", "cost"),
+    ("RETURN range(100, -100, -3) AS l", "RETURN range(0, 50 * 50) AS l", "cost"),
+    ("WITH [1] AS l RETURN range(0, size(l) - 1) AS r", "WITH 9 AS n RETURN range(0, n) AS r", "cost"),
+    (
+        "WITH [1] AS l RETURN range(0, size(l) - 1) AS r",
+        "WITH [1] AS l RETURN range(-size(l), size(l) + size(l)) AS r",
+        "cost",
+    ),
+    (
+        "MATCH (n) WITH collect(n) AS l RETURN [x IN l WHERE any(s IN x.states WHERE s = 'a')] AS r",
+        "MATCH (n) WITH collect(n) AS l RETURN [x IN l WHERE any(y IN l WHERE x = y)] AS r",
+        "cost",
+    ),
+    (
+        "RETURN [a IN range(1, 9) | [b IN range(1, 9) | a * b]] AS l",
+        "RETURN [a IN range(1, 9) | [b IN range(1, 9) | [c IN range(1, 9) | a * b * c]]] AS l",
+        "cost",
+    ),
+    (
+        "UNWIND range(1, 100) AS a UNWIND range(1, 100) AS b RETURN count(*)",
+        "UNWIND range(1, 100) AS a UNWIND range(1, 100) AS b UNWIND range(1, 100) AS c RETURN count(*)",
+        "cost",
+    ),
+    ("MATCH (a)-[*1..6]-(b) RETURN a", "MATCH (a)-[*1..7]-(b) RETURN a", "cost"),
+    ("MATCH (a)-[*..6]-(b) RETURN a", "MATCH (a)-[*3..]-(b) RETURN a", "cost"),
+    (
+        "MATCH (a)--(b)--(c)--(d)--(e)--(f)--(g) RETURN a",
+        "MATCH (a)--(b)--(c)--(d)--(e)--(f)--(g)--(h) RETURN a",
+        "cost",
+    ),
+    ("MATCH (a)((x)--(y)){1,6}(b) RETURN a", "MATCH (a)((x)--(y)--(z)){1,4}(b) RETURN a", "cost"),
+    ("MATCH (a)-[:ON]-+(b) RETURN a", "MATCH (a)-[:!ON]-+(b) RETURN a", "cost"),
+    ("MATCH (a)-[:ON|INSIDE*]->(b) RETURN a", "MATCH (a)-[:ON|INSIDE*]-(b) RETURN a", "cost"),
+    ("MATCH (a)-[:CLOSE*1..3]-(b) RETURN a", "MATCH (a)-[:CLOSE*1..4]-(b) RETURN a", "cost"),
+    ("MATCH p = shortestPath((a)-[*]-(b)) RETURN p", "MATCH p = (a)-[*]-(b) RETURN p", "cost"),
+    ("MATCH p = SHORTEST 20 (a)--+(b) RETURN p", "MATCH p = SHORTEST 21 (a)--+(b) RETURN p", "cost"),
+    ("RETURN round(1.5, 2) AS r", "RETURN round(1.5, 21) AS r", "cost"),
+    ("RETURN date('2024-01-01') AS d", "RETURN date() AS d", "function"),
+]
+
+REGEXES = {
+    "(?i).*red.*cup.*": True,
+    r"^\w+_\d+$": True,
+    "(cup|mug|glass)s?": True,
+    "[a-z]{1,20} cup": True,
+    r"\(x\)\+": True,
+    "[+*()]x": True,
+    "(a+)+": False,
+    "(a|b)*": False,
+    "(?:ab){3}": False,
+    "((a))+": False,
+    r"(a)\1": False,
+    "(?=a)b": False,
+    "(?<x>a)": False,
+    "(?x)a": False,
+    "a{101}": False,
+    "a*b*c*d*e*f": False,
+    "a?b?c?d?e?": False,
+    "(a|a)(a|a)(a|a)(a|a)(a|a)": False,
+    "a" * 201: False,
+}
+
+
+def refusal_of(text: str) -> str:
+    try:
+        scope(text, VOCABULARY, Limits())
+    except QueryRefused as refusal:
+        return refusal.code
+    return ""
+
+
+@pytest.mark.parametrize(("most", "more", "code"), EDGES)
+def test_each_limit_has_two_sides(most: str, more: str, code: str) -> None:
+    assert refusal_of(most) == ""
+    assert refusal_of(more) == code
+
+
+@pytest.mark.parametrize("regex", REGEXES)
+def test_regular_expressions(regex: str) -> None:
+    text = "MATCH (n) WHERE n.name =~ '" + regex.replace("\\", "\\\\") + "' RETURN n"
+    assert refusal_of(text) == ("" if REGEXES[regex] else "regex")
+
+
+def test_a_regular_expression_must_be_written_out() -> None:
+    assert refusal_of("MATCH (n) WHERE n.name =~ n.id RETURN n") == "regex"
+    assert refusal_of("MATCH (n) WHERE n.name =~ 'a' + 'b' RETURN n") == "regex"
+    assert refusal_of("MATCH (n) WHERE n.name =~ ('a') RETURN n") == "regex"
+    assert (
+        refusal_of(
+            "WITH 'a' AS s WITH s+s AS s WITH s+s AS s WITH s+s AS s WITH s+s AS s WITH s+s AS s RETURN s =~ '.*' AS m"
+        )
+        == "regex"
+    )
+
+
+@pytest.mark.parametrize(
+    ("limit", "text", "code"),
+    [
+        ({"text_length": 20}, "MATCH (n) RETURN n.name", "length"),
+        ({"nesting": 2}, "RETURN (((1))) AS x", "nesting"),
+    ],
+)
+def test_settings(limit: dict[str, Any], text: str, code: str) -> None:
+    with pytest.raises(QueryRefused) as refusal:
+        scope(text, VOCABULARY, Limits(**limit))
+    assert refusal.value.code == code

@@ -1,0 +1,293 @@
+"""Running: limits told, time and memory kept, one version, errors that tell nothing they should not."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from neo4j import ManagedTransaction, Transaction
+
+from db.connection import Database
+from db.gate import Answer, Gate, Limits, SceneRef
+from db.gate.watch import Watchdog
+from scenecypher.errors import QueryRefused, QueryTimeout, SceneReplaced
+from tests.db.gate.conftest import HOME, TIMEOUT_S
+from tests.db.gate.corpus import CANARY, VOCABULARY
+
+SLOW = "MATCH (a), (b), (c), (d) WHERE a.name + b.name + c.name + d.name = 'x' RETURN count(*)"
+PATIENT = Limits(cross_rows=1e12, estimated_rows=1e12)
+
+
+class Recording(Database):
+    """A real database that keeps the texts it is sent in explicit transactions."""
+
+    texts: list[str]
+
+    @contextmanager
+    def begin(self, *, timeout_s: float, mark: str) -> Iterator[Transaction]:
+        with super().begin(timeout_s=timeout_s, mark=mark) as tx:
+            run = tx.run
+
+            def recorded(text: Any, *args: Any, **kwargs: Any) -> Any:
+                self.texts.append(text)
+                return run(text, *args, **kwargs)
+
+            tx.run = recorded  # type: ignore[method-assign]
+            yield tx
+
+
+@pytest.fixture
+def recording(scenes: Database) -> Iterator[Recording]:
+    with Recording(scenes.address) as database:
+        database.texts = []
+        yield database
+
+
+def ask(gate: Gate, text: str) -> Answer:
+    return gate.run(text, HOME, VOCABULARY)
+
+
+def refusal(gate: Gate, text: str, scene: SceneRef = HOME) -> QueryRefused:
+    with pytest.raises(QueryRefused) as refused:
+        gate.run(text, scene, VOCABULARY)
+    return refused.value
+
+
+# --- limits
+
+
+def test_rows_beyond_the_limit_are_cut_and_it_is_told(scenes: Database) -> None:
+    gate = Gate(scenes, limits=Limits(rows=3))
+    assert ask(gate, "MATCH (o:Object) RETURN o.id LIMIT 3").truncated is None
+    answer = ask(gate, "MATCH (o:Object) RETURN o.id")
+    assert len(answer.rows) == 3
+    assert answer.truncated == "the first 3 rows; there are more"
+
+
+def test_bytes_beyond_the_limit_are_cut_and_it_is_told(scenes: Database) -> None:
+    gate = Gate(scenes, limits=Limits(total_bytes=200))
+    answer = ask(gate, "MATCH (o:Object) RETURN o.name")
+    assert 0 < len(answer.rows) < 28
+    assert answer.truncated is not None
+    assert "200 bytes" in answer.truncated
+
+
+def test_a_row_beyond_the_limit_is_refused(scenes: Database) -> None:
+    refused = refusal(Gate(scenes, limits=Limits(row_bytes=100)), "MATCH (o:Object) RETURN collect(o.name)")
+    assert refused.code == "size"
+
+
+def test_a_query_that_takes_too_long_is_ended_and_frees_the_server(scenes: Database) -> None:
+    gate = Gate(scenes, limits=Limits(seconds=0.5, cross_rows=1e12, estimated_rows=1e12))
+    start = time.monotonic()
+    refused = refusal(gate, SLOW)
+    assert refused.code == "timeout"
+    assert time.monotonic() - start < 10
+    assert marked(scenes, "gate-") == []
+
+
+def test_a_query_that_needs_too_much_memory_is_ended(scenes: Database) -> None:
+    gate = Gate(scenes, limits=Limits(seconds=30, cross_rows=1e12, estimated_rows=1e12))
+    text = "MATCH (a), (b), (c), (d) RETURN collect([a.name, b.name, c.name, d.name]) AS l"
+    assert refusal(gate, text).code in {"memory", "timeout"}
+    assert ask(gate, "RETURN 1").rows == [[1]]
+
+
+def test_the_watchdog_ends_what_the_server_lets_run(scenes: Database) -> None:
+    mark = f"test-{uuid4().hex}"
+    start = time.monotonic()
+    with (
+        pytest.raises(QueryTimeout),
+        Watchdog(scenes).over(mark, 0.3),
+        scenes.begin(timeout_s=60, mark=mark) as tx,
+    ):
+        tx.run(
+            "MATCH (a:Entity), (b:Entity), (c:Entity), (d:Entity) "
+            "WHERE a.name + b.name + c.name + d.name = 'x' RETURN count(*)"
+        ).consume()
+    assert time.monotonic() - start < 20
+    assert scenes.running(mark) == ()
+
+
+def test_the_watchdog_lets_go_of_what_ended(scenes: Database) -> None:
+    watchdog = Watchdog(scenes)
+    for _ in range(3):
+        with watchdog.over("nothing", 60):
+            assert threading.active_count() >= 2
+    assert watchdog._due == {}
+
+
+def marked(database: Database, prefix: str) -> list[str]:
+    def work(tx: ManagedTransaction) -> list[str]:
+        result = tx.run("SHOW TRANSACTIONS YIELD metaData RETURN metaData.scenecypher AS mark")
+        return [record["mark"] for record in result if str(record["mark"]).startswith(prefix)]
+
+    return database.read(work, timeout_s=TIMEOUT_S)
+
+
+# --- one version
+
+
+@pytest.fixture
+def pair(scenes: Database) -> Iterator[SceneRef]:
+    """A scene of two nodes that always have one name."""
+    key = f"pair-{uuid4().hex}"
+    scenes.write(
+        lambda tx: tx.run(
+            "CREATE (:Scene {key: $key, name: $key, status: 'ready', version: 0}) "
+            "WITH 1 AS x UNWIND ['a', 'b'] AS id "
+            "CREATE (:Entity:Object {scene: $key, id: id, name: '0', class: 'X', states: [], affordances: []})",
+            key=key,
+        ).consume(),
+        timeout_s=TIMEOUT_S,
+    )
+    yield SceneRef(key, "test/pair")
+    scenes.write(
+        lambda tx: tx.run("MATCH (n) WHERE n.scene = $key OR n.key = $key DELETE n", key=key).consume(),
+        timeout_s=TIMEOUT_S,
+    )
+
+
+def rename(database: Database, key: str) -> None:
+    database.write(
+        lambda tx: tx.run(
+            "MATCH (s:Scene {key: $key}) SET s.version = s.version + 1 WITH s "
+            "MATCH (n:Entity {scene: $key}) SET n.name = toString(s.version)",
+            key=key,
+        ).consume(),
+        timeout_s=TIMEOUT_S,
+    )
+
+
+def test_an_answer_belongs_to_one_version(scenes: Database, pair: SceneRef) -> None:
+    done = threading.Event()
+
+    def write() -> None:
+        while not done.is_set():
+            rename(scenes, pair.key)
+            time.sleep(0.3)
+
+    gate = Gate(scenes)
+    text = "MATCH (a {id: 'a'}) UNWIND range(1, 100) AS i MATCH (b {id: 'b'}) RETURN a.name, max(b.name)"
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(write)
+        try:
+            answers = [gate.run(text, pair, VOCABULARY) for _ in range(20)]
+        finally:
+            done.set()
+        writer.result()
+    for answer in answers:
+        assert answer.rows == [[str(answer.version), str(answer.version)]]
+    assert len({answer.version for answer in answers}) > 1
+
+
+def test_the_version_is_asked_once_for_a_scene_at_rest(recording: Recording) -> None:
+    gate = Gate(recording)
+    for _ in range(3):
+        ask(gate, "MATCH (p:Place) RETURN p.id")
+    states = [text for text in recording.texts if "s.version" in text]
+    assert len(states) == 4
+
+
+def test_a_changed_scene_is_read_again(recording: Recording, pair: SceneRef) -> None:
+    gate = Gate(recording)
+    text = "MATCH (a:Object) RETURN DISTINCT a.name"
+    assert gate.run(text, pair, VOCABULARY).rows == [["0"]]
+    rename(recording, pair.key)
+    answer = gate.run(text, pair, VOCABULARY)
+    assert (answer.rows, answer.version) == ([["1"]], 1)
+
+
+@pytest.mark.parametrize("status", ["retired", "importing"])
+def test_a_replaced_scene_is_told(scenes: Database, pair: SceneRef, status: str) -> None:
+    gate = Gate(scenes)
+    assert gate.run("RETURN 1", pair, VOCABULARY).rows == [[1]]
+    scenes.write(
+        lambda tx: tx.run("MATCH (s:Scene {key: $key}) SET s.status = $status", key=pair.key, status=status).consume(),
+        timeout_s=TIMEOUT_S,
+    )
+    with pytest.raises(SceneReplaced, match="test/pair"):
+        gate.run("RETURN 1", pair, VOCABULARY)
+
+
+def test_a_scene_that_never_was_is_told(gate: Gate) -> None:
+    with pytest.raises(SceneReplaced):
+        gate.run("MATCH (n) RETURN n", SceneRef("nothing", "nothing"), VOCABULARY)
+
+
+# --- verdicts
+
+
+def test_one_plan_is_asked_for_a_shape(recording: Recording) -> None:
+    gate = Gate(recording)
+    for name in ("milk", "keys", "it's"):
+        ask(gate, f'MATCH (o:Object {{id: "{name}"}}) /* {name} */ RETURN o.name')
+    assert sum(text.startswith("EXPLAIN") for text in recording.texts) == 1
+    ask(gate, "MATCH (o:Object {id: 'milk'}) RETURN o.id")
+    assert sum(text.startswith("EXPLAIN") for text in recording.texts) == 2
+
+
+def test_a_refusal_is_not_kept_for_an_acceptance(gate: Gate) -> None:
+    text = "MATCH (a), (b), (c) RETURN a.name, b.name, c.name"
+    for _ in range(2):
+        assert refusal(gate, text).code == "cost"
+
+
+def test_check_shows_text_and_plan_but_no_key(gate: Gate) -> None:
+    verdict = gate.check("MATCH (o:Object {class: 'Cup'}) RETURN o.name", HOME, VOCABULARY)
+    assert verdict.text == "CYPHER 5 MATCH (o:(Object)&Entity {scene: $__scene, class: $__p0}) RETURN o.name"
+    assert verdict.strings == {"__p0": "Cup"}
+    assert verdict.plan.text().startswith("ProduceResults | `o.name`")
+    assert repr(HOME) == "SceneRef(name='test/home')"
+
+
+# --- errors
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("MATCH (o:Object) RETURN x.name", "Variable `x` not defined at `x`"),
+        ("MATCH (o:Object) RETURN o.name +", "Invalid input ''"),
+        ("MATCH (o:Object) WHERE o.name CONTAINS RETURN o", "Invalid input"),
+        ("RETURN 1 / 0", "/ by zero"),
+        ("RETURN toInteger({a: 1})", "Type mismatch"),
+        ("MATCH (o:Object) RETURN o.name AS a, o.id AS a", "Multiple result columns with the same name"),
+    ],
+)
+def test_errors_say_what_is_wrong(gate: Gate, text: str, message: str) -> None:
+    assert str(refusal(gate, text)).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MATCH (n) RETURN point(properties(n))",
+        "MATCH (n) WITH properties(n) AS p RETURN toInteger([x IN [p] | x][0])",
+        "MATCH (n) RETURN [n {.*}][0] + 1 > date(n.name)",
+        "MATCH (a {id: 'x'} {id: 'y'}) RETURN a",
+        "MATCH (a:Object:Asset|Door) RETURN a",
+        "RETURN 'x' 'y'",
+        "MATCH (n)-->(n RETURN n",
+        "MATCH (n) RETURN n['a'",
+    ],
+)
+def test_errors_tell_nothing_of_what_the_gate_put_in(gate: Gate, text: str) -> None:
+    told = str(refusal(gate, text))
+    assert "__" not in told
+    assert CANARY not in told
+    assert HOME.key not in told
+    assert "\n" not in told
+
+
+def test_many_threads_share_a_gate(gate: Gate) -> None:
+    def work(number: int) -> list[Any]:
+        return ask(gate, f"MATCH (o:Object {{id: 'cup_{number % 3 + 1}'}}) RETURN o.id").rows
+
+    with ThreadPoolExecutor(8) as pool:
+        rows = list(pool.map(work, range(120)))
+    assert rows == [[[f"cup_{number % 3 + 1}"]] for number in range(120)]

@@ -1,0 +1,187 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from db.gate import Limits
+from db.gate.scope import Scoped, scope
+from scenecypher.errors import QueryRefused
+from tests.db.gate.corpus import VOCABULARY, Case, cases
+
+S = "{scene: $__scene}"
+N = f":Entity {S}"
+
+SCOPED = {
+    "MATCH (n) RETURN n": f"MATCH (n{N}) RETURN n",
+    "MATCH ( n ) RETURN n": f"MATCH ( n{N} ) RETURN n",
+    "MATCH () RETURN 1": f"MATCH ({N}) RETURN 1",
+    "MATCH (n:Object) RETURN n": f"MATCH (n:(Object)&Entity {S}) RETURN n",
+    "MATCH (n:Object|Asset) RETURN n": f"MATCH (n:(Object|Asset)&Entity {S}) RETURN n",
+    "MATCH (n:!Object) RETURN n": f"MATCH (n:(!Object)&Entity {S}) RETURN n",
+    "MATCH (n:Entity:Object) RETURN n": f"MATCH (n:Entity:Object:Entity {S}) RETURN n",
+    "MATCH (n IS Object) RETURN n": f"MATCH (n IS (Object)&Entity {S}) RETURN n",
+    "MATCH (n:%) RETURN n": f"MATCH (n:(%)&Entity {S}) RETURN n",
+    "MATCH (n {id: 1}) RETURN n": "MATCH (n:Entity {scene: $__scene, id: 1}) RETURN n",
+    "MATCH (n {}) RETURN n": f"MATCH (n:Entity {S}) RETURN n",
+    "MATCH (n:Door {id: 1} WHERE n.id = 1) RETURN n": (
+        "MATCH (n:(Door)&Entity {scene: $__scene, id: 1} WHERE n.id = 1) RETURN n"
+    ),
+    "MATCH (n WHERE n.id = 1) RETURN n": f"MATCH (n:Entity {S} WHERE n.id = 1) RETURN n",
+    "MATCH (a)-[:ON]->(b) RETURN a": f"MATCH (a{N})-[:ON]->(b{N}) RETURN a",
+    "MATCH (a)<--(b) RETURN a": f"MATCH (a{N})<--(b{N}) RETURN a",
+    "MATCH p = ((a)-[:ON]->(b))+ RETURN p": f"MATCH p = ((a{N})-[:ON]->(b{N}))+ RETURN p",
+    "MATCH (a) WHERE (a)-->() RETURN a": f"MATCH (a{N}) WHERE (a{N})-->({N}) RETURN a",
+    "MATCH (a) WHERE (a.id) = 1 RETURN a": f"MATCH (a{N}) WHERE (a.id) = 1 RETURN a",
+    "MATCH (a) WHERE (a) < -(1) RETURN a": f"MATCH (a{N}) WHERE (a) < -(1) RETURN a",
+    "RETURN [(a)-->(b) | b.id] AS l": f"RETURN [(a{N})-->(b{N}) | b.id] AS l",
+    "RETURN COUNT { (n) } AS c": f"RETURN COUNT {{ (n{N}) }} AS c",
+    "RETURN EXISTS { MATCH (n) } AS c": f"RETURN EXISTS {{ MATCH (n{N}) }} AS c",
+    "CALL () { MATCH (n) RETURN n } RETURN n": f"CALL () {{ MATCH (n{N}) RETURN n }} RETURN n",
+    "MATCH (n) RETURN keys(n)": f"MATCH (n{N}) RETURN [__k IN keys(n) WHERE __k <> 'scene']",
+    "WITH [1] AS l, 0 AS i RETURN l[i]": "WITH [1] AS l, 0 AS i RETURN l[head([__i IN [i] WHERE __i <> 'scene'])]",
+    "WITH [1] AS l RETURN l[0], l[-1], l[size(l) - 1], l[0..2]": (
+        "WITH [1] AS l RETURN l[0], l[-1], l[size(l) - 1], l[0..2]"
+    ),
+    "MATCH (n) // x\r\n RETURN /* y */ n;": f"MATCH (n{N}) RETURN n;",
+    "MATCH (n) WHERE n.id = 'x' RETURN 'y', \"x\"": f"MATCH (n{N}) WHERE n.id = $__p0 RETURN $__p1, $__p0",
+}
+
+REFUSED = {
+    "": "syntax",
+    "RETURN": "syntax",
+    "MATCH (n:Fridge) RETURN n": "label",
+    "MATCH (n) WHERE n:Event RETURN n": "label",
+    "MATCH (a)-[:IN]->(b) RETURN a": "relation_type",
+    "MATCH (n) RETURN n.colour": "property",
+    "MATCH (n {size: 1}) RETURN n": "property",
+    "MATCH (n) RETURN n {.secret}": "property",
+    "MATCH (a)-[r {since: 1}]->(b) RETURN a": "property",
+    "MATCH (n) RETURN n.scene": "scene_key",
+    "MATCH (n {scene: 'other'}) RETURN n": "scene_key",
+    "MATCH (n) RETURN n['scene']": "scene_key",
+    "MATCH (n) RETURN {scene: 1} AS m": "scene_key",
+    "MATCH (n) RETURN elementId(n)": "function",
+    "MATCH (n) RETURN `size`(n.name)": "syntax",
+    "RETURN reduce(a = 0, x IN [1] | a + x)": "function",
+    "RETURN apoc.version()": "function",
+    "CALL db.labels()": "procedure",
+    "CREATE (n)": "write",
+    "MATCH (n) SET n.id = 1": "write",
+    "CALL { MERGE (n) RETURN n } RETURN n": "write",
+    "MATCH (n) CALL (n) { RETURN 1 AS x } IN TRANSACTIONS RETURN x": "write",
+    "LOAD CSV FROM 'x' AS l RETURN l": "file",
+    "SHOW INDEXES": "admin",
+    "USE neo4j MATCH (n) RETURN n": "admin",
+    "CYPHER runtime=slotted RETURN 1": "option",
+    "CYPHER 4.4 RETURN 1": "option",
+    "RETURN 1; RETURN 2": "statements",
+    "RETURN 1;;": "statements",
+    "MATCH (match) RETURN 1": "syntax",
+    "MATCH (n) RETURN (n": "syntax",
+    "MATCH (n) RETURN n)": "syntax",
+    "MATCH (a)-(b) RETURN a": "syntax",
+    "MATCH (a)-->b RETURN a": "syntax",
+    "MATCH n RETURN n": "syntax",
+    "MATCH (5)--(1) RETURN 1": "syntax",
+    "RETURN (5)--(1) AS x": "syntax",
+    "RETURN size('a')--(1) AS x": "syntax",
+    "MATCH (n) FINISH": "syntax",
+    "MATCH (n) RETURN n.id GROUP BY n.id": "syntax",
+    "MATCH (n) RETURN date()": "function",
+    "RETURN " + "(" * 41 + "1" + ")" * 41: "nesting",
+    "RETURN 1" + " " * 4_000: "length",
+}
+
+
+def scoped(text: str) -> Scoped:
+    return scope(text, VOCABULARY, Limits())
+
+
+@pytest.mark.parametrize("text", SCOPED)
+def test_scope_is_inserted(text: str) -> None:
+    assert scoped(text).text == f"CYPHER 5 {SCOPED[text]}"
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refusals_have_a_code_and_a_hint(text: str) -> None:
+    with pytest.raises(QueryRefused) as refusal:
+        scoped(text)
+    assert refusal.value.code == REFUSED[text]
+    assert refusal.value.hint
+
+
+def test_newer_clauses_ask_for_the_newer_language() -> None:
+    assert scoped("MATCH (n) LET x = n.id FILTER x = 'a' RETURN x").text.startswith("CYPHER 25 MATCH")
+    assert scoped("RETURN 1 AS x NEXT RETURN x").text.startswith("CYPHER 25 RETURN")
+    assert scoped("CYPHER 25 RETURN 1").text == "CYPHER 25 RETURN 1"
+
+
+def test_strings_are_lifted_and_numbers_stay() -> None:
+    first = scoped("MATCH (n {name: 'a'}) WHERE n.id <> 'a' RETURN n LIMIT 3")
+    second = scoped('MATCH (n {name: "b\\"c"}) WHERE n.id <> "b\\"c" RETURN n LIMIT 3')
+    assert first.text == second.text
+    assert (first.strings, second.strings) == ({"__p0": "a"}, {"__p0": 'b"c'})
+    assert "LIMIT 3" in first.text
+
+
+def test_no_string_and_no_comment_of_the_model_reaches_the_server() -> None:
+    text = scoped("MATCH (n) WHERE n.id = 'x // y' /* 'z' */ RETURN n // '").text
+    assert "'" not in text
+    assert "//" not in text
+    assert "/*" not in text
+
+
+def test_columns_are_named_as_the_model_wrote_them() -> None:
+    assert scoped("MATCH (n) RETURN n.id, 'a' + n.name, [(n)-->(m)|m.id], count(*) AS `how many`").columns == (
+        "n.id",
+        "'a' + n.name",
+        "[(n)-->(m)|m.id]",
+        "how many",
+    )
+
+
+def test_a_property_may_be_unknown_where_only_its_absence_is_asked() -> None:
+    assert scoped("MATCH (o) WHERE o.foo IS NULL AND o.bar IS NOT NULL RETURN count(*)")
+    assert scoped("WITH {foo: 1} AS m RETURN m.foo")
+    assert scoped("MATCH (o) RETURN coalesce(o.foo, 'none') AS foo")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("MATCH (n:Fridge) RETURN n", "objects have `class`: did you mean `.class = 'Fridge'`?"),
+        ("MATCH (n:fridges) RETURN n", "objects have `class`: did you mean `.class = 'Fridge'`?"),
+        ("MATCH (n:Room) RETURN n", "did you mean `Place`?"),
+        ("MATCH (n:object) RETURN n", "did you mean `Object`?"),
+        ("MATCH (n)-[:INSIDES]->() RETURN n", "did you mean `INSIDE`?"),
+        ("MATCH (n) WHERE n.is_dirty RETURN n", "`states` is a list: did you mean `'dirty' IN n.states`?"),
+        ("MATCH (n) RETURN n.nam", "did you mean `name`?"),
+        ("MATCH (n) RETURN tolowr(n.name)", "did you mean `tolower` or `lower` or `tofloat`?"),
+        ("MATCH (n) RETURN len(n.name)", "write size() for lists and text, length() for paths"),
+    ],
+)
+def test_hints_name_what_is_there(text: str, hint: str) -> None:
+    known = {"class": ["Fridge", "Cup"], "states": ["dirty", "open"]}
+    with pytest.raises(QueryRefused) as refusal:
+        scope(text, VOCABULARY, Limits(), known=known)
+    assert refusal.value.hint == hint
+
+
+@given(st.sampled_from([case for case in cases() if case.expect == "rows"]), st.data())
+def test_a_damaged_query_is_refused_or_still_wholly_scoped(case: Case, data: st.DataObject) -> None:
+    """Whatever is cut out of a text or doubled in it, what remains is refused, or each of its nodes is bound."""
+    start = data.draw(st.integers(0, len(case.cypher)))
+    end = data.draw(st.integers(start, min(len(case.cypher), start + 12)))
+    damaged = case.cypher[:start] + case.cypher[start:end] * data.draw(st.sampled_from([0, 2])) + case.cypher[end:]
+    try:
+        text = scoped(damaged).text
+    except QueryRefused:
+        return
+    assert text.count("Entity {scene: $__scene") >= text.count("]-")
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        scoped(text)
+    except QueryRefused as refusal:
+        assert refusal.code
