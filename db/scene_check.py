@@ -1,4 +1,4 @@
-"""What a scene document gets wrong as a whole: repeated ids, dangling relations, undeclared names, broken promises."""
+"""What a scene document gets wrong as a whole: repeated ids, dangling relations, undeclared names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from db.schema import (
     PROPERTY_NAME,
     RELATION_NAME,
     RESERVED_PROPERTIES,
-    VOCABULARIES,
     Declared,
-    Rules,
     Vocabulary,
     vocabulary_of,
 )
@@ -30,7 +28,6 @@ class _Outline:
     nodes: Sequence[tuple[int, dict[str, Any]]]
     relations: Sequence[tuple[int, Triple]]
     vocabulary: Vocabulary
-    rules: Rules
 
     @classmethod
     def of(cls, document: dict[str, Any]) -> _Outline:
@@ -38,7 +35,6 @@ class _Outline:
             nodes=[(i, node) for i, node in enumerate(_list(document.get("nodes"))) if isinstance(node, dict)],
             relations=[(i, triple) for i, it in enumerate(_list(document.get("relations"))) if (triple := _triple(it))],
             vocabulary=vocabulary_of(_declared(document.get("declared"))),
-            rules=_rules(document.get("vocabulary")),
         )
 
 
@@ -50,9 +46,6 @@ def faults(document: object) -> Iterator[Problem]:
     yield from _repeated_ids(outline)
     yield from _undeclared(outline)
     yield from _bad_relations(outline)
-    if outline.rules.one_parent:
-        yield from _two_parents(outline)
-        yield from _cycles(outline)
 
 
 def _repeated_ids(outline: _Outline) -> Iterator[Problem]:
@@ -91,41 +84,6 @@ def _bad_relations(outline: _Outline) -> Iterator[Problem]:
         first.setdefault(triple, index)
 
 
-def _two_parents(outline: _Outline) -> Iterator[Problem]:
-    first: dict[str, tuple[int, Triple]] = {}
-    for index, triple in _containment(outline):
-        there, (source, type_, target) = first.setdefault(triple[0], (index, triple))
-        if (type_, target) != triple[1:]:
-            yield (
-                json_path(("relations", index)),
-                f"{shown(source)} is {type_} {shown(target)} already, at {json_path(('relations', there))}; keep one",
-            )
-
-
-def _cycles(outline: _Outline) -> Iterator[Problem]:
-    parents: dict[str, tuple[int, str]] = {}
-    for index, (source, _, target) in _containment(outline):
-        parents.setdefault(source, (index, target))
-    done: set[str] = set()
-    for start in parents:
-        path: dict[str, int] = {}
-        here = start
-        while here in parents and here not in done:
-            if here in path:
-                place = json_path(("relations", path[here]))
-                yield (
-                    place,
-                    f"{shown(here)} is in the end inside itself, which this vocabulary excludes; break the circle",
-                )
-                break
-            path[here], here = parents[here]
-        done.update(path)
-
-
-def _containment(outline: _Outline) -> Iterator[tuple[int, Triple]]:
-    return ((index, triple) for index, triple in outline.relations if triple[1] in outline.rules.containment)
-
-
 def _ids(outline: _Outline) -> Iterator[tuple[int, str]]:
     for index, node in outline.nodes:
         if isinstance(node.get("id"), str):
@@ -157,7 +115,3 @@ def _declared(value: object) -> Declared:
 
 def _may_be_property(name: str) -> bool:
     return bool(PROPERTY_NAME.fullmatch(name)) and name not in RESERVED_PROPERTIES
-
-
-def _rules(name: object) -> Rules:
-    return VOCABULARIES.get(name, Rules()) if isinstance(name, str) else Rules()

@@ -9,7 +9,8 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJso
 from db.document import node_document
 from db.form import Form, JsonValue, Kind, Label, PropertyName, RelationType, StateText, by
 from db.imported import ImportedScene
-from db.problems import problems_of, refusal
+from db.invariants import broken_promises
+from db.problems import json_path, problems_of, refusal
 from db.scene import Node, Relation, SceneGraph
 from db.scene_check import faults
 from db.schema import VOCABULARIES, Declared
@@ -47,7 +48,12 @@ def scene_from_document(document: object, *, file: str) -> ImportedScene:
     found = [*faults(document)]
     if found:
         raise refusal(file, found)
-    return form.scene()
+    scene = form.scene()
+    broken = [*broken_promises(scene.graph, scene.vocabulary)]
+    if broken:
+        places = {node_id: json_path(("nodes", index)) for index, node_id in enumerate(scene.graph.nodes)}
+        raise refusal(file, [(places[node_id], cause) for node_id, cause in broken])
+    return scene
 
 
 def scene_schema() -> dict[str, Any]:
