@@ -31,7 +31,7 @@ def errors() -> Console:
 
 def tell(line: str) -> None:
     """Say on standard error what is going on."""
-    errors().print(f"[dim]{line}[/]")
+    errors().print(line, style="dim", markup=False)
 
 
 def print_json(document: Any) -> None:

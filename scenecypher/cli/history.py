@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from scenecypher.cli.context import open_store, output, print_json
 from scenecypher.cli.scenes import AsJson, Name, words
@@ -42,12 +43,12 @@ def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -
         output().print("no history yet: nothing was done since the import")
         return
     held = holding(log)
-    table = Table("version", "time", "actor", "action", "changes", "", box=None)
+    table = Table("version", "time", "actor", "action", "changes", "", box=None, pad_edge=False)
     for event in log[-limit:]:
         state = "" if event.version in held else "undone"
         lines = "\n".join(map(words, event.delta.changes)) if changes else str(len(event.delta))
         when = event.at.strftime("%Y-%m-%d %H:%M:%S")
-        table.add_row(str(event.version), when, event.actor, event.action, lines, state)
+        table.add_row(*map(Text, (str(event.version), when, event.actor, event.action, lines, state)))
     output().print(table)
 
 

@@ -31,6 +31,9 @@ def plan(
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens at most.")] = None,
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0, help="Seconds at most.")] = None,
     fix: Annotated[bool, typer.Option("--fix/--no-fix", help="First do what stands in the way, by rule.")] = True,
+    reprompt: Annotated[
+        bool, typer.Option("--reprompt/--no-reprompt", help="Tell the model why an action is infeasible.")
+    ] = True,
     log: Annotated[Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -38,9 +41,12 @@ def plan(
     from planner.session import Budget  # noqa: PLC0415
 
     budget = Budget(max_steps, tokens=max_tokens, seconds=max_seconds)
+    model = open_model()
     with open_store() as store:
         info = store.find(scene)
-        events = session_events(store, info, instruction, model=open_model(), method=method, budget=budget, fix=fix)
+        events = session_events(
+            store, info, instruction, model=model, method=method, budget=budget, fix=fix, reprompt=reprompt
+        )
         end = show(_logged(events, log), as_json=as_json)
     if end.outcome != "done":
         raise typer.Exit(1)
@@ -55,6 +61,7 @@ def session_events(
     method: str,
     budget: Budget,
     fix: bool,
+    reprompt: bool = True,
 ) -> Iterator[Event]:
     """A session on a scene, from the parts that a command has. Raises InputError for an unknown method."""
     from db.enumerate import Enumerator  # noqa: PLC0415
@@ -70,7 +77,7 @@ def session_events(
     enumerator = Enumerator(store.database)
     schema = schema_text(enumerator.of(scene), instruction, vocabulary=scene.vocabulary)
     asker = Retriever(model, open_gate(store), enumerator)
-    session = Session(method_named(method, model), simulator, asker, budget=budget)
+    session = Session(method_named(method, model), simulator, asker, budget=budget, reprompt=reprompt)
     return session.run(Memory(instruction, action_list(simulator.operators), schema))
 
 
@@ -78,14 +85,16 @@ def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
     """Print events as they happen; the last one."""
     from planner.events import Finished, event_document  # noqa: PLC0415
 
-    for event in events:
-        if as_json:
-            typer.echo(json.dumps(event_document(event), ensure_ascii=False))
-        else:
-            style, line = words(event)
-            output().print(line, style=style, markup=False)
-        if isinstance(event, Finished):
-            return event
+    console = output()
+    with nullcontext() if as_json else console.status("deciding …"):
+        for event in events:
+            if as_json:
+                typer.echo(json.dumps(event_document(event), ensure_ascii=False))
+            else:
+                style, line = words(event)
+                console.print(line, style=style, markup=False)
+            if isinstance(event, Finished):
+                return event
     raise AssertionError
 
 

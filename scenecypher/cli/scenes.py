@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from scenecypher.cli.context import counting, open_store, output, print_json, tell
 
@@ -34,11 +35,10 @@ def list_scenes(*, as_json: AsJson = False) -> None:
     if not infos:
         output().print("no scenes yet; `scenecypher import virtualhome --only 963_2` brings one")
         return
-    table = Table("scene", "role", "vocabulary", "version", "nodes", "relations", box=None)
+    table = Table("scene", "role", "vocabulary", "version", "nodes", "relations", box=None, pad_edge=False)
     for info in infos:
-        table.add_row(
-            info.name, info.role, info.vocabulary, str(info.version), f"{info.nodes:,}", f"{info.relations:,}"
-        )
+        facts = (info.name, info.role, info.vocabulary, str(info.version), f"{info.nodes:,}", f"{info.relations:,}")
+        table.add_row(*map(Text, facts))
     output().print(table)
 
 
@@ -52,7 +52,8 @@ def show(scene: Name, *, as_json: AsJson = False) -> None:
         print_json(document)
         return
     out = output()
-    out.print(f"[bold]{scene}[/]  {snapshot.info.vocabulary}, {snapshot.info.role}, version {snapshot.info.version}")
+    out.print(scene, style="bold", markup=False, end="  ")
+    out.print(f"{snapshot.info.vocabulary}, {snapshot.info.role}, version {snapshot.info.version}", markup=False)
     for title in ("places", "agents"):
         out.print(f"  {title}: {', '.join(document[title]) or 'none'}", markup=False)
     for title in ("kinds", "relation_types", "classes"):
