@@ -1,0 +1,115 @@
+"""BEHAVIOR-1K's activities of moving things about, as GraSIF scenes and tasks built from their definitions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Final
+
+from db.imported import ImportedScene
+from db.scene import Node, Relation, SceneGraph
+from importers.behavior_definitions import Activity, activities, package_name
+from importers.behavior_goals import goal_of, written
+from importers.behavior_words import STATES, affordances_of, class_of, name_of
+from importers.grasif import NAME_PREFIX
+from importers.task import Task
+
+SUBSET: Final = "behavior-1k"
+INSTRUCTIONS: Final = "behavior_instructions.json"
+LEAST_BUDGET: Final = 50
+ACTIONS_A_THING: Final = 6
+"""What it may take to move one thing: go, open, pick up, go, open, put."""
+
+AGENT: Final = "agent.n.01"
+_RELATIONS: Final[Mapping[str, str]] = {"ontop": "ON", "inside": "INSIDE"}
+
+
+def scene_name(activity: str) -> str:
+    """What an activity's scene is called."""
+    return f"{NAME_PREFIX}{SUBSET}/{activity}"
+
+
+def scenes(only: str | None = None) -> Iterator[ImportedScene]:
+    """The scenes by the activities' names, or the one of `only`. Raises InputError, as `activities` does."""
+    return map(scene_of, activities(only))
+
+
+def tasks(only: str | None = None) -> Iterator[Task]:
+    """The tasks likewise, each in the scene of its activity. Raises InputError."""
+    told = instructions()
+    return (task_of(activity, told[activity.name]) for activity in activities(only))
+
+
+def instructions() -> Mapping[str, str]:
+    """One instruction in plain English for each activity."""
+    text = (files("importers") / "data" / INSTRUCTIONS).read_text(encoding="utf-8")
+    told: dict[str, str] = json.loads(text)
+    return told
+
+
+def scene_of(activity: Activity) -> ImportedScene:
+    """The scene at the start: rooms, what stands in them, what lies on and in that, and the agent."""
+    graph = SceneGraph.of(_nodes(activity), _relations(activity))
+    return ImportedScene(scene_name(activity.name), graph, "grasif", source=_source(activity))
+
+
+def task_of(activity: Activity, instruction: str) -> Task:
+    """The task of an activity; any arrangement that meets its goal is a solution."""
+    movable = sum(len(found) for found in activity.objects.values()) - len(_rooms(activity))
+    return Task(
+        id=activity.name,
+        instruction=instruction,
+        scene=scene_name(activity.name),
+        goal=goal_of(activity),
+        action_goals=(),
+        budget=max(LEAST_BUDGET, ACTIONS_A_THING * movable),
+        source=_source(activity),
+        category=SUBSET,
+        formula=written(["and", *activity.goal]),
+    )
+
+
+def _source(activity: Activity) -> str:
+    return f"{package_name()}, {activity.name}"
+
+
+def _rooms(activity: Activity) -> Mapping[str, str]:
+    """The room of each object that the definition gives one: what stays where it is."""
+    return {fact[1]: fact[2] for fact in activity.facts if fact[0] == "inroom"}
+
+
+def _nodes(activity: Activity) -> Iterator[Node]:
+    rooms = _rooms(activity)
+    for room in sorted(set(rooms.values())):
+        yield Node(room, "Place", room, room)
+    for synset, found in activity.objects.items():
+        for instance in found:
+            kind = "Agent" if synset == AGENT else "Asset" if instance in rooms else "Object"
+            yield _node(activity, instance, kind=kind, class_=class_of(synset))
+
+
+def _node(activity: Activity, instance: str, *, kind: str, class_: str) -> Node:
+    name = name_of(instance)
+    affordances = () if kind == "Agent" else affordances_of(class_, kind)
+    return Node(name, kind, name, class_, _states(activity, instance, class_=class_), affordances)
+
+
+def _states(activity: Activity, instance: str, *, class_: str) -> tuple[str, ...]:
+    """What the definition says, else closed and off."""
+    return tuple(
+        holding if [predicate, instance] in activity.facts else lacking
+        for predicate, (classes, holding, lacking) in STATES.items()
+        if class_ in classes
+    )
+
+
+def _relations(activity: Activity) -> Iterator[Relation]:
+    rooms = _rooms(activity)
+    for instance, room in rooms.items():
+        yield Relation(name_of(instance), "INSIDE", room)
+    for predicate, x, y in (fact for fact in activity.facts if fact[0] in _RELATIONS):
+        if x in activity.objects[AGENT]:
+            yield Relation(name_of(x), "INSIDE", rooms[y])
+        else:
+            yield Relation(name_of(x), _RELATIONS[predicate], name_of(y))

@@ -1,0 +1,108 @@
+"""BEHAVIOR-1K's activity definitions as `bddl` parses them, and which of them are tasks of moving things about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from scenecypher.errors import InputError, did_you_mean
+
+Expression: TypeAlias = Any
+"""The parser's form: a word, or a list of a head and what it is about."""
+
+PREDICATES: Final = frozenset({"ontop", "inside", "inroom", "open", "toggled_on", "real"})
+"""An activity that says nothing else, at the start or in its goal, needs no cooking and no cleaning."""
+
+BODIES: Final[Mapping[str, slice]] = {
+    "and": slice(1, None),
+    "or": slice(1, None),
+    "not": slice(1, 2),
+    "imply": slice(1, 3),
+    "forall": slice(2, 3),
+    "exists": slice(2, 3),
+    "forn": slice(3, 4),
+    "forpairs": slice(3, 4),
+    "fornpairs": slice(4, 5),
+}
+"""Where an expression of each head has the expressions that it is made of; any other head is a predicate."""
+
+DOMAIN: Final = "omnigibson"
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """A definition: the objects of each synset, what holds at the start, and what shall hold at the end."""
+
+    name: str
+    objects: Mapping[str, tuple[str, ...]]
+    facts: tuple[Expression, ...]
+    goal: tuple[Expression, ...]
+
+
+def activities(only: str | None = None) -> Iterator[Activity]:
+    """The activities whose predicates are all in `PREDICATES`, by name, or the one called `only`.
+
+    Raises InputError where the package is missing or has no such activity.
+    """
+    files = definition_files()
+    if only is not None and only not in files:
+        raise _unknown(only, tuple(files))
+    for name in files if only is None else [only]:
+        activity = read_activity(name, files[name].read_text(encoding="utf-8"))
+        if activity is not None and predicates_of(activity) <= PREDICATES:
+            yield activity
+        elif only is not None:
+            msg = f"activity {only!r} needs more than {', '.join(sorted(PREDICATES))}; choose one of those listed"
+            raise InputError(f"{msg} by `scenecypher import grasif --subset behavior-1k --dry-run`")
+
+
+def definition_files() -> Mapping[str, Path]:
+    """The first definition of each activity, by name. Raises InputError where `bddl` is not installed."""
+    spec = find_spec("bddl")
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    folder = Path(*places[:1]) / "activity_definitions"
+    if not places or not folder.is_dir():
+        msg = "BEHAVIOR-1K's activities are not installed: run `pip install 'scenecypher[behavior]'`, or give a PATH"
+        raise InputError(msg)
+    return {path.parent.name: path for path in sorted(folder.glob("*/problem0.bddl"))}
+
+
+def read_activity(name: str, text: str) -> Activity | None:
+    """A definition; None for one of another simulator than OmniGibson."""
+    from bddl.parsing import parse_problem  # noqa: PLC0415
+
+    if f"(:domain {DOMAIN})" not in text:
+        return None
+    _, objects, facts, goal = parse_problem(name, 0, DOMAIN, predefined_problem=text)
+    return Activity(name, {synset: tuple(found) for synset, found in objects.items()}, tuple(facts), tuple(goal))
+
+
+def predicates_of(activity: Activity) -> frozenset[str]:
+    """Every predicate that the facts and the goal use."""
+    return frozenset(head for part in (*activity.facts, *activity.goal) for head in _predicates(part))
+
+
+def package_name() -> str:
+    """Name and version of the package, for a scene's `source`."""
+    try:
+        return f"bddl {version('bddl')}"
+    except PackageNotFoundError:
+        return "bddl"
+
+
+def _predicates(expression: Expression) -> Iterator[str]:
+    head = expression[0]
+    if head not in BODIES:
+        yield head
+        return
+    for part in expression[BODIES[head]]:
+        yield from _predicates(part)
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> InputError:
+    hint = did_you_mean(name[:60], known) or "; names look like assembling_gift_baskets"
+    return InputError(f"no activity {name[:60]!r} among the {len(known):,} of {package_name()}{hint}")
