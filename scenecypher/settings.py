@@ -16,7 +16,12 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_ignore_empty=True, extra="ignore", populate_by_name=True, frozen=True
+        env_file=".env",
+        env_prefix="SCENECYPHER_",
+        env_ignore_empty=True,
+        extra="ignore",
+        populate_by_name=True,
+        frozen=True,
     )
 
     neo4j_uri: str | None = Field(default=None, validation_alias="NEO4J_URI")
