@@ -28,7 +28,8 @@ class Task:
 
     `scene` names the scene that it starts in; `goal` must hold of the graph at the end, and `action_goals` must be met
     by the executed steps in their order. `budget` is the most actions that an episode may take. `category` groups
-    tasks as the source does; `formula` is the goal as the source writes it; `program` is a recorded solution.
+    tasks as the source does; `formula` is the goal as the source writes it; `program` is a recorded solution. The goal
+    of a question is empty, and `answer` is the one right answer.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Task:
     category: str = ""
     formula: str = ""
     program: tuple[Step, ...] = ()
+    answer: str = ""
 
     @property
     def has_graph_goal(self) -> bool:

@@ -1,0 +1,158 @@
+"""BabyAI: any MiniGrid level, and the papers' three, as scenes with their tasks; made afresh from level and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from io import StringIO
+from typing import Any, Final
+
+from db.condition import ALWAYS, Condition, HasState, HeldBy, Id, Or
+from db.imported import ImportedScene
+from importers.babyai_grid import AGENT, Things, named, scene_graph
+from importers.babyai_oracle import plan
+from importers.task import Task
+from scenecypher.errors import InputError, did_you_mean
+
+NAME_PREFIX: Final = "babyai/"
+BUDGET: Final = 20
+"""Actions that an episode may take: more than thrice the longest of the papers' plans."""
+
+LEVELS: Final[Mapping[str, str]] = {"trv1": "Trv1", "trv2": "Trv2", "numqa": "NumQA"}
+"""The papers' levels, and their classes in `importers.babyai_levels`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A level at its start: the environment, its objects by node id, its graph, and what is to be done.
+
+    `task` is None where the mission is neither to pick up nor to open something, nor a question. The environment
+    changes by its own `step`; the rest stays as it is.
+    """
+
+    env: Any
+    things: Things
+    scene: ImportedScene
+    task: Task | None
+
+
+def read_level(level: str, seed: int) -> ImportedScene:
+    """The scene of a level's instance, such as ``babyai/trv1/7``. Raises InputError as `episode` does."""
+    return episode(level, seed).scene
+
+
+def read_task(level: str, seed: int) -> Task | None:
+    """The task of a level's instance, such as ``trv1/7``. Raises InputError as `episode` does."""
+    return episode(level, seed).task
+
+
+def episode(level: str, seed: int) -> Episode:
+    """An instance of one of LEVELS or of any registered MiniGrid id, always the same for the same seed.
+
+    Raises InputError where MiniGrid is missing, the level is unknown or can't be made, or the seed is negative.
+    """
+    if seed < 0:
+        msg = f"the seed {seed} is negative; give a whole number from 0"
+        raise InputError(msg)
+    env = _reset(_made(level), level, seed)
+    things = named(env)
+    source = f"minigrid {version('minigrid')}, {level}, seed {seed}"
+    scene = ImportedScene(scene_name(level, seed), scene_graph(env, things), vocabulary="babyai", source=source)
+    return Episode(env, things, scene, _task(env, things, scene, level=level))
+
+
+def scene_name(level: str, seed: int) -> str:
+    """What the scene of a level's instance is called."""
+    return f"{NAME_PREFIX}{level}/{seed}"
+
+
+def _made(level: str) -> Any:
+    if find_spec("minigrid") is None:
+        msg = "MiniGrid is not installed: run `pip install 'scenecypher[babyai]'`"
+        raise InputError(msg)
+    return _ours(level) if level in LEVELS else _registered(level)
+
+
+def _ours(level: str) -> Any:
+    from importers import babyai_levels  # noqa: PLC0415
+
+    return getattr(babyai_levels, LEVELS[level])()
+
+
+def _registered(level: str) -> Any:
+    import gymnasium  # noqa: PLC0415
+    import minigrid  # noqa: F401, PLC0415
+
+    known = [name for name, spec in gymnasium.registry.items() if str(spec.entry_point).startswith("minigrid.")]
+    if level not in known:
+        hint = did_you_mean(level[:60], (*LEVELS, *known)) or f"; give {', '.join(LEVELS)} or an id of MiniGrid"
+        msg = f"no level {level[:60]!r} among MiniGrid's {len(known)}{hint}"
+        raise InputError(msg)
+    try:
+        return gymnasium.make(level, disable_env_checker=True).unwrapped
+    except (ImportError, gymnasium.error.Error) as error:
+        raise _unmade(level, error) from error
+
+
+def _reset(env: Any, level: str, seed: int) -> Any:
+    """Rejected draws are no one's concern: MiniGrid prints each of them."""
+    try:
+        with redirect_stdout(StringIO()):
+            env.reset(seed=seed)
+    except (ImportError, OSError) as error:
+        raise _unmade(level, error) from error
+    return env
+
+
+def _unmade(level: str, error: Exception) -> InputError:
+    return InputError(f"MiniGrid can't make {level}: {error}; install what it asks for, or choose another level")
+
+
+def _task(env: Any, things: Things, scene: ImportedScene, *, level: str) -> Task | None:
+    targets = _targets(env, things)
+    found = str(getattr(env, "answer", ""))
+    if not targets and not found:
+        return None
+    program = plan(scene.graph, next(iter(targets))) if targets else None
+    return Task(
+        id=scene.name.removeprefix(NAME_PREFIX),
+        instruction=str(env.mission),
+        scene=scene.name,
+        goal=_one_of(tuple(targets.values())),
+        action_goals=(),
+        budget=BUDGET,
+        source=scene.source,
+        category=level,
+        program=program or (),
+        answer=found,
+    )
+
+
+def _one_of(conditions: tuple[Condition, ...]) -> Condition:
+    match conditions:
+        case ():
+            return ALWAYS
+        case (only,):
+            return only
+    return Or(conditions)
+
+
+def _targets(env: Any, things: Things) -> dict[str, Condition]:
+    """The nodes of which one is to be picked up, or opened, each with what must hold of it."""
+    instruction: Any = getattr(env, "instrs", None)
+    match type(instruction).__name__:
+        case "OpenInstr":
+            return {node_id: HasState(Id(node_id), "open") for node_id in _ids(instruction.desc.obj_set, things)}
+        case "PickupInstr":
+            wanted = instruction.desc.obj_set
+        case _:
+            wanted = [env.obj] if hasattr(env, "obj") and env.mission.startswith("pick up") else []
+    return {node_id: HeldBy(Id(node_id), Id(AGENT)) for node_id in _ids(wanted, things)}
+
+
+def _ids(wanted: Iterable[Any], things: Things) -> list[str]:
+    chosen = [*wanted]
+    return [node_id for node_id, thing in things.items() if any(thing is one for one in chosen)]

@@ -1,0 +1,175 @@
+"""MiniGrid's grid as a scene graph: a root, rooms, doors between them, items and the agent (SG², Figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from db.scene import Node, Point, Properties, Relation, SceneGraph
+
+Cell: TypeAlias = tuple[int, int]
+"""Column and row, from 0 at the top left, walls counted."""
+
+ROOT: Final = "root"
+AGENT: Final = "agent"
+
+THINGS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "key": ("Object", ("grabbable",)),
+    "ball": ("Object", ("grabbable",)),
+    "box": ("Object", ("grabbable", "containers")),
+    "door": ("Door", ("can_open",)),
+    "goal": ("Asset", ()),
+    "lava": ("Asset", ()),
+}
+"""MiniGrid's types, which become classes, with our kind and affordances. Walls and floor tiles are no nodes: rooms are.
+
+The papers' attributes: type is `class`; colour is `color`; the coordinate is `center` (of a room the middle, so that
+its top left is center - (size - 1) / 2); a room's size, walls included, is `size_x` and `size_y`; is_locked is a state.
+"""
+
+Things: TypeAlias = Mapping[str, Any]
+"""MiniGrid's objects by the id of their node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Cells that belong together: walls and doors part them."""
+
+    id: str
+    cells: frozenset[Cell]
+
+    @property
+    def corners(self) -> tuple[Cell, Cell]:
+        """Top left and bottom right, walls included."""
+        xs, ys = ([cell[axis] for cell in self.cells] for axis in (0, 1))
+        return (min(xs) - 1, min(ys) - 1), (max(xs) + 1, max(ys) + 1)
+
+
+def neighbors(cell: Cell) -> tuple[Cell, ...]:
+    """The four cells beside one: right, below, left, above, as MiniGrid counts directions."""
+    x, y = cell
+    return (x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)
+
+
+def position(env: Any) -> Cell:
+    """Where the agent stands."""
+    x, y = env.agent_pos
+    return int(x), int(y)
+
+
+def cells(env: Any) -> dict[Cell, Any]:
+    """What stands in each cell, None where it is empty, row by row."""
+    return {(x, y): env.grid.get(x, y) for y in range(env.grid.height) for x in range(env.grid.width)}
+
+
+def named(env: Any) -> dict[str, Any]:
+    """Every object's node id, such as ``key_2``: numbered by type, row by row, what is in a box or in hand last."""
+    found = [thing for thing in cells(env).values() if thing is not None and thing.type in THINGS]
+    found += [env.carrying] if env.carrying else []
+    for thing in found:
+        if thing.contains is not None:
+            found.append(thing.contains)
+    numbers: dict[str, int] = {}
+    things: dict[str, Any] = {}
+    for thing in found:
+        numbers[thing.type] = numbers.get(thing.type, 0) + 1
+        things[f"{thing.type}_{numbers[thing.type]}"] = thing
+    return things
+
+
+def rooms(env: Any) -> tuple[Room, ...]:
+    """The rooms, by their first cell row by row; what lies outside of all walls is none."""
+    grid = cells(env)
+    left = {cell for cell, thing in grid.items() if thing is None or thing.type not in {"wall", "door"}}
+    found: list[frozenset[Cell]] = []
+    for cell in grid:
+        if cell in left:
+            region = _region(cell, left)
+            left -= region
+            if position(env) in region or not any(_on_the_edge(env, inside) for inside in region):
+                found.append(region)
+    return tuple(Room(f"room_{number}", region) for number, region in enumerate(found, 1))
+
+
+def scene_graph(env: Any, things: Things) -> SceneGraph:
+    """The graph of the grid as it is now; `things` are those of `named` when the episode began."""
+    places = rooms(env)
+    room_of = {cell: room.id for room in places for cell in room.cells}
+    where = {id(thing): cell for cell, thing in cells(env).items() if thing is not None}
+    nodes = [Node(ROOT, "Place", ROOT, ROOT), *map(_room_node, places), _agent_node(env)]
+    relations = [Relation(room.id, "INSIDE", ROOT) for room in places]
+    relations.append(Relation(AGENT, "INSIDE", room_of.get(position(env), ROOT)))
+    for node_id, thing in things.items():
+        cell, parent = where.get(id(thing)), _box_of(thing, things)
+        if cell is not None:
+            links = _links(node_id, thing, cell, room_of)
+        elif thing is env.carrying:
+            links = [Relation(AGENT, "HOLDS", node_id)]
+        elif parent is not None:
+            links, cell = [Relation(node_id, "INSIDE", parent)], where.get(id(things[parent]))
+        else:
+            continue
+        nodes.append(_thing_node(node_id, thing, cell or position(env)))
+        relations += links
+    return SceneGraph.of(nodes, relations)
+
+
+def _region(start: Cell, among: set[Cell]) -> frozenset[Cell]:
+    region, waiting = {start}, [start]
+    while waiting:
+        fresh = {cell for cell in neighbors(waiting.pop()) if cell in among} - region
+        region |= fresh
+        waiting += fresh
+    return frozenset(region)
+
+
+def _on_the_edge(env: Any, cell: Cell) -> bool:
+    return cell[0] in {0, env.grid.width - 1} or cell[1] in {0, env.grid.height - 1}
+
+
+def _box_of(thing: Any, things: Things) -> str | None:
+    return next((node_id for node_id, box in things.items() if box.contains is thing), None)
+
+
+def _links(node_id: str, thing: Any, cell: Cell, room_of: Mapping[Cell, str]) -> list[Relation]:
+    if thing.type != "door":
+        return [Relation(node_id, "INSIDE", room_of.get(cell, ROOT))]
+    joined = dict.fromkeys(room_of[beside] for beside in neighbors(cell) if beside in room_of)
+    return [relation for room in joined for relation in _both_ways(node_id, room)]
+
+
+def _both_ways(door: str, room: str) -> Iterator[Relation]:
+    yield Relation(door, "CONNECTS", room)
+    yield Relation(room, "CONNECTS", door)
+
+
+def _room_node(room: Room) -> Node:
+    (left, top), (right, bottom) = room.corners
+    properties = Properties(
+        {
+            "center": Point((left + right) / 2, (top + bottom) / 2),
+            "size_x": right - left + 1,
+            "size_y": bottom - top + 1,
+        }
+    )
+    return Node(room.id, "Place", room.id, "room", properties=properties)
+
+
+def _agent_node(env: Any) -> Node:
+    return Node(AGENT, "Agent", AGENT, AGENT, properties=Properties({"center": Point(*position(env))}))
+
+
+def _thing_node(node_id: str, thing: Any, cell: Cell) -> Node:
+    kind, affordances = THINGS[thing.type]
+    properties = Properties({"color": str(thing.color), "center": Point(*cell)})
+    return Node(
+        node_id, kind, f"{thing.color} {thing.type}", thing.type, tuple(_states(thing)), affordances, properties
+    )
+
+
+def _states(thing: Any) -> Iterator[str]:
+    if thing.type == "door":
+        yield "open" if thing.is_open else "closed"
+        if thing.is_locked:
+            yield "locked"

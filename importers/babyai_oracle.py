@@ -1,0 +1,109 @@
+"""What is to be done, and what is to be answered, read from a BabyAI scene graph alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from db.scene import Node, Point, SceneGraph
+from importers.babyai_grid import AGENT, ROOT
+from importers.task import Step
+
+QUESTION: Final = re.compile(
+    r"find the color of the (\w+) in a room next to the room with (\d+) (\w+) (key|ball|box)(?:e?s)"
+)
+
+
+def plan(graph: SceneGraph, target: str) -> tuple[Step, ...] | None:
+    """The papers' order at each door of the way: key, what stands before it, the door; then what stands behind it.
+
+    At the end an item is picked up, or a door opened. None where no way leads there, or no key is to be had on it.
+    """
+    here = graph.targets(AGENT, "INSIDE")[0]
+    is_door = graph.nodes[target].kind == "Door"
+    ends = graph.targets(target, "CONNECTS" if is_door else "INSIDE")
+    way = min(filter(None, (_way(graph, here, end) for end in ends)), key=len, default=None)
+    if way is None:
+        return None
+    steps: list[Step] = []
+    been = [here]
+    for door, beyond in way[1:]:
+        opening = _opening(graph, door, been=been, target=target)
+        if opening is None:
+            return None
+        steps += [*opening, *_removals(graph, door, beyond, but={target})]
+        been.append(beyond)
+    if not is_door:
+        return (*steps, Step("pickup", (target,)))
+    opening = _opening(graph, target, been=been, target=target)
+    return None if opening is None else (*steps, *opening)
+
+
+def answer(graph: SceneGraph, question: str) -> str | None:
+    """The one colour that answers a question of the papers' template; None where there is none or more than one."""
+    asked = QUESTION.fullmatch(question)
+    if asked is None:
+        return None
+    wanted, number, color, kind = asked.groups()
+    known = [room for room in graph.by_class["room"] if _count(graph, room, kind, color) == int(number)]
+    next_door = {beyond for room in known for _, beyond in _doors(graph, room)}
+    found = [_inside(graph, room, wanted) for room in sorted(next_door)]
+    colors = [str(thing.properties["color"]) for things in found for thing in things]
+    return colors[0] if len(known) == 1 and len(colors) == 1 else None
+
+
+def _opening(graph: SceneGraph, door: str, *, been: list[str], target: str) -> list[Step] | None:
+    """What it takes to open a door from the last of the rooms `been` in."""
+    states = graph.nodes[door].states
+    keys = [key.id for room in been for key in _inside(graph, room, "key") if _same_color(graph, key.id, door)]
+    if "locked" in states and not keys:
+        return None
+    taken = keys[:1] if "locked" in states else []
+    steps = [Step("pickup", (key,)) for key in taken]
+    steps += _removals(graph, door, been[-1], but={target, *taken})
+    return steps if "open" in states else [*steps, Step("open", (door,))]
+
+
+def _removals(graph: SceneGraph, door: str, room: str, *, but: set[str]) -> list[Step]:
+    """What stands in `room` in the cell before the door."""
+    found = [node.id for node in _inside(graph, room) if node.kind == "Object" and _side_by_side(graph, node.id, door)]
+    return [Step("remove", (node_id,)) for node_id in found if node_id not in but]
+
+
+def _way(graph: SceneGraph, start: str, end: str) -> list[tuple[str, str]] | None:
+    """From the start, which has no door, the doors, each with the room behind it: as few as can be."""
+    ways: dict[str, list[tuple[str, str]]] = {start: [("", start)]}
+    waiting = [start]
+    for room in waiting:
+        for door, beyond in _doors(graph, room):
+            if beyond not in ways:
+                ways[beyond] = [*ways[room], (door, beyond)]
+                waiting.append(beyond)
+    return ways.get(end)
+
+
+def _doors(graph: SceneGraph, room: str) -> Iterator[tuple[str, str]]:
+    for door in graph.targets(room, "CONNECTS"):
+        yield from ((door, beyond) for beyond in graph.targets(door, "CONNECTS") if beyond not in {room, ROOT})
+
+
+def _side_by_side(graph: SceneGraph, one: str, other: str) -> bool:
+    centers = [graph.nodes[node_id].properties["center"] for node_id in (one, other)]
+    match centers:
+        case [Point() as a, Point() as b]:
+            return abs(a.x - b.x) + abs(a.y - b.y) == 1
+    return False
+
+
+def _inside(graph: SceneGraph, room: str, class_: str | None = None) -> list[Node]:
+    found = [graph.nodes[node_id] for node_id in graph.sources(room, "INSIDE")]
+    return [node for node in found if class_ in {None, node.class_}]
+
+
+def _count(graph: SceneGraph, room: str, class_: str, color: str) -> int:
+    return sum(node.properties["color"] == color for node in _inside(graph, room, class_))
+
+
+def _same_color(graph: SceneGraph, one: str, other: str) -> bool:
+    return graph.nodes[one].properties["color"] == graph.nodes[other].properties["color"]
