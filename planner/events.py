@@ -7,8 +7,15 @@ from typing import Any, Literal, TypeAlias
 
 from chat.model import Usage
 
-Outcome: TypeAlias = Literal["done", "infeasible", "steps", "tokens", "seconds"]
+Outcome: TypeAlias = Literal["done", "given_up", "infeasible", "steps", "tokens", "seconds"]
 """How a session ends: the method says so, or a budget is spent."""
+
+Cause: TypeAlias = Literal["missing", "affordance", "already", "unknown", "no_action", "conflict", "reply", "question"]
+"""Why something is refused.
+
+A requirement's fault; a word that names no node; no such action; the scene changed meanwhile; a reply that can't be
+read; a question that can't be answered.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +69,11 @@ class Acted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What the method proposed can't be done, or can't be understood; `reasons` are what it is told."""
+    """What the method proposed can't be done, or can't be understood; `reasons` are what stands in the way."""
 
     step: int
     action: str
+    cause: Cause
     reasons: tuple[str, ...]
 
 

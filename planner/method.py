@@ -26,12 +26,19 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The instruction is carried out, or can't be."""
+    """The instruction is carried out."""
 
     reason: str = ""
 
 
-Decision: TypeAlias = Ask | Act | Done
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """The instruction can't be carried out."""
+
+    reason: str = ""
+
+
+Decision: TypeAlias = Ask | Act | Done | GiveUp
 
 
 @dataclass(frozen=True, slots=True)

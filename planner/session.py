@@ -9,11 +9,12 @@ from typing import Final, Protocol, assert_never
 
 from chat.model import Usage
 from db.catalog import SceneInfo
+from planner.actions.execution import Infeasible
 from planner.actions.simulator import Simulator
-from planner.events import Acted, Asked, Corrected, Event, Finished, Outcome, Proposed, Refused, Retrieved
-from planner.method import Act, Ask, Decision, Done, Memory, Method
+from planner.events import Acted, Asked, Cause, Corrected, Event, Finished, Outcome, Proposed, Refused, Retrieved
+from planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Method
 from retriever.retrieval import Retrieval
-from scenecypher.errors import ActionRefused, RejectedError, ReplyRejected
+from scenecypher.errors import ActionRefused, RejectedError, ReplyRejected, UnknownReference
 
 INFEASIBLE: Final = 3
 """Proposals in a row that could not be carried out, before a session ends (LookPlanGraph, section IV-A)."""
@@ -60,11 +61,23 @@ class Spent:
 
 
 class Session:
-    """One task in one scene: `simulator` acts on it, `asker` answers questions about it, `method` decides."""
+    """One task in one scene: `simulator` acts on it, `asker` answers questions about it, `method` decides.
 
-    def __init__(self, method: Method, simulator: Simulator, asker: Asker, *, budget: Budget | None = None) -> None:
+    Without `reprompt` a method is not told that an action was infeasible, and may go on for all that: what names no
+    node or action is still told.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        simulator: Simulator,
+        asker: Asker,
+        *,
+        budget: Budget | None = None,
+        reprompt: bool = True,
+    ) -> None:
         self._method, self._simulator, self._asker = method, simulator, asker
-        self._budget = budget or Budget()
+        self._budget, self._reprompt = budget or Budget(), reprompt
 
     def run(self, memory: Memory) -> Iterator[Event]:
         """Carry out `memory.instruction`: events as they happen, Finished last. Only rejections are told the method.
@@ -77,7 +90,7 @@ class Session:
             over = spent.over(self._budget, time.monotonic() - began)
             if over is None:
                 decision, memory, spent = yield from self._turn(memory, spent)
-                over = ("done", decision.reason) if isinstance(decision, Done) else None
+                over = ended_by(decision)
             if over is not None:
                 outcome, reason = over
                 seconds = time.monotonic() - began
@@ -91,7 +104,7 @@ class Session:
         try:
             decision, usage = self._method.decide(memory)
         except ReplyRejected as rejected:
-            yield Refused(step, "", (str(rejected),))
+            yield Refused(step, "", "reply", (str(rejected),))
             lost = Usage(rejected.prompt_tokens, rejected.completion_tokens)
             spent = replace(spent, refused=spent.refused + 1, usage=spent.usage + lost)
             return None, memory.remember(None, str(rejected)), spent
@@ -101,7 +114,7 @@ class Session:
                 feedback, spent = yield from self._ask(decision, spent)
             case Act():
                 feedback, spent = yield from self._act(decision, spent)
-            case Done():
+            case Done() | GiveUp():
                 feedback = ""
             case _:
                 assert_never(decision)
@@ -112,7 +125,7 @@ class Session:
         try:
             found = self._asker.ask(decision.question, self._simulator.scene)
         except RejectedError as rejected:
-            yield Refused(spent.steps, "", (str(rejected),))
+            yield Refused(spent.steps, "", "question", (str(rejected),))
             return str(rejected), replace(spent, refused=spent.refused + 1)
         yield Retrieved(spent.steps, decision.question, found.answer, found.cypher, found.usage)
         return found.answer, replace(spent, usage=spent.usage + found.usage)
@@ -132,7 +145,32 @@ class Session:
                     told.append(f"{done.action} was carried out first, since {done.because}")
         except RejectedError as rejected:
             reasons = rejected.reasons if isinstance(rejected, ActionRefused) else (str(rejected),)
-            yield Refused(spent.steps, decision.action, reasons)
-            told.append(f"{decision.action} was refused: {'; '.join(reasons)}")
-            spent = replace(spent, refused=spent.refused + 1)
+            yield Refused(spent.steps, decision.action, cause_of(rejected), reasons)
+            if self._reprompt or not isinstance(rejected, Infeasible):
+                told.append(f"{decision.action} was refused: {'; '.join(reasons)}")
+                spent = replace(spent, refused=spent.refused + 1)
         return "; ".join(told), spent
+
+
+def ended_by(decision: Decision | None) -> tuple[Outcome, str] | None:
+    """How a decision ends the session, and why; None where it goes on."""
+    match decision:
+        case Done(reason):
+            return "done", reason
+        case GiveUp(reason):
+            return "given_up", reason
+        case _:
+            return None
+
+
+def cause_of(rejected: RejectedError) -> Cause:
+    """What sort of mistake a refused action was: of several unmet requirements the first decides."""
+    match rejected:
+        case Infeasible():
+            return rejected.unmet[0].requirement.fault
+        case UnknownReference():
+            return "unknown"
+        case ActionRefused():
+            return "no_action"
+        case _:
+            return "conflict"

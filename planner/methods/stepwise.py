@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from chat.form import ask_for
 from chat.model import Message, Model, Usage
-from planner.method import Act, Ask, Decision, Done, Memory, Turn
+from planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Turn
 
 SYSTEM: Final = """\
 You control a robot in a home, one decision at a time, until the instruction is carried out. You know the schema of \
@@ -21,7 +21,8 @@ Each decision is one of:
 - ask: a question in plain words about where things are and what state they are in. You get the rows found.
 - act: one of the actions below, with ids of nodes such as grab(soap_1001). Its precondition is checked; where it does \
 not hold nothing changes, and you are told why and what to do first.
-- done: the instruction is carried out, or it can't be; say which.
+- done: the instruction is carried out.
+- give_up: it can't be carried out; say why.
 
 Rules: never guess an id, ask for it. Do not repeat an action that was refused without mending its cause.
 
@@ -31,8 +32,8 @@ The actions:
 The schema:
 {schema}
 
-Reply with one JSON object: "reason" (one or two sentences), "decision" ("ask", "act" or "done"), "question" (text or \
-null), "action" (text or null)."""
+Reply with one JSON object: "reason" (one or two sentences), "decision" ("ask", "act", "done" or "give_up"), \
+"question" (text or null), "action" (text or null)."""
 
 
 class Reply(BaseModel):
@@ -41,7 +42,7 @@ class Reply(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     reason: str
-    decision: Literal["ask", "act", "done"]
+    decision: Literal["ask", "act", "done", "give_up"]
     question: str | None
     action: str | None
 
@@ -81,7 +82,7 @@ def _line(number: int, turn: Turn) -> str:
             return f"Step {number}: {reason}\nasked: {question}\nfound: {turn.feedback}"
         case Act(action, reason):
             return f"Step {number}: {reason}\nact: {action}\nresult: {turn.feedback}"
-        case Done(reason):
+        case Done(reason) | GiveUp(reason):
             return f"Step {number}: {reason}"
         case None:
             return f"Step {number}: the reply could not be used: {turn.feedback}"
@@ -95,3 +96,5 @@ def _decision(reply: Reply) -> Decision:
             return Act((reply.action or "").strip(), reply.reason)
         case "done":
             return Done(reply.reason)
+        case "give_up":
+            return GiveUp(reply.reason)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from db.enumerations import DENSE
 from scenecypher.cli.context import open_store, output, print_json
-from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.scenes import AsJson, Name, words
 
 if TYPE_CHECKING:
+    from db.delta import Change
     from planner.actions.simulator import Step
 
 
@@ -38,15 +40,27 @@ def act(
         for step in simulator.act(action):
             steps.append(step)
             if not as_json:
-                output().print(_line(step), markup=False)
+                _print(step)
     if as_json:
         print_json([_document(step) for step in steps])
 
 
-def _line(step: Step) -> str:
-    changes = f"{len(step.delta)} change{'' if len(step.delta) == 1 else 's'}"
+def _print(step: Step) -> None:
+    """What was done, change by change; of CLOSE, which is between almost everything, only how many."""
     why = f" (inserted: {step.because})" if step.because else ""
-    return f"{step.action}: done, {changes}, now at version {step.version}{why}"
+    output().print(f"{step.action}: done, now at version {step.version}{why}", markup=False)
+    dense = [change for change in step.delta.changes if _is_dense(change)]
+    for change in step.delta.changes:
+        if change not in dense:
+            output().print(f"  {words(change)}", markup=False)
+    if dense:
+        output().print(f"  and {len(dense)} of {DENSE}", markup=False)
+
+
+def _is_dense(change: Change) -> bool:
+    from db.delta import AddRelation, RemoveRelation  # noqa: PLC0415
+
+    return isinstance(change, AddRelation | RemoveRelation) and change.relation.type == DENSE
 
 
 def _document(step: Step) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Every operator's row: what it brings about, and each requirement broken alone, in memory and in the database alike."""
+"""Every operator: what it brings about, and each requirement broken alone, in memory and in the database alike."""
 
 from __future__ import annotations
 

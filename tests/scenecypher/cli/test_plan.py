@@ -1,72 +1,142 @@
-"""Planning and the demo on the command line, with a scripted model behind real HTTP."""
+"""`scenecypher plan` at the command line, with a scripted server as the model."""
 
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from db.catalog import SceneInfo
+from db.scene import Relation
 from db.store import SceneStore
-from tests.scenecypher.cli.conftest import Command
-from tests.scripted_model import ScriptedModel
+from scenecypher.cli.app import run
+from tests.planner.actions.test_operators import put
+from tests.planner.actions.worlds import HOME
+from tests.planner.test_session import says
+from tests.scripted_model import MODEL_NAME, Script, ScriptedModel, Stall
 
-WALK, GRAB = "walk(cup_2004)", "grab(cup_2004)"
+TASK = "Put the cup into the fridge."
+PUT = says("act", "put_in(cup_30, fridge_21)", reason="that is the task")
+
+Serve = Callable[[Script], ScriptedModel]
 
 
-def decision(kind: str, text: str | None = None) -> str:
-    field = {"act": "action", "ask": "question"}.get(kind)
-    reply: dict[str, str | None] = {"reason": "so it is", "decision": kind, "question": None, "action": None}
-    return json.dumps(reply | ({field: text} if field else {}))
+@pytest.fixture
+def home(store: SceneStore) -> SceneInfo:
+    return put(store, HOME)
 
 
-def test_a_task_is_carried_out_and_logged(
-    command: Command, home: str, store: SceneStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def environment(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    for name, value in user_env.items():
+        monkeypatch.setenv(name, value)
+    return user_env
+
+
+@pytest.fixture
+def model(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """Start a scripted server and make it the user's model."""
+    with ExitStack() as stack:
+
+        def start(script: Script) -> ScriptedModel:
+            server = stack.enter_context(ScriptedModel(script))
+            for name, value in (("OPENAI_BASE_URL", server.base_url), ("SCENECYPHER_MODEL", MODEL_NAME)):
+                monkeypatch.setenv(name, value)
+                environment[name] = value
+            return server
+
+        yield start
+
+
+def test_a_task_is_carried_out_in_front_of_the_user(
+    home: SceneInfo, store: SceneStore, model: Serve, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    script = [
-        decision("ask", "Which cup is on something?"),
-        "```cypher\nMATCH (c {class: 'cup'})-[:ON]->() RETURN c.id\n```",
-        decision("act", GRAB),
-        decision("act", WALK),
-        decision("act", GRAB),
-        decision("done"),
-    ]
-    log = tmp_path / "log.jsonl"
-    with ScriptedModel(script) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("SCENECYPHER_MODEL", "scripted")
-        ran = command("plan", home, "Take the cup.", "--no-fix", "--log", str(log))
-    assert ran.code == 0, ran
-    events = [json.loads(line) for line in log.read_text().splitlines()]
-    assert [event["event"] for event in events] == [
-        *("asked", "retrieved"),
-        *("proposed", "refused"),
-        *("proposed", "acted"),
-        *("proposed", "acted"),
-        "finished",
-    ]
-    assert "cup_2004" in events[1]["answer"]
-    assert [event.action for event in store.history(store.find(home))] == [WALK, GRAB]
-    assert "refused" in ran.out
+    server = model([PUT, says("done", reason="the cup is in the fridge")])
+    assert run(["plan", home.name, TASK]) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == "1  put_in(cup_30, fridge_21)  (that is the task)"
+    assert lines[1].startswith("first grab(cup_30), since")
+    assert lines[2] == "first open(fridge_21), since fridge_21 is closed; version 2"
+    assert lines[3] == "done, version 3"
+    assert lines[4].startswith("done: the cup is in the fridge (2 steps, 3 actions, 36 tokens, ")
+    assert Relation("cup_30", "INSIDE", "fridge_21") in store.load(home.name).graph.relations
+    assert "(:Agent)-[:CLOSE]" in str(server.requests[0]) or "CLOSE" in str(server.requests[0])
+    assert "plate_31" not in server.requests[0]["messages"][-1]["content"]
 
 
-def test_three_refusals_in_a_row_end_it(command: Command, home: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with ScriptedModel([decision("act", GRAB)] * 5) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        monkeypatch.setenv("SCENECYPHER_MODEL", "scripted")
-        ran = command("plan", home, "Take the cup.", "--no-fix", "--json")
-    assert ran.code == 1
-    end = json.loads(ran.out.splitlines()[-1])
-    assert (end["event"], end["outcome"], end["steps"]) == ("finished", "infeasible", 3)
+def test_what_is_not_reached_exits_with_1(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    model(lambda _: PUT)
+    assert run(["plan", home.name, TASK, "--no-fix"]) == 1
+    out = capsys.readouterr().out
+    assert out.count("refused:") == 3
+    assert "infeasible: 3 proposals in a row could not be carried out" in out
 
 
-def test_the_demo_needs_no_key_and_says_so(command: Command, store: SceneStore) -> None:
-    ran = command("demo")
-    assert ran.code == 0, ran.err
-    assert "scripted" in ran.out
-    assert "refused: microwave_297 is closed" in ran.out
-    assert "did you mean `.class = 'cup'`" in ran.err
-    assert "the scene is as it was" in ran.out
-    before = store.as_of("demo", 0)
-    assert store.load("demo").graph == before
-    store.delete("demo")
+def test_max_steps_ends_it(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    server = model(lambda _: says("act", "walk(book_33)"))
+    assert run(["plan", home.name, TASK, "--max-steps", "2"]) == 1
+    assert "steps: the limit of 2 steps is reached" in capsys.readouterr().out
+    assert len(server.requests) == 2
+
+
+def test_json_and_log_are_one_event_a_line(
+    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    model([PUT, says("done")])
+    log = tmp_path / "events.jsonl"
+    assert run(["plan", home.name, TASK, "--json", "--log", str(log)]) == 0
+    printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [event["event"] for event in printed] == ["proposed", "corrected", "corrected", "acted", "finished"]
+    assert [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] == printed
+
+
+def test_without_a_model_it_says_how_to_set_one_up(
+    home: SceneInfo, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["plan", home.name, TASK]) == 2
+    said = capsys.readouterr().err
+    assert "OPENAI_API_KEY" in said
+    assert "OPENAI_BASE_URL" in said
+
+
+def test_an_unknown_method_is_bad_input(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    model([])
+    assert run(["plan", home.name, TASK, "--method", "guess"]) == 2
+    assert "there is no method 'guess'" in capsys.readouterr().err
+
+
+def test_a_log_that_cannot_be_written_is_bad_input(
+    home: SceneInfo, model: Serve, store: SceneStore, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    model([PUT])
+    assert run(["plan", home.name, TASK, "--log", str(tmp_path / "no" / "events.jsonl")]) == 2
+    assert "can't be written" in capsys.readouterr().err
+    assert store.history(home) == []
+
+
+def test_ctrl_c_leaves_whole_actions_and_a_whole_log(
+    home: SceneInfo, model: Serve, store: SceneStore, environment: dict[str, str], tmp_path: Path
+) -> None:
+    def script(request: dict[str, Any]) -> str | Stall:
+        return PUT if "Step 1: decide." in str(request["messages"][-1]["content"]) else Stall()
+
+    server = model(script)
+    log = tmp_path / "events.jsonl"
+    command = [sys.executable, "-m", "scenecypher", "plan", home.name, TASK, "--log", str(log)]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while len(server.requests) < 2:
+        assert process.poll() is None, process.communicate()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; nothing was left half-written" in said
+    events = [json.loads(line)["event"] for line in log.read_text(encoding="utf-8").splitlines()]
+    assert events == ["proposed", "corrected", "corrected", "acted"]
+    assert len(store.history(home)) == 3

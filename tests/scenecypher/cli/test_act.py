@@ -1,0 +1,91 @@
+"""`scenecypher act` at the command line: done, refused, corrected, listed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from db.catalog import SceneInfo
+from db.store import SceneStore
+from scenecypher.cli.app import run
+from tests.planner.actions.test_operators import put
+from tests.planner.actions.worlds import HOME, ROBOT
+
+
+@pytest.fixture
+def home(store: SceneStore) -> SceneInfo:
+    return put(store, HOME)
+
+
+@pytest.fixture(autouse=True)
+def environment(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in user_env.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_an_action_says_what_was_done(home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["act", home.name, "grab(cup)"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "grab(cup_30): done, now at version 1",
+        "  - cup_30 ON table_20",
+        f"  + {ROBOT} HOLDS_RH cup_30",
+        "  and 4 of CLOSE",
+    ]
+    assert store.history(home)[0].action == "grab(cup_30)"
+
+
+def test_a_refusal_is_said_in_words_with_exit_code_1(
+    home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["act", home.name, "put_in(cup_30, fridge_21)"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    reasons = f"{ROBOT} does not hold cup_30: grab(cup_30) first; fridge_21 is closed: open(fridge_21) first"
+    assert said.err == f"refused: put_in(cup_30, fridge_21): {reasons}\n"
+    assert store.history(home) == []
+
+
+def test_an_unknown_thing_is_refused_with_exit_code_1(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["act", home.name, "grab(cupp_30)"]) == 1
+    assert "no 'cupp_30' in this scene (did you mean 'cup_30'" in capsys.readouterr().err
+
+
+def test_fix_does_what_stands_in_the_way(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["act", home.name, "put_in(cup_30, fridge_21)", "--fix"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith(f"now at version 1 (inserted: {ROBOT} does not hold cup_30)")
+    assert [line.partition(":")[0] for line in lines if not line.startswith(" ")] == [
+        "grab(cup_30)",
+        "open(fridge_21)",
+        "put_in(cup_30, fridge_21)",
+    ]
+
+
+def test_json_holds_the_delta(home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["act", home.name, "open(fridge_21)", "--json"]) == 0
+    (document,) = json.loads(capsys.readouterr().out)
+    assert document == {
+        "action": "open(fridge_21)",
+        "version": 1,
+        "inserted_because": None,
+        "delta": [["states", "fridge_21", ["open"], ["closed"]]],
+    }
+
+
+def test_the_actions_are_listed(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["act", home.name, "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition("(")[0] for line in lines] == [
+        *("walk", "grab", "put_on", "put_in", "open", "close", "switch_on", "switch_off")
+    ]
+
+
+def test_an_unknown_scene_is_bad_input(user_env: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["act", "test/no-such-home", "grab(cup)"]) == 2
+    assert "no scene named 'test/no-such-home'" in capsys.readouterr().err
+
+
+def test_neither_action_nor_list_is_bad_input(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["act", home.name]) == 2
+    assert "--list" in capsys.readouterr().err
