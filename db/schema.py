@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from reprlib import repr as short_repr
 from typing import Final, LiteralString
 
 from scenecypher.errors import InputError
@@ -147,7 +148,7 @@ def _index_of(label: LiteralString, field: LiteralString) -> tuple[LiteralString
     return (stem + "_" + field, "n.scene, n." + field) if field else (stem, "n.scene")
 
 
-def _check_name(name: str, pattern: re.Pattern[str], what: str, style: str) -> None:
-    if not pattern.fullmatch(name):
-        msg = f"{what} {name!r} can't be declared: use {style}, ASCII, at most 64 characters"
+def _check_name(name: object, pattern: re.Pattern[str], what: str, style: str) -> None:
+    if not isinstance(name, str) or not pattern.fullmatch(name):
+        msg = f"{what} {short_repr(name)} can't be declared: use {style}, ASCII, at most 64 characters"
         raise InputError(msg)

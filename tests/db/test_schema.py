@@ -1,0 +1,72 @@
+"""The registry: what a scene may declare, and constraints and indexes that can be made twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from db.connection import Database
+from db.schema import (
+    CORE_PROPERTIES,
+    EXTRA_PROPERTIES,
+    HOLDING,
+    KINDS,
+    PROPERTY_NAME,
+    RELATION_NAME,
+    RELATION_TYPES,
+    VOCABULARIES,
+    Declared,
+    definitions,
+    vocabulary_of,
+)
+from db.store import SceneStore
+from scenecypher.errors import InputError
+
+
+def test_the_registry_keeps_its_own_rules() -> None:
+    assert all(RELATION_NAME.fullmatch(name) for name in RELATION_TYPES)
+    assert all(PROPERTY_NAME.fullmatch(name) for name in (*CORE_PROPERTIES, *EXTRA_PROPERTIES))
+    assert not {*CORE_PROPERTIES} & {*EXTRA_PROPERTIES}
+    assert {*HOLDING} <= {*RELATION_TYPES}
+    assert all({*rules.containment} <= {*RELATION_TYPES} for rules in VOCABULARIES.values())
+
+
+def test_what_a_scene_declares_joins_its_vocabulary() -> None:
+    declared = Declared(("NEXT_TO", "ON", "NEXT_TO"), ("weight", "color"))
+    assert declared == Declared(("NEXT_TO",), ("weight",))
+    vocabulary = vocabulary_of(declared)
+    assert vocabulary.relation_types == {*RELATION_TYPES, "NEXT_TO"}
+    assert vocabulary.properties == {*CORE_PROPERTIES, *EXTRA_PROPERTIES, "weight"}
+    assert vocabulary.labels == {"Entity", *KINDS}
+
+
+@pytest.mark.parametrize(
+    ("types", "properties", "says"),
+    [
+        (("next_to",), (), "relation type 'next_to' can't be declared"),
+        (("ON\n",), (), "relation type 'ON.n' can't be declared"),
+        (("A" * 65,), (), "at most 64 characters"),
+        (("É",), (), "relation type 'É' can't be declared"),
+        (("A]->() DETACH DELETE n//",), (), "can't be declared"),
+        ((7,), (), "relation type 7 can't be declared"),
+        ((), ("Weight",), "property 'Weight' can't be declared"),
+        ((), ("a b",), "property 'a b' can't be declared"),
+        ((), ("_key",), "property '_key' can't be declared"),
+        ((), ("scene",), "property 'scene' is reserved"),
+        ((), ("id",), "property 'id' is reserved"),
+        pytest.param(("A" * 10_000_000,), (), "can't be declared", id="10 MB"),
+    ],
+)
+def test_a_name_that_cypher_could_not_bear_is_refused(types: Any, properties: Any, says: str) -> None:
+    with pytest.raises(InputError, match=says) as caught:
+        Declared(types, properties)
+    assert len(str(caught.value)) < 200
+
+
+def test_constraints_and_indexes_are_made_once(store: SceneStore, database: Database) -> None:
+    store.prepare()
+    names = database.read(lambda tx: [row[0] for row in tx.run("SHOW INDEXES YIELD name RETURN name")], timeout_s=60)
+    wanted = [name for name, _ in definitions()]
+    assert {*wanted} <= {*names}
+    assert len({*wanted}) == len(wanted)
