@@ -69,20 +69,13 @@ def scene_name(level: str, seed: int) -> str:
     return f"{NAME_PREFIX}{level}/{seed}"
 
 
-def _made(level: str) -> Any:
+def check_level(level: str) -> None:
+    """Raises InputError where MiniGrid is missing, or has no such level; those of LEVELS are built on it."""
     if find_spec("minigrid") is None:
         msg = "MiniGrid is not installed: run `pip install 'scenecypher[babyai]'`"
         raise InputError(msg)
-    return _ours(level) if level in LEVELS else _registered(level)
-
-
-def _ours(level: str) -> Any:
-    from importers import babyai_levels  # noqa: PLC0415
-
-    return getattr(babyai_levels, LEVELS[level])()
-
-
-def _registered(level: str) -> Any:
+    if level in LEVELS:
+        return
     import gymnasium  # noqa: PLC0415
     import minigrid  # noqa: F401, PLC0415
 
@@ -91,6 +84,16 @@ def _registered(level: str) -> Any:
         hint = did_you_mean(level[:60], (*LEVELS, *known)) or f"; give {', '.join(LEVELS)} or an id of MiniGrid"
         msg = f"no level {level[:60]!r} among MiniGrid's {len(known)}{hint}"
         raise InputError(msg)
+
+
+def _made(level: str) -> Any:
+    check_level(level)
+    if level in LEVELS:
+        from importers import babyai_levels  # noqa: PLC0415
+
+        return getattr(babyai_levels, LEVELS[level])()
+    import gymnasium  # noqa: PLC0415
+
     try:
         return gymnasium.make(level, disable_env_checker=True).unwrapped
     except (ImportError, gymnasium.error.Error) as error:

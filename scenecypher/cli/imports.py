@@ -58,6 +58,44 @@ def virtualhome(
     """Import VirtualHome environment graphs: your own, or the 518 of the Embodied Agent Interface."""
     parts: tuple[Part, ...] = ("initial", "final") if final else ("initial",)
     sources = list(_of_files(paths, only, parts) if paths else _of_package(only, parts))
+    _import_and_print(sources, dry_run=dry_run, as_json=as_json)
+
+
+@import_app.command()
+def babyai(
+    *,
+    level: Annotated[str, typer.Option("--level", help="trv1, trv2, numqa, or any id of MiniGrid.")],
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of the first instance.")] = 0,
+    count: Annotated[int, typer.Option("--count", min=1, help="How many instances: SEED, SEED + 1, …")] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Import instances of a BabyAI level: two of traversal, one of questions, or one of MiniGrid's own."""
+    sources = list(_of_level(level, range(seed, seed + count)))
+    _import_and_print(sources, dry_run=dry_run, as_json=as_json)
+
+
+@import_app.command()
+def grasif(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="Files, folders or globs of GraSIF JSON; else a --subset."),
+    ] = None,
+    *,
+    subset: Annotated[str | None, typer.Option("--subset", metavar="NAME", help="Public data: behavior-1k.")] = None,
+    only: Annotated[str | None, typer.Option("--only", metavar="ACTIVITY", help="Only this scene.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Import GraSIF scenes: your own JSON files, or those that BEHAVIOR-1K's definitions of activities give."""
+    if bool(paths) == (subset is not None):
+        raise InputError("give either the PATH of GraSIF files or --subset behavior-1k")
+    sources = list(_of_grasif_files(paths, only) if paths else _of_subset(subset or "", only))
+    _import_and_print(sources, dry_run=dry_run, as_json=as_json)
+
+
+def _import_and_print(sources: Sequence[Source], *, dry_run: bool, as_json: bool) -> None:
+    """Import what can be. Raises Exit where something can't, after all is told."""
     report = Report()
     try:
         _import_all(sources, report, dry_run=dry_run)
@@ -65,6 +103,37 @@ def virtualhome(
         _print(report, dry_run=dry_run, as_json=as_json)
     if report.failures:
         raise typer.Exit(InputError.exit_code)
+
+
+def _of_level(level: str, seeds: Sequence[int]) -> Iterator[Source]:
+    from importers import babyai  # noqa: PLC0415
+
+    babyai.check_level(level)
+    for seed in seeds:
+        name = babyai.scene_name(level, seed)
+        yield Source(name, name, partial(babyai.read_level, level, seed))
+
+
+def _of_subset(subset: str, only: str | None) -> Iterator[Source]:
+    from importers import behavior  # noqa: PLC0415
+
+    if subset != behavior.SUBSET:
+        raise InputError(f"no subset {subset[:60]!r} is known; give --subset {behavior.SUBSET}")
+    for activity in behavior.activities(only):
+        name = behavior.scene_name(activity.name)
+        yield Source(name, name, partial(behavior.scene_of, activity))
+
+
+def _of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]:
+    from importers import grasif  # noqa: PLC0415
+
+    found = list(_found(paths))
+    chosen = [(path, folder) for path, folder in found if only in (None, path.stem)]
+    if not chosen:
+        raise InputError(f"none of the {len(found)} files is {only}.json; leave out --only to import them all")
+    for path, folder in chosen:
+        name = grasif.NAME_PREFIX + path.relative_to(folder).with_suffix("").as_posix()
+        yield Source(str(path), name, partial(grasif.read_scene, path, name=name))
 
 
 def _of_package(only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
@@ -152,12 +221,20 @@ def _print(report: Report, *, dry_run: bool, as_json: bool) -> None:
     for _, error in report.failures:
         errors().print(str(error), markup=False)
     if len(report.scenes) + len(report.failures) > 1:
+        if dry_run:
+            output().print(_means(report.scenes))
         verb = "checked, nothing written" if dry_run else "imported"
         output().print(f"{len(report.scenes):,} scenes {verb}; {len(report.failures):,} failed")
 
 
 def _counts(facts: dict[str, Any]) -> str:
     return ", ".join(f"{count:,} {kind}" for kind, count in facts["kinds"].items()) or "empty"
+
+
+def _means(scenes: Sequence[dict[str, Any]]) -> str:
+    places = sum(facts["kinds"].get("Place", 0) for facts in scenes) / max(1, len(scenes))
+    nodes = sum(facts["nodes"] for facts in scenes) / max(1, len(scenes))
+    return f"on average {places:.2f} places and {nodes:.1f} nodes a scene"
 
 
 def _failure(label: str, error: InputError) -> dict[str, Any]:
