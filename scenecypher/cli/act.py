@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def act(
     scene: Name,
-    action: Annotated[str | None, typer.Argument(metavar="[ACTION]", help='Such as "grab(soap_1001)".')] = None,
+    action: Annotated[str | None, typer.Argument(metavar="ACTION", help='Such as "grab(soap_1001)".')] = None,
     *,
     fix: Annotated[bool, typer.Option("--fix", help="First do what stands in the way, by rule.")] = False,
     agent: Annotated[str | None, typer.Option("--agent", metavar="ID", help="Who acts; else the first agent.")] = None,

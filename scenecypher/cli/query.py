@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def query(
     scene: Name,
-    cypher: Annotated[str | None, typer.Argument(metavar="[CYPHER]", help="A reading query.")] = None,
+    cypher: Annotated[str | None, typer.Argument(metavar="CYPHER", help="A reading query.")] = None,
     *,
     file: Annotated[
         Path | None,

@@ -115,7 +115,7 @@ def delete(
 @scenes_app.command("diff")
 def diff_scenes(
     scene: Name,
-    other: Annotated[str | None, typer.Argument(metavar="[OTHER]", help="The scene to compare with.")] = None,
+    other: Annotated[str | None, typer.Argument(metavar="OTHER", help="The scene to compare with.")] = None,
     *,
     since: Annotated[int | None, typer.Option("--since", help="Compare with an earlier version of SCENE.")] = None,
     as_json: AsJson = False,
