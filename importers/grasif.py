@@ -40,12 +40,11 @@ def read_file(path: Path, *, name: str | None = None) -> tuple[ImportedScene, tu
         raise refusal(str(path), problems_of(error, document)) from error
     graph, problems = scene_graph(form.nodes)
     chosen = name or NAME_PREFIX + path.stem
-    tasks = tuple(_task(task, chosen, str(path)) for task in form.tasks)
     problems += [problem for number, task in enumerate(form.tasks) for problem in _task_problems(task, number, graph)]
     if problems:
         raise refusal(str(path), problems)
     scene = ImportedScene(chosen, graph, "grasif", declared=DECLARED, source=str(path))
-    return scene, tasks
+    return scene, tuple(_task(task, chosen, str(path)) for task in form.tasks)
 
 
 def scene_graph(nodes: Nodes) -> tuple[SceneGraph, list[Problem]]:
@@ -168,6 +167,7 @@ def _task_problems(task: TaskForm, number: int, graph: SceneGraph) -> Iterator[P
         place = f"$.tasks[{number}].goal[{i}]"
         if (wanted.name is None) == (wanted.class_ is None):
             yield place, "give either the name of a node or a class"
+            continue
         if (wanted.relation is None) != (wanted.related_to is None):
             yield place, "give relation and related_to together"
         for name in (wanted.name, wanted.related_to):
@@ -175,3 +175,7 @@ def _task_problems(task: TaskForm, number: int, graph: SceneGraph) -> Iterator[P
                 yield place, f"no node is called {name!r}{did_you_mean(name, tuple(graph.nodes))}"
         if wanted.class_ is not None and len(graph.by_class.get(wanted.class_, ())) < wanted.count:
             yield place, f"the scene has fewer than {wanted.count} of class {wanted.class_!r}"
+        try:
+            goal_of(wanted)
+        except InvalidValue as error:
+            yield place, str(error)
