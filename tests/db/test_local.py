@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -269,18 +270,16 @@ def test_a_port_taken_between_our_look_and_the_servers(settings: Settings) -> No
 def test_a_start_that_fails_says_why_and_what_else_there_is(settings: Settings) -> None:
     local.stop(settings, tell=print)
     home = Home.of(settings)
-    store = home.neo4j / "data" / "databases" / "system"
-    aside = store.with_name("aside")
-    store.rename(aside)
-    store.write_text("no folder")
-    try:
+    with (home.neo4j / "data" / "databases" / "store_lock").open("r+") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
         with pytest.raises(DatabaseUnavailable, match="NEO4J_URI") as caught:
             local.start(settings, tell=print)
-    finally:
-        store.unlink()
-        aside.rename(store)
+    assert "another process" in str(caught.value)
     assert str(home.log) in str(caught.value)
     assert local.status(settings) is None
+    left = home.state()
+    assert left is not None
+    assert left.pid is None, "the next start does not speak of a server that died"
 
 
 def test_a_lost_password_file_is_told_and_nothing_is_thrown_away(settings: Settings) -> None:
