@@ -1,0 +1,395 @@
+"""BEHAVIOR-1K's activities as scenes and tasks: the counts, the goals' meaning, and each instruction's words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import permutations, product
+from pathlib import Path
+from statistics import mean
+from typing import Any, Final
+from uuid import uuid4
+
+import pytest
+
+from db.condition import ALWAYS, Condition, HasState, Id, Not, Or, Related, evaluate, to_cypher
+from db.connection import Database
+from db.invariants import broken_promises
+from db.scene import Node, Relation, SceneGraph
+from db.store import SceneStore
+from importers.behavior import instructions, scene_of, scenes, task_of, tasks
+from importers.behavior_definitions import (
+    BODIES,
+    PREDICATES,
+    Activity,
+    Expression,
+    activities,
+    definition_files,
+    read_activity,
+)
+from importers.behavior_goals import goal_of
+from importers.behavior_words import CONTAINERS, HEAVY, OPENABLE, SURFACES, TOGGLEABLE, class_of, name_of
+from importers.grasif import read_scene, to_document
+from importers.task import Task
+from scenecypher.errors import InputError
+from tests.importers.behavior_names import NAMES
+
+ALL: Final[Mapping[str, Activity]] = {activity.name: activity for activity in activities()}
+GRAPHS: Final[Mapping[str, SceneGraph]] = {name: scene_of(activity).graph for name, activity in ALL.items()}
+TASKS: Final[Mapping[str, Task]] = {task.id: task for task in tasks()}
+
+
+def test_the_counts() -> None:
+    assert len(definition_files()) == 1_016 + 35
+    assert len(ALL) == len(TASKS) == 188, "the paper counts 177"
+    assert mean(places(graph) for graph in GRAPHS.values()) == pytest.approx(1.234, abs=0.001), "the paper has 1.23"
+    assert mean(len(graph.nodes) for graph in GRAPHS.values()) == pytest.approx(11.07, abs=0.01), "the paper has 12.1"
+    sizes = [len(graph.nodes) for graph in GRAPHS.values()]
+    assert (min(sizes), max(sizes)) == (4, 27)
+
+
+def places(graph: SceneGraph) -> int:
+    return sum(node.kind == "Place" for node in graph.nodes.values())
+
+
+def test_one_scene_whole() -> None:
+    (scene,) = scenes("bringing_paper_to_recycling")
+    assert (scene.name, scene.vocabulary) == ("grasif/behavior-1k/bringing_paper_to_recycling", "grasif")
+    assert scene.source == "bddl 3.5.0, bringing_paper_to_recycling"
+    papers = [Node(f"paper-{i}", "Object", f"paper-{i}", "paper", (), ("pick_up",)) for i in (1, 2, 3)]
+    in_and_on = ("close", "open", "pick_up", "put_inside")
+    recycling_bin = Node("recycling_bin-1", "Object", "recycling_bin-1", "recycling_bin", ("open",), in_and_on)
+    floor = Node("floor-1", "Asset", "floor-1", "floor", (), ("put_on",))
+    rest = [Node("corridor", "Place", "corridor", "corridor")]
+    agent = Node("agent-1", "Agent", "agent-1", "agent")
+    assert scene.graph == SceneGraph.of(
+        [*papers, recycling_bin, floor, agent, *rest],
+        [
+            Relation("floor-1", "INSIDE", "corridor"),
+            Relation("agent-1", "INSIDE", "corridor"),
+            *(Relation(node.id, "ON", "floor-1") for node in [*papers, recycling_bin]),
+        ],
+    )
+
+
+def test_the_papers_own_example() -> None:
+    graph = GRAPHS["assembling_gift_baskets"]
+    assert Counter(node.kind for node in graph.nodes.values()) == {"Place": 1, "Asset": 3, "Object": 20, "Agent": 1}
+    assert graph.nodes["wicker_basket-1"].affordances == ("pick_up", "put_inside")
+    assert graph.nodes["butter_cookie-4"].affordances == ("pick_up",)
+    assert graph.targets("butter_cookie-4", "ON") == ("table-1",)
+    assert graph.targets("bow-1", "ON") == ("table-2",)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_goal_is_false_at_the_start_of_a_scene_that_keeps_its_promises(name: str) -> None:
+    assert not evaluate(TASKS[name].goal, GRAPHS[name], {})
+    assert TASKS[name].goal != ALWAYS
+    assert list(broken_promises(GRAPHS[name], "grasif")) == []
+    placed = [node.id for node in GRAPHS[name].nodes.values() if node.kind != "Place"]
+    assert all(GRAPHS[name].targets(node_id, "INSIDE", "ON") for node_id in placed)
+
+
+def test_a_scene_is_a_grasif_file(tmp_path: Path) -> None:
+    for activity in list(ALL.values())[::12]:
+        scene = scene_of(activity)
+        file = tmp_path / f"{activity.name}.json"
+        file.write_text(json.dumps(to_document(scene)), encoding="utf-8")
+        assert read_scene(file).graph == scene.graph
+
+
+def test_names() -> None:
+    assert name_of("butter_cookie.n.01_2") == "butter_cookie-2"
+    assert name_of("?bottle__of__wine.n.01_1") == "bottle_of_wine-1"
+    assert class_of("post-it.n.01") == "post-it"
+    with pytest.raises(ValueError, match="no object"):
+        name_of("candle.n.01")
+    with pytest.raises(ValueError, match="no synset"):
+        class_of("candle")
+
+
+def test_what_an_unknown_or_unfit_activity_is_told() -> None:
+    with pytest.raises(
+        InputError, match=r"no activity 'hoe_weed' among the 1,051 of bddl 3.5.0 .did you mean .hoe_weeds"
+    ):
+        list(scenes("hoe_weed"))
+    with pytest.raises(InputError, match="'bottling_wine' needs more than inroom, inside, ontop, open"):
+        list(tasks("bottling_wine"))
+
+
+# The tables of what can be done, against the package.
+
+
+def test_the_tables_are_those_of_the_definitions() -> None:
+    asked = {(fact[0], class_of(synset)) for activity in ALL.values() for fact, synset in targets(activity)}
+    assert {class_ for predicate, class_ in asked if predicate == "ontop"} == SURFACES
+    assert {class_ for predicate, class_ in asked if predicate == "inside"} == CONTAINERS
+
+
+def test_the_tables_are_those_of_the_annotations() -> None:
+    file = next(iter(definition_files().values())).parents[2] / "generated_data" / "propagated_annots_canonical.json"
+    annotations: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    synsets = {synset for activity in ALL.values() for synset in activity.objects}
+    assert {class_of(synset) for synset in synsets if "openable" in annotations[synset]} == OPENABLE
+    assert {class_of(synset) for synset in synsets if "toggleable" in annotations[synset]} == TOGGLEABLE
+
+
+def test_no_goal_moves_what_can_not_be_moved() -> None:
+    for name, activity in ALL.items():
+        for condition in atoms(goal_of(activity)):
+            if isinstance(condition, Related) and isinstance(condition.source, Id):
+                node = GRAPHS[name].nodes[condition.source.id]
+                still = node.kind == "Asset" or node.class_ in HEAVY
+                assert not still or evaluate(condition, GRAPHS[name], {}), (name, condition)
+
+
+def atoms(condition: Condition) -> Iterator[Condition]:
+    parts = [getattr(condition, field) for field in ("part", "where", "then") if hasattr(condition, field)]
+    parts += getattr(condition, "parts", ())
+    yield from (atom for part in parts for atom in atoms(part))
+    if not parts:
+        yield condition
+
+
+def targets(activity: Activity) -> Iterator[tuple[Expression, str]]:
+    """Each fact of two things, at the start or in the goal, and the synset of the second."""
+    for part in (*activity.facts, *activity.goal):
+        for fact, variables in facts(part, {}):
+            if fact[0] in ("ontop", "inside"):
+                yield fact, synset_of(fact[2], variables)
+
+
+def facts(part: Expression, variables: Mapping[str, str]) -> Iterator[tuple[Expression, Mapping[str, str]]]:
+    if part[0] not in BODIES:
+        yield part, variables
+        return
+    declared = {word: synset for word, _, synset in (item for item in part[1:] if len(item) == 3 and item[1] == "-")}
+    for body in part[BODIES[part[0]]]:
+        yield from facts(body, {**variables, **declared})
+
+
+def synset_of(word: str, variables: Mapping[str, str]) -> str:
+    return variables.get(word) or word.lstrip("?").rpartition("_")[0]
+
+
+# What the goals mean.
+
+SMALL: Final = {"cup.n.01": ("cup.n.01_1", "cup.n.01_2", "cup.n.01_3"), "box.n.01": ("box.n.01_1", "box.n.01_2")}
+CUPS: Final = ("cup-1", "cup-2", "cup-3")
+BOXES: Final = ("box-1", "box-2")
+
+
+def small(goal: str, name: str = "small") -> Condition:
+    text = f"(define (problem x) (:domain omnigibson) (:objects) (:init) (:goal {goal}))"
+    activity = read_activity(name, text)
+    assert activity is not None
+    return goal_of(replace(activity, objects=SMALL))
+
+
+def worlds() -> Iterator[tuple[SceneGraph, dict[str, str | None]]]:
+    """Every way of having each of three cups in one of two boxes or in none."""
+    nodes = [Node(node_id, "Object", node_id, node_id[:3]) for node_id in CUPS + BOXES]
+    for chosen in product((*BOXES, None), repeat=3):
+        where = dict(zip(CUPS, chosen, strict=True))
+        yield SceneGraph.of(nodes, [Relation(cup, "INSIDE", box) for cup, box in where.items() if box]), where
+
+
+def matched(where: Mapping[str, str | None]) -> bool:
+    """Whether two cups and two boxes can be paired so that each cup is in its box."""
+    return any(where[one] == "box-1" and where[other] == "box-2" for one, other in permutations(CUPS, 2))
+
+
+CUP: Final = "(?cup.n.01 - cup.n.01)"
+BOX: Final = "(?box.n.01 - box.n.01)"
+IN: Final = "(inside ?cup.n.01 ?box.n.01)"
+IN_1: Final = "(inside ?cup.n.01 ?box.n.01_1)"
+
+MEANINGS: Final = {
+    f"(forpairs {CUP} {BOX} {IN})": matched,
+    f"(forpairs {BOX} {CUP} {IN})": matched,
+    f"(forall {CUP} {IN_1})": lambda where: set(where.values()) == {"box-1"},
+    f"(forall {CUP} (exists {BOX} {IN}))": lambda where: None not in where.values(),
+    f"(exists {BOX} (forall {CUP} {IN}))": lambda where: set(where.values()) in ({"box-1"}, {"box-2"}),
+    f"(forn (2) {CUP} {IN_1})": lambda where: [*where.values()].count("box-1") == 2,
+    f"(forn (1) {BOX} (exists {CUP} {IN}))": lambda where: len({*where.values()} - {None}) == 1,
+    f"(not (exists {CUP} {IN_1}))": lambda where: "box-1" not in where.values(),
+    "(imply (inside ?cup.n.01_1 ?box.n.01_1) (inside ?cup.n.01_2 ?box.n.01_2))": (
+        lambda where: where["cup-1"] != "box-1" or where["cup-2"] == "box-2"
+    ),
+    "(or (inside ?cup.n.01_1 ?box.n.01_1) (inside ?cup.n.01_1 ?box.n.01_2))": lambda where: where["cup-1"] is not None,
+    "(and (inside cup.n.01_1 box.n.01_1) (real ?cup.n.01_2))": lambda where: where["cup-1"] == "box-1",
+}
+
+
+@pytest.mark.parametrize("goal", MEANINGS)
+def test_a_goal_means_what_it_says_in_every_world(goal: str) -> None:
+    condition, meaning = small(goal), MEANINGS[goal]
+    outcomes = {evaluate(condition, graph, {}) == meaning(where) for graph, where in worlds()}  # type: ignore[no-untyped-call]
+    assert outcomes == {True}
+    assert len({evaluate(condition, graph, {}) for graph, _ in worlds()}) == 2, "it can hold and it can fail"
+
+
+def test_pairs_of_one_class_are_of_different_things() -> None:
+    one = "(?cup.n.01 - cup.n.01)"
+    other = "(?other - cup.n.01)"
+    pairs = small(f"(forpairs {one} {other} (ontop ?cup.n.01 ?other))")
+    nodes = [Node(cup, "Object", cup, "cup") for cup in CUPS]
+    ring = [Relation("cup-1", "ON", "cup-2"), Relation("cup-2", "ON", "cup-3"), Relation("cup-3", "ON", "cup-1")]
+    itself = [Relation(cup, "ON", cup) for cup in CUPS]
+    assert evaluate(pairs, SceneGraph.of(nodes, ring), {})
+    assert not evaluate(pairs, SceneGraph.of(nodes, itself), {})
+
+
+@pytest.mark.parametrize("goal", ["(cooked ?cup.n.01_1)", "(exists (?x - jar.n.01) (open ?x))", "(ontop ?cup.n.01)"])
+def test_an_expression_of_another_form_is_refused_and_not_misread(goal: str) -> None:
+    with pytest.raises(ValueError, match=r"no expression of BEHAVIOR's goals"):
+        small(goal)
+
+
+def test_states() -> None:
+    assert small("(not (open ?box.n.01_1))").parts == (Not(HasState(Id("box-1"), "open")),)  # type: ignore[union-attr]
+    assert small("(toggled_on ?box.n.01_1)").parts == (HasState(Id("box-1"), "on"),)  # type: ignore[union-attr]
+
+
+def test_stacked_books_are_inside_the_shelf() -> None:
+    """The one goal that wants the same things inside one and on another; with `inside` read narrowly, none could."""
+    start, goal = GRAPHS["sorting_books_on_shelf"], TASKS["sorting_books_on_shelf"].goal
+    piles = [("comic_book-2", "comic_book-1"), ("comic_book-3", "comic_book-2")]
+    piles += [("notebook-2", "notebook-1"), ("textbook-2", "textbook-1")]
+    bottoms = ("comic_book-1", "notebook-1", "textbook-1")
+    moved = {Relation(top, "ON", below) for top, below in piles} | {Relation(b, "INSIDE", "shelf-1") for b in bottoms}
+    sources = {relation.source for relation in moved}
+    kept = {relation for relation in start.relations if relation.source not in sources}
+    done = SceneGraph.of(start.nodes.values(), kept | moved)
+    assert list(broken_promises(done, "grasif")) == []
+    assert evaluate(goal, done, {})
+    assert any(isinstance(part, Or) for part in atoms_and_all(goal))
+
+
+def atoms_and_all(condition: Condition) -> Iterator[Condition]:
+    yield condition
+    for field in ("part", "where", "then"):
+        if hasattr(condition, field):
+            yield from atoms_and_all(getattr(condition, field))
+    for part in getattr(condition, "parts", ()):
+        yield from atoms_and_all(part)
+
+
+def test_the_one_goal_that_no_scene_meets() -> None:
+    """Six logs, each on the table or on a log, yet exactly two on the table and exactly two on logs."""
+    start, goal = GRAPHS["stacking_wood"], TASKS["stacking_wood"].goal
+    logs = [f"log-{i}" for i in range(1, 7)]
+    for below in product(("table-1", "log-1", "floor-1"), repeat=6):
+        lying = {Relation(log, "ON", at if at != log else "table-1") for log, at in zip(logs, below, strict=True)}
+        kept = {relation for relation in start.relations if relation.source not in logs}
+        assert not evaluate(goal, SceneGraph.of(start.nodes.values(), kept | lying), {})
+
+
+# The instructions.
+
+NUMBERS: Final = {
+    2: "two|both",
+    3: "three",
+    4: "four",
+    5: "five",
+    6: "six",
+    7: "seven",
+    8: "eight",
+    16: "sixteen",
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_instruction_names_each_class_of_the_goal_and_how_many(name: str) -> None:
+    instruction = instructions()[name]
+    assert instruction[0].isupper()
+    assert instruction.endswith(".")
+    for class_, number in asked_for(ALL[name]).items():
+        one, many = NAMES.get(class_, (class_.replace("_", " "), ""))
+        several = many or f"{one}s"
+        wanted = rf"\b({NUMBERS[number]})\b( \w+){{0,4}}? {several}\b" if number > 1 else rf"\b({one}|{several})\b"
+        assert re.search(wanted, instruction, re.IGNORECASE), (class_, number, instruction)
+
+
+def asked_for(activity: Activity) -> Mapping[str, int]:
+    """Each class of the goal: as many as it quantifies over or names, one where any will do."""
+    wanted: Counter[str] = Counter()
+    for part in activity.goal:
+        for synset, number in quantified(part, activity):
+            wanted[synset] = max(wanted[synset], number)
+    constants = {
+        word.lstrip("?")
+        for part in activity.goal
+        for fact, variables in facts(part, {})
+        for word in fact[1:]
+        if word not in variables
+    }
+    for synset, number in Counter(synset_of(word, {}) for word in constants).items():
+        wanted[synset] = max(wanted[synset], number)
+    return {class_of(synset): number for synset, number in wanted.items()}
+
+
+def quantified(part: Expression, activity: Activity) -> Iterator[tuple[str, int]]:
+    match part:
+        case ["forall", [_, _, synset], body]:
+            yield synset, len(activity.objects[synset])
+            yield from quantified(body, activity)
+        case ["exists", [_, _, synset], body]:
+            yield synset, 1
+            yield from quantified(body, activity)
+        case ["forn", [number], [_, _, synset], body]:
+            yield synset, int(number)
+            yield from quantified(body, activity)
+        case ["forpairs", [_, _, one], [_, _, other], body]:
+            yield one, len(activity.objects[one])
+            yield other, len(activity.objects[other])
+            yield from quantified(body, activity)
+        case [head, *parts] if head in BODIES:
+            for inner in parts:
+                yield from quantified(inner, activity)
+
+
+def test_there_is_an_instruction_for_each_activity_and_no_other() -> None:
+    assert instructions().keys() == ALL.keys()
+    assert len(set(instructions().values())) == 188
+    task = TASKS["raking_leaves"]
+    assert (task.budget, task.category) == (114, "behavior-1k")
+    assert task.formula == (
+        "(and (forall (?entire_leaf.n.01 - entire_leaf.n.01) (inside ?entire_leaf.n.01 ?sack.n.01_1)))"
+    )
+    assert task == task_of(ALL[task.id], task.instruction)
+    assert {"ontop", "inside", "open"} <= PREDICATES
+
+
+# On a real server.
+
+
+def test_a_scene_is_imported_once_and_its_goal_is_the_same_as_cypher(store: SceneStore, database: Database) -> None:
+    (scene,) = scenes("assembling_gift_baskets")
+    scene = replace(scene, name=f"test/behavior-{uuid4().hex[:10]}")
+    baskets = [f"wicker_basket-{i}" for i in (1, 2, 3, 4)]
+    things = [f"{class_}-{i}" for class_ in ("candle", "butter_cookie", "swiss_cheese", "bow") for i in (1, 2, 3, 4)]
+    kept = {relation for relation in scene.graph.relations if relation.source not in things}
+    packed = {Relation(thing, "INSIDE", baskets[int(thing[-1]) - 1]) for thing in things}
+    done = replace(scene, graph=SceneGraph.of(scene.graph.nodes.values(), kept | packed))
+    try:
+        assert store.put(scene).outcome == "created"
+        assert store.put(scene).outcome == "unchanged"
+        assert store.load(scene.name).graph == scene.graph
+        assert not holds(database, store.find(scene.name).key, TASKS["assembling_gift_baskets"].goal)
+        store.put(done)
+        assert evaluate(TASKS["assembling_gift_baskets"].goal, done.graph, {})
+        assert holds(database, store.find(scene.name).key, TASKS["assembling_gift_baskets"].goal)
+    finally:
+        store.delete(scene.name)
+
+
+def holds(database: Database, key: str, goal: Condition) -> bool:
+    query = to_cypher(goal, {})
+    found = database.read(
+        lambda tx: tx.run(query.text, {**query.parameters, "scene": key}).single(strict=True)[0], timeout_s=60
+    )
+    return found is True

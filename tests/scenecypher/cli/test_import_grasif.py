@@ -1,0 +1,95 @@
+"""`scenecypher import grasif`: files of one's own and the subset that is rebuilt from public definitions."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import pytest
+
+from db.store import SceneStore
+from importers.behavior import scene_of
+from importers.behavior_definitions import activities
+from importers.grasif import to_document
+from tests.scenecypher.cli.conftest import Command
+
+BEHAVIOR: Final = ("import", "grasif", "--subset", "behavior-1k")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A good file, a bad one, and a good one in a folder below, with a random name in front."""
+    home = tmp_path / f"t{uuid4().hex[:8]}"
+    (home / "more").mkdir(parents=True)
+    good = home / "good.json"
+    good.write_text(json.dumps(document()), encoding="utf-8")
+    shutil.copy(good, home / "more" / "other.json")
+    bad = document()
+    bad["nodes"]["asset"][0]["room"] = "attic"
+    (home / "bad.json").write_text(json.dumps(bad), encoding="utf-8")
+    return home
+
+
+def document() -> dict[str, Any]:
+    (activity,) = activities("store_honey")
+    return to_document(scene_of(activity))
+
+
+def test_a_dry_run_counts_rooms_and_nodes(command: Command) -> None:
+    ran = command(*BEHAVIOR, "--dry-run")
+    assert ran.code == 0
+    *scenes, means, end = ran.out.splitlines()
+    assert scenes[0] == (
+        "grasif/behavior-1k/assembling_gift_baskets: 1 Agent, 3 Asset, 20 Object, 1 Place, 25 nodes, 24 relations"
+    )
+    assert means == "on average 1.23 places and 11.1 nodes a scene"
+    assert end == "188 scenes checked, nothing written; 0 failed"
+
+
+def test_one_activity_is_imported_and_then_unchanged(command: Command, store: SceneStore) -> None:
+    name = "grasif/behavior-1k/store_honey"
+    assert command(*BEHAVIOR, "--only", "store_honey").code == 0
+    (again,) = command(*BEHAVIOR, "--only", "store_honey", "--json").json["scenes"]
+    assert (again["name"], again["outcome"], again["nodes"]) == (name, "unchanged", 6)
+    (activity,) = activities("store_honey")
+    assert store.load(name).graph == scene_of(activity).graph
+    store.delete(name)
+
+
+def test_files_are_named_after_their_place_in_the_folder(command: Command, folder: Path) -> None:
+    ran = command("import", "grasif", str(folder), "--dry-run", "--json")
+    assert ran.code == 2
+    assert [scene["name"] for scene in ran.json["scenes"]] == ["grasif/good", "grasif/more/other"]
+    (failed,) = ran.json["failed"]
+    assert failed["source"] == f"{folder}/bad.json"
+    assert failed["problems"][0]["place"] == "$.nodes.asset[0].room"
+
+
+def test_one_file_of_many(command: Command, folder: Path) -> None:
+    ran = command("import", "grasif", str(folder), "--only", "other", "--dry-run", "--json")
+    assert [scene["name"] for scene in ran.json["scenes"]] == ["grasif/more/other"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "give either the PATH of GraSIF files or --subset behavior-1k"),
+        (("x.json", "--subset", "behavior-1k"), "give either the PATH of GraSIF files or --subset behavior-1k"),
+        (("--subset", "sayplan"), "no subset 'sayplan' is known; give --subset behavior-1k"),
+        (("--subset", "behavior-1k", "--only", "hoe_weed"), "did you mean 'hoe_weeds'"),
+        (("--subset", "behavior-1k", "--only", "bottling_wine"), "needs more than inroom, inside, ontop"),
+    ],
+)
+def test_what_can_not_be_imported_is_told(command: Command, arguments: tuple[str, ...], message: str) -> None:
+    ran = command("import", "grasif", *arguments, "--dry-run")
+    assert ran.code == 2
+    assert message in " ".join(ran.err.split())
+
+
+def test_only_names_a_file_that_is_there(command: Command, folder: Path) -> None:
+    ran = command("import", "grasif", str(folder), "--only", "none", "--dry-run")
+    assert ran.code == 2
+    assert "none of the 3 files is none.json; leave out --only" in " ".join(ran.err.split())
