@@ -1,0 +1,132 @@
+"""What an operator reads, derived from its data: enough, little, and refused where nothing leads there."""
+
+from __future__ import annotations
+
+import pytest
+
+from db.condition import (
+    And,
+    Condition,
+    Exists,
+    ForAll,
+    HasAffordance,
+    HasClass,
+    HasKind,
+    HasState,
+    HeldBy,
+    Id,
+    Not,
+    Or,
+    Related,
+    Same,
+    Within,
+)
+from db.footprint import START, Hop, Read
+from planner.actions.operator import (
+    AGENT,
+    Choose,
+    Effect,
+    ForEach,
+    Operator,
+    Parameter,
+    Relate,
+    Requirement,
+    Unrelate,
+    When,
+)
+from planner.actions.pruning import WHOLE, reads_of
+from planner.actions.reading import ANY
+
+
+def operator(*requires: Condition, effects: tuple[Effect, ...] = (), choose: tuple[Choose, ...] = ()) -> Operator:
+    requirements = tuple(Requirement(condition, "no") for condition in requires)
+    return Operator("try", (Parameter("x", "a thing"),), requirements, effects, "try", choose)
+
+
+def reads(*requires: Condition, effects: tuple[Effect, ...] = (), choose: tuple[Choose, ...] = ()) -> set[Read]:
+    return set(reads_of(operator(*requires, effects=effects, choose=choose)).reads)
+
+
+def row(*hops: Hop, new: int = 1) -> Read:
+    return Read(hops, rows=hops[len(hops) - new :])
+
+
+def test_facts_of_the_seeds_themselves_cost_no_read() -> None:
+    assert reads(HasState("x", "open"), HasKind(AGENT, "Agent"), Same("x", AGENT)) == set()
+
+
+def test_a_relation_between_seeds_is_read_between_them() -> None:
+    assert reads(Related(AGENT, "CLOSE", "x")) == {row(Hop(AGENT, ("CLOSE",), "x"))}
+
+
+def test_both_directions_are_read_at_once() -> None:
+    effects = (Relate(AGENT, "CLOSE", "x", mutual=True),)
+    assert reads(effects=effects) == {row(Hop(AGENT, ("CLOSE",), "x", mutual=True))}
+
+
+def test_what_is_between_two_seeds_is_read_as_a_join() -> None:
+    near = And((Related(AGENT, "CLOSE", "near"), Related("near", "CLOSE", "x")))
+    hops = (Hop(AGENT, ("CLOSE",), "near"), Hop("near", ("CLOSE",), "x"))
+    assert reads(Exists("near", near)) == {row(*hops, new=2)}
+
+
+def test_a_join_within_what_is_read_anyway_costs_nothing() -> None:
+    near = And((Related(AGENT, "CLOSE", "near"), Related("near", "CLOSE", "x")))
+    dropped = (Unrelate("x", ("CLOSE",)), Unrelate(AGENT, ("CLOSE",)))
+    assert reads(Exists("near", near), effects=dropped) == {
+        row(Hop(ANY, ("CLOSE",), "x", mutual=True)),
+        row(Hop(ANY, ("CLOSE",), AGENT, mutual=True)),
+    }
+
+
+def test_a_node_is_read_whole_only_where_its_own_facts_matter() -> None:
+    inside = Related("x", "INSIDE", "box")
+    plain = row(Hop("x", ("INSIDE",), ANY))
+    assert reads(Exists("box", inside)) == {plain}
+    whole = Read((Hop("x", ("INSIDE",), WHOLE),), whole=(WHOLE,))
+    assert reads(Exists("box", And((inside, Not(HasState("box", "closed")))))) == {plain, whole}
+
+
+def test_what_an_effect_takes_from_what_it_finds_is_read_on_from_there() -> None:
+    effects = (ForEach("held", HeldBy("held", AGENT), (Unrelate("held", ("INSIDE",)),)),)
+    holds = Hop(AGENT, ("HOLDS", "HOLDS_LH", "HOLDS_RH"), "held")
+    split = Hop(AGENT, ("HOLDS", "HOLDS_LH", "HOLDS_RH"), ANY)
+    assert reads(effects=effects) == {row(split), row(holds, Hop(ANY, ("INSIDE",), "held", mutual=True))}
+
+
+def test_what_depends_on_an_affordance_of_a_seed_is_guarded_by_it() -> None:
+    contents = ForEach("content", Related("content", "INSIDE", "x"), (Relate("content", "ON", "x"),))
+    found = reads(effects=(When(HasAffordance("x", "can_open"), (contents,)),))
+    assert {read.guard for read in found} == {("x", "can_open")}
+
+
+def test_climbing_from_several_seeds_is_one_read() -> None:
+    rooms = tuple(Choose(room, (Within(of, room, ("INSIDE",)),)) for of, room in ((AGENT, "here"), ("x", "there")))
+    climb = Hop(START, ("INSIDE",), ANY, far=True)
+    assert reads(choose=rooms) == {Read((climb,), rows=(climb,), starts=(AGENT, "x"))}
+
+
+def test_classes_are_looked_up_as_such() -> None:
+    either = Or((HasClass("part", "hand"), HasClass("part", "face")))
+    found = reads_of(operator(effects=(ForEach("part", either, (Relate(AGENT, "CLOSE", "part"),)),)))
+    assert found.classes == ("face", "hand")
+    assert set(found.reads) == {row(Hop(AGENT, ("CLOSE",), ANY))}
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Exists("y", HasState("y", "open")),
+        Exists("y", Not(Related("x", "ON", "y"))),
+        ForAll("y", HasAffordance("y", "can_open"), HasState("y", "closed")),
+        Exists("y", Or((Related("x", "ON", "y"), HasState("y", "open")))),
+    ],
+)
+def test_what_would_need_the_whole_scene_is_refused(condition: Condition) -> None:
+    with pytest.raises(ValueError, match="nothing that is known leads to 'y': relate it to a parameter"):
+        reads(condition)
+
+
+def test_an_operator_that_names_a_node_is_refused() -> None:
+    with pytest.raises(ValueError, match="an operator can't name the node 'cup_1'"):
+        reads(Related(Id("cup_1"), "ON", "x"))

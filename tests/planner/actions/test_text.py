@@ -1,0 +1,85 @@
+"""Actions as they are written: what is understood, what is not, and that what we write can be read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.actions.text import Call, operator_of, parse
+from planner.actions.virtualhome import OPERATORS
+from planner.actions.vocabularies import action_list
+from scenecypher.errors import ActionRefused
+
+WORDS = st.text(min_size=1, max_size=20).filter(lambda text: text == text.strip() and not {*"\"'"} <= {*text})
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("grab(soap_1001)", Call("grab", ("soap_1001",))),
+        (" put_on( soap_1001 ,sink_42 ) ;", Call("put_on", ("soap_1001", "sink_42"))),
+        ("Put On(a, b)", Call("put_on", ("a", "b"))),
+        ("switch-on(the lamp)", Call("switch_on", ("the lamp",))),
+        ('grab("red, (big) soap")', Call("grab", ("red, (big) soap",))),
+        ("grab(Tom's mug)", Call("grab", ("Tom's mug",))),
+        ("stand_up()", Call("stand_up")),
+    ],
+)
+def test_what_people_and_models_write_is_understood(text: str, call: Call) -> None:
+    assert parse(text) == call
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "grab",
+        "grab soap",
+        "grab(",
+        "grab)",
+        "(a)",
+        "grab(a,)",
+        "grab(,a)",
+        "grab(a,,b)",
+        'grab("a)',
+        "grab((a))",
+        "1(a)",
+    ],
+)
+def test_what_is_no_action_is_refused(text: str) -> None:
+    with pytest.raises(ActionRefused, match="that is no action; write one like"):
+        parse(text)
+
+
+def test_a_long_text_is_refused_without_being_repeated() -> None:
+    with pytest.raises(ActionRefused) as refused:
+        parse("grab(" + "a" * 1_000_000 + ")")
+    assert len(str(refused.value)) < 200
+
+
+@given(name=st.sampled_from(sorted(OPERATORS)), arguments=st.lists(WORDS, max_size=4))
+def test_what_we_write_is_read_back(name: str, arguments: list[str]) -> None:
+    call = Call(name, tuple(arguments))
+    assert parse(str(call)) == call
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("grap(a)", "no action 'grap' .*did you mean 'grab'"),
+        ("dance()", r"choose one of walk\(x\), grab\(x\)"),
+        ("put_on(a)", r"1 arguments are given; it takes 2, as in put_on\(x, y\)"),
+    ],
+)
+def test_an_unknown_action_is_refused_with_what_there_is(text: str, says: str) -> None:
+    with pytest.raises(ActionRefused, match=says):
+        operator_of(parse(text), OPERATORS)
+
+
+def test_the_list_of_actions_is_a_line_each() -> None:
+    lines = action_list(OPERATORS).splitlines()
+    assert len(lines) == len(OPERATORS)
+    assert lines[2] == (
+        "put_on(x, y): lay a thing that is held on another within reach (x: what is held; y: where it shall be)"
+    )
