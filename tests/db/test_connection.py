@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Final, LiteralString
 from uuid import uuid4
 
@@ -291,9 +294,24 @@ def test_notifications_are_records_of_our_logger(database: Database, caplog: pyt
     assert "NoSuchKindOfThing" in records[0].getMessage()
 
 
-def test_notifications_stay_off_the_terminal(database: Database, capfd: pytest.CaptureFixture[str]) -> None:
+READ_UNKNOWN_LABEL: Final = """
+import json, sys
+from db.connection import Address, Database
+
+with Database(Address(**json.load(sys.stdin))) as database:
     database.read(lambda tx: tx.run("MATCH (n:NoSuchKindOfThing) RETURN n").consume(), timeout_s=10)
-    assert capfd.readouterr() == ("", "")
+"""
+
+
+def test_notifications_stay_off_the_terminal_of_a_program_without_logging(address: Address) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", READ_UNKNOWN_LABEL],
+        input=json.dumps(asdict(address)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 def test_forwarding_twice_tells_once() -> None:
