@@ -99,7 +99,7 @@ def scene_graph(env: Any, things: Things) -> SceneGraph:
     where = {id(thing): cell for cell, thing in cells(env).items() if thing is not None}
     nodes = [Node(ROOT, "Place", ROOT, ROOT), *map(_room_node, places), _agent_node(env)]
     relations = [Relation(room.id, "INSIDE", ROOT) for room in places]
-    relations.append(Relation(AGENT, "INSIDE", room_of.get(position(env), ROOT)))
+    relations.append(Relation(AGENT, "INSIDE", _room_of_agent(env, room_of)))
     for node_id, thing in things.items():
         cell, parent = where.get(id(thing)), _box_of(thing, things)
         if cell is not None:
@@ -130,6 +130,12 @@ def _on_the_edge(env: Any, cell: Cell) -> bool:
 
 def _box_of(thing: Any, things: Things) -> str | None:
     return next((node_id for node_id, box in things.items() if box.contains is thing), None)
+
+
+def _room_of_agent(env: Any, room_of: Mapping[Cell, str]) -> str:
+    """In a doorway it is in the room that it looks into; the root where that is none."""
+    here = position(env)
+    return room_of.get(here) or room_of.get(neighbors(here)[env.agent_dir], ROOT)
 
 
 def _links(node_id: str, thing: Any, cell: Cell, room_of: Mapping[Cell, str]) -> list[Relation]:

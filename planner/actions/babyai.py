@@ -1,0 +1,124 @@
+"""BabyAI's three actions as the papers have them: pick up, remove, open; each walks up to its node first.
+
+The graph says what is in which room and in the hand, and which doors are open; an open door into a room stands for a
+way there. What stands in the way of what is a matter of cells, on which `planner.actions.minigrid` decides; an operator
+leaves every `center` as it was.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from db.condition import (
+    And,
+    Condition,
+    Exists,
+    HasAffordance,
+    HasClass,
+    HasState,
+    Not,
+    Or,
+    PropertyEquals,
+    Related,
+    Same,
+)
+from planner.actions.operator import (
+    AGENT,
+    Become,
+    Choose,
+    Effect,
+    Operator,
+    Parameter,
+    Relate,
+    Repair,
+    Requirement,
+    Unrelate,
+    When,
+    bound,
+)
+
+COLORS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
+"""All that MiniGrid has."""
+
+HERE: Final = Choose("here", (Related(AGENT, "INSIDE", "here"),))
+THERE: Final = Choose("there", (Related("x", "INSIDE", "there"),))
+HELD: Final = Choose("held", (Related(AGENT, "HOLDS", "held"),))
+
+_OPEN_DOOR: Final = And((Related("door", "CONNECTS", "there"), HasState("door", "open")))
+IN_REACH: Final = Requirement(
+    Or((Same("here", "there"), Exists("door", _OPEN_DOOR))),
+    "no open door leads to where {x} is",
+    repair=Repair("open", ("shut",)),
+)
+SHUT: Final = Choose("shut", (And((Related("there", "CONNECTS", "shut"), HasState("shut", "closed"))),))
+LIFTABLE: Final = Requirement(HasAffordance("x", "grabbable"), "{x} can not be lifted", "affordance")
+NOT_IN_HAND: Final = Requirement(Not(Related(AGENT, "HOLDS", "x")), "{agent} holds {x} already", "already")
+COME_THERE: Final[tuple[Effect, ...]] = (Unrelate(AGENT, ("INSIDE",)), Relate(AGENT, "INSIDE", "there"))
+
+
+def fits(key: str, door: str) -> tuple[Condition, ...]:
+    """`key` is a key of the colour of `door`: one condition a colour."""
+    return tuple(
+        And((PropertyEquals(door, "color", color), HasClass(key, "key"), PropertyEquals(key, "color", color)))
+        for color in COLORS
+    )
+
+
+PICKUP: Final = Operator(
+    "pickup",
+    (Parameter("x", "a key, a ball or a box"),),
+    (LIFTABLE, NOT_IN_HAND, IN_REACH),
+    (
+        Unrelate("held", ("HOLDS",)),
+        Relate("held", "INSIDE", "here"),
+        Unrelate("x", ("INSIDE",)),
+        Relate(AGENT, "HOLDS", "x"),
+        *COME_THERE,
+    ),
+    "walk to a thing and take it into the hand; what was in the hand is put down first",
+    (HERE, THERE, HELD, SHUT),
+)
+
+REMOVE: Final = Operator(
+    "remove",
+    (Parameter("x", "a key, a ball or a box"),),
+    (LIFTABLE, NOT_IN_HAND, IN_REACH),
+    (When(bound("held"), (), COME_THERE),),
+    "walk to a thing and put it aside, where it is in the way of nothing; what is in the hand stays there",
+    (HERE, THERE, HELD, SHUT),
+)
+
+OPEN: Final = Operator(
+    "open",
+    (Parameter("x", "a door"),),
+    (
+        Requirement(HasAffordance("x", "can_open"), "{x} is no door", "affordance"),
+        Requirement(HasState("x", "closed"), "{x} is open: there is nothing to open", "already"),
+        Requirement(
+            Or((Same("here", "there"), Exists("door", _OPEN_DOOR))),
+            "no open door leads to where {x} is",
+        ),
+        Requirement(
+            Or((Not(HasState("x", "locked")), *fits("held", "x"))),
+            "{x} is locked, and {agent} does not hold a key of its colour",
+            repair=Repair("pickup", ("key",)),
+        ),
+    ),
+    (Become("x", "open", instead_of="closed"), Become("x", "open", instead_of="locked"), *COME_THERE),
+    "walk to a door and open it; a locked one takes the key of its colour in the hand, where it stays",
+    (
+        HERE,
+        Choose(
+            "there",
+            (
+                And((Related("x", "CONNECTS", "there"), Same("there", "here"))),
+                And((Related("x", "CONNECTS", "there"), Exists("door", _OPEN_DOOR))),
+                Related("x", "CONNECTS", "there"),
+            ),
+        ),
+        HELD,
+        Choose("key", fits("key", "x")),
+    ),
+)
+
+OPERATORS: Final = {operator.name: operator for operator in (PICKUP, REMOVE, OPEN)}

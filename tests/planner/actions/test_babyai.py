@@ -1,0 +1,96 @@
+"""BabyAI's operators beside MiniGrid itself: what they say of rooms, hand and doors is what its steps bring about."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from db.delta import apply
+from db.scene import Properties, SceneGraph
+from importers.babyai import Episode, episode
+from importers.babyai_grid import AGENT, scene_graph
+from planner.actions.babyai import COLORS, OPERATORS
+from planner.actions.execution import Infeasible, simulate
+from planner.actions.minigrid import ACTIONS, Executor
+from planner.actions.text import Call, parse
+from tests.sampling import sample
+
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+
+SEEDS: Final = sample(range(200), 20)
+
+
+def simulated(graph: SceneGraph, call: Call) -> SceneGraph:
+    arguments = {AGENT: AGENT, "x": call.arguments[0]}
+    return apply(graph, simulate(OPERATORS[call.name], graph, arguments, action=str(call)))
+
+
+def without_centers(graph: SceneGraph) -> SceneGraph:
+    """Cells are MiniGrid's affair."""
+    return SceneGraph.of(
+        (
+            type(node)(
+                *(node.id, node.kind, node.name, node.class_, node.states, node.affordances),
+                Properties({key: value for key, value in node.properties.items() if key != "center"}),
+            )
+            for node in graph.nodes.values()
+        ),
+        graph.relations,
+    )
+
+
+@pytest.mark.parametrize("level", ["trv1", "trv2"])
+def test_operators_and_environment_agree_after_every_action(level: str) -> None:
+    for seed in SEEDS:
+        start = episode(level, seed)
+        assert start.task is not None
+        executor, graph = Executor(start.env, start.things), without_centers(start.scene.graph)
+        for step in start.task.program:
+            call = Call(step.action, step.arguments)
+            executor.do(call)
+            graph = simulated(graph, call)
+            assert graph == without_centers(scene_graph(start.env, start.things)), (level, seed, step)
+
+
+@pytest.fixture(scope="module")
+def start() -> Episode:
+    return episode("trv1", 3)
+
+
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        ("pickup(door_1)", "green door (door_1) can not be lifted"),
+        ("pickup(box_1)", "no open door leads to where blue box (box_1) is: open(door_1) first"),
+        ("remove(box_1)", "no open door leads to where blue box (box_1) is: open(door_1) first"),
+        ("open(key_1)", "key (key_1) is no door"),
+        (
+            "open(door_1)",
+            "green door (door_1) is locked, and agent does not hold a key of its colour: pickup(key_1) first",
+        ),
+    ],
+)
+def test_what_the_graph_forbids_is_said_in_words(start: Episode, action: str, words: str) -> None:
+    with pytest.raises(Infeasible) as refused:
+        simulated(start.scene.graph, parse(action))
+    assert words in str(refused.value)
+
+
+def test_only_the_key_of_its_colour_opens_a_door(start: Episode) -> None:
+    assert start.task is not None
+    right = start.task.program[0].arguments[0]
+    for key in start.scene.graph.by_class["key"]:
+        graph = simulated(start.scene.graph, Call("pickup", (key,)))
+        if key == right:
+            assert simulated(graph, Call("open", ("door_1",))).nodes["door_1"].states == ("open",)
+        else:
+            with pytest.raises(Infeasible, match=r"does not hold a key of its colour: pickup\(key_1\) first"):
+                simulated(graph, Call("open", ("door_1",)))
+
+
+def test_the_tables_are_minigrids() -> None:
+    from minigrid.core.constants import COLOR_NAMES
+
+    assert set(COLORS) == set(COLOR_NAMES)
+    assert set(OPERATORS) == set(ACTIONS)
