@@ -74,7 +74,7 @@ class Imported:
 class SceneStore:
     """Scenes in one database. Makes no call before a method is used."""
 
-    def __init__(self, database: Database, *, commit_timeout_s: float = 10.0) -> None:
+    def __init__(self, database: Database, *, commit_timeout_s: float = 30.0) -> None:
         self.database = database
         self._commit_timeout_s = commit_timeout_s
 

@@ -37,10 +37,10 @@ class Settings(BaseSettings):
     openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
     model: str = Field(default="gpt-4o-2024-08-06", validation_alias="SCENECYPHER_MODEL")
 
-    query_timeout_s: float = Field(default=5.0, gt=0, validation_alias="SCENECYPHER_QUERY_TIMEOUT_S")
+    query_timeout_s: float = Field(default=10.0, gt=0, validation_alias="SCENECYPHER_QUERY_TIMEOUT_S")
     query_rows: int = Field(default=1_000, gt=0, validation_alias="SCENECYPHER_QUERY_ROWS")
     query_bytes: int = Field(default=1_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_BYTES")
-    commit_timeout_s: float = Field(default=10.0, gt=0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
+    commit_timeout_s: float = Field(default=30.0, gt=0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
 
     @property
     def live_model(self) -> bool:
