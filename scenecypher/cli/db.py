@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 import typer
 
 from scenecypher.cli.context import counting, errors, open_store, output, print_json
-from scenecypher.errors import DatabaseUnavailable
+from scenecypher.errors import ServiceError
 from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
     from db.connection import Address
 
-NOT_RUNNING = 1
+NOT_RUNNING, UNUSABLE = 1, 2
 TELL_BROWSER = "Enter the user name and the password there; `:help` and `MATCH (n:Entity) RETURN n LIMIT 50` to begin."
 
 db_app = typer.Typer(
@@ -51,12 +51,15 @@ def stop() -> None:
 
 @db_app.command()
 def status(*, as_json: AsJson = False) -> None:
-    """Say which server is used, whether it runs, and where its files are; exit code 1 if it does not run."""
+    """Say which server is used, whether it runs, and where its files are.
+
+    Exit code 1 if none runs, 2 if one can't be used.
+    """
     settings = Settings()
     facts = _own(settings) if settings.neo4j_uri else _local(settings)
     _show(facts, as_json=as_json)
     if not facts["running"]:
-        raise typer.Exit(NOT_RUNNING)
+        raise typer.Exit(UNUSABLE if "problem" in facts else NOT_RUNNING)
 
 
 @db_app.command()
@@ -149,7 +152,7 @@ def _answer(address: Address) -> dict[str, Any]:
     with Database(address) as database:
         try:
             info = database.verify()
-        except DatabaseUnavailable as error:
+        except ServiceError as error:
             return {"running": False, "problem": str(error)}
     return {"running": True, "version": info.version, "edition": info.edition}
 
