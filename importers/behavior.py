@@ -11,7 +11,7 @@ from db.imported import ImportedScene
 from db.scene import Node, Relation, SceneGraph
 from importers.behavior_definitions import Activity, activities, package_name
 from importers.behavior_goals import goal_of, written
-from importers.behavior_words import STATES, affordances_of, class_of, name_of
+from importers.behavior_words import AGENT, STATES, affordances_of, class_of, kind_of, name_of
 from importers.grasif import NAME_PREFIX
 from importers.task import Task
 
@@ -21,7 +21,6 @@ LEAST_BUDGET: Final = 50
 ACTIONS_A_THING: Final = 6
 """What it may take to move one thing: go, open, pick up, go, open, put."""
 
-AGENT: Final = "agent.n.01"
 _RELATIONS: Final[Mapping[str, str]] = {"ontop": "ON", "inside": "INSIDE"}
 
 
@@ -56,7 +55,7 @@ def scene_of(activity: Activity) -> ImportedScene:
 
 def task_of(activity: Activity, instruction: str) -> Task:
     """The task of an activity; any arrangement that meets its goal is a solution."""
-    movable = sum(len(found) for found in activity.objects.values()) - len(_rooms(activity))
+    movable = sum(node.kind == "Object" for node in _nodes(activity))
     return Task(
         id=activity.name,
         instruction=instruction,
@@ -85,14 +84,15 @@ def _nodes(activity: Activity) -> Iterator[Node]:
         yield Node(room, "Place", room, room)
     for synset, found in activity.objects.items():
         for instance in found:
-            kind = "Agent" if synset == AGENT else "Asset" if instance in rooms else "Object"
-            yield _node(activity, instance, kind=kind, class_=class_of(synset))
+            class_ = class_of(synset)
+            kind = kind_of(class_, has_room=instance in rooms)
+            yield _node(activity, instance, kind=kind, class_=class_)
 
 
 def _node(activity: Activity, instance: str, *, kind: str, class_: str) -> Node:
     name = name_of(instance)
-    affordances = () if kind == "Agent" else affordances_of(class_, kind)
-    return Node(name, kind, name, class_, _states(activity, instance, class_=class_), affordances)
+    states = _states(activity, instance, class_=class_)
+    return Node(name, kind, name, class_, states, affordances_of(class_, kind))
 
 
 def _states(activity: Activity, instance: str, *, class_: str) -> tuple[str, ...]:
@@ -109,7 +109,8 @@ def _relations(activity: Activity) -> Iterator[Relation]:
     for instance, room in rooms.items():
         yield Relation(name_of(instance), "INSIDE", room)
     for predicate, x, y in (fact for fact in activity.facts if fact[0] in _RELATIONS):
-        if x in activity.objects[AGENT]:
-            yield Relation(name_of(x), "INSIDE", rooms[y])
+        name = name_of(x)
+        if class_of(x.rpartition("_")[0]) == AGENT:
+            yield Relation(name, "INSIDE", rooms[y])
         else:
-            yield Relation(name_of(x), _RELATIONS[predicate], name_of(y))
+            yield Relation(name, _RELATIONS[predicate], name_of(y))

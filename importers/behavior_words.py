@@ -51,6 +51,9 @@ CONTAINERS: Final = _words(
 HEAVY: Final = _words("booth car crib mailbox pickup recreational_vehicle skiff tree")
 """Objects, since no definition gives their room, that a robot can't pick up; no goal asks for it."""
 
+LIGHT: Final = _words("chair")
+"""Objects although definitions give their room, since a goal moves them."""
+
 AFFORDANCES: Final[Mapping[str, tuple[frozenset[str], tuple[str, ...]]]] = {
     "opens": (OPENABLE, ("open", "close")),
     "toggles": (TOGGLEABLE, ("turn_on", "turn_off")),
@@ -65,6 +68,7 @@ STATES: Final[Mapping[str, tuple[frozenset[str], str, str]]] = {
 }
 """The definitions' predicates of one thing: the classes that have them, and the states where they hold and do not."""
 
+AGENT: Final = "agent"
 _SYNSET: Final = re.compile(r"\??(.+)\.n\.\d+")
 _INSTANCE: Final = re.compile(r"\??(.+\.n\.\d+)_(\d+)")
 
@@ -83,6 +87,13 @@ def name_of(instance: str) -> str:
         msg = f"{instance!r} is no object such as candle.n.01_1"
         raise ValueError(msg)
     return f"{class_of(found[1])}-{found[2]}"
+
+
+def kind_of(class_: str, *, has_room: bool) -> str:
+    """What a definition gives a room stays there, all else can be moved."""
+    if class_ == AGENT:
+        return "Agent"
+    return "Asset" if has_room and class_ not in LIGHT else "Object"
 
 
 def affordances_of(class_: str, kind: str) -> tuple[str, ...]:
