@@ -115,11 +115,11 @@ def _of_level(level: str, seeds: Sequence[int]) -> Iterator[Source]:
 
 
 def _of_subset(subset: str, only: str | None) -> Iterator[Source]:
-    from importers import behavior  # noqa: PLC0415
+    from importers import behavior, behavior_definitions  # noqa: PLC0415
 
     if subset != behavior.SUBSET:
         raise InputError(f"no subset {subset[:60]!r} is known; give --subset {behavior.SUBSET}")
-    for activity in behavior.activities(only):
+    for activity in behavior_definitions.activities(only):
         name = behavior.scene_name(activity.name)
         yield Source(name, name, partial(behavior.scene_of, activity))
 

@@ -198,7 +198,7 @@ def worlds() -> Iterator[tuple[SceneGraph, dict[str, str | None]]]:
     """Every way of having each of three cups in one of two boxes or in none."""
     nodes = [Node(node_id, "Object", node_id, node_id[:3]) for node_id in CUPS + BOXES]
     for chosen in product((*BOXES, None), repeat=3):
-        where = dict(zip(CUPS, chosen, strict=True))
+        where: dict[str, str | None] = dict(zip(CUPS, chosen, strict=True))
         yield SceneGraph.of(nodes, [Relation(cup, "INSIDE", box) for cup, box in where.items() if box]), where
 
 
