@@ -53,6 +53,9 @@ RETURN """
 """
 )
 
+UNREAD_KIND: Final = "Object"
+"""The kind of a node of which only the id was read."""
+
 WRITE_HEAD: Final[LiteralString] = "MATCH (s:Scene {key: $key})\n"
 WRITE_PARTS: Final[Mapping[str, LiteralString]] = {
     "remove_relations": """
@@ -211,7 +214,7 @@ def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> S
 
 
 def _known_by_id(node_id: str) -> Node:
-    return Node(node_id, "Object", node_id, "unread")
+    return Node(node_id, UNREAD_KIND, node_id, "unread")
 
 
 def _statement(groups: Mapping[str, list[Any]]) -> tuple[LiteralString, list[str]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, LiteralString
+from typing import Any, Final, Literal, LiteralString
 
 from db.commit import LOCK, SCENE_FACTS
-from db.schema import RELATION_TYPES
+from db.schema import KINDS, RELATION_TYPES
 
 FARTHEST: Final = 10
 """How many relations a far hop follows at most: deeper nesting is not seen."""
@@ -17,7 +17,10 @@ START: Final = "start"
 
 _TYPES: Final[Mapping[str, LiteralString]] = {type_: type_ for type_ in RELATION_TYPES}
 _PARAMETERS: Final[tuple[LiteralString, ...]] = ("$seed_0", "$seed_1", "$seed_2", "$seed_3")
-_GUARDS: Final[tuple[LiteralString, ...]] = ("$guard_0", "$guard_1", "$guard_2", "$guard_3")
+_VALUES: Final[tuple[LiteralString, ...]] = (
+    *("$value_0", "$value_1", "$value_2", "$value_3", "$value_4", "$value_5", "$value_6", "$value_7"),
+)
+_KINDS: Final[Mapping[str, LiteralString]] = {kind: kind for kind in KINDS}
 _VARIABLES: Final[tuple[LiteralString, ...]] = (
     *("v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"),
     *("v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19"),
@@ -40,17 +43,27 @@ class Hop:
     mutual: bool = False
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Only:
+    """Nodes of a kind or class, or with a state or affordance."""
+
+    field: Literal["kind", "class", "states", "affordances"]
+    value: str
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
     """All matches of `hops`: the relations of those in `rows` come back, and the nodes that are `whole`.
 
-    A node that is not read whole is known by its id only. With a `guard`, a seed and an affordance, nothing is read
-    unless the seed has it. The variable START stands for each of the seeds `starts` in turn.
+    A node that is not read whole is known by its id only; of those that are `whole` only such are read as are any of
+    `only`, where it is given. With a `guard`, a seed and an affordance, nothing is read unless the seed has it. The
+    variable START stands for each of the seeds `starts` in turn.
     """
 
     hops: tuple[Hop, ...]
     rows: tuple[Hop, ...] = ()
     whole: tuple[str, ...] = ()
+    only: tuple[Only, ...] = ()
     guard: tuple[str, str] | None = None
     starts: tuple[str, ...] = ()
 
@@ -77,9 +90,10 @@ class Reads:
         return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN s.status AS status, " + self._found()
 
     @cached_property
-    def guards(self) -> tuple[str, ...]:
-        """The affordances that reads depend on."""
-        return tuple(sorted({read.guard[1] for read in self.reads if read.guard is not None}))
+    def values(self) -> tuple[str, ...]:
+        """The states, affordances and classes that reads depend on."""
+        guards = {read.guard[1] for read in self.reads if read.guard is not None}
+        return tuple(sorted(guards | {only.value for read in self.reads for only in read.only}))
 
     @cached_property
     def _names(self) -> Mapping[str, LiteralString]:
@@ -108,7 +122,22 @@ class Reads:
         return found + (" +\n".join(rows) or "[]") + " AS relations\n"
 
     def _nodes(self, read: Read, variable: str) -> LiteralString:
-        return "COLLECT { " + self._match(read) + "RETURN DISTINCT " + self._names[variable] + " }"
+        name = self._names[variable]
+        wanted: LiteralString = " OR ".join(self._is(name, only) for only in read.only)
+        where: LiteralString = "WITH DISTINCT " + name + " WHERE " + wanted + " " if wanted else ""
+        return "COLLECT { " + self._match(read) + where + "RETURN DISTINCT " + name + " }"
+
+    def _is(self, name: LiteralString, only: Only) -> LiteralString:
+        value = _VALUES[self.values.index(only.value)]
+        match only.field:
+            case "kind":
+                return name + ":" + _KINDS[only.value]
+            case "class":
+                return name + ".class = " + value
+            case "states":
+                return value + " IN " + name + ".states"
+            case "affordances":
+                return value + " IN " + name + ".affordances"
 
     def _rows(self, read: Read) -> LiteralString:
         """The relations of a read, each as [source id, type, target id]."""
@@ -142,8 +171,7 @@ class Reads:
             text += "MATCH (" + source + ")-[" + link + ":" + types + far + arrow + target + ") "
             if read.guard is not None and hop == read.hops[0]:
                 seed, affordance = read.guard
-                guard = _GUARDS[self.guards.index(affordance)]
-                text += "WHERE " + guard + " IN " + self._names[seed] + ".affordances "
+                text += "WHERE " + self._is(self._names[seed], Only("affordances", affordance)) + " "
         return text
 
 
@@ -159,8 +187,8 @@ class Footprint:
     def parameters(self) -> dict[str, Any]:
         """The statement's parameters, without key and action id."""
         seeds = {f"seed_{number}": seed for number, seed in enumerate((self.agent, *self.ids))}
-        guards = {f"guard_{number}": guard for number, guard in enumerate(self.reads.guards)}
-        return {**seeds, **guards, "classes": list(self.reads.classes)}
+        values = {f"value_{number}": value for number, value in enumerate(self.reads.values)}
+        return {**seeds, **values, "classes": list(self.reads.classes)}
 
 
 def statement_of(footprint: Footprint) -> tuple[LiteralString, Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from db.footprint import START, Hop, Read, Reads
+from db.footprint import START, Hop, Only, Read, Reads
 from planner.actions.operator import Operator
 from planner.actions.reading import ANY, Need, needs, seeds
 
@@ -34,8 +34,9 @@ def few_reads(bound: tuple[str, ...], found: Sequence[Need]) -> Reads:
         when = (guard[0], guard[1]) if guard else None
         news = [(path, _new_hops(path, [*paths, *always])) for path in paths]
         reads += [Read(path, rows=hops, guard=when) for path, hops in news if hops]
-        wholes = _fewest_wholes([_called(need.hops, need.whole) for need in chosen if need.whole is not None])
-        reads += [Read(path, whole=(WHOLE,), guard=when) for path in wholes]
+        nodes = [(_called(need.hops, need.whole), need.only) for need in chosen if need.whole is not None]
+        for path in _fewest_wholes([path for path, _ in nodes]):
+            reads.append(Read(path, whole=(WHOLE,), only=_only(path, nodes), guard=when))
         always = always or paths
     classes = {need.class_ for need in found if need.class_ is not None}
     return Reads(bound, tuple(_together(reads, bound)), tuple(sorted(classes)))
@@ -155,9 +156,20 @@ def _fewest_wholes(paths: Iterable[Path]) -> list[Path]:
     kept = _split(paths)
     for path in sorted(kept, key=lambda path: (-len(path), path)):
         others = [other for other in kept if other != path]
-        if any(all(any(_includes(hop, narrow) for narrow in path) for hop in other) for other in others):
+        if any(_reaches(other, path) for other in others):
             kept = others
     return _merged(kept)
+
+
+def _reaches(wide: Path, narrow: Path) -> bool:
+    """Whether `wide` leads to every node that `narrow` leads to, since it asks for no more."""
+    return all(any(_includes(hop, asked) for asked in narrow) for hop in wide)
+
+
+def _only(path: Path, nodes: Iterable[tuple[Path, Only | None]]) -> tuple[Only, ...]:
+    """What the nodes at the end of `path` must be any of to matter; nothing where all of them do."""
+    wanted = {only for other, only in nodes for each in _split([other]) if _reaches(path, each)}
+    return tuple(sorted(only for only in wanted if only)) if None not in wanted else ()
 
 
 def _called(path: Path, name: str | None) -> Path:

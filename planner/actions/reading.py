@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final, TypeAlias, assert_never
 
+from db.commit import UNREAD_KIND
 from db.condition import (
     And,
     AtLeast,
@@ -29,7 +30,7 @@ from db.condition import (
     Within,
     conjuncts,
 )
-from db.footprint import Hop
+from db.footprint import Hop, Only
 from db.schema import HOLDING
 from planner.actions.operator import (
     AGENT,
@@ -62,11 +63,13 @@ Known: TypeAlias = Mapping[str, tuple[Way, ...]]
 class Need:
     """A fact that decides an action: the last of `hops`, or all of the node `whole`; `class_` is looked up as such.
 
-    With a `guard`, a seed and an affordance, it only matters where the seed has that.
+    With `only`, the node matters only where it is such; with a `guard`, a seed and an affordance, only where the seed
+    has that.
     """
 
     hops: tuple[Hop, ...] = ()
     whole: str | None = None
+    only: Only | None = None
     class_: str | None = None
     guard: tuple[str, str] | None = None
 
@@ -118,7 +121,7 @@ def condition_needs(condition: Condition, known: Known) -> Iterator[Need]:
         case Related() | HeldBy() | Within():
             yield from hop_needs(hop_of(condition), known)
         case HasState() | HasClass() | HasKind() | HasAffordance() | PropertyEquals():
-            yield from node_needs(condition.x, known)
+            yield from node_needs(condition.x, known, only=only_of(condition))
         case Same():
             return
         case _:
@@ -189,11 +192,26 @@ def hop_needs(hop: Hop, known: Known) -> Iterator[Need]:
         yield Need(tuple(dict.fromkeys((*source.hops, *target.hops, last))))
 
 
-def node_needs(term: Term, known: Known) -> Iterator[Need]:
+def node_needs(term: Term, known: Known, *, only: Only | None = None) -> Iterator[Need]:
     """The node that `term` stands for, unless it is a seed, which is read anyway."""
     for way in known[variable(term)]:
         if way.hops:
-            yield Need(way.hops, whole=way.name)
+            yield Need(way.hops, whole=way.name, only=only)
+
+
+def only_of(atom: HasState | HasClass | HasKind | HasAffordance | PropertyEquals) -> Only | None:
+    """Of which nodes an atom may be true: for all others it is false of a node known by its id only, too."""
+    match atom:
+        case HasState():
+            return Only("states", atom.state)
+        case HasAffordance():
+            return Only("affordances", atom.affordance)
+        case HasClass():
+            return Only("class", atom.class_)
+        case HasKind() if atom.kind != UNREAD_KIND:
+            return Only("kind", atom.kind)
+        case _:
+            return None
 
 
 def ways_to(var: str, where: Condition, known: Known) -> tuple[Way, ...]:

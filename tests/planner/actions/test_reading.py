@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from db.condition import (
@@ -17,11 +19,12 @@ from db.condition import (
     Id,
     Not,
     Or,
+    PropertyEquals,
     Related,
     Same,
     Within,
 )
-from db.footprint import START, Hop, Read
+from db.footprint import START, Hop, Only, Read
 from planner.actions.operator import (
     AGENT,
     Choose,
@@ -83,8 +86,19 @@ def test_a_node_is_read_whole_only_where_its_own_facts_matter() -> None:
     inside = Related("x", "INSIDE", "box")
     plain = row(Hop("x", ("INSIDE",), ANY))
     assert reads(Exists("box", inside)) == {plain}
+    shut = Exists("box", And((inside, Not(HasState("box", "closed")))))
+    named = Exists("box", And((inside, PropertyEquals("box", "name", "Tom"))))
     whole = Read((Hop("x", ("INSIDE",), WHOLE),), whole=(WHOLE,))
-    assert reads(Exists("box", And((inside, Not(HasState("box", "closed")))))) == {plain, whole}
+    assert reads(shut) == {plain, replace(whole, only=(Only("states", "closed"),))}
+    assert reads(shut, named) == {plain, whole}
+
+
+def test_nodes_that_matter_for_several_facts_are_read_once() -> None:
+    inside, on = Related("x", "INSIDE", "y"), Related("x", "ON", "y")
+    found = reads(Exists("y", And((inside, HasKind("y", "Place")))), Exists("y", And((on, HasClass("y", "sink")))))
+    only = (Only("class", "sink"), Only("kind", "Place"))
+    assert Read((Hop("x", ("INSIDE", "ON"), WHOLE),), whole=(WHOLE,), only=only) in found
+    assert len(found) == 2
 
 
 def test_what_an_effect_takes_from_what_it_finds_is_read_on_from_there() -> None:
