@@ -47,9 +47,13 @@ def _place(detail: ErrorDetails, document: object) -> list[str | int]:
     steps: list[str | int] = []
     here: Any = document
     for key in detail["loc"]:
-        if key in (here if isinstance(here, dict) else range(len(here)) if isinstance(here, list) else ()):
-            steps.append(key)
-            here = here[key]
+        inner = here.get(key) if isinstance(here, dict) else None
+        if isinstance(here, list) and isinstance(key, int) and key < len(here):
+            inner = here[key]
+        elif not (isinstance(here, dict) and key in here):
+            continue
+        steps.append(key)
+        here = inner
     if detail["type"] == "missing":
         steps.append(detail["loc"][-1])
     return steps

@@ -27,7 +27,7 @@ STRINGS = {
 REFUSED = {
     "MATCH (n) RETURN n.name\u00a0": "character",
     "MATCH (ñ)": "character",
-    "a−b": "character",
+    "a\u2212b": "character",
     "a\u2028b": "character",
     "a\x0bb": "character",
     "a\x00b": "character",

@@ -36,7 +36,7 @@ class Recording(Database):
                 self.texts.append(text)
                 return run(text, *args, **kwargs)
 
-            tx.run = recorded  # type: ignore[method-assign]
+            tx.run = recorded  # type: ignore[method-assign, assignment]
             yield tx
 
 
