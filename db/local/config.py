@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -112,12 +113,14 @@ def _free_port(wanted: int, *, but: int | None = None) -> int:
 
 
 def _is_free(port: int) -> bool:
-    """Whether nobody listens there, on any address."""
-    for host in (HOST, "0.0.0.0"):  # noqa: S104 - only tried, never listened on
-        try:
-            socket.create_server((host, port)).close()
-        except OSError:
-            return False
+    """Whether nobody answers there, on any address, and we may listen."""
+    with suppress(OSError):
+        socket.create_connection((HOST, port), timeout=1).close()
+        return False
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError:
+        return False
     return True
 
 
