@@ -94,6 +94,17 @@ def grasif(
     _import_and_print(sources, dry_run=dry_run, as_json=as_json)
 
 
+@import_app.command("json")
+def documents(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders or globs of scene documents.")],
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Import SceneCypher's own JSON documents, as `scenes export` writes them, under the names that stand in them."""
+    _import_and_print(list(_of_documents(paths)), dry_run=dry_run, as_json=as_json)
+
+
 def _import_and_print(sources: Sequence[Source], *, dry_run: bool, as_json: bool) -> None:
     """Import what can be. Raises Exit where something can't, after all is told."""
     report = Report()
@@ -103,6 +114,27 @@ def _import_and_print(sources: Sequence[Source], *, dry_run: bool, as_json: bool
         _print(report, dry_run=dry_run, as_json=as_json)
     if report.failures:
         raise typer.Exit(InputError.exit_code)
+
+
+def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
+    """Documents are read to know their names; one that can't be is a source that fails when its turn comes."""
+    from importers.document import read_document  # noqa: PLC0415
+
+    for path, _ in _found(paths):
+        try:
+            scene = read_document(path)
+        except InputError as error:
+            yield Source(str(path), path.name, partial(_fail, error))
+        else:
+            yield Source(str(path), scene.name, partial(_same, scene))
+
+
+def _same(scene: ImportedScene) -> ImportedScene:
+    return scene
+
+
+def _fail(error: InputError) -> ImportedScene:
+    raise error
 
 
 def _of_level(level: str, seeds: Sequence[int]) -> Iterator[Source]:

@@ -26,6 +26,19 @@ def test_a_scene_is_listed_shown_and_exported(command: Command, home: str, tmp_p
     assert len(json.loads(file.read_text())["nodes"]) == shown["nodes"]
 
 
+def test_an_exported_scene_is_imported_exactly(command: Command, home: str, store: SceneStore, tmp_path: Path) -> None:
+    before = store.load(home).graph
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    assert command("scenes", "export", home, "--out", str(good)).code == 0
+    bad.write_text(good.read_text().replace('"nodes"', '"knots"', 1))
+    assert command("scenes", "delete", home, "--yes").code == 0
+    ran = command("import", "json", str(tmp_path), "--json")
+    assert ran.code == 2, "one of the two files is bad"
+    assert [scene["outcome"] for scene in ran.json["scenes"]] == ["created"]
+    assert "$.knots" in json.dumps(ran.json["failed"])
+    assert store.load(home).graph == before
+
+
 def test_a_copy_is_its_own_and_a_deleted_scene_is_gone(command: Command, home: str) -> None:
     assert command("scenes", "copy", home, f"{home}-copy").code == 0
     assert command("scenes", "diff", home, f"{home}-copy").out.strip() == "no difference"
