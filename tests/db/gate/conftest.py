@@ -47,7 +47,14 @@ def clear(tx: ManagedTransaction) -> None:
 
 def load(database: Database, key: str, graph: dict[str, Any]) -> None:
     def work(tx: ManagedTransaction) -> None:
-        tx.run("CREATE (:Scene {key: $key, name: 'test/' + $key, status: 'ready', version: 3, declared: []})", key=key)
+        tx.run(
+            "CREATE (:Scene {key: $key, name: 'test/' + $key, status: 'ready', version: 3, role: 'world', "
+            "vocabulary: 'generic', declared_relations: [], declared_properties: [], source: 'a corpus', "
+            "nodes: $nodes, relations: $relations})",
+            key=key,
+            nodes=len(graph["nodes"]),
+            relations=len(graph["relations"]),
+        )
         for kind in {node["kind"] for node in graph["nodes"]}:
             rows = [without(node, "kind") | {"scene": key} for node in graph["nodes"] if node["kind"] == kind]
             tx.run(cast("Any", f"UNWIND $rows AS row CREATE (n:Entity:{kind}) SET n = row"), rows=rows)
