@@ -50,18 +50,18 @@ class SceneInfo:
 
 
 def info_of(record: Mapping[str, Any]) -> SceneInfo:
-    """The value of a Scene node that the server returned."""
+    """The value of a Scene node that the server returned; a fact that it lacks is as if never said."""
     return SceneInfo(
         key=record["key"],
         name=record.get("name") or record.get("was") or record["key"],
-        role=record["role"],
-        vocabulary=record["vocabulary"],
+        role=record.get("role", "world"),
+        vocabulary=record.get("vocabulary", "generic"),
         status=record["status"],
         version=record["version"],
-        declared=Declared(tuple(record["declared_relations"]), tuple(record["declared_properties"])),
-        source=record["source"],
-        nodes=record["nodes"],
-        relations=record["relations"],
+        declared=Declared(tuple(record.get("declared_relations", ())), tuple(record.get("declared_properties", ()))),
+        source=record.get("source", ""),
+        nodes=record.get("nodes", 0),
+        relations=record.get("relations", 0),
         copied_from=record.get("copied_from"),
         world=record.get("world"),
         world_version=record.get("world_version"),
