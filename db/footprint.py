@@ -79,6 +79,14 @@ class Reads:
     reads: tuple[Read, ...] = ()
     classes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        longest = max((len(read.hops) for read in self.reads), default=0)
+        names = {end for read in self.reads for hop in read.hops for end in (hop.source, hop.target)} | {*self.seeds}
+        sizes = ((self.seeds, _PARAMETERS), (names, _VARIABLES), (range(longest), _LINKS), (self.values, _VALUES))
+        if any(len(needed) > len(there) for needed, there in sizes):
+            msg = f"an action with the seeds {', '.join(self.seeds)} reads too much for one statement; split it"
+            raise ValueError(msg)
+
     @cached_property
     def locking(self) -> LiteralString:
         """The statement that takes the scene's lock and then reads."""

@@ -24,7 +24,7 @@ from db.condition import (
     Same,
     Within,
 )
-from db.footprint import START, Hop, Only, Read
+from db.footprint import START, Hop, Only, Read, Reads
 from planner.actions.operator import (
     AGENT,
     Choose,
@@ -144,3 +144,8 @@ def test_what_would_need_the_whole_scene_is_refused(condition: Condition) -> Non
 def test_an_operator_that_names_a_node_is_refused() -> None:
     with pytest.raises(ValueError, match="an operator can't name the node 'cup_1'"):
         reads(Related(Id("cup_1"), "ON", "x"))
+
+
+def test_more_than_a_statement_holds_is_refused() -> None:
+    with pytest.raises(ValueError, match="reads too much for one statement"):
+        Reads(("agent", "a", "b", "c", "d"))
