@@ -122,7 +122,11 @@ KITCHEN: Final = World(
             Not(And((HasState("x", "closed"), HasState("x", "plugged_in")))),
             ("the fridge is closed and the fridge is plugged in",),
         ),
-        (Not(Or((HasState("x", "closed"), HasState("x", "open")))), ("the fridge is closed",)),
+        (Not(Or((HasState("x", "open"), HasState("x", "closed")))), ("the fridge is closed",)),
+        (
+            Not(Or((HasState("x", "closed"), HasState("x", "plugged_in")))),
+            ("the fridge is closed", "the fridge is plugged in"),
+        ),
         (Not(Not(HasState("x", "open"))), ("the fridge is not open",)),
         (PropertyEquals(Id("apple_1"), "color", "green"), ("the apple (apple_1) does not have color 'green'",)),
         (Same("agent", "x"), ("the robot is not the fridge",)),

@@ -134,34 +134,33 @@ def _holds_between(atom: Related | HeldBy | Within | Same, graph: SceneGraph, bi
 
 def _candidates(var: str, where: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> Collection[str]:
     """The smallest set of ids, read off one part of `where`, that holds every witness; else all ids."""
-    outer = {name: node for name, node in bindings.items() if name != var}
     best: Collection[str] = graph.nodes
     for part in conjuncts(where):
-        found = _narrowed(var, part, graph, outer)
+        found = _narrowed(var, part, graph, bindings)
         if found is not None and len(found) < len(best):
             best = found
     return sorted(best) if isinstance(best, set) else best
 
 
-def _narrowed(var: str, part: Condition, graph: SceneGraph, outer: Mapping[str, str]) -> Collection[str] | None:
+def _narrowed(var: str, part: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> Collection[str] | None:
     match part:
         case HasClass(x, class_) if x == var:
             return graph.by_class.get(class_, ())
         case HasKind(x, kind) if x == var:
             return graph.by_kind.get(kind, ())
         case Related() | HeldBy() | Within() | Same():
-            return _neighbours(var, part, graph, outer)
+            return _neighbours(var, part, graph, bindings)
         case _:
             return None
 
 
 def _neighbours(
-    var: str, atom: Related | HeldBy | Within | Same, graph: SceneGraph, outer: Mapping[str, str]
+    var: str, atom: Related | HeldBy | Within | Same, graph: SceneGraph, bindings: Mapping[str, str]
 ) -> Collection[str] | None:
     first, second = terms(atom)
     if var not in (first, second) or first == second:
         return None
-    other = resolve(second if first == var else first, graph, outer)
+    other = resolve(second if first == var else first, graph, bindings)
     if other is None:
         return ()
     match atom:
