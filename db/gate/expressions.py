@@ -10,7 +10,7 @@ from typing import Final
 from db.gate.hints import no_function
 from db.gate.lexer import Token
 from db.gate.lists import Lists
-from db.gate.reading import Call
+from db.gate.reading import Call, Join
 from db.gate.words import (
     AFTER_VALUES,
     CLAUSES,
@@ -20,6 +20,7 @@ from db.gate.words import (
     PREDICATES,
     REFUSED,
     RESERVED,
+    SCALARS,
     SCENE_KEY,
     SUBQUERIES,
     VALUES,
@@ -54,7 +55,7 @@ class Expressions(Lists, ABC):
             if token.kind == "name":
                 self._word(token)
             elif token.kind == "quoted":
-                self._quoted()
+                self._quoted(token)
             elif token.kind == "mark":
                 self._mark(token)
         if self.at == first:
@@ -92,14 +93,24 @@ class Expressions(Lists, ABC):
             self._call(token, f"{token.value}.{dotted}")
         elif self.is_mark("("):
             self._call(token, token.value)
-        elif self.is_mark("{"):
-            self.projection()
+        else:
+            self._variable(token)
 
-    def _quoted(self) -> None:
+    def _quoted(self, token: Token) -> None:
         if self.is_mark("("):
             self.refuse("a function's name stands in backticks", hint="write it without")
+        self._variable(token)
+
+    def _variable(self, token: Token) -> None:
         if self.is_mark("{"):
             self.projection()
+        elif self.around and not self.is_mark(".", "[", ":") and not self._is_asked_only():
+            self.reading.repeated.append(token)
+
+    def _is_asked_only(self) -> bool:
+        """Whether the variable just taken stands as in `x IN list` or `size(list)`, which cost little."""
+        before, call = self.tokens[self.at - 2], self.tokens[self.at - 3]
+        return before.word == "IN" or (before.text == "(" and call.value.lower() in SCALARS and self.is_mark(")"))
 
     # --- marks
 
@@ -147,8 +158,17 @@ class Expressions(Lists, ABC):
         self.labels("either", bars=False)
 
     def join(self) -> None:
-        """Count what may make text longer."""
-        self.reading.joins[self.clause] += 1
+        """Note a + and what stands on either side of it, since it may make text longer."""
+        self.reading.joins.append(Join(self.clause, self._side(self.tokens[self.at - 2], -4), self._side(self.here, 0)))
+
+    def _side(self, near: Token, first: int) -> str | None:
+        """What stands on one side of a +: `n.name` as its property, a literal as "", anything else as None."""
+        if near.kind in {"string", "integer", "float"}:
+            return ""
+        before, dot, name, after = (self.tokens[(self.at + first + offset) % len(self.tokens)] for offset in range(4))
+        if before.kind == name.kind == "name" and dot.text == "." and after.text not in {"(", "[", "."}:
+            return name.value
+        return None
 
     def regex(self) -> None:
         """Note the regular expression after `=~`, which must be a plain string."""

@@ -7,13 +7,14 @@ misses what an expression computes without touching the store: such text is boun
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from db.gate.lexer import Token
-from db.gate.reading import Call, Hop, Reading
+from db.gate.reading import OPENING, Call, Hop, Join, Reading
 from db.gate.words import CLOCKS
 from scenecypher.errors import QueryRefused
 
@@ -22,13 +23,14 @@ from scenecypher.errors import QueryRefused
 class Limits:
     """How much a query may ask for.
 
-    `seconds` for planning and running; `rows`, `row_bytes` and `total_bytes` of JSON for the answer, of which the
-    first rows are given where more would come; `estimated_rows` by the server's plan, and `cross_rows` where two
-    patterns that nothing joins are multiplied; `text_length` in characters; `nesting` of brackets; `operators` of
-    the plan.
+    `seconds` to run, and `planning_seconds` before that, once for each shape; `rows`, `row_bytes` and `total_bytes`
+    of JSON for the answer, of which the first rows are given where more would come; `estimated_rows` by the server's
+    plan, and `cross_rows` where two patterns that nothing joins are multiplied; `text_length` in characters; `nesting`
+    of brackets; `operators` of the plan.
     """
 
     seconds: float = 5.0
+    planning_seconds: float = 20.0
     rows: int = 1_000
     row_bytes: int = 200_000
     total_bytes: int = 1_000_000
@@ -42,8 +44,11 @@ class Limits:
 RANGE: Final = 100
 """Numbers in a range()."""
 JOINS_A_CLAUSE: Final = 24
-GROWTH: Final = 256
-"""How much longer than the query a text may be made: by + in clause after clause, and by replace()."""
+GROWTH: Final = 64
+"""How many times longer a text may be made: by joining variables in clause after clause, and by replace()."""
+XORS: Final = 6
+LOGIC: Final = 12
+"""Brackets within brackets of AND and OR, which the server multiplies out."""
 LOOPED: Final = 30_000
 """Turns of loops inside one expression, which no time limit ends."""
 UNWOUND: Final = 100_000
@@ -77,22 +82,36 @@ def _too_much(piece: str, message: str, hint: str, *, code: str = "cost") -> Que
 
 
 def _joins(reading: Reading) -> None:
-    counts = reading.joins.values()
-    if max(counts, default=0) > JOINS_A_CLAUSE or prod(count + 1 for count in counts) > GROWTH:
+    most = max(Counter(join.clause for join in reading.joins).values(), default=0)
+    if most > JOINS_A_CLAUSE or growth(reading) > GROWTH:
         raise _too_much("+", "too many + in the query", "return the parts as columns of their own")
 
 
-def _replacements(reading: Reading) -> None:
-    growth = 1.0
-    for call in reading.calls:
-        if call.name != "replace" or len(call.arguments) != 3:
-            continue
-        old, new = (_only_string(argument) for argument in call.arguments[1:])
-        if old is None or new is None:
-            raise _too_much("replace", "replace() takes plain strings to find and to put", "write both as literals")
-        growth *= max(1.0, len(new) / max(1, len(old)))
-    if growth > GROWTH / 8:
-        raise _too_much("replace", "replace() would make the text too long", "put shorter text")
+def growth(reading: Reading) -> float:
+    """How many times longer than the query or a property a text may become."""
+    return _joined(reading) * prod(_replaced(call) for call in reading.calls if call.name == "replace")
+
+
+def _joined(reading: Reading) -> int:
+    """By +: in each clause by the number of variables joined, since each may be long already."""
+
+    def is_long(side: str | None) -> bool:
+        return side is None or side in reading.defined
+
+    clauses: dict[int, list[Join]] = {}
+    for join in reading.joins:
+        clauses.setdefault(join.clause, []).append(join)
+    return prod(
+        max(1, sum(is_long(join.right) for join in joins) + any(is_long(join.left) for join in joins))
+        for joins in clauses.values()
+    )
+
+
+def _replaced(call: Call) -> float:
+    old, new = (_only_string(argument) for argument in (*call.arguments[1:], (), ())[:2])
+    if old is None or new is None:
+        raise _too_much("replace", "replace() takes plain strings to find and to put", "write both as literals")
+    return max(1.0, len(new) / max(1, len(old)))
 
 
 def _only_string(argument: tuple[Token, ...]) -> str | None:
@@ -143,15 +162,43 @@ def _after_bracket(tokens: tuple[Token, ...], opening: int) -> int:
 
 
 def _loops(reading: Reading) -> None:
+    grown = growth(reading)
+    if any(call.name == "split" for call in reading.calls):
+        grown *= grown
     for loop in reading.loops:
         nest = (*loop.around, (loop.source, loop.items))
         unknown = sum(source == "other" for source, _ in nest)
-        if loop.around and (unknown > 1 or prod(items for _, items in nest) > LOOPED):
+        if (loop.around and unknown > 1) or prod(items for _, items in nest) * grown > LOOPED:
             raise _too_much(
                 loop.token.text,
-                f"a loop over `{loop.token.text}` inside another loop may take too long",
+                f"a loop over `{loop.token.text}` inside another, or over joined text, may take too long",
                 "UNWIND one of the lists, or use item IN list",
             )
+    for token in reading.repeated:
+        if token.value in reading.lists:
+            raise _too_much(
+                token.text,
+                f"the list `{token.text}` as a whole stands inside a loop over another",
+                f"use item IN {token.text}, size({token.text}) or {token.text}[i]",
+            )
+
+
+def _logic(reading: Reading) -> None:
+    """The server turns conditions into a conjunction of alternatives before it looks at its clock."""
+    depth, flags, heights = 0, [False], [0]
+    for token in reading.tokens:
+        if token.word in {"AND", "OR", "XOR"}:
+            flags[-1] = True
+        elif token.kind == "mark" and token.text in OPENING:
+            flags.append(False)
+            heights.append(0)
+        elif token.kind == "mark" and token.text in OPENING.values():
+            height = heights.pop() + flags.pop()
+            heights[-1] = max(heights[-1], height)
+            depth = max(depth, height)
+    xors = sum(token.word == "XOR" for token in reading.tokens)
+    if depth > LOGIC or xors > XORS:
+        raise _too_much("OR", "the conditions are nested too deeply, or have too many XOR", "write simpler conditions")
 
 
 def _unwinds(reading: Reading) -> None:
@@ -207,7 +254,7 @@ GROUP_REPEATED: Final = re.compile(r"\)[*+{]")
 NOT_PLAIN: Final = re.compile(r"\(\?(?!:)|\\[1-9kgGQ]")
 REPEAT: Final = re.compile(r"[*+]|\{\d+(?:,\d*)?\}")
 OPTIONAL: Final = re.compile(r"(?<![*+?}(])\?")
-REPEATS, OPTIONALS, GROUPS, CHOICES, TIMES, REGEX_LENGTH = 4, 4, 4, 16, 100, 200
+REPEATS, OPTIONALS, GROUPS, CHOICES, TIMES, REGEX_LENGTH, GROWN_MATCHED = 4, 4, 4, 16, 100, 200, 8
 
 
 def _regexes(reading: Reading) -> None:
@@ -220,7 +267,7 @@ def _regexes(reading: Reading) -> None:
                 "use CONTAINS, STARTS WITH or ENDS WITH",
                 code="regex",
             )
-    if reading.patterns and prod(count + 1 for count in reading.joins.values()) > JOINS_A_CLAUSE:
+    if reading.patterns and growth(reading) > GROWN_MATCHED:
         raise _too_much(
             "=~", "text made with + can't be matched by =~", "match the properties themselves", code="regex"
         )
@@ -264,9 +311,9 @@ def _clocks(reading: Reading) -> None:
 
 CHECKS: Final[tuple[Callable[[Reading], None], ...]] = (
     _joins,
-    _replacements,
     _ranges,
     _loops,
+    _logic,
     _unwinds,
     _hops,
     _selected,
@@ -275,5 +322,3 @@ CHECKS: Final[tuple[Callable[[Reading], None], ...]] = (
     _clocks,
 )
 """One row a way to cost too much."""
-
-__all__ = ["Call", "Limits", "check_costs"]

@@ -65,7 +65,7 @@ class Lists(Names, ABC):
         """Where a list comes from, and how many items it may have, from its tokens up to here."""
         tokens = self.tokens[first : self.at]
         texts = [token.text for token in tokens]
-        if texts[0] == "[" and self.closing[first] == self.at - 1:
+        if texts[0] == "[" and self.closing[first] == self.at - 1 and "|" not in texts and tokens[2].word != "IN":
             return "literal", 1 + texts.count(",")
         if len(tokens) == 3 and texts[1] == ".":
             return "property", ITEMS["property"]

@@ -83,7 +83,7 @@ class Patterns(Expressions):
         self.reading.hops[first:] = [_repeated(hop, times) for hop in self.reading.hops[first:]]
 
     def _node(self) -> None:
-        opening = self.expect("(")
+        self.expect("(")
         if self.is_name() and self.here.word != "IS":
             self.take()
         self._node_label()
@@ -91,7 +91,6 @@ class Patterns(Expressions):
         if self.take_word("WHERE"):
             self.expression()
         self.expect(")")
-        self.reading.scoped.append(opening)
 
     def _node_label(self) -> None:
         if not self.take_mark(":") and not self.take_word("IS"):

@@ -8,7 +8,7 @@ from typing import Final
 from db.gate.lexer import Token
 from db.gate.patterns import Patterns
 from db.gate.reading import Loop, Reading
-from db.gate.words import MODES, REFUSED
+from db.gate.words import LISTING, MODES, REFUSED, SCALARS
 from scenecypher.errors import QueryRefused
 
 VERSIONS: Final = {"5": 5, "25": 25}
@@ -162,12 +162,26 @@ class Queries(Patterns):
         return tuple(columns)
 
     def _item(self) -> str:
-        first = self.here
+        first, last = self.at, self.at
         self.expression()
-        last = self.tokens[self.at - 1]
-        if self.take_word("AS"):
-            return self.name("a name").value
-        return self.text[first.start : last.end]
+        last = self.at - 1
+        if not self.take_word("AS"):
+            return self.text[self.tokens[first].start : self.tokens[last].end]
+        name = self.name("a name").value
+        if self._makes_list(first, last):
+            self.reading.lists.add(name)
+        return name
+
+    def _makes_list(self, first: int, last: int) -> bool:
+        """Whether the value of these tokens may be a long list."""
+        tokens = self.tokens[first : last + 1]
+        if tokens[0].value.lower() in SCALARS and self.closing.get(first + 1) == last:
+            return False
+        if tokens[-1].text == "]" and tokens[0].text != "[":
+            return False
+        return any(
+            token.text == "[" or token.value.lower() in LISTING or token.value in self.reading.lists for token in tokens
+        )
 
     def _order(self) -> None:
         if self.take_word("ORDER"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TypeAlias
 
@@ -52,6 +51,15 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class Join:
+    """A + that may join text: what stands on either side of it, a property's name, "" for a literal, None for more."""
+
+    clause: int
+    left: str | None
+    right: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A function call: its arguments as tokens."""
 
@@ -62,8 +70,13 @@ class Call:
 
 @dataclass(slots=True)
 class Reading:
-    """Everything that the reader found; insertions are kept by the index of the token they stand at."""
+    """Everything that the reader found; insertions are kept by the index of the token they stand at.
 
+    `defined` are the names of maps' entries, `lists` those of variables that hold a list, `repeated` the variables
+    that stand inside a loop as a whole.
+    """
+
+    tokens: tuple[Token, ...] = ()
     before: dict[int, list[str]] = field(default_factory=dict)
     after: dict[int, list[str]] = field(default_factory=dict)
     uses: list[Use] = field(default_factory=list)
@@ -73,9 +86,10 @@ class Reading:
     calls: list[Call] = field(default_factory=list)
     patterns: list[Token] = field(default_factory=list)
     selected: list[int] = field(default_factory=list)
-    joins: Counter[int] = field(default_factory=Counter)
+    joins: list[Join] = field(default_factory=list)
     defined: set[str] = field(default_factory=set)
-    scoped: list[int] = field(default_factory=list)
+    lists: set[str] = field(default_factory=set)
+    repeated: list[Token] = field(default_factory=list)
     columns: tuple[str, ...] | None = None
     version: int = 5
     first: int = 0
@@ -95,7 +109,7 @@ class Cursor:
     def __init__(self, text: str, tokens: tuple[Token, ...], *, nesting: int) -> None:
         self.text, self.tokens, self.at = text, tokens, 0
         self.closing = _brackets(tokens, nesting)
-        self.reading = Reading()
+        self.reading = Reading(tokens=tokens)
 
     @property
     def here(self) -> Token:

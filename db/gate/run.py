@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Generic, LiteralString, TypeVar, cast
 
 from neo4j import Result, Transaction
+from neo4j.exceptions import BrokenRecordError
 
 from db.connection import Database
 from db.gate.hints import Known
@@ -97,9 +98,7 @@ class Gate:
         Raises QueryRefused, ServiceError.
         """
         scoped = self._scoped(cypher, vocabulary, known)
-        with self._transaction(scoped, scene) as tx:
-            plan = self._judged(tx, scoped, scene)
-        return Verdict(scoped.text, dict(scoped.strings), plan)
+        return Verdict(scoped.text, dict(scoped.strings), self._judged(scoped, scene))
 
     def run(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Answer:
         """The answer of one query at one version of the scene.
@@ -108,8 +107,8 @@ class Gate:
         """
         start = time.perf_counter()
         scoped = self._scoped(cypher, vocabulary, known)
-        with self._transaction(scoped, scene) as tx:
-            self._judged(tx, scoped, scene)
+        self._judged(scoped, scene)
+        with self._transaction(scoped, scene, seconds=self.limits.seconds) as tx:
             columns, rows, truncated, version = self._steady(tx, scoped, scene)
         return Answer(columns, rows, truncated, version, time.perf_counter() - start)
 
@@ -118,13 +117,14 @@ class Gate:
     def _scoped(self, cypher: str, vocabulary: Vocabulary, known: Known | None) -> Scoped:
         return self._texts.get((cypher, vocabulary), lambda: scope(cypher, vocabulary, self.limits, known=known))
 
-    def _judged(self, tx: Transaction, scoped: Scoped, scene: SceneRef) -> Plan:
+    def _judged(self, scoped: Scoped, scene: SceneRef) -> Plan:
         """The plan, with which the judge agreed; asked of the server once for each shape."""
         now = time.monotonic()
         kept = self._plans.peek(scoped.text)
         if kept is not None and kept[0] > now:
             return kept[1]
-        summary = ask(tx, EXPLAIN + scoped.text, scoped, scene).consume()
+        with self._transaction(scoped, scene, seconds=self.limits.planning_seconds) as tx:
+            summary = ask(tx, EXPLAIN + scoped.text, scoped, scene).consume()
         plan = Plan.of(summary.plan or {"operatorType": "none"})
         judge(plan, summary.query_type, self.limits)
         self._plans.put(scoped.text, (now + VERDICT_S, plan))
@@ -133,10 +133,9 @@ class Gate:
     # --- on the server
 
     @contextmanager
-    def _transaction(self, scoped: Scoped, scene: SceneRef) -> Iterator[Transaction]:
+    def _transaction(self, scoped: Scoped, scene: SceneRef, *, seconds: float) -> Iterator[Transaction]:
         """A read transaction that is rolled back, timed by the server and watched by us; errors in words for models."""
         mark = f"{self._mark}-{next(self._numbers)}"
-        seconds = self.limits.seconds
         try:
             with (
                 self._watchdog.over(mark, seconds + GRACE_S),
@@ -199,10 +198,9 @@ def collect(
     columns = keys[:kept] + scoped.columns
     rows: list[list[JsonValue]] = []
     size = 0
-    for record in result:
+    for row in records(result):
         if len(rows) == limits.rows:
             return columns, rows, f"the first {limits.rows:,} rows; there are more"
-        row = [plain(value) for value in record.values()]
         length = len(json.dumps(row))
         if length > limits.row_bytes:
             msg = f"a row of the answer is longer than {limits.row_bytes:,} bytes"
@@ -212,6 +210,16 @@ def collect(
             return columns, rows, f"the first {len(rows):,} rows, {limits.total_bytes:,} bytes; there are more"
         rows.append(row)
     return columns, rows, None
+
+
+def records(result: Result) -> Iterator[list[JsonValue]]:
+    """The rows as plain values. Raises QueryRefused for a value that the driver can't take, such as a year 10,000."""
+    for record in result:
+        try:
+            yield [plain(value) for value in record.values()]
+        except BrokenRecordError as error:
+            msg = "a value of the answer is out of range"
+            raise QueryRefused("failed", msg, hint="return it as text, or not at all") from error
 
 
 def failed(error: QueryFailed, scoped: Scoped, scene: SceneRef) -> QueryRefused:

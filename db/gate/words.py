@@ -79,13 +79,20 @@ FUNCTIONS: Final = frozenset().union(
     # of numbers and truth values
     _words("abs ceil ceiling floor round sign sqrt exp log log10 e pi degrees radians isnan"),
     _words("sin cos tan cot asin acos atan atan2 tointeger tointegerornull tofloat tofloatornull"),
-    _words("toboolean tobooleanornull tointegerlist tofloatlist tostringlist tobooleanlist valuetype"),
+    _words("toboolean tobooleanornull valuetype"),
     # of space and time
     _words("point point.distance point.withinbbox date time localtime datetime localdatetime duration"),
     _words("duration.between duration.indays duration.inmonths duration.inseconds"),
 )
 """Every function that may be called. None reads more than its arguments, and none loops or makes text grow but `range`,
 `replace` and `round`, within what `limits` lets pass."""
+
+SCALARS: Final = _words(
+    "size length count sum avg min max head last coalesce tostring tointeger tofloat any all none single"
+)
+"""Functions of lists whose value is, as a rule, no list."""
+LISTING: Final = _words("collect nodes relationships keys labels range split tail reverse")
+"""Functions whose value is a list."""
 
 PREDICATES: Final = _words("any all none single")
 CLOCKS: Final = _words("date time localtime datetime localdatetime")

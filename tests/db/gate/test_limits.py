@@ -11,14 +11,14 @@ from tests.db.gate.corpus import VOCABULARY
 EDGES: list[tuple[str, str, str]] = [
     ("RETURN " + " + ".join("1" * 25), "RETURN " + " + ".join("1" * 26), "cost"),
     (
-        "WITH 'a' AS s " + "WITH s + s AS s " * 8 + "RETURN s",
-        "WITH 'a' AS s " + "WITH s + s AS s " * 9 + "RETURN s",
+        "WITH 'a' AS s " + "WITH s + s AS s " * 6 + "RETURN s",
+        "WITH 'a' AS s " + "WITH s + s AS s " * 7 + "RETURN s",
         "cost",
     ),
     ("RETURN replace('x', '_', ' ') AS s", "RETURN replace('x', '_', $x) AS s".replace("$x", "'x' + 'y'"), "cost"),
     (
-        "RETURN replace('x', 'ab', '0123456789012345678901234567890123456789') AS s",
-        "RETURN replace('x', 'a', '0123456789012345678901234567890123456789') AS s",
+        f"RETURN replace('x', 'a', '{'b' * 64}') AS s",
+        f"RETURN replace('x', 'a', '{'b' * 65}') AS s",
         "cost",
     ),
     ("RETURN range(0, 100) AS l", "RETURN range(0, 101) AS l", "cost"),
@@ -57,6 +57,36 @@ EDGES: list[tuple[str, str, str]] = [
     ("MATCH (a)-[:CLOSE*1..3]-(b) RETURN a", "MATCH (a)-[:CLOSE*1..4]-(b) RETURN a", "cost"),
     ("MATCH p = shortestPath((a)-[*]-(b)) RETURN p", "MATCH p = (a)-[*]-(b) RETURN p", "cost"),
     ("MATCH p = SHORTEST 20 (a)--+(b) RETURN p", "MATCH p = SHORTEST 21 (a)--+(b) RETURN p", "cost"),
+    (
+        "MATCH (o) WITH o, 'x' AS t RETURN " + " + ".join(["o.name", "'y'"] * 12) + " + t AS s",
+        "WITH {name: 'x'} AS o " + "WITH {name: o.name + o.name + o.name + o.name} AS o " * 4 + "RETURN o.name AS s",
+        "cost",
+    ),
+    (
+        "WITH split('a b', ' ') AS l RETURN [x IN l | x + '.'] AS r",
+        "WITH 'a b' AS s " + "WITH s + s AS s " * 3 + "WITH split(s, ' ') AS l RETURN [x IN l | toUpper(x)] AS r",
+        "cost",
+    ),
+    (
+        "MATCH (o) WITH collect(o.id) AS l RETURN [x IN l WHERE x IN l AND x <> l[0] AND size(l) > 1] AS r",
+        "MATCH (o) WITH collect(o.id) AS l RETURN [x IN l WHERE l = l] AS r",
+        "cost",
+    ),
+    (
+        "MATCH (o) WITH collect(o) AS l, o.name AS n RETURN [x IN l WHERE x.name = n] AS r",
+        "MATCH (o) WITH collect(o.id) AS l WITH l AS m, l RETURN [x IN l WHERE [m] = [l]] AS r",
+        "cost",
+    ),
+    (
+        "MATCH (n) WHERE n.id = 'a' XOR n.id = 'b' XOR n.id = 'c' RETURN n",
+        "MATCH (n) WHERE " + " XOR ".join(f"n.id = '{i}'" for i in range(8)) + " RETURN n",
+        "cost",
+    ),
+    (
+        "MATCH (n) WHERE " + "NOT (n.id = 'a' OR " * 12 + "true" + ")" * 12 + " RETURN n",
+        "MATCH (n) WHERE " + "NOT (n.id = 'a' OR " * 13 + "true" + ")" * 13 + " RETURN n",
+        "cost",
+    ),
     ("RETURN round(1.5, 2) AS r", "RETURN round(1.5, 21) AS r", "cost"),
     ("RETURN date('2024-01-01') AS d", "RETURN date() AS d", "function"),
 ]

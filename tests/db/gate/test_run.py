@@ -256,6 +256,7 @@ def test_check_shows_text_and_plan_but_no_key(gate: Gate) -> None:
         ("MATCH (o:Object) WHERE o.name CONTAINS RETURN o", "Invalid input"),
         ("RETURN 1 / 0", "/ by zero"),
         ("RETURN toInteger({a: 1})", "Type mismatch"),
+        ("RETURN date('2024-01-01') + duration({days: 9999999}) AS d", "a value of the answer is out of range"),
         ("MATCH (o:Object) RETURN o.name AS a, o.id AS a", "Multiple result columns with the same name"),
     ],
 )
