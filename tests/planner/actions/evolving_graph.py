@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
-from db.scene import SceneGraph
-from importers.virtualhome_check import checked_graph
+from db.scene import Relation, SceneGraph
 from importers.virtualhome_format import STATES
-from importers.virtualhome_graph import document_of, node_id, scene_graph, source_id
+from importers.virtualhome_graph import document_of, node_id, source_id
 
 FAULTS = {1: "missing", 2: "affordance", 4: "already"}
 NAMES = {
@@ -45,11 +43,11 @@ class Engine:
             node.pop("bounding_box")
         self.state: Any = EnvironmentState(EnvironmentGraph(document), {}, instance_selection=True)
 
-    def graph(self) -> SceneGraph:
-        """The engine's graph as ours."""
-        found, problems = scene_graph(checked_graph(self.state.to_dict(), "$", Path("the engine")))
-        assert not problems
-        return found
+    def graph(self, before: SceneGraph) -> SceneGraph:
+        """The engine's graph as ours, `before` being one with the same nodes."""
+        relations, states = self.facts()
+        nodes = (replace(node, states=tuple(states[node.id])) for node in before.nodes.values())
+        return SceneGraph.of(nodes, (Relation(*relation) for relation in relations))
 
     def facts(self) -> tuple[set[tuple[str, str, str]], dict[str, set[str]]]:
         """Its relations and its nodes' states, in our words; quicker to compare than the graph."""

@@ -69,7 +69,7 @@ def test_recorded_programs_go_as_in_the_reference(task_id: str) -> None:
             engine.step(
                 " ".join([f"[{verb}]", *(f"<{a.rpartition('_')[0]}> ({a.rpartition('_')[2]})" for a in arguments)])
             )
-            graph = engine.graph()
+            graph = engine.graph(graph)
 
 
 @pytest.mark.parametrize("seed", range(WALKS))
@@ -81,7 +81,7 @@ def test_random_actions_go_as_in_the_reference(seed: int) -> None:
     for number in range(STEPS):
         if number % 20 == 10:  # actions of the engine that are not ours yet make what these eight never do
             engine.step(program_line("TURNTO", (chance.choice(list(graph.nodes)),)))
-            graph = engine.graph()
+            graph = engine.graph(graph)
         action, arguments = proposal(chance, graph)
         after = same_step(engine, graph, action, arguments)
         verdicts[after is not graph] += 1
