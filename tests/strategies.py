@@ -37,16 +37,28 @@ from db.scene import Node, Point, Properties, Relation, Scalar, SceneGraph, Valu
 from db.schema import KINDS
 
 # Few of each, so that graphs meet in them; odd ones among them, so that nothing is taken for granted.
-IDS: Final = ("a", "b", "c", "soap_1001", "é", "日本", "d d", "`x`", "'; DETACH DELETE n //", "$key", "🧼")
-NAMES: Final = ("cup", "Cup", "cup_1", 'naïve "mug"', "コップ", "a\\b", "{x}")
-CLASSES: Final = ("cup", "dinner_plate", "Fridge", "яблоко")
-STATES: Final = ("open", "closed", "on", "plugged_in", "ein/aus")
-AFFORDANCES: Final = ("grabbable", "can_open", "surfaces")
-TYPES: Final = ("INSIDE", "ON", "CLOSE", "HOLDS", "HOLDS_LH", "HOLDS_RH", "FACING", "NEXT_TO")
+IDS: Final[tuple[str, ...]] = (
+    "a",
+    "b",
+    "c",
+    "soap_1001",
+    "é",
+    "日本",
+    "d d",
+    "`x`",
+    "'; DETACH DELETE n //",
+    "$key",
+    "🧼",
+)
+NAMES: Final[tuple[str, ...]] = ("cup", "Cup", "cup_1", 'naïve "mug"', "コップ", "a\\b", "{x}")
+CLASSES: Final[tuple[str, ...]] = ("cup", "dinner_plate", "Fridge", "яблоко")
+STATES: Final[tuple[str, ...]] = ("open", "closed", "on", "plugged_in", "ein/aus")
+AFFORDANCES: Final[tuple[str, ...]] = ("grabbable", "can_open", "surfaces")
+TYPES: Final[tuple[str, ...]] = ("INSIDE", "ON", "CLOSE", "HOLDS", "HOLDS_LH", "HOLDS_RH", "FACING", "NEXT_TO")
 """The last one is no registry type: a scene declares it."""
-KEYS: Final = ("color", "size_x", "center", "seen", "last_seen", "serial_number")
+KEYS: Final[tuple[str, ...]] = ("color", "size_x", "center", "seen", "last_seen", "serial_number")
 """The last one is no registry property: a scene declares it."""
-VARIABLES: Final = ("x", "y", "agent", "o")
+VARIABLES: Final[tuple[str, ...]] = ("x", "y", "agent", "o")
 
 # Values that are easily taken for one another stand side by side.
 ALIKE: Final[tuple[Value, ...]] = (
@@ -81,7 +93,7 @@ def nodes() -> st.SearchStrategy[Node]:
         st.sampled_from(CLASSES),
         _some(STATES),
         _some(AFFORDANCES),
-        st.dictionaries(st.sampled_from(KEYS), values(), max_size=3).map(Properties),
+        st.dictionaries(st.sampled_from(KEYS), values(), max_size=3).map(lambda given: Properties(given.items())),
     )
 
 
@@ -133,7 +145,7 @@ def big_graph(seed: int, *, size: int = 2_000) -> SceneGraph:
             random.choice(CLASSES),
             tuple(random.sample(STATES, random.randrange(3))),
             tuple(random.sample(AFFORDANCES, random.randrange(3))),
-            Properties({key: random.choice(ALIKE) for key in random.sample(KEYS, random.randrange(3))}),
+            Properties((key, random.choice(ALIKE)) for key in random.sample(KEYS, random.randrange(3))),
         )
         for number in range(size)
     ]
