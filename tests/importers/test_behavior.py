@@ -43,7 +43,7 @@ TASKS: Final[Mapping[str, Task]] = {task.id: task for task in tasks()}
 
 
 def test_the_counts() -> None:
-    assert len(definition_files()) == 1_016 + 35
+    assert len(definition_files()) == 1_016
     assert len(ALL) == len(TASKS) == 188, "the paper counts 177"
     assert mean(places(graph) for graph in GRAPHS.values()) == pytest.approx(1.234, abs=0.001), "the paper has 1.23"
     assert mean(len(graph.nodes) for graph in GRAPHS.values()) == pytest.approx(11.07, abs=0.01), "the paper has 12.1"
@@ -113,11 +113,29 @@ def test_names() -> None:
 
 def test_what_an_unknown_or_unfit_activity_is_told() -> None:
     with pytest.raises(
-        InputError, match=r"no activity 'hoe_weed' among the 1,051 of bddl 3.5.0 .did you mean .hoe_weeds"
+        InputError, match=r"no activity 'hoe_weed' among the 1,016 of bddl 3.5.0 .did you mean .hoe_weeds"
     ):
         list(scenes("hoe_weed"))
     with pytest.raises(InputError, match="'bottling_wine' needs more than inroom, inside, ontop, open"):
         list(tasks("bottling_wine"))
+
+
+def test_a_definition_that_another_package_wrote_over_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = ("bddl/activity_definitions/a_task/problem0.bddl", "bddl/activity_definitions/b_task/problem0.bddl")
+    for name in (ours, theirs):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("12345")
+    info = tmp_path / "bddl-3.5.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bddl\nVersion: 3.5.0\n")
+    (info / "RECORD").write_text(f"{ours},sha256=x,5\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert definition_files() == {"a_task": tmp_path / ours}, "what the package did not bring is none of its activities"
+    (tmp_path / ours).write_text("another's")
+    with pytest.raises(InputError, match=r"a_task/problem0.bddl is not as .bddl. brought it.*--force-reinstall"):
+        definition_files()
 
 
 # The tables of what can be done, against the package.

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from db.gate import Answer
 from db.schema import Declared, vocabulary_of
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "cypher"
@@ -49,8 +48,3 @@ def text_of(value: Any) -> str:
 
 def rows_of(rows: list[Any]) -> list[str]:
     return sorted(text_of([plain_form(value) for value in row]) for row in rows)
-
-
-def shown(answer: Answer) -> str:
-    """All that an answer shows."""
-    return text_of([list(answer.columns), answer.rows, answer.truncated])

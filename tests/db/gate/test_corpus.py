@@ -8,7 +8,8 @@ from db.connection import Database
 from db.gate import Gate
 from scenecypher.errors import QueryRefused
 from tests.db.gate.conftest import HOME, checksum
-from tests.db.gate.corpus import CANARY, VOCABULARY, Case, cases, rows_of, shown
+from tests.db.gate.corpus import CANARY, VOCABULARY, Case, cases, rows_of, text_of
+from tests.sampling import sample
 
 KEY = f'"{HOME.key}"'
 
@@ -21,7 +22,11 @@ def unchanged(scenes: Database) -> Iterator[None]:
 
 
 def of_kind(expect: str) -> list[object]:
-    return [pytest.param(case, id=f"{case.id}-{case.category}") for case in cases() if case.expect == expect]
+    """All of the corpus, and of what was written beside it a sample."""
+    rows = [case for case in cases() if case.expect == expect]
+    given = [case for case in rows if "x" not in case.id]
+    more = sample([case for case in rows if "x" in case.id], 40)
+    return [pytest.param(case, id=f"{case.id}-{case.category}") for case in given + more]
 
 
 @pytest.mark.parametrize("case", of_kind("rows"))
@@ -44,8 +49,10 @@ def test_what_may_never_run_is_refused(gate: Gate, case: Case) -> None:
 @pytest.mark.parametrize("case", of_kind("no_leak"))
 def test_nothing_of_another_scene_is_shown(gate: Gate, case: Case) -> None:
     try:
-        text = shown(gate.run(case.cypher, HOME, VOCABULARY))
+        answer = gate.run(case.cypher, HOME, VOCABULARY)
+        told = text_of(answer.rows)
+        assert not any("__" in column for column in answer.columns)
     except QueryRefused as refusal:
-        text = refusal.message + refusal.hint if CANARY not in case.cypher else ""
-    assert CANARY not in text.replace(case.cypher, "") or CANARY in case.cypher
-    assert KEY not in text
+        told = "" if CANARY in case.cypher else str(refusal)
+    assert CANARY not in told
+    assert KEY not in told
