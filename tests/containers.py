@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
@@ -42,8 +44,18 @@ def why_none() -> str | None:
             except ImageNotFound:
                 client.images.pull(IMAGE)
     except DockerException as error:
-        return f"no Docker that can run {IMAGE}: {first_line(error)}"
-    return None
+        why = f"no Docker that can run {IMAGE}: {first_line(error)}"
+    else:
+        return None
+    _collect_sockets()
+    return why
+
+
+def _collect_sockets() -> None:
+    """Docker's client never closes a socket that nobody answered: collected here, it warns no later test."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @contextmanager
