@@ -1,0 +1,160 @@
+"""The one table of data sets: where each comes from, how its scenes are imported, and its scenes and tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, TypeAlias
+
+from db.imported import ImportedScene
+from importers.task import Task
+from scenecypher.errors import InputError, did_you_mean
+
+Scenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
+Tasks: TypeAlias = Callable[[str | None], Iterator[Task]]
+
+SEEDS: Final = 100
+"""Instances of a made level that its list holds: the papers' number. A single one may have any seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Scenes and their tasks from one source.
+
+    `name` is one word and its key in DATASETS. `install` is what the source needs besides SceneCypher itself, empty
+    where nothing. `importing` is the command that brings a task's scene into the database, `{}` standing for the
+    task's id within the data set.
+
+    `read_scenes` and `read_tasks` take an id within the data set, or None for all; they raise InputError where the
+    source is not installed or has no such id. Read tasks by `tasks`, which gives them ids that are theirs alone.
+    """
+
+    name: str
+    title: str
+    source: str
+    install: str
+    importing: str
+    read_scenes: Scenes
+    read_tasks: Tasks
+
+    def scenes(self, only: str | None = None) -> Iterator[ImportedScene]:
+        """The scenes in the source's order, made one by one, or that of the task `only`."""
+        return self.read_scenes(only)
+
+    def tasks(self, only: str | None = None) -> Iterator[Task]:
+        """The tasks likewise, under ids such as ``eai/963_2``: the data set's name, then the id that it has there."""
+        for task in self.read_tasks(only):
+            yield replace(task, id=f"{self.name}/{task.id}")
+
+    def command(self, task_id: str) -> str:
+        """The command that imports the scene of a task, by the task's id in `tasks`."""
+        return self.importing.format(task_id.removeprefix(f"{self.name}/"))
+
+
+def dataset(name: str) -> Dataset:
+    """The data set of this name. Raises InputError with the nearest ones."""
+    if name not in DATASETS:
+        hint = did_you_mean(name[:60], tuple(DATASETS)) or f"; there are {', '.join(DATASETS)}"
+        msg = f"no data set is called {name[:60]!r}{hint}"
+        raise InputError(msg)
+    return DATASETS[name]
+
+
+def task(task_id: str) -> tuple[Dataset, Task]:
+    """The task of an id such as ``eai/963_2``, and its data set. Raises InputError."""
+    name, slash, within = task_id.partition("/")
+    if not slash or not within:
+        msg = f"{task_id[:60]!r} is no task: ids look like eai/963_2; `scenecypher tasks list` shows them"
+        raise InputError(msg)
+    chosen = dataset(name)
+    return chosen, next(chosen.tasks(within))
+
+
+def _virtualhome_scenes(only: str | None) -> Iterator[ImportedScene]:
+    from importers import eai, virtualhome  # noqa: PLC0415
+
+    return (virtualhome.packaged_scene(task_id) for task_id in eai.graph_files(only))
+
+
+def _virtualhome_tasks(only: str | None) -> Iterator[Task]:
+    from importers import virtualhome_tasks  # noqa: PLC0415
+
+    return virtualhome_tasks.tasks(only)
+
+
+def _behavior_scenes(only: str | None) -> Iterator[ImportedScene]:
+    from importers import behavior  # noqa: PLC0415
+
+    return behavior.scenes(only)
+
+
+def _behavior_tasks(only: str | None) -> Iterator[Task]:
+    from importers import behavior  # noqa: PLC0415
+
+    return behavior.tasks(only)
+
+
+def _level_scenes(only: str | None, *, level: str) -> Iterator[ImportedScene]:
+    from importers import babyai  # noqa: PLC0415
+
+    return (babyai.read_level(level, seed) for seed in _seeds(only))
+
+
+def _level_tasks(only: str | None, *, level: str) -> Iterator[Task]:
+    from importers import babyai  # noqa: PLC0415
+
+    for seed in _seeds(only):
+        found = babyai.read_task(level, seed)
+        if found is not None:
+            yield replace(found, id=str(seed))
+
+
+def _seeds(only: str | None) -> range:
+    if only is None:
+        return range(SEEDS)
+    if not (only.isascii() and only.isdecimal() and len(only) <= 18):
+        msg = f"{only[:60]!r} is no seed; give a whole number from 0, as in trv1/7"
+        raise InputError(msg)
+    return range(int(only), int(only) + 1)
+
+
+def _level(level: str, title: str) -> Dataset:
+    return Dataset(
+        name=level,
+        title=title,
+        source="MiniGrid, made from level and seed",
+        install="pip install 'scenecypher[babyai]'",
+        importing=f"scenecypher import babyai --level {level} --seed {{}}",
+        read_scenes=partial(_level_scenes, level=level),
+        read_tasks=partial(_level_tasks, level=level),
+    )
+
+
+DATASETS: Final[Mapping[str, Dataset]] = {
+    row.name: row
+    for row in (
+        Dataset(
+            name="eai",
+            title="VirtualHome, as the Embodied Agent Interface sets it",
+            source="eai-eval",
+            install="pip install 'scenecypher[virtualhome]'",
+            importing="scenecypher import virtualhome --only {}",
+            read_scenes=_virtualhome_scenes,
+            read_tasks=_virtualhome_tasks,
+        ),
+        Dataset(
+            name="behavior-1k",
+            title="BEHAVIOR-1K's activities of moving things about",
+            source="bddl",
+            install="pip install 'scenecypher[behavior]'",
+            importing="scenecypher import grasif --subset behavior-1k --only {}",
+            read_scenes=_behavior_scenes,
+            read_tasks=_behavior_tasks,
+        ),
+        _level("trv1", "BabyAI, traversal with a blocked door"),
+        _level("trv2", "BabyAI, traversal with a door blocked on both sides"),
+        _level("numqa", "BabyAI, questions that take counting"),
+    )
+}
+"""Each row's ids begin with its name; adding a data set is adding a row."""
