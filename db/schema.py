@@ -30,9 +30,15 @@ RELATION_TYPES: Final[Mapping[LiteralString, str]] = {
     "HOLDS": "agent source has target in its hand",
     "HOLDS_LH": "agent source has target in its left hand",
     "HOLDS_RH": "agent source has target in its right hand",
+    "TAKEN_OFF": "source lay on target before an agent took it",
+    "TAKEN_OUT_OF": "source was in target before an agent took it",
+    "TAKEN_FROM": "source was near target before an agent took it",
 }
 
 HOLDING: Final[tuple[LiteralString, ...]] = ("HOLDS", "HOLDS_LH", "HOLDS_RH")
+
+REMEMBERED: Final[tuple[LiteralString, ...]] = ("TAKEN_OFF", "TAKEN_OUT_OF", "TAKEN_FROM")
+"""Where a thing was before an agent took it: kept until it is put down, so that it can be put back."""
 
 CORE_PROPERTIES: Final[Mapping[LiteralString, str]] = {
     "id": "text, unique in the scene",
@@ -95,19 +101,28 @@ class Vocabulary:
 class Rules:
     """What a dataset's vocabulary promises of its scenes.
 
-    `one_parent`: a node has at most one of `containment`, and following them never comes back.
+    `one_parent`: a node has at most one of `containment`, and following them never comes back. `like` is a vocabulary
+    whose scenes are read in the same words.
     """
 
     containment: tuple[LiteralString, ...] = ("INSIDE", "ON")
     one_parent: bool = False
+    like: LiteralString | None = None
 
 
 VOCABULARIES: Final[Mapping[str, Rules]] = {
     "generic": Rules(),
     "virtualhome": Rules(),
+    "virtualhome_ext": Rules(like="virtualhome"),
     "grasif": Rules(containment=("INSIDE", "ON", "UNDER", "ATTACHED_TO"), one_parent=True),
     "babyai": Rules(one_parent=True),
 }
+
+
+def family(vocabulary: str) -> str:
+    """The vocabulary whose notes and examples hold for scenes of this one, too; itself where there is no other."""
+    rules = VOCABULARIES.get(vocabulary)
+    return vocabulary if rules is None or rules.like is None else rules.like
 
 
 def vocabulary_of(declared: Declared) -> Vocabulary:

@@ -9,6 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from db.schema import family
 from retriever.mentions import stems
 
 GENERIC: Final = "generic"
@@ -30,7 +31,7 @@ class Example(BaseModel):
 def library(vocabulary: str) -> tuple[Example, ...]:
     """The examples of a vocabulary, or the generic ones where it has none of its own."""
     folder = files("retriever") / "examples"
-    file = folder / f"{vocabulary}.jsonl"
+    file = folder / f"{family(vocabulary)}.jsonl"
     chosen = file if file.is_file() else folder / f"{GENERIC}.jsonl"
     lines = chosen.read_text(encoding="utf-8").splitlines()
     return tuple(Example.model_validate_json(line) for line in lines)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from db.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, literal
-from db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, RELATION_TYPES
+from db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, RELATION_TYPES, REMEMBERED, family
 from retriever.notes import NOTES
 
 EXAMPLES_A_KIND: Final = 3
@@ -52,7 +52,7 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
         affordances=tuple((use.value, use.count) for use in shown.affordances),
         examples=_examples(shown),
         agents=tuple(map(_agent, shown.agents)),
-        notes=NOTES.get(vocabulary, ()),
+        notes=NOTES.get(family(vocabulary), ()),
         left_off=tuple((field, n) for field in LISTED if (n := _missing(field, shown, whole))),
     )
 
@@ -73,13 +73,13 @@ def _property(use: PropertyUse) -> str:
 
 
 def _meanings(patterns: Iterable[Pattern]) -> tuple[tuple[str, str], ...]:
-    occurring = {pattern.type for pattern in patterns}
+    occurring = {pattern.type for pattern in patterns} | {*REMEMBERED}
     told = {name: f"{meaning}{_DENSE if name == DENSE else ''}" for name, meaning in RELATION_TYPES.items()}
     return tuple((name, meaning) for name, meaning in told.items() if name in occurring)
 
 
 def _unused(patterns: Iterable[Pattern]) -> tuple[str, ...]:
-    occurring = {pattern.type for pattern in patterns}
+    occurring = {pattern.type for pattern in patterns} | {*REMEMBERED}
     return tuple(name for name in RELATION_TYPES if name not in occurring)
 
 

@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from db.condition import HasKind, Or, evaluate, witnesses
-from db.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation
+from db.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
 from db.scene import Relation, SceneGraph
+from db.value import Value, typed
 from planner.actions.operator import (
+    Assign,
     Become,
+    Cease,
     Choose,
     Effect,
     ForEach,
+    Forget,
     Operator,
     Parameter,
     Relate,
@@ -142,11 +146,14 @@ class _Draft:
     lost: set[Relation] = field(default_factory=set)
     gained: set[Relation] = field(default_factory=set)
     states: dict[str, tuple[set[str], set[str]]] = field(default_factory=dict)
+    values: dict[tuple[str, str], Value | None] = field(default_factory=dict)
 
     def add(self, effect: Effect, bindings: Mapping[str, str]) -> None:
         match effect:
-            case Become():
+            case Become() | Cease():
                 self._become(effect, bindings)
+            case Assign() | Forget():
+                self._assign(effect, bindings)
             case Relate():
                 self._relate(effect, bindings)
             case Unrelate():
@@ -165,20 +172,29 @@ class _Draft:
         changes: list[Change] = [RemoveRelation(relation) for relation in self.lost - self.gained]
         changes += [AddRelation(relation) for relation in self.gained - self.graph.relations]
         changes += self._list_changes()
+        changes += self._value_changes()
         return Delta.of(changes)
 
     def _add_all(self, effects: tuple[Effect, ...], bindings: Mapping[str, str]) -> None:
         for effect in effects:
             self.add(effect, bindings)
 
-    def _become(self, effect: Become, bindings: Mapping[str, str]) -> None:
+    def _become(self, effect: Become | Cease, bindings: Mapping[str, str]) -> None:
         node_id = bindings.get(effect.x)
         if node_id is None:
             return
         joins, leaves = self.states.setdefault(node_id, (set(), set()))
+        if isinstance(effect, Cease):
+            leaves.add(effect.state)
+            return
         joins.add(effect.state)
         if effect.instead_of is not None:
             leaves.add(effect.instead_of)
+
+    def _assign(self, effect: Assign | Forget, bindings: Mapping[str, str]) -> None:
+        node_id = bindings.get(effect.x)
+        if node_id is not None:
+            self.values[node_id, effect.key] = effect.value if isinstance(effect, Assign) else None
 
     def _relate(self, effect: Relate, bindings: Mapping[str, str]) -> None:
         source, target = bindings.get(effect.source), bindings.get(effect.target)
@@ -204,3 +220,9 @@ class _Draft:
             added, removed = joins - present, (leaves - joins) & present
             if added or removed:
                 yield ChangeList(node_id, "states", tuple(sorted(added)), tuple(sorted(removed)))
+
+    def _value_changes(self) -> Iterator[SetProperty]:
+        for (node_id, key), value in self.values.items():
+            before = self.graph.nodes[node_id].properties.get(key)
+            if typed(before) != typed(value):
+                yield SetProperty(node_id, key, before, value)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from db.condition import Condition, Same
+from db.value import Value, checked, property_name
 
 AGENT: Final = "agent"
 """The variable that stands for the node that acts."""
@@ -64,6 +65,38 @@ class Become:
 
 
 @dataclass(frozen=True, slots=True)
+class Cease:
+    """`x` is in `state` no longer."""
+
+    x: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """The property `key` of `x` comes to have `value`."""
+
+    x: str
+    key: str
+    value: Value
+
+    def __post_init__(self) -> None:
+        property_name(self.key)
+        object.__setattr__(self, "value", checked(self.value, self.key))
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """The property `key` of `x` is unknown from now on."""
+
+    x: str
+    key: str
+
+    def __post_init__(self) -> None:
+        property_name(self.key)
+
+
+@dataclass(frozen=True, slots=True)
 class Relate:
     """`source` comes to have the relation to `target`, and `target` to `source` where it is `mutual`."""
 
@@ -100,10 +133,10 @@ class When:
     otherwise: tuple[Effect, ...] = ()
 
 
-Effect: TypeAlias = Become | Relate | Unrelate | ForEach | When
+Effect: TypeAlias = Become | Cease | Assign | Forget | Relate | Unrelate | ForEach | When
 """All conditions are read before anything changes; what is both lost and gained is there in the end (as in PDDL).
 
-An effect on a variable that is unbound does nothing.
+Of two values for one property the last one counts. An effect on a variable that is unbound does nothing.
 """
 
 

@@ -34,10 +34,13 @@ from db.footprint import Hop, Only
 from db.schema import HOLDING
 from planner.actions.operator import (
     AGENT,
+    Assign,
     Become,
+    Cease,
     Choose,
     Effect,
     ForEach,
+    Forget,
     Operator,
     Relate,
     Unrelate,
@@ -139,7 +142,7 @@ def quantified_needs(var: str, where: Condition, known: Known) -> Iterator[Need]
 def effect_needs(effect: Effect, known: Known) -> Iterator[Need]:
     """What an effect looks at, to change only what is to be changed."""
     match effect:
-        case Become():
+        case Become() | Cease() | Assign() | Forget():
             yield from node_needs(effect.x, known)
         case Relate() | Unrelate():
             for hop in hops_of(effect):

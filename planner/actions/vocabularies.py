@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from planner.actions import virtualhome
+from planner.actions import virtualhome, virtualhome_ext
 from planner.actions.operator import Operator
 from scenecypher.errors import InputError
 
 OPERATORS: Final[Mapping[str, Mapping[str, Operator]]] = {
     "virtualhome": virtualhome.OPERATORS,
+    "virtualhome_ext": virtualhome_ext.OPERATORS,
 }
 
 

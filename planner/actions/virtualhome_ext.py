@@ -1,0 +1,68 @@
+"""VirtualHome's actions where appliances have an effect: what is shut into a running one becomes heated or washed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from db.condition import And, Condition, HasAffordance, HasClass, HasState, Not, Or, Within
+from planner.actions import virtualhome
+from planner.actions.operator import Become, Effect, ForEach, Operator, When
+
+HEATERS: Final = ("microwave", "toaster")
+WASHERS: Final = ("dishwasher", "washing_machine")
+OUTCOMES: Final = {"heated": HEATERS, "washed": WASHERS}
+"""The state that an appliance of these classes gives to what is in it."""
+
+CONTAINMENT: Final = ("INSIDE", "ON")
+
+
+def shut(x: str) -> Condition:
+    """`x` is closed, or nothing that could be open."""
+    return Or((HasState(x, "closed"), Not(HasAffordance(x, "can_open"))))
+
+
+def of_class(x: str, classes: tuple[str, ...]) -> Condition:
+    """`x` is of one of `classes`."""
+    return Or(tuple(HasClass(x, class_) for class_ in classes))
+
+
+def works_on_contents(x: str, affordance: str, so_far: Condition) -> tuple[Effect, ...]:
+    """What is in the appliance `x` comes out treated, where `so_far` holds before the action that completes it.
+
+    Only what has `affordance`, as every `x` of the action has, is looked into.
+    """
+    return tuple(
+        When(And((HasAffordance(x, affordance), of_class(x, classes), so_far)), _contents(x, state))
+        for state, classes in OUTCOMES.items()
+    )
+
+
+def works_on(x: str, appliance: str) -> tuple[Effect, ...]:
+    """`x`, put into the running appliance, comes out treated, and so does what is in it."""
+    running = And((HasState(appliance, "on"), shut(appliance)))
+    return tuple(
+        effect
+        for state, classes in OUTCOMES.items()
+        for effect in (
+            When(And((of_class(appliance, classes), running)), (Become(x, state),)),
+            When(And((HasAffordance(x, "grabbable"), of_class(appliance, classes), running)), _contents(x, state)),
+        )
+    )
+
+
+def _contents(x: str, state: str) -> tuple[Effect, ...]:
+    return (ForEach("content", Within("content", x, CONTAINMENT), (Become("content", state),)),)
+
+
+def also(operator: Operator, effects: tuple[Effect, ...]) -> Operator:
+    """`operator` with these effects besides its own."""
+    return replace(operator, effects=(*operator.effects, *effects))
+
+
+OPERATORS: Final = {
+    **virtualhome.OPERATORS,
+    "close": also(virtualhome.CLOSE, works_on_contents("x", "can_open", HasState("x", "on"))),
+    "switch_on": also(virtualhome.SWITCH_ON, works_on_contents("x", "has_switch", shut("x"))),
+    "put_in": also(virtualhome.PUT_IN, works_on("x", "y")),
+}
