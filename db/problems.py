@@ -79,7 +79,11 @@ _CAUSES: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "model_type": _wanted("a map"),
     "model_attributes_type": _wanted("a map"),
     "literal_error": lambda detail: f"should be {detail['ctx']['expected']}, not {shown(detail['input'])}",
+    "float_type": _wanted("a number"),
+    "finite_number": _wanted("a finite number"),
+    "bool_type": _wanted("true or false"),
     "greater_than_equal": lambda detail: f"should be at least {detail['ctx']['ge']}, not {shown(detail['input'])}",
+    "less_than": lambda detail: f"should be below {detail['ctx']['lt']}, not {shown(detail['input'])}",
     "union_tag_not_found": lambda detail: f"has no {detail['ctx']['discriminator']}; add it",
     "union_tag_invalid": lambda detail: (
         f"{detail['ctx']['discriminator']} is {shown(detail['ctx']['tag'])}, none of {detail['ctx']['expected_tags']}"

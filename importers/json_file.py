@@ -4,42 +4,21 @@ from __future__ import annotations
 
 import codecs
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from reprlib import repr as short_repr
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from pydantic import ValidationError
-
+from db.problems import PROBLEMS_KEPT, Problem, json_path, refusal
+from db.value import shown
 from scenecypher.errors import DocumentError
-
-Problem: TypeAlias = tuple[str, str]
-"""A place (JSON path) and a cause."""
 
 FILE_BYTES: Final = 512 * 2**20
 """The largest file that is read; a graph takes about twelve times its file's size in memory."""
-PROBLEMS_KEPT: Final = 1_000
+NESTED: Final = 100
+"""How deep lists and maps may stand in one another; a scene needs seven."""
+TOO_DEEP: Final = f"nested over {NESTED} deep, which no scene is; mend the file"
 
-CAUSES: Final = {
-    "missing": "the field is missing; add it",
-    "extra_forbidden": "the format has no such field; remove it",
-    "int_type": "{value} is no whole number",
-    "less_than": "{value} is no 64-bit whole number",
-    "greater_than_equal": "{value} is no 64-bit whole number",
-    "finite_number": "{value} is no finite number",
-    "float_type": "{value} is no finite number",
-    "string_type": "{value} is no text",
-    "list_type": "{value} is no list",
-    "model_type": "{value} is no object with named fields",
-    "dict_type": "{value} is no object with named fields",
-    "tuple_type": "{value} is no list",
-    "too_long": "{value} has too many numbers",
-}
-"""Pydantic's verdicts in our words; for the rest its own stand."""
-
-_PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _OTHER_ENCODINGS: Final = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -75,39 +54,14 @@ def read_json(path: Path) -> Any:
         place = f"line {error.lineno}, column {error.colno}"
         raise DocumentError(str(path), place, f"no valid JSON ({error.msg}); mend the file") from error
     except RecursionError as error:
-        raise DocumentError(str(path), "$", "nested far over 100 deep, which no scene is") from error
+        raise DocumentError(str(path), "$", TOO_DEEP) from error
     except ValueError as error:
         raise DocumentError(str(path), "$", "a whole number with thousands of digits; mend the file") from error
     if repeated:
-        raise refusal(path, [_repetition(value, made, key) for made, key in repeated[:PROBLEMS_KEPT]])
+        raise refusal(str(path), [_repetition(value, made, key) for made, key in repeated[:PROBLEMS_KEPT]])
+    if _too_deep(value):
+        raise DocumentError(str(path), "$", TOO_DEEP)
     return value
-
-
-def refusal(path: Path, problems: Sequence[Problem]) -> DocumentError:
-    """The error that says all `problems` of a file, at least one."""
-    (place, cause), *more = problems[:PROBLEMS_KEPT]
-    return DocumentError(str(path), place, cause, more=more)
-
-
-def form_problems(error: ValidationError, root: str) -> list[Problem]:
-    """What pydantic found wrong with the value that stands at `root`, such as ``$.init_graph``, in our words."""
-    return [
-        (
-            json_path(root, details["loc"]),
-            CAUSES.get(details["type"], details["msg"]).replace("{value}", shown(details["input"])),
-        )
-        for details in error.errors(include_url=False)
-    ]
-
-
-def json_path(root: str, keys: Sequence[str | int]) -> str:
-    """``$.nodes[3].id`` from ``$`` and (nodes, 3, id); odd keys are quoted, long ones cut."""
-    return root + "".join(_step(key) for key in keys)
-
-
-def shown(value: object) -> str:
-    """A value as a message shows it: short, on one line, printable."""
-    return short_repr(value)
 
 
 def _decoded(path: Path) -> str:
@@ -125,6 +79,19 @@ def _decoded(path: Path) -> str:
         raise DocumentError(str(path), f"byte {error.start:,}", cause) from error
 
 
+def _too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(NESTED):
+        level = [inner for outer in level for inner in _within(outer) if isinstance(inner, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _within(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
 def _first_repeated(pairs: Sequence[tuple[str, Any]]) -> str:
     seen: set[str] = set()
     return next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
@@ -132,7 +99,7 @@ def _first_repeated(pairs: Sequence[tuple[str, Any]]) -> str:
 
 def _repetition(root: Any, made: dict[str, Any], key: str) -> Problem:
     place = next((where for where, value in _walk(root) if value is made), ())
-    return json_path("$", place), f"the key {shown(key)} is given twice; keep one"
+    return json_path(place), f"the key {shown(key)} is given twice; keep one"
 
 
 def _walk(root: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
@@ -145,9 +112,3 @@ def _walk(root: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
                 waiting += [((*place, key), inner) for key, inner in value.items()]
             case list():
                 waiting += [((*place, index), inner) for index, inner in enumerate(value)]
-
-
-def _step(key: str | int) -> str:
-    if isinstance(key, int):
-        return f"[{key}]"
-    return f".{key}" if _PLAIN_KEY.fullmatch(key) else f"[{shown(key)}]"

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from db.imported import ImportedScene
+from db.problems import refusal
 from importers.eai import graph_files, source_of
-from importers.json_file import read_json, refusal
+from importers.json_file import read_json
 from importers.virtualhome_check import checked_graph
 from importers.virtualhome_format import Graph
 from importers.virtualhome_graph import declared_by, document_of, scene_graph
@@ -99,7 +100,7 @@ def _form(document: Any, path: Path, part: Part) -> _Form:
 def _scene(form: _Form, path: Path, *, name: str, source: str) -> ImportedScene:
     graph, problems = scene_graph(form.graph)
     if problems:
-        raise refusal(path, [(form.root + place, cause) for place, cause in problems])
+        raise refusal(str(path), [(form.root + place, cause) for place, cause in problems])
     return ImportedScene(
         name=part_name(name, form.part),
         graph=graph,

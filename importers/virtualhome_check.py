@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from importers.json_file import Problem, form_problems, refusal, shown
+from db.problems import Problem, problems_of, refusal
+from db.value import shown
 from importers.virtualhome_format import Graph
 
 
@@ -17,9 +18,9 @@ def checked_graph(raw: Any, root: str, path: Path) -> Graph:
     try:
         graph = Graph.model_validate(raw)
     except ValidationError as error:
-        raise refusal(path, [*form_problems(error, root), *_reference_problems(raw, root)]) from error
+        raise refusal(str(path), [*problems_of(error, raw, root=root), *_reference_problems(raw, root)]) from error
     if not _hangs_together(graph):
-        raise refusal(path, list(_reference_problems(raw, root)))
+        raise refusal(str(path), list(_reference_problems(raw, root)))
     return graph
 
 

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from db.problems import Problem, json_path
 from db.scene import EMPTY, InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
 from db.schema import Declared
-from importers.json_file import Problem, json_path, shown
+from db.value import shown
 from importers.virtualhome_format import (
     AFFORDANCES,
     KIND_OF_CATEGORY,
@@ -133,7 +134,7 @@ def _source_node(node: Node) -> dict[str, Any]:
     try:
         GraphNode.model_validate(document)
     except ValidationError as error:
-        place = json_path("", error.errors()[0]["loc"])
+        place = json_path(error.errors()[0]["loc"], root="")
         msg = f"node {shown(node.id)}: {place[1:]} would be no VirtualHome value; mend it before exporting"
         raise InvalidValue(msg) from error
     return document

@@ -10,8 +10,10 @@ from typing import Final
 from pydantic import BaseModel, RootModel, ValidationError
 
 from db.condition import And, Condition, HasState, Id, Related
+from db.problems import problems_of, refusal
+from db.value import shown
 from importers.eai import GOALS, package_folder, package_name, program_files, task_order, unknown_task
-from importers.json_file import form_problems, read_json, refusal, shown
+from importers.json_file import read_json
 from importers.task import ActionGoal, Step, Task
 from importers.virtualhome import NAME_PREFIX, PackagedPair
 from importers.virtualhome_format import STATES
@@ -103,10 +105,11 @@ def parse_program(text: str) -> tuple[str, tuple[Step, ...]]:
 
 def _goals(path: Path) -> Mapping[str, tuple[str, str]]:
     """Category and formula of each task that has a goal."""
+    document = read_json(path)
     try:
-        scenes = _Goals.model_validate(read_json(path)).root
+        scenes = _Goals.model_validate(document).root
     except ValidationError as error:
-        raise refusal(path, form_problems(error, "$")) from error
+        raise refusal(str(path), problems_of(error, document)) from error
     return {
         task_id: (category, goal.tl_goal)
         for categories in scenes.values()

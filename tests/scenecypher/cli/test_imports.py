@@ -61,7 +61,7 @@ def test_one_bad_file_does_not_stop_the_others(folder: Path) -> None:
     assert result.exit_code == 2
     assert result.stdout.splitlines()[-1] == "2 scenes checked, nothing written; 2 failed"
     assert f"{folder}/one/broken.json: line 1, column 12: no valid JSON" in result.stderr
-    assert f"{folder}/two/oddities.json: $.nodes[0].class_name: the field is missing" in result.stderr
+    assert f"{folder}/two/oddities.json: $.nodes[0].class_name: is missing" in result.stderr
 
 
 def test_problems_are_data_too(folder: Path) -> None:
@@ -73,7 +73,7 @@ def test_problems_are_data_too(folder: Path) -> None:
     ]
     assert document["failed"][1]["problems"][0] == {
         "place": "$.nodes[0].class_name",
-        "cause": "the field is missing; add it",
+        "cause": "is missing; add it",
     }
 
 
