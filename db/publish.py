@@ -54,8 +54,13 @@ MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duratio
                    OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
 RETURN s.key AS key
 """
+# Of the same nodes as DROP_MEMBERS takes: one of them may have more relations than a transaction holds.
+DROP_RELATIONS: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes
+MATCH (n)-[r]-() WITH DISTINCT r LIMIT $limit DELETE r RETURN count(*) AS dropped
+"""
 DROP_MEMBERS: Final[LiteralString] = """
-MATCH (n:Entity {scene: $key}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*) AS dropped
+MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes DETACH DELETE n RETURN count(*) AS dropped
 """
 DROP_EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > 0 WITH e LIMIT $limit DELETE e RETURN count(*) AS dropped
@@ -119,9 +124,13 @@ def clean(database: Database, *, grace_s: float, progress: Progress | None = Non
 
 def drop(database: Database, key: str) -> None:
     """Delete one generation, members and history first, in transactions of bounded size."""
-    for statement in (DROP_MEMBERS, DROP_EVENTS):
-        while _drop(database, statement, key):
+    dropped = NODES_A_BATCH
+    while dropped:
+        while _drop(database, DROP_RELATIONS, key) == RELATIONS_A_BATCH:
             pass
+        dropped = _drop(database, DROP_MEMBERS, key)
+    while _drop(database, DROP_EVENTS, key):
+        pass
     _drop_scene(database, key)
 
 
@@ -184,7 +193,8 @@ def _write_batch(
 
 def _drop(database: Database, statement: LiteralString, key: str) -> int:
     def work(tx: ManagedTransaction) -> int:
-        dropped: int = tx.run(statement, key=key, limit=NODES_A_BATCH).single(strict=True)["dropped"]
+        result = tx.run(statement, key=key, nodes=NODES_A_BATCH, limit=RELATIONS_A_BATCH)
+        dropped: int = result.single(strict=True)["dropped"]
         return dropped
 
     return database.write(work, timeout_s=BATCH_TIMEOUT_S)
