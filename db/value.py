@@ -147,7 +147,9 @@ def labels(values: object, place: str) -> tuple[str, ...]:
     if len(values) > LIST_LENGTH:
         msg = f"{place}: a list of {len(values):,} items; at most {LIST_LENGTH:,} are allowed"
         raise InvalidValue(msg)
-    return tuple(sorted({label(item, f"{place} item", longest=STATE_LENGTH) for item in values}))
+    found = tuple(sorted({label(item, f"{place} item", longest=STATE_LENGTH) for item in values}))
+    # A million nodes share a few such sets.
+    return values if type(values) is tuple and values == found and all(type(item) is str for item in values) else found
 
 
 def property_name(key: object) -> str:
