@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,11 +12,12 @@ from pydantic import ValidationError
 
 from db.condition import And, AtLeast, Condition, HasClass, HasState, Id, Related, Term
 from db.imported import ImportedScene
-from db.invariants import broken_promises
 from db.problems import Problem, problems_of, refusal
-from db.scene import InvalidValue, Node, Properties, Relation, SceneGraph
+from db.scene import InvalidValue, Node, Properties, SceneGraph
 from db.schema import Declared
-from importers.grasif_format import NOTHING, RELATIONS, TRAITS, GoalNode, Nodes, SceneForm, TaskForm
+from db.value import shown
+from importers.assembly import Draft, Link, assembled
+from importers.grasif_format import NOTHING, RELATIONS, TRAITS, Facts, GoalNode, Nodes, SceneForm, TaskForm
 from importers.json_file import read_json
 from importers.task import Task
 from scenecypher.errors import did_you_mean
@@ -33,59 +35,47 @@ def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
 
 def read_file(path: Path, *, name: str | None = None) -> tuple[ImportedScene, tuple[Task, ...]]:
     """A file's scene, called after the file where no name is given, and the tasks in it. Raises DocumentError."""
-    document = read_json(path)
+    return from_document(read_json(path), file=str(path), name=name or NAME_PREFIX + path.stem)
+
+
+def from_document(document: object, *, file: str, name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
+    """The scene of a document of GraSIF's form, and the tasks in it. Raises DocumentError with all its problems."""
     try:
         form = SceneForm.model_validate(document)
     except ValidationError as error:
-        raise refusal(str(path), problems_of(error, document)) from error
+        raise refusal(file, problems_of(error, document)) from error
     graph, problems = scene_graph(form.nodes)
-    chosen = name or NAME_PREFIX + path.stem
-    problems += [problem for number, task in enumerate(form.tasks) for problem in _task_problems(task, number, graph)]
+    if not problems:
+        problems = [
+            problem for number, task in enumerate(form.tasks) for problem in _task_problems(task, number, graph)
+        ]
     if problems:
-        raise refusal(str(path), problems)
-    scene = ImportedScene(chosen, graph, "grasif", declared=DECLARED, source=str(path))
-    return scene, tuple(_task(task, chosen, str(path)) for task in form.tasks)
+        raise refusal(file, problems)
+    scene = ImportedScene(name, graph, "grasif", declared=DECLARED, source=file)
+    return scene, tuple(_task(task, name, file) for task in form.tasks)
 
 
 def scene_graph(nodes: Nodes) -> tuple[SceneGraph, list[Problem]]:
-    """The graph of a form, and what is wrong with it; the graph counts only where nothing is."""
-    problems: list[Problem] = []
-    made: dict[str, Node] = {}
-    for place, build in _builders(nodes):
-        try:
-            node = build()
-        except InvalidValue as error:
-            problems.append((place, str(error)))
-            continue
-        if node.id in made:
-            problems.append((f"{place}.name", f"{node.id!r} is another node's name already; give each its own"))
-        made.setdefault(node.id, node)
-    relations: set[Relation] = set()
-    for place, source, word, target in _links(nodes):
-        if source not in made or target not in made:
-            missing = target if source in made else source
-            problems.append((place, f"no node is called {missing!r}{did_you_mean(missing, tuple(made))}"))
-        else:
-            relations.add(Relation(source, word, target))
-    graph = SceneGraph.of(made.values(), relations)
-    if not problems:
-        problems += [(f"$.nodes: {node_id}", cause) for node_id, cause in broken_promises(graph, "grasif")]
-    return graph, problems
+    """The graph of a form, and what is wrong with it; where anything is, it holds nodes alone."""
+    return assembled(_drafts(nodes), _links(nodes), vocabulary="grasif", declared=DECLARED)
 
 
 def to_document(scene: ImportedScene) -> dict[str, Any]:
-    """The GraSIF form of a scene that came from one: exact but for order."""
+    """The GraSIF form of a scene: exact but for order. Raises InvalidValue for what the form can't say."""
     graph = scene.graph
-    places, assets, objects, (agent,) = (_of_kind(graph, kind) for kind in ("Place", "Asset", "Object", "Agent"))
-    held = graph.targets(agent.id, "HOLDS")
+    agents = graph.by_kind.get("Agent", ())
+    if len(agents) != 1:
+        msg = f"GraSIF has exactly one agent in a scene, this one has {len(agents)}"
+        raise InvalidValue(msg)
+    held = graph.targets(agents[0], "HOLDS")
     return {
         "nodes": {
-            "rooms": [{"name": room.id} for room in places],
-            "asset": [{"name": n.id, "room": graph.targets(n.id, "INSIDE")[0], **_facts(n)} for n in assets],
-            "objects": [{"name": n.id, **_whereabouts(graph, n.id), **_facts(n)} for n in objects],
+            "rooms": [{"name": room.id} for room in _of_kind(graph, "Place")],
+            "asset": [{"name": n.id, "room": _room(graph, n.id), **_facts(n)} for n in _of_kind(graph, "Asset")],
+            "objects": [{"name": n.id, **_whereabouts(graph, n.id), **_facts(n)} for n in _of_kind(graph, "Object")],
             "agent": {
-                "name": agent.id,
-                "location": graph.targets(agent.id, "INSIDE")[0],
+                "name": agents[0],
+                "location": _room(graph, agents[0]),
                 "holding": held[0] if held else NOTHING[0],
             },
         }
@@ -93,7 +83,15 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
 
 
 def _of_kind(graph: SceneGraph, kind: str) -> list[Node]:
-    return sorted((node for node in graph.nodes.values() if node.kind == kind), key=lambda node: node.id)
+    return [graph.nodes[node_id] for node_id in graph.by_kind.get(kind, ())]
+
+
+def _room(graph: SceneGraph, node_id: str) -> str:
+    rooms = graph.targets(node_id, "INSIDE")
+    if len(rooms) != 1:
+        msg = f"GraSIF has {shown(node_id)} in exactly one room, here it is in {len(rooms)}"
+        raise InvalidValue(msg)
+    return rooms[0]
 
 
 def class_of(name: str) -> str:
@@ -116,32 +114,34 @@ def _wishes(node: Term, wanted: GoalNode) -> Iterator[Condition]:
         yield HasState(node, state)
 
 
-def _builders(nodes: Nodes) -> Iterator[tuple[str, Callable[[], Node]]]:
+def _drafts(nodes: Nodes) -> Iterator[Draft]:
     for i, room in enumerate(nodes.rooms):
-        yield f"$.nodes.rooms[{i}]", lambda room=room: _node(room.name, "Place")  # type: ignore[misc]
+        yield Draft(f"$.nodes.rooms[{i}]", partial(node_of, room.name, "Place"))
     for i, asset in enumerate(nodes.asset):
-        yield f"$.nodes.asset[{i}]", lambda asset=asset: _node(asset.name, "Asset", asset)  # type: ignore[misc]
+        yield Draft(f"$.nodes.asset[{i}]", partial(node_of, asset.name, "Asset", asset))
     for i, thing in enumerate(nodes.objects):
-        yield f"$.nodes.objects[{i}]", lambda thing=thing: _node(thing.name, "Object", thing)  # type: ignore[misc]
-    yield "$.nodes.agent", lambda: _node(nodes.agent.name, "Agent")
+        yield Draft(f"$.nodes.objects[{i}]", partial(node_of, thing.name, "Object", thing))
+    yield Draft("$.nodes.agent", partial(node_of, nodes.agent.name, "Agent"))
 
 
-def _node(name: str, kind: str, facts: Any = None) -> Node:
+def node_of(name: str, kind: str, facts: Facts | None = None) -> Node:
+    """The node of a name, with what GraSIF says of an asset or an object."""
     if facts is None:
         return Node(name, kind, name, class_of(name))
     traits = Properties({TRAITS: tuple(sorted(facts.properties))} if facts.properties else {})
     return Node(name, kind, name, class_of(name), tuple(facts.states), tuple(facts.affordances), traits)
 
 
-def _links(nodes: Nodes) -> Iterator[tuple[str, str, str, str]]:
+def _links(nodes: Nodes) -> Iterator[Link]:
     for i, asset in enumerate(nodes.asset):
-        yield f"$.nodes.asset[{i}].room", asset.name, "INSIDE", asset.room
+        yield Link(f"$.nodes.asset[{i}].room", asset.name, "INSIDE", asset.room)
     for i, thing in enumerate(nodes.objects):
         if thing.relation is not None and thing.related_to is not None:
-            yield f"$.nodes.objects[{i}].related_to", thing.name, RELATIONS[thing.relation], thing.related_to
-    yield "$.nodes.agent.location", nodes.agent.name, "INSIDE", nodes.agent.location
+            place = f"$.nodes.objects[{i}].related_to"
+            yield Link(place, thing.name, RELATIONS[thing.relation], thing.related_to)
+    yield Link("$.nodes.agent.location", nodes.agent.name, "INSIDE", nodes.agent.location)
     if nodes.agent.holding not in NOTHING:
-        yield "$.nodes.agent.holding", nodes.agent.name, "HOLDS", nodes.agent.holding or ""
+        yield Link("$.nodes.agent.holding", nodes.agent.name, "HOLDS", nodes.agent.holding or "")
 
 
 def _facts(node: Node) -> dict[str, Any]:

@@ -34,25 +34,27 @@ class Room(_Strict):
     name: str
 
 
-class Asset(_Strict):
-    """Furniture or an appliance, in a room."""
+class Facts(_Strict):
+    """What is said of an asset or an object."""
 
-    name: str
-    room: str
     states: list[str] = []
     affordances: list[str] = []
     properties: list[str] = []
 
 
-class Thing(_Strict):
+class Asset(Facts):
+    """Furniture or an appliance, in a room."""
+
+    name: str
+    room: str
+
+
+class Thing(Facts):
     """An object, on or in an asset or another object; both nulls where the agent holds it."""
 
     name: str
     relation: RelationWord | None
     related_to: str | None
-    states: list[str] = []
-    affordances: list[str] = []
-    properties: list[str] = []
 
 
 class Agent(_Strict):

@@ -1,0 +1,97 @@
+"""The graph of a file whose form was read: its nodes and relations put together, every problem at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from db.invariants import broken_promises
+from db.problems import Problem
+from db.scene import InvalidValue, Node, Relation, SceneGraph
+from db.schema import Declared, vocabulary_of
+from db.value import shown
+from scenecypher.errors import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A node to be: where the file has it, and what makes it. Making it may raise InvalidValue."""
+
+    place: str
+    make: Callable[[], Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relation to be, in our words: where the file has it, and the ids of its two nodes."""
+
+    place: str
+    source: str
+    type: str
+    target: str
+
+
+def assembled(
+    drafts: Iterable[Draft], links: Iterable[Link], *, vocabulary: str = "generic", declared: Declared
+) -> tuple[SceneGraph, list[Problem]]:
+    """The graph, and what is wrong with it; where anything is, the graph holds the nodes that could be made alone."""
+    problems: list[Problem] = []
+    nodes, places = _made(drafts, problems)
+    relations = _linked(links, nodes, problems)
+    if not problems:
+        problems += _undeclared(relations, nodes, places, declared)
+    if problems:
+        return SceneGraph.of(nodes.values()), problems
+    graph = SceneGraph.of(nodes.values(), relations)
+    return graph, [(places[node_id], f"{node_id}: {cause}") for node_id, cause in broken_promises(graph, vocabulary)]
+
+
+def _made(drafts: Iterable[Draft], problems: list[Problem]) -> tuple[dict[str, Node], dict[str, str]]:
+    nodes: dict[str, Node] = {}
+    places: dict[str, str] = {}
+    for draft in drafts:
+        try:
+            node = draft.make()
+        except InvalidValue as error:
+            problems.append((draft.place, str(error)))
+            continue
+        if node.id in nodes:
+            there = places[node.id]
+            problems.append((draft.place, f"{shown(node.id)} is the id of {there} already; give each node its own"))
+        nodes.setdefault(node.id, node)
+        places.setdefault(node.id, draft.place)
+    return nodes, places
+
+
+def _linked(links: Iterable[Link], nodes: dict[str, Node], problems: list[Problem]) -> dict[Relation, str]:
+    relations: dict[Relation, str] = {}
+    for link in links:
+        try:
+            relation = Relation(link.source, link.type, link.target)
+        except InvalidValue as error:
+            problems.append((link.place, str(error)))
+            continue
+        missing = [end for end in (relation.source, relation.target) if end not in nodes]
+        problems += [(link.place, f"no node is called {shown(end)}{_near(end, nodes)}") for end in missing]
+        if relation in relations:
+            problems.append((link.place, f"is the same relation as {relations[relation]}; give it once"))
+        relations.setdefault(relation, link.place)
+    return relations
+
+
+def _undeclared(
+    relations: dict[Relation, str], nodes: dict[str, Node], places: dict[str, str], declared: Declared
+) -> Iterator[Problem]:
+    known = vocabulary_of(declared)
+    for node_id, node in nodes.items():
+        for key in node.properties:
+            if key not in known.properties:
+                yield places[node_id], f"{key} is no known property; declare it, or leave it out"
+    for relation, place in relations.items():
+        if relation.type not in known.relation_types:
+            near = did_you_mean(relation.type, tuple(known.relation_types))
+            yield place, f"{relation.type} is no known relation type{near}; declare it, or leave it out"
+
+
+def _near(missing: str, nodes: dict[str, Node]) -> str:
+    return did_you_mean(missing, tuple(nodes)) or "; add it, or leave the relation out"
