@@ -209,8 +209,8 @@ class _Draft:
         if node_id is None or (effect.other is not None and effect.other not in bindings):
             return
         other = bindings[effect.other] if effect.other is not None else None
-        touching = (*self.graph.outgoing.get(node_id, ()), *self.graph.incoming.get(node_id, ()))
-        for relation in touching:
+        backward = () if effect.directed else self.graph.incoming.get(node_id, ())
+        for relation in (*self.graph.outgoing.get(node_id, ()), *backward):
             if relation.type in effect.types and (other is None or other in (relation.source, relation.target)):
                 self.lost.add(relation)
 

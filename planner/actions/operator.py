@@ -46,13 +46,14 @@ class Requirement:
     """A part of a precondition; `message` says what is wrong where it does not hold, ``{x}`` being the node x.
 
     `repair` is what to do about it: advice to a model, and what a correction by rule inserts. Without one there is
-    no rule.
+    no rule. Where each of `once` held at some earlier time, the action is not lacking a step: it comes in wrong order.
     """
 
     condition: Condition
     message: str
     fault: Fault = "missing"
     repair: Repair | None = None
+    once: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +109,15 @@ class Relate:
 
 @dataclass(frozen=True, slots=True)
 class Unrelate:
-    """`x` loses its relations of `types` to and from `other`; to and from everything where that is None."""
+    """`x` loses its relations of `types` to and from `other`; to and from everything where that is None.
+
+    Where it is `directed`, only those that lead from `x`.
+    """
 
     x: str
     types: tuple[str, ...]
     other: str | None = None
+    directed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

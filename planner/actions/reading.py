@@ -181,7 +181,8 @@ def hops_of(effect: Relate | Unrelate) -> Iterator[Hop]:
     if isinstance(effect, Unrelate):
         other = effect.other or ANY
         yield Hop(effect.x, effect.types, other)
-        yield Hop(other, effect.types, effect.x)
+        if not effect.directed:
+            yield Hop(other, effect.types, effect.x)
         return
     yield Hop(effect.source, (effect.type,), effect.target)
     if effect.mutual:

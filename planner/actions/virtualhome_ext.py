@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from db.condition import And, Condition, HasAffordance, HasClass, HasState, Not, Or, Within
-from planner.actions import virtualhome
+from planner.actions import virtualhome, virtualhome_hands, virtualhome_things
 from planner.actions.operator import Become, Effect, ForEach, Operator, When
 
 HEATERS: Final = ("microwave", "toaster")
@@ -62,7 +62,7 @@ def also(operator: Operator, effects: tuple[Effect, ...]) -> Operator:
 
 OPERATORS: Final = {
     **virtualhome.OPERATORS,
-    "close": also(virtualhome.CLOSE, works_on_contents("x", "can_open", HasState("x", "on"))),
-    "switch_on": also(virtualhome.SWITCH_ON, works_on_contents("x", "has_switch", shut("x"))),
-    "put_in": also(virtualhome.PUT_IN, works_on("x", "y")),
+    "close": also(virtualhome_things.CLOSE, works_on_contents("x", "can_open", HasState("x", "on"))),
+    "switch_on": also(virtualhome_things.SWITCH_ON, works_on_contents("x", "has_switch", shut("x"))),
+    "put_in": also(virtualhome_hands.PUT_IN, works_on("x", "y")),
 }

@@ -1,39 +1,88 @@
-"""VirtualHome's own `evolving_graph` engine, stepped beside ours: its verdict, its error class and its graph."""
+"""VirtualHome's own `evolving_graph` engine, stepped beside ours: its verdict, its class of error and its graph."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from db.scene import Relation, SceneGraph
 from importers.virtualhome_format import STATES
 from importers.virtualhome_graph import document_of, node_id, source_id
+from planner.actions.mistakes import Mistake
 
-FAULTS = {1: "missing", 2: "affordance", 4: "already"}
-NAMES = {
+MISTAKES: Final[dict[int | None, Mistake | None]] = {
+    0: "wrong_order",
+    1: "missing_step",
+    2: "affordance",
+    3: "unseen_object",
+    4: "additional_step",
+    None: None,
+}
+"""By the evaluator's numbers; None where the engine fails without a class, on which the evaluator itself stops."""
+NAMES: Final = {
     "WALK": "walk",
+    "RUN": "run",
+    "FIND": "find",
+    "SIT": "sit",
+    "LIE": "lie",
+    "STANDUP": "stand_up",
+    "SLEEP": "sleep",
+    "WAKEUP": "wake_up",
+    "TURNTO": "turn_to",
+    "LOOKAT": "look_at",
+    "POINTAT": "point_at",
+    "WATCH": "watch",
+    "GREET": "greet",
     "GRAB": "grab",
     "PUTBACK": "put_on",
     "PUTIN": "put_in",
+    "PUTOBJBACK": "put_back",
+    "DROP": "drop",
+    "RELEASE": "release",
+    "POUR": "pour",
+    "PUTON": "wear",
+    "PUTOFF": "put_off",
+    "READ": "read",
+    "DRINK": "drink",
+    "EAT": "eat",
     "OPEN": "open",
     "CLOSE": "close",
     "SWITCHON": "switch_on",
     "SWITCHOFF": "switch_off",
+    "PLUGIN": "plug_in",
+    "PLUGOUT": "plug_out",
+    "WASH": "wash",
+    "RINSE": "rinse",
+    "SCRUB": "scrub",
+    "WIPE": "wipe",
+    "SQUEEZE": "squeeze",
+    "TOUCH": "touch",
+    "TYPE": "type",
+    "CUT": "cut",
+    "PUSH": "push",
+    "PULL": "pull",
+    "MOVE": "move",
 }
+VERBS: Final = {ours: theirs for theirs, ours in NAMES.items()}
+UNSUPPORTED: Final = ("LOOKAT_SHORT", "LOOKAT_LONG")
+"""Actions that the engine lists and can't carry out: it raises a TypeError whatever they are done with."""
+TAKEN: Final = {"ON": "TAKEN_OFF", "INSIDE": "TAKEN_OUT_OF", "CLOSE": "TAKEN_FROM"}
+
+Facts = tuple[set[tuple[str, str, str]], dict[str, set[str]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the engine carried the step out, else which of our faults its error is."""
+    """Whether the engine carried the step out, else what sort of mistake it was."""
 
     feasible: bool
-    fault: str | None
+    mistake: Mistake | None = None
 
 
 class Engine:
-    """One episode of the reference."""
+    """One episode of the reference, judged by its own evaluator's checker."""
 
     def __init__(self, graph: SceneGraph) -> None:
         from virtualhome_eval.simulation.evolving_graph.environment import EnvironmentGraph, EnvironmentState
@@ -42,6 +91,7 @@ class Engine:
         for node in document["nodes"]:
             node.pop("bounding_box")
         self.state: Any = EnvironmentState(EnvironmentGraph(document), {}, instance_selection=True)
+        self.history: list[Any] = [self.state.to_dict()]
 
     def graph(self, before: SceneGraph) -> SceneGraph:
         """The engine's graph as ours, `before` being one with the same nodes."""
@@ -49,15 +99,18 @@ class Engine:
         nodes = (replace(node, states=tuple(states[node.id])) for node in before.nodes.values())
         return SceneGraph.of(nodes, (Relation(*relation) for relation in relations))
 
-    def facts(self) -> tuple[set[tuple[str, str, str]], dict[str, set[str]]]:
-        """Its relations and its nodes' states, in our words; quicker to compare than the graph."""
-        document = self.state.to_dict()
+    def facts(self) -> Facts:
+        """Its relations, what it remembers among them, and its nodes' states, in our words."""
+        document = self.history[-1]
         ids = {node["id"]: node_id(node["class_name"], node["id"]) for node in document["nodes"]}
         edges = {(ids[e["from_id"]], e["relation_type"], ids[e["to_id"]]) for e in document["edges"]}
+        for (_, taken), (origin, relation) in self.state.executor_data.items():
+            edges.add((ids[taken], TAKEN[relation.name], ids[origin.id]))
         return edges, {ids[n["id"]]: {STATES[state] for state in n["states"]} for n in document["nodes"]}
 
     def step(self, line: str) -> Verdict:
         """Carry out one line of a program such as ``[GRAB] <soap> (1001)``."""
+        from virtualhome_eval.simulation.evolving_graph.checker import TemporalOrderChecker
         from virtualhome_eval.simulation.evolving_graph.execution import ExecutionInfo, ScriptExecutor
         from virtualhome_eval.simulation.evolving_graph.scripts import Script, parse_script_line
 
@@ -66,20 +119,17 @@ class Engine:
             script = Script([parse_script_line(line, 0)])
             after = next(ScriptExecutor.call_action_method(script, self.state, info, 0), None)
         if after is None:
-            return Verdict(feasible=False, fault=FAULTS.get(info.error_type))
-        self.state = after
-        return Verdict(feasible=True, fault=None)
+            judged = TemporalOrderChecker(info, self.history).run_checker()
+            return Verdict(feasible=False, mistake=MISTAKES[judged.get_error_type()])
+        if after is not self.state:
+            self.state = after
+            self.history.append(after.to_dict())
+        return Verdict(feasible=True)
 
 
 def line_of(action: str, arguments: tuple[str, ...]) -> str:
-    """An action of ours as a line of a program."""
-    verb = next(theirs for theirs, ours in NAMES.items() if ours == action)
-    return program_line(verb, arguments)
-
-
-def program_line(verb: str, arguments: tuple[str, ...]) -> str:
-    """A line of a program, such as ``[GRAB] <soap> (1001)``."""
-    return " ".join([f"[{verb}]", *(f"<{a.rpartition('_')[0]}> ({source_id(a)})" for a in arguments)])
+    """An action of ours as a line of a program, such as ``[GRAB] <soap> (1001)``."""
+    return " ".join([f"[{VERBS[action]}]", *(f"<{a.rpartition('_')[0]}> ({source_id(a)})" for a in arguments)])
 
 
 @contextmanager
@@ -87,17 +137,29 @@ def first_by_id() -> Iterator[None]:
     """Where the engine takes the first of a set in Python's order, let it take the first by our id."""
     from virtualhome_eval.simulation.evolving_graph import execution
 
-    original = execution._find_first_node_from
+    originals = execution._find_first_node_from, execution._get_room_node
 
-    def pinned(state: Any, node: Any, relations: Any) -> Any:
+    def first(nodes: Any) -> Any:
+        return min(nodes, key=lambda node: node_id(node.class_name, node.id), default=None)
+
+    def pinned_first(state: Any, node: Any, relations: Any) -> Any:
         for relation in relations:
-            others = [other for other in state.get_nodes_from(node, relation) if other.category != "Rooms"]
-            if others:
-                return min(others, key=lambda other: node_id(other.class_name, other.id)), relation
+            found = first(n for n in state.get_nodes_from(node, relation) if n.category != "Rooms")
+            if found is not None:
+                return found, relation
         return None, None
 
-    execution._find_first_node_from = pinned
+    def pinned_room(state: Any, node: Any) -> Any:
+        if node.category == "Rooms":
+            return node
+        inside = state.get_nodes_from(node, execution.Relation.INSIDE)
+        rooms = first(n for n in inside if n.category == "Rooms")
+        if rooms is not None or len(inside) > 1:
+            return rooms
+        return originals[1](state, node)
+
+    execution._find_first_node_from, execution._get_room_node = pinned_first, pinned_room
     try:
         yield
     finally:
-        execution._find_first_node_from = original
+        execution._find_first_node_from, execution._get_room_node = originals

@@ -1,0 +1,53 @@
+"""What sort of mistake a refused action was, told apart as the Embodied Agent Interface's evaluator tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal, TypeAlias, assert_never
+
+from db.condition import Condition, evaluate
+from db.scene import SceneGraph
+from planner.actions.execution import Infeasible, Unmet
+from planner.actions.operator import Fault
+from scenecypher.errors import UnknownReference
+
+Mistake: TypeAlias = Literal["wrong_order", "missing_step", "affordance", "unseen_object", "additional_step"]
+"""Done too late or too early, something left out, not possible with this thing, no such thing, or needless."""
+
+SKIPPED: Final[Mistake] = "additional_step"
+"""The mistake that does not end a plan: the step is left out and the plan goes on."""
+
+OF_FAULT: Final[Mapping[Fault, Mistake]] = {
+    "missing": "missing_step",
+    "affordance": "affordance",
+    "already": SKIPPED,
+}
+
+
+def mistake_of(refusal: Infeasible | UnknownReference, history: Iterable[SceneGraph]) -> Mistake:
+    """The sort of mistake; `history` holds the graphs from the beginning of the plan up to the one it was refused on.
+
+    The first requirement that is unmet decides. A missing step whose listed conditions each held at some time of the
+    history came in the wrong order.
+    """
+    match refusal:
+        case UnknownReference():
+            return "unseen_object"
+        case Infeasible():
+            first = refusal.unmet[0]
+            mistake = OF_FAULT[first.requirement.fault]
+            return "wrong_order" if mistake == "missing_step" and _was_met(first, history) else mistake
+        case _:
+            assert_never(refusal)
+
+
+def _was_met(unmet: Unmet, history: Iterable[SceneGraph]) -> bool:
+    """Whether each of the requirement's conditions held once, not necessarily at the same time."""
+    open_: list[Condition] = [*unmet.requirement.once]
+    if not open_:
+        return False
+    for graph in history:
+        open_ = [condition for condition in open_ if not evaluate(condition, graph, unmet.bindings)]
+        if not open_:
+            return True
+    return False

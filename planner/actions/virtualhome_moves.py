@@ -1,0 +1,202 @@
+"""VirtualHome's actions of the body: to go somewhere, to sit, lie, stand, turn and look."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from db.condition import And, Condition, HasAffordance, HasClass, HasState, HeldBy, Not, Or, Related, Same
+from planner.actions.operator import (
+    AGENT,
+    Become,
+    Cease,
+    Effect,
+    ForEach,
+    Operator,
+    Parameter,
+    Relate,
+    Requirement,
+    Unrelate,
+    When,
+    bound,
+)
+from planner.actions.virtualhome_terms import (
+    AT_REST,
+    BODY_PARTS,
+    IN_A_ROOM,
+    ON_ITS_FEET,
+    SITS_OR_LIES,
+    afford,
+    any_class,
+    close_to,
+    closed_box,
+    faces,
+    is_close,
+    not_room,
+    not_shut_in,
+    room_for,
+    room_of,
+    unless,
+)
+
+SEATS: Final = ((4, ("couch", "bed", "sofa")), (2, ("loveseat", "pianobench", "bench")))
+BERTHS: Final = ((3, ("bed",)), (2, ("couch", "bathtub", "loveseat", "sofa")))
+A_WAY_THERE: Final = Requirement(bound("room"), "{x} is in no room, so that there is no way to it", "affordance")
+
+COME_CLOSE: Final[tuple[Effect, ...]] = (
+    Unrelate(AGENT, ("INSIDE", "CLOSE", "FACING")),
+    Relate(AGENT, "INSIDE", "room"),
+    When(
+        Not(Same("room", "x")),
+        (
+            Relate(AGENT, "CLOSE", "x", mutual=True),
+            ForEach(
+                "box",
+                And((Related("x", "INSIDE", "box"), not_room("box"), Not(Same("box", AGENT)))),
+                (Relate(AGENT, "CLOSE", "box", mutual=True),),
+            ),
+            ForEach(
+                "part",
+                And((HasAffordance("part", "body_part"), any_class("part", BODY_PARTS))),
+                (Relate(AGENT, "CLOSE", "part", mutual=True),),
+            ),
+        ),
+    ),
+    ForEach(
+        "held",
+        HeldBy("held", AGENT),
+        (
+            Unrelate("held", ("INSIDE", "CLOSE", "FACING")),
+            Relate(AGENT, "CLOSE", "held", mutual=True),
+            Relate("held", "INSIDE", "here"),
+        ),
+    ),
+    When(
+        And((HasAffordance("x", "can_open"), Not(HeldBy("x", AGENT)))),
+        (
+            ForEach(
+                "content",
+                And((Related("content", "INSIDE", "x"), Not(Same("content", AGENT)))),
+                (Relate(AGENT, "CLOSE", "content", mutual=True),),
+            ),
+        ),
+    ),
+    ForEach("below", Related("x", "ON", "below"), (Relate(AGENT, "CLOSE", "below", mutual=True),)),
+)
+
+WALK: Final = Operator(
+    "walk",
+    (Parameter("x", "a room or a thing"),),
+    (ON_ITS_FEET, IN_A_ROOM, A_WAY_THERE),
+    COME_CLOSE,
+    "go to a room or up to a thing; what is held comes along",
+    (room_of(AGENT, "here"), room_of("x", "room")),
+)
+
+RUN: Final = replace(WALK, name="run", words="go quickly to a room or up to a thing; what is held comes along")
+
+AT_HAND: Final[Condition] = Or((Related("x", "ON", AGENT), HasAffordance("x", "body_part"), is_close("x")))
+"""Where it holds nobody walks: what is worn, parts of the body, and what is close already."""
+
+FIND: Final = Operator(
+    "find",
+    (Parameter("x", "a room or a thing"),),
+    (
+        replace(close_to("x"), condition=Or((Not(AT_HAND), is_close("x")))),
+        unless(AT_HAND, ON_ITS_FEET),
+        unless(AT_HAND, IN_A_ROOM),
+        unless(AT_HAND, A_WAY_THERE),
+    ),
+    (
+        When(
+            AT_HAND,
+            (Unrelate(AGENT, ("FACING",), directed=True), Relate(AGENT, "CLOSE", "x", mutual=True)),
+            COME_CLOSE,
+        ),
+    ),
+    "find a thing that is close by, or else go up to it",
+    WALK.choose,
+)
+
+SIT: Final = Operator(
+    "sit",
+    (Parameter("x", "a seat"),),
+    (
+        close_to("x"),
+        Requirement(Not(HasState(AGENT, "sitting")), "{agent} sits already", "already"),
+        afford("x", "sittable", doing="sat on"),
+        room_for("x", SEATS),
+    ),
+    (
+        Relate(AGENT, "ON", "x"),
+        ForEach("seen", Related("x", "FACING", "seen"), (Relate(AGENT, "FACING", "seen"),)),
+        Become(AGENT, "sitting", instead_of="lying"),
+    ),
+    "sit down on a seat within reach that has room; the agent then faces what the seat faces",
+)
+
+LIE: Final = Operator(
+    "lie",
+    (Parameter("x", "a bed or the like"),),
+    (
+        close_to("x"),
+        Requirement(Not(HasState(AGENT, "lying")), "{agent} lies already", "already"),
+        afford("x", "lieable", doing="lain on"),
+        room_for("x", BERTHS),
+    ),
+    (Relate(AGENT, "ON", "x"), Become(AGENT, "lying", instead_of="sitting")),
+    "lie down on a thing within reach that has room",
+)
+
+STAND_UP: Final = Operator(
+    "stand_up",
+    (),
+    (Requirement(SITS_OR_LIES, "{agent} neither sits nor lies", "already"),),
+    (Cease(AGENT, "sitting"), Cease(AGENT, "lying")),
+    "stand up from sitting or lying; the seat stays taken, as the engine has it",
+)
+
+SLEEP: Final = Operator("sleep", (), (AT_REST,), (), "sleep, sitting or lying")
+WAKE_UP: Final = Operator("wake_up", (), (AT_REST,), (), "wake up, sitting or lying")
+
+TURN_TO: Final = Operator(
+    "turn_to",
+    (Parameter("x", "a thing, a room or a person"),),
+    (),
+    (Unrelate(AGENT, ("FACING",), directed=True), Relate(AGENT, "FACING", "x")),
+    "turn to a thing, wherever it is",
+)
+
+LOOK_AT: Final = Operator("look_at", (Parameter("x", "a thing"),), (faces("x"),), (), "look at a thing that is faced")
+POINT_AT: Final = Operator("point_at", (Parameter("x", "a thing"),), (faces("x"),), (), "point at what is faced")
+
+WATCH: Final = Operator(
+    "watch",
+    (Parameter("x", "a thing to look at"),),
+    (
+        afford("x", "lookable", doing="watched"),
+        Requirement(Same("here", "room"), "{x} is not in the room where {agent} is", "affordance"),
+        faces("x"),
+        replace(
+            faces("x"),
+            condition=Or((HasClass("x", "computer"), Not(SITS_OR_LIES), Related(AGENT, "FACING", "x"))),
+            message="{agent} sits or lies, and does not face {x} itself",
+        ),
+        not_shut_in("x"),
+    ),
+    (),
+    "watch a thing in the same room that is faced; whoever sits or lies must face it directly",
+    (room_of(AGENT, "here"), room_of("x", "room"), closed_box("x")),
+)
+
+GREET: Final = Operator(
+    "greet", (Parameter("x", "a person"),), (afford("x", "person", doing="greeted"),), (), "greet a person"
+)
+
+OPERATORS: Final = {
+    operator.name: operator
+    for operator in (
+        *(WALK, RUN, FIND, SIT, LIE, STAND_UP, SLEEP, WAKE_UP),
+        *(TURN_TO, LOOK_AT, POINT_AT, WATCH, GREET),
+    )
+}

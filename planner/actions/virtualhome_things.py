@@ -1,0 +1,204 @@
+"""VirtualHome's actions on things within reach: to open, switch, plug, clean, touch, cut and move them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from db.condition import And, Condition, Exists, HasAffordance, HasState, HeldBy, Not, Or
+from planner.actions.operator import (
+    AGENT,
+    Become,
+    Choose,
+    Operator,
+    Parameter,
+    Repair,
+    Requirement,
+    bound,
+)
+from planner.actions.virtualhome_terms import (
+    A_FREE_HAND,
+    IN_HANDS,
+    KNIVES,
+    afford,
+    any_class,
+    close_to,
+    closed_box,
+    in_state,
+    not_shut_in,
+)
+
+THING: Final = Parameter("x", "a thing within reach")
+DEVICE: Final = Parameter("x", "a device")
+OPENED_BESIDES: Final = ("desk", "window")
+MOVED_BESIDES: Final = ("button", "chair", "curtain")
+SQUEEZED_BESIDES: Final = (
+    *("cleaning_solution", "tooth_paste", "shampoo", "food_peanut_butter", "dish_soap", "soap"),
+    *("towel", "rag", "paper", "sponge", "food_lemon", "check"),
+)
+
+OPEN: Final = Operator(
+    "open",
+    (Parameter("x", "a thing that can be opened"),),
+    (
+        afford("x", "can_open", classes=OPENED_BESIDES, doing="opened"),
+        close_to("x"),
+        A_FREE_HAND,
+        in_state("x", "closed", undone_by="open"),
+        Requirement(Not(HasState("x", "on")), "{x} is switched on", "already", Repair("switch_off", ("x",))),
+    ),
+    (Become("x", "open", instead_of="closed"),),
+    "open a thing within reach; it takes a free hand, and the thing must be switched off",
+    IN_HANDS,
+)
+
+CLOSE: Final = Operator(
+    "close",
+    (Parameter("x", "a thing that can be closed"),),
+    (
+        afford("x", "can_open", classes=OPENED_BESIDES, doing="closed"),
+        close_to("x"),
+        in_state("x", "open", undone_by="close"),
+    ),
+    (Become("x", "closed", instead_of="open"),),
+    "close a thing within reach",
+)
+
+SWITCH_ON: Final = Operator(
+    "switch_on",
+    (DEVICE,),
+    (
+        afford("x", "has_switch", doing="switched on"),
+        close_to("x"),
+        in_state("x", "off", undone_by="switch on"),
+        Requirement(Not(HasState("x", "plugged_out")), "{x} is unplugged", "already", repair=Repair("plug_in", ("x",))),
+    ),
+    (Become("x", "on", instead_of="off"),),
+    "switch a device within reach on",
+)
+
+SWITCH_OFF: Final = Operator(
+    "switch_off",
+    (DEVICE,),
+    (
+        afford("x", "has_switch", doing="switched off"),
+        close_to("x"),
+        in_state("x", "on", undone_by="switch off"),
+    ),
+    (Become("x", "off", instead_of="on"),),
+    "switch a device within reach off",
+)
+
+
+def plug(name: str, *, before: str, after: str, words: str) -> Operator:
+    """Put the plug of a device in, or pull it out."""
+    return Operator(
+        name,
+        (DEVICE,),
+        (
+            afford("x", "has_plug", doing="plugged in or out"),
+            close_to("x"),
+            A_FREE_HAND,
+            in_state("x", before, undone_by=name.replace("_", " ")),
+        ),
+        (Become("x", after, instead_of=before),),
+        words,
+        IN_HANDS,
+    )
+
+
+PLUG_IN: Final = plug(
+    "plug_in", before="plugged_out", after="plugged_in", words="plug a device within reach in, with a free hand"
+)
+PLUG_OUT: Final = plug(
+    "plug_out", before="plugged_in", after="plugged_out", words="plug a device within reach out, even while it is on"
+)
+
+
+def clean(name: str, words: str, *requires: Requirement, choose: tuple[Choose, ...] = ()) -> Operator:
+    """Make a thing clean."""
+    effects = (Become("x", "clean", instead_of="dirty"),)
+    return Operator(name, (THING,), (close_to("x"), *requires), effects, words, choose)
+
+
+WASH: Final = clean("wash", "wash a thing within reach; it becomes clean")
+RINSE: Final = clean("rinse", "rinse a thing within reach; it becomes clean")
+SCRUB: Final = clean("scrub", "scrub a thing within reach; it becomes clean")
+WIPE: Final = clean(
+    "wipe",
+    "wipe a thing within reach with whatever is held; it becomes clean",
+    Requirement(
+        Or((bound("right"), bound("left"))),
+        "{agent} holds nothing to wipe with: grab something first",
+        once=(Exists("held", HeldBy("held", AGENT)),),
+    ),
+    choose=IN_HANDS,
+)
+
+SQUEEZE: Final = Operator(
+    "squeeze",
+    (THING,),
+    (A_FREE_HAND, close_to("x"), afford("x", "clothes", classes=SQUEEZED_BESIDES, doing="squeezed")),
+    (),
+    "squeeze clothes or another soft thing within reach, with a free hand",
+    IN_HANDS,
+)
+
+TOUCH: Final = Operator(
+    "touch",
+    (THING,),
+    (close_to("x"), not_shut_in("x")),
+    (),
+    "touch a thing within reach that is in nothing closed",
+    (closed_box("x"),),
+)
+
+TYPE: Final = Operator(
+    "type",
+    (Parameter("x", "a keyboard, or another thing with a switch"),),
+    (close_to("x"), afford("x", "has_switch", classes=("keyboard",), doing="typed on")),
+    (),
+    "type on a keyboard or another device within reach",
+)
+
+A_KNIFE: Final[Condition] = Exists("knife", And((HeldBy("knife", AGENT), any_class("knife", KNIVES))))
+
+CUT: Final = Operator(
+    "cut",
+    (Parameter("x", "food that can be cut"),),
+    (
+        A_FREE_HAND,
+        close_to("x"),
+        Requirement(HasAffordance("x", "eatable"), "{x} is no food", "affordance"),
+        afford("x", "cuttable", doing="cut"),
+        Requirement(A_KNIFE, "{agent} holds no knife: grab one first"),
+    ),
+    (),
+    "cut food within reach with a knife in one hand, the other hand being free",
+    IN_HANDS,
+)
+
+
+def shift(name: str, words: str, *requires: Requirement) -> Operator:
+    """Push, pull or move: it is only done, and leaves everything where it was."""
+    return Operator(
+        name,
+        (THING,),
+        (*requires, close_to("x"), not_shut_in("x"), A_FREE_HAND),
+        (),
+        words,
+        (closed_box("x"), *IN_HANDS),
+    )
+
+
+MOVABLE: Final = afford("x", "movable", classes=MOVED_BESIDES, doing="moved")
+PUSH: Final = shift("push", "push whatever is within reach, with a free hand")
+PULL: Final = shift("pull", "pull a movable thing within reach, with a free hand", MOVABLE)
+MOVE: Final = shift("move", "move a movable thing within reach, with a free hand", MOVABLE)
+
+OPERATORS: Final = {
+    operator.name: operator
+    for operator in (
+        *(OPEN, CLOSE, SWITCH_ON, SWITCH_OFF, PLUG_IN, PLUG_OUT),
+        *(WASH, RINSE, SCRUB, WIPE, SQUEEZE, TOUCH, TYPE, CUT, PUSH, PULL, MOVE),
+    )
+}
