@@ -95,6 +95,31 @@ def _behavior_tasks(only: str | None) -> Iterator[Task]:
     return behavior.tasks(only)
 
 
+def _robothow_scenes(only: str | None) -> Iterator[ImportedScene]:
+    from importers import robothow  # noqa: PLC0415
+
+    return robothow.scenes(only)
+
+
+def _robothow_tasks(only: str | None) -> Iterator[Task]:
+    from importers import robothow  # noqa: PLC0415
+
+    return robothow.tasks(only)
+
+
+def _office_scenes(only: str | None, *, subset: str) -> Iterator[ImportedScene]:
+    from importers import offices  # noqa: PLC0415
+
+    if only is None or any(offices.tasks(subset, only)):
+        yield offices.scene(subset)
+
+
+def _office_tasks(only: str | None, *, subset: str) -> Iterator[Task]:
+    from importers import offices  # noqa: PLC0415
+
+    return offices.tasks(subset, only)
+
+
 def _level_scenes(only: str | None, *, level: str) -> Iterator[ImportedScene]:
     from importers import babyai  # noqa: PLC0415
 
@@ -117,6 +142,18 @@ def _seeds(only: str | None) -> range:
         msg = f"{only[:60]!r} is no seed; give a whole number from 0, as in trv1/7"
         raise InputError(msg)
     return range(int(only), int(only) + 1)
+
+
+def _office(subset: str, title: str) -> Dataset:
+    return Dataset(
+        name=subset,
+        title=title,
+        source="SceneCypher, made by hand",
+        install="",
+        importing=f"scenecypher import grasif --subset {subset}",
+        read_scenes=partial(_office_scenes, subset=subset),
+        read_tasks=partial(_office_tasks, subset=subset),
+    )
 
 
 def _level(level: str, title: str) -> Dataset:
@@ -152,6 +189,16 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             read_scenes=_behavior_scenes,
             read_tasks=_behavior_tasks,
         ),
+        Dataset(
+            name="robothow",
+            title="RobotHow's programs of moving and switching things, in GraSIF's terms",
+            source="eai-eval",
+            install="pip install 'scenecypher[virtualhome]'",
+            importing="scenecypher import grasif --subset robothow --only {}",
+            read_scenes=_robothow_scenes,
+            read_tasks=_robothow_tasks,
+        ),
+        _office("sayplan-office", "An office of 37 rooms, as large as SayPlan's"),
         _level("trv1", "BabyAI, traversal with a blocked door"),
         _level("trv2", "BabyAI, traversal with a door blocked on both sides"),
         _level("numqa", "BabyAI, questions that take counting"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scenecypher.cli.context import counting, errors, open_store, output, print_json
-from scenecypher.errors import DocumentError, InputError
+from scenecypher.errors import DocumentError, InputError, did_you_mean
 
 if TYPE_CHECKING:
     from db.imported import ImportedScene
@@ -82,14 +82,16 @@ def grasif(
         typer.Argument(metavar="PATH", help="Files, folders or globs of GraSIF JSON; else a --subset."),
     ] = None,
     *,
-    subset: Annotated[str | None, typer.Option("--subset", metavar="NAME", help="Public data: behavior-1k.")] = None,
-    only: Annotated[str | None, typer.Option("--only", metavar="ACTIVITY", help="Only this scene.")] = None,
+    subset: Annotated[
+        str | None, typer.Option("--subset", metavar="NAME", help="sayplan-office, behavior-1k or robothow.")
+    ] = None,
+    only: Annotated[str | None, typer.Option("--only", metavar="ID", help="Only this scene.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Import GraSIF scenes: your own JSON files, or those that BEHAVIOR-1K's definitions of activities give."""
+    """Import GraSIF scenes: your own JSON files, or a part of the data set, rebuilt from public data or by hand."""
     if bool(paths) == (subset is not None):
-        raise InputError("give either the PATH of GraSIF files or --subset behavior-1k")
+        raise InputError(f"give either the PATH of GraSIF files or a --subset: {', '.join(_SUBSETS)}")
     sources = list(_of_grasif_files(paths, only) if paths else _of_subset(subset or "", only))
     _import_and_print(sources, dry_run=dry_run, as_json=as_json)
 
@@ -147,13 +149,43 @@ def _of_level(level: str, seeds: Sequence[int]) -> Iterator[Source]:
 
 
 def _of_subset(subset: str, only: str | None) -> Iterator[Source]:
+    found = _SUBSETS.get(subset)
+    if found is None:
+        hint = did_you_mean(subset[:60], tuple(_SUBSETS)) or f"; give --subset {', '.join(_SUBSETS)}"
+        raise InputError(f"no subset {subset[:60]!r} is known{hint}")
+    return found(only)
+
+
+def _of_behavior(only: str | None) -> Iterator[Source]:
     from importers import behavior, behavior_definitions  # noqa: PLC0415
 
-    if subset != behavior.SUBSET:
-        raise InputError(f"no subset {subset[:60]!r} is known; give --subset {behavior.SUBSET}")
     for activity in behavior_definitions.activities(only):
         name = behavior.scene_name(activity.name)
         yield Source(name, name, partial(behavior.scene_of, activity))
+
+
+def _of_robothow(only: str | None) -> Iterator[Source]:
+    from importers import robothow  # noqa: PLC0415
+
+    for program in robothow.programs(only):
+        name = robothow.scene_name(program.id)
+        yield Source(name, name, partial(robothow.scene_of, program))
+
+
+def _of_office(only: str | None, *, subset: str) -> Iterator[Source]:
+    from importers import offices  # noqa: PLC0415
+
+    if only is not None:
+        raise InputError(f"{subset} is one scene; leave out --only {only[:60]}")
+    yield Source(offices.scene_name(subset), offices.scene_name(subset), partial(offices.scene, subset))
+
+
+_SUBSETS: Mapping[str, Callable[[str | None], Iterator[Source]]] = {
+    "sayplan-office": partial(_of_office, subset="sayplan-office"),
+    "behavior-1k": _of_behavior,
+    "robothow": _of_robothow,
+}
+"""The sources of each subset's scenes, or of the one that `--only` names."""
 
 
 def _of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]:

@@ -1,0 +1,45 @@
+"""Two offices of our own in GraSIF's form: one of the size of SayPlan's, one of that of LookPlanGraph's trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib.resources import as_file, files
+from typing import Final
+
+from db.imported import ImportedScene
+from importers.grasif import NAME_PREFIX, read_file
+from importers.task import Task
+from scenecypher.errors import InputError, did_you_mean
+
+SUBSETS: Final[Mapping[str, str]] = {"sayplan-office": "sayplan_office.json"}
+"""The offices, and the files that come with the package. Their tasks' ids are a category and a number."""
+
+
+def scene_name(subset: str) -> str:
+    """What an office's scene is called."""
+    return NAME_PREFIX + subset
+
+
+def scene(subset: str) -> ImportedScene:
+    """The one scene of an office."""
+    return _read(subset)[0]
+
+
+def tasks(subset: str, only: str | None = None) -> Iterator[Task]:
+    """The tasks in the order of the file, or the one with the id `only`. Raises InputError for an unknown one."""
+    found = {task.id: task for task in _read(subset)[1]}
+    if only is not None and only not in found:
+        hint = did_you_mean(only[:60], tuple(found)) or f"; ids look like {next(iter(found))}"
+        msg = f"no task {only[:60]!r} among the {len(found)} of {subset}{hint}"
+        raise InputError(msg)
+    return iter(found.values() if only is None else [found[only]])
+
+
+def _read(subset: str) -> tuple[ImportedScene, tuple[Task, ...]]:
+    with as_file(files("importers") / "data" / SUBSETS[subset]) as path:
+        read, told = read_file(path, name=scene_name(subset))
+    source = f"scenecypher's {subset}"
+    return replace(read, source=source), tuple(
+        replace(task, source=source, category=task.id.rpartition("-")[0]) for task in told
+    )

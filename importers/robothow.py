@@ -1,0 +1,160 @@
+"""RobotHow's programs of moving and switching things, as GraSIF scenes and tasks (LookPlanGraph, appendix H1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from db.condition import And
+from db.imported import ImportedScene
+from db.scene import SceneGraph
+from importers.eai import package_name, program_files
+from importers.grasif import NAME_PREFIX
+from importers.robothow_graph import Fact, admitting, facts_of, reduced
+from importers.robothow_words import instruction
+from importers.task import Step, Task
+from importers.virtualhome import Part, packaged, part_name
+from importers.virtualhome_tasks import parse_program
+from scenecypher.errors import DocumentError, InputError, did_you_mean
+
+SUBSET: Final = "robothow"
+LEAST_BUDGET: Final = 20
+
+ACTIONS: Final = frozenset(
+    (
+        *("find", "walk", "run", "turnto", "lookat", "open", "close", "switchon", "switchoff"),
+        *("grab", "putin", "putback", "putobjback"),
+    )
+)
+"""The actions that a program may consist of: 13."""
+
+MOVING: Final = frozenset({"find", "walk", "turnto", "lookat", "run"})
+"""Those of them that leave all as it is, but for the agent."""
+
+EXCLUDED: Final = frozenset(
+    title.strip().casefold()
+    for title in """
+    Open door, Lock door, Look out window, Movie, Clean, Write school paper, Dust, Play games, Get dressed, Playing
+    video game, Shave, Print out papers, Watch fly, Walk through, Admire art, Gaze out window, Look at painting, Check
+    appearance in mirror, Shut front door, Look at mirror, Write an email, Browse internet, Watch TV, Take shower, Work,
+    Drink, Wash teeth, Wash dishes by hand, Pet cat, Brush teeth, Keep an eye on stove as something is cooking, Open
+    front door, Close door, Pick up phone
+    """.replace("\n    ", " ").split(",")
+)
+"""The titles of programs that are left out whatever they consist of: 34."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A recorded program that passes the filters."""
+
+    id: str
+    title: str
+    steps: tuple[Step, ...]
+
+    @property
+    def only_moves(self) -> bool:
+        """Whether it only goes about and looks."""
+        return all(step.action in MOVING for step in self.steps)
+
+
+def scene_name(program_id: str) -> str:
+    """What a program's scene is called."""
+    return f"{NAME_PREFIX}{SUBSET}/{program_id}"
+
+
+def programs(only: str | None = None) -> Iterator[Program]:
+    """The programs that pass the filters, in the order of their ids, or that of `only`.
+
+    Raises InputError where `eai-eval` is missing, has no such program, or the filters leave it out.
+    """
+    for program_id, path in program_files(only).items():
+        program = _program(program_id, path)
+        if passes(program):
+            yield program
+        elif only is not None:
+            known = [found.id for found in programs()]
+            hint = did_you_mean(only, known) or "; leave out --only to import all that pass"
+            msg = f"RobotHow's filters leave out {program.title!r} ({only}); {len(known)} programs pass{hint}"
+            raise InputError(msg)
+
+
+def passes(program: Program) -> bool:
+    """Whether a program has allowed actions only, and no excluded title."""
+    return program.title.casefold() not in EXCLUDED and all(step.action in ACTIONS for step in program.steps)
+
+
+def scenes(only: str | None = None) -> Iterator[ImportedScene]:
+    """The graphs before the programs. Raises InputError, as `programs` does."""
+    return (scene_of(program) for program in programs(only))
+
+
+def tasks(only: str | None = None) -> Iterator[Task]:
+    """The tasks of the programs that leave something changed; the others have no goal to check.
+
+    Raises InputError, as `programs` does, and where the program `only` changes nothing.
+    """
+    for program in programs(only):
+        task = task_of(program)
+        if task is not None:
+            yield task
+        elif only is not None:
+            msg = f"the recorded program {only} leaves all as it was, so that it sets no task; choose another one"
+            raise InputError(msg)
+
+
+def scene_of(program: Program, *, part: Part = "initial") -> ImportedScene:
+    """The graph before the program, or the one after it as the scene ``NAME@final``."""
+    name = part_name(scene_name(program.id), part)
+    return ImportedScene(name, _graphs(program)[part], "grasif", source=f"{_source(program)}, {part} graph")
+
+
+def task_of(program: Program) -> Task | None:
+    """The task to bring about what the program changed; None where that is nothing."""
+    graphs = _graphs(program)
+    wanted = wishes(program, graphs["initial"], after=graphs["final"])
+    if not wanted:
+        return None
+    return Task(
+        id=program.id,
+        instruction=instruction(program.title, wanted, graphs["initial"]),
+        scene=scene_name(program.id),
+        goal=And(wanted),
+        action_goals=(),
+        budget=max(LEAST_BUDGET, 2 * len(program.steps)),
+        source=_source(program),
+        category=program.title,
+    )
+
+
+def wishes(program: Program, before: SceneGraph, *, after: SceneGraph) -> tuple[Fact, ...]:
+    """What is true after the program and was not before, of the nodes that it handles, in the order of its steps.
+
+    Where the robot ends is asked only of a program that does nothing but go about.
+    """
+    named = tuple(node_id for step in program.steps for node_id in step.arguments)
+    nodes = before.by_kind["Agent"] if program.only_moves else tuple(dict.fromkeys(named))
+    had = {fact for node_id in before.nodes for fact in facts_of(before, node_id)}
+    return tuple(fact for node_id in nodes if node_id in after for fact in facts_of(after, node_id) if fact not in had)
+
+
+def _graphs(program: Program) -> Mapping[Part, SceneGraph]:
+    (pair,) = packaged(program.id)
+    initial, final = reduced(pair.initial.graph), reduced(pair.final.graph)
+    relations = initial.relations | final.relations
+    return {"initial": admitting(initial, relations), "final": admitting(final, relations)}
+
+
+def _program(program_id: str, path: Path) -> Program:
+    text = path.read_text(encoding="utf-8")
+    try:
+        _, steps = parse_program(text)
+    except ValueError as error:
+        raise DocumentError(str(path), f"program {program_id}", f"{error}; install the package again") from error
+    return Program(program_id, text.partition("\n")[0].strip(), steps)
+
+
+def _source(program: Program) -> str:
+    return f"{package_name()}, file{program.id}.json"

@@ -1,0 +1,97 @@
+"""VirtualHome's graphs in GraSIF's terms: rooms, assets, objects, and of all relations one parent a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+from db.condition import HasState, Id, Related
+from db.scene import Node, Relation, SceneGraph
+from db.schema import HOLDING
+
+Fact: TypeAlias = Related | HasState
+"""Where a node is, or a state of it."""
+
+DROPPED: Final = frozenset({"ceiling", "door", "floor", "wall"})
+"""Classes that make up a room: what lies on its floor is in the room."""
+
+AFFORDANCES: Final[Mapping[str, tuple[str, ...]]] = {
+    "can_open": ("open", "close"),
+    "has_switch": ("turn_on", "turn_off"),
+    "grabbable": ("pick_up",),
+    "surfaces": ("put_on",),
+    "containers": ("put_inside",),
+}
+"""VirtualHome's affordances, and the actions in GraSIF's words that they admit; the others admit none of them."""
+
+ADMITTING: Final[Mapping[str, str]] = {"ON": "put_on", "INSIDE": "put_inside"}
+"""What a node admits besides, since something is on or in it before or after the program."""
+
+ROOM_KINDS: Final[Mapping[str, str]] = {"Place": "Place", "Agent": "Agent"}
+"""Kinds that stay. Of the rest, what can be grabbed is an object, and all else, frames of doors too, an asset."""
+
+
+def reduced(graph: SceneGraph) -> SceneGraph:
+    """The graph with what GraSIF keeps of it: nodes but for DROPPED ones, each on, in or held by one other."""
+    kept = [_node(node) for node in graph.nodes.values() if node.class_ not in DROPPED]
+    kinds = {node.id: node.kind for node in kept}
+    return SceneGraph.of(kept, (parent for node in kept for parent in _parent(graph, node, kinds)))
+
+
+def admitting(graph: SceneGraph, relations: Iterable[Relation]) -> SceneGraph:
+    """The graph, where the targets of `relations` admit things on or in them."""
+    more: dict[str, set[str]] = {}
+    for relation in relations:
+        if relation.type in ADMITTING and graph.nodes[relation.target].kind in {"Asset", "Object"}:
+            more.setdefault(relation.target, set()).add(ADMITTING[relation.type])
+    nodes = [
+        Node(node.id, node.kind, node.name, node.class_, node.states, (*node.affordances, *more.get(node.id, ())))
+        for node in graph.nodes.values()
+    ]
+    return SceneGraph.of(nodes, graph.relations)
+
+
+def facts_of(graph: SceneGraph, node_id: str) -> Iterator[Fact]:
+    """Where a node is, and its states."""
+    for relation in graph.outgoing.get(node_id, ()):
+        if relation.type in ADMITTING:
+            yield Related(Id(node_id), relation.type, Id(relation.target))
+    for state in graph.nodes[node_id].states:
+        yield HasState(Id(node_id), state)
+
+
+def _node(node: Node) -> Node:
+    movable = "Object" if "grabbable" in node.affordances else "Asset"
+    actions = tuple(action for word in node.affordances for action in AFFORDANCES.get(word, ()))
+    return Node(node.id, ROOM_KINDS.get(node.kind, movable), node.name, node.class_, node.states, actions)
+
+
+def _parent(graph: SceneGraph, node: Node, kinds: Mapping[str, str]) -> Iterator[Relation]:
+    """The one relation that is kept: who holds an object, else what it is in or on, else the room.
+
+    Assets and the agent are in their room, whatever they stand on. An object that is both in one thing and on another
+    is in the one; of several things that it is on, it is on the one that lies on another.
+    """
+    room = [r for r in graph.outgoing.get(node.id, ()) if r.type == "INSIDE" and kinds.get(r.target) == "Place"]
+    holders = sorted(graph.sources(node.id, *HOLDING))
+    if node.kind == "Place":
+        return
+    if node.kind == "Object" and holders:
+        yield Relation(holders[0], "HOLDS", node.id)
+    elif node.kind == "Object" and (under := _supports(graph, node.id, kinds)):
+        yield under[0]
+    else:
+        yield from room[:1]
+
+
+def _supports(graph: SceneGraph, node_id: str, kinds: Mapping[str, str]) -> list[Relation]:
+    """What an object is in or on, rooms and itself aside, the best first."""
+    things = {id_ for id_, kind in kinds.items() if kind in {"Asset", "Object"} and id_ != node_id}
+    found = [r for r in graph.outgoing.get(node_id, ()) if r.type in ADMITTING and r.target in things]
+    targets = {relation.target for relation in found}
+
+    def order(relation: Relation) -> tuple[bool, bool, str]:
+        lies_on_another = targets & {*graph.targets(relation.target, *ADMITTING)} - {relation.target}
+        return relation.type != "INSIDE", not lies_on_another, relation.target
+
+    return sorted(found, key=order)

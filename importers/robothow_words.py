@@ -1,0 +1,81 @@
+"""RobotHow's tasks in plain words that name all they ask for, since the titles of the programs do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, assert_never
+
+from db.condition import HasState, Id, Related, Term
+from db.scene import SceneGraph
+from importers.robothow_graph import Fact
+
+LEADS: Final[Mapping[str, str]] = {
+    "Change TV channel": "It is time for the news",
+    "Cook some food": "Get the cooking under way",
+    "Listen to music": "Let there be music",
+    "Make coffee": "Prepare the coffee",
+    "Put groceries in Fridge": "Stow the groceries",
+    "Set up table": "Lay the table",
+    "Wash clothes": "See to the laundry",
+    "Wash dishes with dishwasher": "See to the dishes",
+}
+"""What stands before the colon, by a program's title; the other titles need no more than what is asked for."""
+
+MOVING: Final[Mapping[str, str]] = {"ON": "put {} on {}", "INSIDE": "put {} into {}"}
+STATES: Final[Mapping[str, str]] = {
+    "open": "leave {} open",
+    "closed": "close {}",
+    "off": "turn off {}",
+    "on": "turn on {}",
+}
+"""How a wish is said; those that come first here are said first."""
+
+
+def instruction(title: str, wanted: Sequence[Fact], graph: SceneGraph) -> str:
+    """One sentence that names each node, place and state of `wanted`."""
+    parts = [*_moves(wanted, graph), *_states(wanted, graph)]
+    said = _listed(parts, ", and " if len(parts) > 1 else "")
+    lead = LEADS.get(title)
+    return f"{lead}: {said}." if lead else f"{said[0].upper()}{said[1:]}."
+
+
+def called(node: Term, graph: SceneGraph) -> str:
+    """``the home office``, or ``light_411 in the home office`` where the home has more than one of its class."""
+    found = graph.nodes[node.id if isinstance(node, Id) else node]
+    if len(graph.by_class[found.class_]) == 1:
+        return f"the {found.class_.removeprefix('food_').removeprefix('clothes_').replace('_', ' ')}"
+    rooms = graph.targets(found.id, "INSIDE") if found.kind == "Asset" else ()
+    return " in ".join([found.id, *(called(Id(room), graph) for room in rooms)])
+
+
+def _moves(wanted: Sequence[Fact], graph: SceneGraph) -> Iterator[str]:
+    groups: dict[tuple[str, Term], list[Term]] = {}
+    for fact in wanted:
+        match fact:
+            case Related():
+                groups.setdefault((fact.type, fact.target), []).append(fact.source)
+            case HasState():
+                continue
+            case _:
+                assert_never(fact)
+    for (type_, target), moved in groups.items():
+        if target in {Id(room) for room in graph.by_kind["Place"]}:
+            yield f"go to {called(target, graph)}"
+        else:
+            yield MOVING[type_].format(_all(moved, graph), called(target, graph))
+
+
+def _states(wanted: Sequence[Fact], graph: SceneGraph) -> Iterator[str]:
+    for state, words in STATES.items():
+        nodes = [fact.x for fact in wanted if isinstance(fact, HasState) and fact.state == state]
+        if nodes:
+            yield words.format(_all(nodes, graph))
+
+
+def _all(nodes: Sequence[Term], graph: SceneGraph) -> str:
+    return _listed([called(node, graph) for node in nodes], " and ")
+
+
+def _listed(parts: Sequence[str], last: str) -> str:
+    *before, end = parts
+    return f"{', '.join(before)}{last}{end}" if before else end
