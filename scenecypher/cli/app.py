@@ -15,7 +15,7 @@ INTERRUPTED = 130
 
 EPILOG = (
     "A first look: [bold]scenecypher demo[/]. On your own: [bold]scenecypher import virtualhome --only 963_2[/], then "
-    "[bold]scenecypher scenes list[/] and [bold]scenecypher ask virtualhome/963_2 'What is in the fridge?'[/]. "
+    "[bold]scenecypher scenes list[/] and [bold]scenecypher ask virtualhome/963_2 'What is in the freezer?'[/]. "
     "Exit codes: 0 done, 1 refused (the reason in words), 2 bad input or set-up."
 )
 

@@ -91,7 +91,7 @@ def test_without_the_package_the_error_says_what_to_install() -> None:
         check=False,
     )
     assert run.returncode != 0
-    assert "pip install 'scenecypher[virtualhome]'" in run.stderr
+    assert "pip install --no-deps eai-eval==1.0.5" in run.stderr
 
 
 @pytest.mark.slow
