@@ -1,0 +1,87 @@
+"""NetworkX's node-link JSON: the form of its files, and the one table between its words and ours.
+
+NetworkX leaves the attributes to whoever makes a graph, so each of ours has the names that people give it; the first
+that a node or an edge has counts, and an export writes the first of all. Every other attribute of a node is a property
+under its own name. What a table does not say is refused, not dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from pydantic import AliasChoices, Field
+
+from db.form import Form, PropertyName, RelationType
+
+NODE_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
+    "id": ("id",),
+    "kind": ("kind", "type"),
+    "name": ("name", "label"),
+    "class": ("class", "class_name"),
+    "states": ("states",),
+    "affordances": ("affordances",),
+    "center": ("center", "position", "pos"),
+}
+"""Whole numbers are good ids too: 7 becomes "7". Without a kind a node is an Object, without a name it is called by its
+id, without a class by its name less the number at its end. A position is [x, y] or [x, y, z]."""
+
+EDGE_ATTRIBUTES: Final[tuple[str, ...]] = ("relation", "type", "relation_type", "label")
+"""The relation type; in a multigraph it may be the key. Relations have no further attributes."""
+
+DEFAULT_KIND: Final = "Object"
+
+KINDS: Final[Mapping[str, str]] = {
+    "place": "Place",
+    "room": "Place",
+    "region": "Place",
+    "asset": "Asset",
+    "furniture": "Asset",
+    "appliance": "Asset",
+    "object": "Object",
+    "item": "Object",
+    "agent": "Agent",
+    "robot": "Agent",
+    "door": "Door",
+}
+"""Words for kinds, in any case; an export writes ours."""
+
+RELATIONS: Final[Mapping[str, str]] = {
+    "in": "INSIDE",
+    "inside": "INSIDE",
+    "inside_of": "INSIDE",
+    "on": "ON",
+    "ontop": "ON",
+    "ontop_of": "ON",
+    "on_top_of": "ON",
+    "attached": "ATTACHED_TO",
+    "near": "CLOSE",
+    "connected": "CONNECTS",
+    "connected_to": "CONNECTS",
+    "holding": "HOLDS",
+}
+"""Words for relations, in any case, blanks and hyphens as underscores. A type in capitals stands as it is, and so does
+every other word, in capitals then; an export writes ours."""
+
+SYMMETRIC: Final = ("CLOSE", "CONNECTS")
+"""The types that an undirected graph can say besides its own; each is stored both ways."""
+
+
+class GraphAttributes(Form):
+    """What a file says of its scene as a whole: `relation_types` and `properties` are what it declares."""
+
+    name: str = Field("", description="not kept: a scene is called after its file")
+    vocabulary: str = "generic"
+    role: Literal["world", "belief"] = "world"
+    relation_types: list[RelationType] = Field(default_factory=list)
+    properties: list[PropertyName] = Field(default_factory=list)
+
+
+class NodeLink(Form):
+    """A file, as `networkx.node_link_data` gives it; older versions say `links` for edges."""
+
+    directed: bool = False
+    multigraph: bool = False
+    graph: GraphAttributes = GraphAttributes()
+    nodes: list[dict[str, Any]]
+    edges: list[dict[str, Any]] = Field(validation_alias=AliasChoices("edges", "links"))
