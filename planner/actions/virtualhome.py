@@ -9,10 +9,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from planner.actions import virtualhome_hands, virtualhome_moves, virtualhome_things
+from planner.actions import virtualhome_hands as hands
+from planner.actions import virtualhome_moves as moves
+from planner.actions import virtualhome_things as things
 
 OPERATORS: Final = {
-    **virtualhome_moves.OPERATORS,
-    **virtualhome_hands.OPERATORS,
-    **virtualhome_things.OPERATORS,
+    operator.name: operator
+    for operator in (
+        *(moves.WALK, hands.GRAB, hands.PUT_ON, hands.PUT_IN),
+        *(things.OPEN, things.CLOSE, things.SWITCH_ON, things.SWITCH_OFF),
+        *(moves.RUN, moves.FIND, moves.SIT, moves.LIE, moves.STAND_UP, moves.SLEEP, moves.WAKE_UP),
+        *(moves.TURN_TO, moves.LOOK_AT, moves.POINT_AT, moves.WATCH, moves.GREET),
+        *(hands.PUT_BACK, hands.DROP, hands.RELEASE, hands.POUR, hands.WEAR, hands.PUT_OFF),
+        *(hands.READ, hands.DRINK, hands.EAT),
+        *(things.PLUG_IN, things.PLUG_OUT, things.WASH, things.RINSE, things.SCRUB, things.WIPE),
+        *(things.SQUEEZE, things.TOUCH, things.TYPE, things.CUT, things.PUSH, things.PULL, things.MOVE),
+    )
 }
+"""What is done most comes first, as models are shown it."""

@@ -217,11 +217,3 @@ EAT: Final = Operator(
     (),
     "eat food within reach, or what lies on a thing within reach",
 )
-
-OPERATORS: Final = {
-    operator.name: operator
-    for operator in (
-        *(GRAB, PUT_ON, PUT_IN, PUT_BACK, DROP, RELEASE),
-        *(POUR, WEAR, PUT_OFF, READ, DRINK, EAT),
-    )
-}

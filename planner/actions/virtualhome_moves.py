@@ -192,11 +192,3 @@ WATCH: Final = Operator(
 GREET: Final = Operator(
     "greet", (Parameter("x", "a person"),), (afford("x", "person", doing="greeted"),), (), "greet a person"
 )
-
-OPERATORS: Final = {
-    operator.name: operator
-    for operator in (
-        *(WALK, RUN, FIND, SIT, LIE, STAND_UP, SLEEP, WAKE_UP),
-        *(TURN_TO, LOOK_AT, POINT_AT, WATCH, GREET),
-    )
-}

@@ -194,11 +194,3 @@ MOVABLE: Final = afford("x", "movable", classes=MOVED_BESIDES, doing="moved")
 PUSH: Final = shift("push", "push whatever is within reach, with a free hand")
 PULL: Final = shift("pull", "pull a movable thing within reach, with a free hand", MOVABLE)
 MOVE: Final = shift("move", "move a movable thing within reach, with a free hand", MOVABLE)
-
-OPERATORS: Final = {
-    operator.name: operator
-    for operator in (
-        *(OPEN, CLOSE, SWITCH_ON, SWITCH_OFF, PLUG_IN, PLUG_OUT),
-        *(WASH, RINSE, SCRUB, WIPE, SQUEEZE, TOUCH, TYPE, CUT, PUSH, PULL, MOVE),
-    )
-}

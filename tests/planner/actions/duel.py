@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
@@ -24,6 +24,8 @@ GHOST: Final = "ghost_9999999"
 """No graph has it."""
 CRASHES: Final = ("walk", "run", "find", "open", "close")
 """On an id that is not there the engine raises AttributeError here, where elsewhere it says what is wrong."""
+CLASSLESS: Final = "put_back"
+"""On what was never grabbed the engine fails here without a class of error; ours is a missing step."""
 FITS: Final = {
     "walk": ("can_open", "grabbable", "has_switch", "surfaces", "sittable"),
     "run": ("can_open", "grabbable", "has_switch", "surfaces"),
@@ -55,7 +57,12 @@ FITS: Final = {
 }
 """What is mostly tried with each action, so that many are feasible; other actions take anything."""
 SOURCES: Final = {"put_on": ("grabbable",), "put_in": ("grabbable",), "pour": ("pourable", "drinkable")}
-LEAVES_HANDS: Final = ("put_on", "put_in", "put_back", "drop", "release", "wear", "pour", "read", "drink")
+WITH_HELD: Final = ("put_on", "put_in", "put_back", "drop", "release", "wear", "pour", "read", "drink")
+
+
+def agent_of(graph: SceneGraph) -> str:
+    """Who acts there."""
+    return graph.by_kind["Agent"][0]
 
 
 @cache
@@ -76,7 +83,7 @@ class Duel:
     steps: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.agent = self.graph.by_kind["Agent"][0]
+        self.agent = agent_of(self.graph)
         self.engine, self.history = Engine(self.graph), [self.graph]
 
     def step(self, action: str, arguments: tuple[str, ...]) -> Verdict:
@@ -84,8 +91,8 @@ class Duel:
         theirs = self._theirs(action, arguments)
         verdict = self._ours(action, arguments)
         step = f"{action}{arguments}"
-        if action == "put_back" and theirs == Verdict(feasible=False):
-            theirs = Verdict(feasible=False, mistake="missing_step")  # The engine fails here without a class.
+        if action == CLASSLESS and theirs == Verdict(feasible=False):
+            theirs = Verdict(feasible=False, mistake="unseen_object" if GHOST in arguments else "missing_step")
         assert verdict == theirs, step
         if verdict.feasible:
             self._same_graph(step)
@@ -127,42 +134,42 @@ def wander(duel: Duel, chance: random.Random, *, steps: int) -> None:
     """Random actions, and mostly what our refusal says to do first, then the refused action again."""
     pending: list[Call] = []
     for _ in range(steps):
-        call = pending.pop() if pending else proposal(chance, duel)
+        call = pending.pop() if pending else any_call(chance, duel.graph)
         verdict = duel.step(call.name, call.arguments)
-        if verdict.feasible or chance.random() < 0.3 or len(pending) > 4:
-            continue
-        if duel.remedy is not None:
+        if duel.remedy is not None and len(pending) < 5 and chance.random() < 0.7:
             pending += [call, duel.remedy]
+        assert verdict.feasible or verdict.mistake is not None
 
 
-def proposal(chance: random.Random, duel: Duel) -> Call:
-    """Any action, on things mostly near and mostly fit for it, now and then on anything or nothing that is there."""
+def any_call(chance: random.Random, graph: SceneGraph) -> Call:
+    """A proposal; now and then on something that is not there."""
+    action, arguments = proposal(chance, graph)
+    return Call(action, tuple(GHOST if chance.random() < 0.01 else argument for argument in arguments))
+
+
+def proposal(chance: random.Random, graph: SceneGraph) -> tuple[str, tuple[str, ...]]:
+    """Any action, on things mostly near and mostly fit for it."""
     action = chance.choice(list(OPERATORS))
     number = len(OPERATORS[action].parameters)
-    arguments = tuple(_argument(chance, duel, action, source=place == 0 < number - 1) for place in range(number))
-    return Call(action, arguments)
+    return action, tuple(
+        _argument(chance, graph, action, source=place == 0 < number - 1, only=number == 1) for place in range(number)
+    )
 
 
-def _argument(chance: random.Random, duel: Duel, action: str, *, source: bool) -> str:
+def _argument(chance: random.Random, graph: SceneGraph, action: str, *, source: bool, only: bool) -> str:
     luck = chance.random()
-    if luck < 0.01:
-        return GHOST
-    held = duel.graph.targets(duel.agent, "HOLDS_RH", "HOLDS_LH")
-    single = len(OPERATORS[action].parameters) == 1
-    if held and luck < 0.5 and action in LEAVES_HANDS and (source or single):
+    agent = agent_of(graph)
+    held = graph.targets(agent, "HOLDS_RH", "HOLDS_LH")
+    if held and luck < 0.5 and action in WITH_HELD and (source or only):
         return chance.choice(held)
     fitting = (SOURCES if source else FITS).get(action)
-    nodes = [n.id for n in duel.graph.nodes.values() if fitting is None or {*n.affordances} & {*fitting}]
-    near = [x for x in nodes if x in _near(duel)] if luck < 0.8 else []
-    anything = [*duel.graph.nodes] if luck > 0.93 else nodes
-    return chance.choice(near or anything or [*duel.graph.nodes])
+    fit = [n.id for n in graph.nodes.values() if fitting is None or {*n.affordances} & {*fitting}]
+    near = {*graph.targets(agent, "CLOSE", "FACING")} if luck < 0.8 else set()
+    anything = [*graph.nodes] if luck > 0.93 else fit
+    return chance.choice([x for x in fit if x in near] or anything or [*graph.nodes])
 
 
-def _near(duel: Duel) -> set[str]:
-    return {*duel.graph.targets(duel.agent, "CLOSE", "FACING")}
-
-
-def totals(duels: Iterator[Duel]) -> Counter[tuple[str, str]]:
+def totals(duels: Iterable[Duel]) -> Counter[tuple[str, str]]:
     """How often each action had each verdict."""
     counted: Counter[tuple[str, str]] = Counter()
     for duel in duels:

@@ -119,12 +119,20 @@ class Engine:
             script = Script([parse_script_line(line, 0)])
             after = next(ScriptExecutor.call_action_method(script, self.state, info, 0), None)
         if after is None:
-            judged = TemporalOrderChecker(info, self.history).run_checker()
+            judged = TemporalOrderChecker(info, self._about(info)).run_checker()
             return Verdict(feasible=False, mistake=MISTAKES[judged.get_error_type()])
         if after is not self.state:
             self.state = after
             self.history.append(after.to_dict())
         return Verdict(feasible=True)
+
+    def _about(self, info: Any) -> list[Any]:
+        """The history, with those relations only that begin at a node the checker will look for."""
+        sources = {wanted["from_id"] for _, wanted in info.missing_preconds if "relation" in wanted}
+        return [
+            {**document, "edges": [edge for edge in document["edges"] if edge["from_id"] in sources] if sources else []}
+            for document in self.history
+        ]
 
 
 def line_of(action: str, arguments: tuple[str, ...]) -> str:

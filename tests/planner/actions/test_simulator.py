@@ -20,8 +20,8 @@ from planner.actions.simulator import Simulator, Step
 from planner.actions.virtualhome import OPERATORS
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
 from tests.db.test_store import fresh
+from tests.planner.actions.duel import agent_of, proposal
 from tests.planner.actions.test_operators import put
-from tests.planner.actions.test_virtualhome import agent_of, proposal
 from tests.planner.actions.worlds import BOTH_HANDS, FAR, HOME, ROBOT, edited, mutual
 from tests.sampling import FULL
 

@@ -8,6 +8,7 @@ import pytest
 
 from db.catalog import SceneInfo
 from db.store import SceneStore
+from planner.actions.vocabularies import operators_of
 from scenecypher.cli.app import run
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME, ROBOT
@@ -76,9 +77,7 @@ def test_json_holds_the_delta(home: SceneInfo, store: SceneStore, capsys: pytest
 def test_the_actions_are_listed(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["act", home.name, "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.partition("(")[0] for line in lines] == [
-        *("walk", "grab", "put_on", "put_in", "open", "close", "switch_on", "switch_off")
-    ]
+    assert [line.partition("(")[0] for line in lines] == [*operators_of("virtualhome")]
 
 
 def test_an_unknown_scene_is_bad_input(user_env: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
