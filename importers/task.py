@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from db.condition import ALWAYS, Condition
 
 ActionGoal: TypeAlias = tuple[str, ...]
 """Alternatives: one of these actions must be among the executed steps."""
+GoalKind: TypeAlias = Literal["graph", "actions", "both", "question"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,15 @@ class Task:
     def has_graph_goal(self) -> bool:
         """Whether the goal says anything about the graph."""
         return self.goal != ALWAYS
+
+    @property
+    def goal_kind(self) -> GoalKind:
+        """By what one tells that it is done: the graph at the end, executed actions, both, or an answer."""
+        if self.answer:
+            return "question"
+        if self.action_goals:
+            return "both" if self.has_graph_goal else "actions"
+        return "graph"
 
 
 def meets_action_goals(steps: tuple[Step, ...], goals: tuple[ActionGoal, ...]) -> bool:

@@ -1,0 +1,60 @@
+"""Whether a task is done in a scene: its goal by one query, its action goals by the scene's history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from db.catalog import SceneInfo
+from db.history import Event, holding
+from db.store import SceneStore
+from db.verdict import Verdict, judge
+from importers.task import ActionGoal, Step, Task, meets_action_goals
+from planner.actions.text import parse
+from scenecypher.errors import ActionRefused
+
+
+@dataclass(frozen=True, slots=True)
+class GoalCheck:
+    """What was found: the verdict on the graph, and the actions that are missing; `met` is both together."""
+
+    goal: Verdict
+    steps: tuple[Step, ...]
+    missing_actions: tuple[ActionGoal, ...]
+
+    @property
+    def met(self) -> bool:
+        """Whether the task is done."""
+        return self.goal.holds and not self.missing_actions
+
+
+def check_task(store: SceneStore, scene: SceneInfo, task: Task) -> GoalCheck:
+    """Check `task` in `scene`. Action goals are checked on the actions that still hold, in their order."""
+    verdict = judge(store, scene, task.goal)
+    if not task.action_goals:
+        return GoalCheck(verdict, (), ())
+    steps = executed(store.history(scene))
+    return GoalCheck(verdict, steps, missing(steps, task.action_goals))
+
+
+def executed(log: Sequence[Event]) -> tuple[Step, ...]:
+    """The actions in a history that still hold, in the words of the data sets, which write ours without underscores."""
+    held = holding(log)
+    return tuple(
+        step for event in log if event.kind == "act" and event.version in held for step in _steps(event.action)
+    )
+
+
+def missing(steps: tuple[Step, ...], goals: tuple[ActionGoal, ...]) -> tuple[ActionGoal, ...]:
+    """The goals from the first one on that the steps do not meet in order."""
+    met = max(number for number in range(len(goals) + 1) if meets_action_goals(steps, goals[:number]))
+    return goals[met:]
+
+
+def _steps(action: str) -> tuple[Step, ...]:
+    """What else is committed, such as an import, is no step."""
+    try:
+        call = parse(action)
+    except ActionRefused:
+        return ()
+    return (Step(call.name.replace("_", ""), call.arguments),)

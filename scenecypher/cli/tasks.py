@@ -1,0 +1,270 @@
+"""`scenecypher tasks`: list and show the tasks of the data sets or of a file, and check whether one is done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from scenecypher.cli.context import errors, open_store, output, print_json
+from scenecypher.cli.scenes import AsJson
+from scenecypher.errors import InputError, SceneNotFound, did_you_mean
+
+if TYPE_CHECKING:
+    from db.catalog import SceneInfo
+    from db.scene import SceneGraph
+    from db.store import SceneStore
+    from importers.task import ActionGoal, GoalKind, Task
+    from planner.goal_check import GoalCheck
+
+tasks_app = typer.Typer(
+    name="tasks", help="The tasks of the data sets, and whether they are done.", no_args_is_help=True
+)
+
+TaskId = Annotated[str, typer.Argument(metavar="TASK", help="A task's id, as `tasks list` shows it: eai/963_2.")]
+File = Annotated[
+    Path | None, typer.Option("--file", metavar="FILE", help="Take the tasks of this GraSIF file, by the ids in it.")
+]
+LONGEST_LINE = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A task, how to read the scene that it starts in, and the command that brings that scene into the database."""
+
+    task: Task
+    graph: Callable[[], SceneGraph]
+    command: str
+
+
+@dataclass(slots=True)
+class Listing:
+    """Tasks, and the data sets that can't be read with the reason."""
+
+    tasks: list[Task] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+@tasks_app.command("list")
+def list_tasks(
+    *,
+    dataset: Annotated[str | None, typer.Option("--dataset", metavar="NAME", help="Only this data set.")] = None,
+    file: File = None,
+    category: Annotated[str | None, typer.Option("--category", help="Only this category of the source's.")] = None,
+    goal: Annotated[str | None, typer.Option("--goal", help="Only goals of: graph, actions, both, question.")] = None,
+    about: Annotated[str, typer.Option("--about", metavar="TEXT", help="Only where id or instruction has TEXT.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List tasks: id, kind of goal, scene and instruction; and count them."""
+    _check_kind(goal)
+    listing = _of_file(file) if file else _of_datasets(dataset)
+    listing.tasks = [
+        task
+        for task in listing.tasks
+        if category in {None, task.category}
+        and goal in {None, task.goal_kind}
+        and about.casefold() in f"{task.id} {task.instruction}".casefold()
+    ]
+    if as_json:
+        print_json({"tasks": list(map(_row, listing.tasks)), "counts": _counts(listing), "missing": listing.missing})
+        return
+    table = Table("task", "goal", "scene", "instruction", box=None, pad_edge=False)
+    for task in listing.tasks:
+        table.add_row(*map(Text, (task.id, task.goal_kind, task.scene, _line(task.instruction))))
+    output().print(table)
+    for name, counts in _counts(listing).items():
+        parts = ", ".join(f"{number:,} {what}" for what, number in counts.items())
+        output().print(f"{name}: {parts}", style="dim", markup=False)
+    for name, why in listing.missing.items():
+        errors().print(f"{name} is left out: {why}", style="yellow", markup=False)
+
+
+@tasks_app.command()
+def show(task_id: TaskId, *, file: File = None, as_json: AsJson = False) -> None:
+    """Show a task: instruction, scene, the goal in words and as its source writes it, budget, recorded program."""
+    found = _found(task_id, file)
+    document = _document(found)
+    if as_json:
+        print_json(document)
+        return
+    out = output()
+    out.print(found.task.id, style="bold", markup=False, end="  ")
+    out.print(" ".join(found.task.instruction.split()), markup=False)
+    for title in ("scene", "import", "source", "category", "answer", "formula", "budget"):
+        if document[title]:
+            out.print(f"  {title}: {document[title]}", markup=False)
+    for title, lines in (("goal", document["goal"]), ("program", document["program"])):
+        if lines:
+            out.print(f"  {title}:", markup=False)
+        for line in lines:
+            out.print(f"    {line}", markup=False)
+
+
+@tasks_app.command()
+def check(
+    task_id: TaskId,
+    scene: Annotated[str | None, typer.Argument(metavar="[SCENE]", help="Where; else the task's own scene.")] = None,
+    *,
+    file: File = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check whether a task is done in a scene of the database, by one query; exit code 1 says that it is not."""
+    from planner.goal_check import check_task  # noqa: PLC0415
+
+    found = _found(task_id, file)
+    if found.task.goal_kind == "question":
+        raise InputError(f"{task_id} is a question, which no graph answers; `scenecypher tasks show` has its answer")
+    with open_store() as store:
+        info = _scene(store, scene, found)
+        done = check_task(store, info, found.task)
+    if as_json:
+        print_json(_verdict(found.task, info, done))
+    else:
+        _tell(found.task, info, done)
+    if not done.met:
+        raise typer.Exit(1)
+
+
+def _check_kind(goal: str | None) -> None:
+    kinds: tuple[GoalKind, ...] = ("graph", "actions", "both", "question")
+    if goal is not None and goal not in kinds:
+        raise InputError(f"no goals are of kind {goal[:60]!r}{did_you_mean(goal[:60], kinds)}; give {', '.join(kinds)}")
+
+
+def _of_file(file: Path) -> Listing:
+    from importers.grasif import read_file  # noqa: PLC0415
+
+    return Listing(list(read_file(file)[1]))
+
+
+def _of_datasets(name: str | None) -> Listing:
+    """All tasks of the data set `name`; without a name those of each that is installed."""
+    from importers import datasets  # noqa: PLC0415
+
+    if name is not None:
+        return Listing(list(datasets.dataset(name).tasks()))
+    listing = Listing()
+    for row in datasets.DATASETS.values():
+        try:
+            listing.tasks += row.tasks()
+        except InputError as error:
+            listing.missing[row.name] = str(error)
+    return listing
+
+
+def _found(task_id: str, file: Path | None) -> Found:
+    """The task of this id, in `file` where one is given. Raises InputError."""
+    if file is None:
+        return _found_in_datasets(task_id)
+    from importers.grasif import read_file  # noqa: PLC0415
+
+    scene, tasks = read_file(file)
+    known = {task.id: task for task in tasks}
+    if task_id not in known:
+        hint = did_you_mean(task_id[:60], tuple(known)) or f"; it has {', '.join(known) or 'none'}"
+        raise InputError(f"{file} has no task {task_id[:60]!r}{hint}")
+    return Found(known[task_id], lambda: scene.graph, f"scenecypher import grasif {file}")
+
+
+def _found_in_datasets(task_id: str) -> Found:
+    from importers import datasets  # noqa: PLC0415
+
+    dataset, task = datasets.task(task_id)
+    within = task_id.partition("/")[2]
+    return Found(task, lambda: next(dataset.scenes(within)).graph, dataset.command(task_id))
+
+
+def _scene(store: SceneStore, name: str | None, found: Found) -> SceneInfo:
+    """The scene to check. Raises SceneNotFound, saying how to import the task's own."""
+    try:
+        return store.find(name or found.task.scene)
+    except SceneNotFound as error:
+        if name is not None:
+            raise
+        msg = f"{found.task.id} is set in {found.task.scene}, which is not in the database: run `{found.command}`"
+        raise InputError(msg) from error
+
+
+def _row(task: Task) -> dict[str, Any]:
+    return {
+        "id": task.id,
+        "goal": task.goal_kind,
+        "scene": task.scene,
+        "instruction": task.instruction,
+        "category": task.category,
+    }
+
+
+def _counts(listing: Listing) -> dict[str, dict[str, int]]:
+    """How many tasks of each kind of goal each data set has; ids in a file need not name one."""
+    counts: dict[str, Counter[str]] = {}
+    for task in listing.tasks:
+        name, slash, _ = task.id.partition("/")
+        counts.setdefault(name if slash else "in all", Counter())[task.goal_kind] += 1
+    return {name: {"tasks": counted.total(), **dict(sorted(counted.items()))} for name, counted in counts.items()}
+
+
+def _document(found: Found) -> dict[str, Any]:
+    from db.condition import condition_document  # noqa: PLC0415
+
+    task = found.task
+    return {
+        **_row(task),
+        "kind": task.goal_kind,
+        "goal": list(_goal_lines(task, found.graph())),
+        "condition": condition_document(task.goal) if task.has_graph_goal else None,
+        "action_goals": [list(alternatives) for alternatives in task.action_goals],
+        "formula": task.formula,
+        "budget": task.budget,
+        "program": [str(step) for step in task.program],
+        "answer": task.answer,
+        "source": task.source,
+        "import": found.command,
+    }
+
+
+def _goal_lines(task: Task, graph: SceneGraph) -> Iterator[str]:
+    from db.condition import conjuncts, explain  # noqa: PLC0415
+
+    yield from (f"first do: {' or '.join(alternatives)}" for alternatives in task.action_goals)
+    if task.has_graph_goal:
+        yield from (explain(part, graph, {}) for part in conjuncts(task.goal))
+
+
+def _verdict(task: Task, scene: SceneInfo, done: GoalCheck) -> dict[str, Any]:
+    return {
+        "task": task.id,
+        "scene": scene.name,
+        "version": done.goal.version,
+        "met": done.met,
+        "missing": list(done.goal.missing),
+        "missing_actions": [list(alternatives) for alternatives in done.missing_actions],
+    }
+
+
+def _tell(task: Task, scene: SceneInfo, done: GoalCheck) -> None:
+    out = output()
+    verdict, style = ("done", "bold green") if done.met else ("not done", "bold red")
+    out.print(f"{task.id}: {verdict}", style=style, markup=False, end=" ")
+    out.print(f"in {scene.name}, version {done.goal.version}", markup=False)
+    for sentence in (*done.goal.missing, *_action_lines(done.missing_actions)):
+        out.print(f"  missing: {sentence}", markup=False)
+    if task.action_goals:
+        held = f"the {len(done.steps):,} actions in the scene's history that still hold"
+        out.print(f"  its action goals were checked on {held}", style="dim", markup=False)
+
+
+def _action_lines(goals: Sequence[ActionGoal]) -> Iterator[str]:
+    for number, alternatives in enumerate(goals):
+        yield f"{'then' if number else 'nobody did'} {' or '.join(alternatives)}"
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
