@@ -11,6 +11,8 @@ from chat.model import Usage
 from db.catalog import SceneInfo
 from planner.actions.execution import Infeasible
 from planner.actions.simulator import Simulator
+from planner.actions.text import parse
+from planner.actions.vocabularies import DONE
 from planner.events import Acted, Asked, Cause, Corrected, Event, Finished, Outcome, Proposed, Refused, Retrieved
 from planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Method
 from retriever.retrieval import Retrieval
@@ -113,7 +115,10 @@ class Session:
             case Ask():
                 feedback, spent = yield from self._ask(decision, spent)
             case Act():
+                actions = spent.actions
                 feedback, spent = yield from self._act(decision, spent)
+                if spent.actions > actions and ends(decision.action):
+                    decision = Done(decision.reason)
             case Done() | GiveUp():
                 feedback = ""
             case _:
@@ -161,6 +166,11 @@ def ended_by(decision: Decision | None) -> tuple[Outcome, str] | None:
             return "given_up", reason
         case _:
             return None
+
+
+def ends(action: str) -> bool:
+    """Whether an action that was carried out is the one that says that all is done (GraSIF's ``done``)."""
+    return parse(action).name == DONE
 
 
 def cause_of(rejected: RejectedError) -> Cause:

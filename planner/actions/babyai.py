@@ -1,8 +1,8 @@
 """BabyAI's three actions as the papers have them: pick up, remove, open; each walks up to its node first.
 
 The graph says what is in which room and in the hand, and which doors are open; an open door into a room stands for a
-way there. What stands in the way of what is a matter of cells, on which `planner.actions.minigrid` decides; an operator
-leaves every `center` as it was.
+way there. What stands in the way of what is a matter of cells, on which `planner.actions.minigrid` decides: the graph
+does not know in which cell the agent, and what it moved, come to stand, so that an operator forgets their `center`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from planner.actions.operator import (
     Become,
     Choose,
     Effect,
+    Forget,
     Operator,
     Parameter,
     Relate,
@@ -53,7 +54,11 @@ IN_REACH: Final = Requirement(
 SHUT: Final = Choose("shut", (And((Related("there", "CONNECTS", "shut"), HasState("shut", "closed"))),))
 LIFTABLE: Final = Requirement(HasAffordance("x", "grabbable"), "{x} can not be lifted", "affordance")
 NOT_IN_HAND: Final = Requirement(Not(Related(AGENT, "HOLDS", "x")), "{agent} holds {x} already", "already")
-COME_THERE: Final[tuple[Effect, ...]] = (Unrelate(AGENT, ("INSIDE",)), Relate(AGENT, "INSIDE", "there"))
+COME_THERE: Final[tuple[Effect, ...]] = (
+    Unrelate(AGENT, ("INSIDE",)),
+    Relate(AGENT, "INSIDE", "there"),
+    Forget(AGENT, "center"),
+)
 
 
 def fits(key: str, door: str) -> tuple[Condition, ...]:
@@ -73,6 +78,8 @@ PICKUP: Final = Operator(
         Relate("held", "INSIDE", "here"),
         Unrelate("x", ("INSIDE",)),
         Relate(AGENT, "HOLDS", "x"),
+        Forget("x", "center"),
+        Forget("held", "center"),
         *COME_THERE,
     ),
     "walk to a thing and take it into the hand; what was in the hand is put down first",
@@ -83,7 +90,7 @@ REMOVE: Final = Operator(
     "remove",
     (Parameter("x", "a key, a ball or a box"),),
     (LIFTABLE, NOT_IN_HAND, IN_REACH),
-    (When(bound("held"), (), COME_THERE),),
+    (Forget("x", "center"), Forget("held", "center"), Forget(AGENT, "center"), When(bound("held"), (), COME_THERE)),
     "walk to a thing and put it aside, where it is in the way of nothing; what is in the hand stays there",
     (HERE, THERE, HELD, SHUT),
 )

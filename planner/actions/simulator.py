@@ -15,11 +15,12 @@ from db.look import look
 from db.reference import resolve
 from db.store import SceneStore
 from planner.actions.execution import Infeasible, Unmet, call_of, chosen, simulate
+from planner.actions.macro import Macro
 from planner.actions.operator import AGENT, Operator, Repair
 from planner.actions.pruning import few_reads, reads_of
 from planner.actions.reading import Way, choices_needs
 from planner.actions.text import Call, operator_of, parse
-from planner.actions.vocabularies import operators_of
+from planner.actions.vocabularies import macros_of, operators_of
 from scenecypher.errors import ActionRefused, UnknownReference
 
 MOST_INSERTED = 8
@@ -50,15 +51,32 @@ class Simulator:
     ) -> None:
         self.scene, self.fix = scene, fix
         self.operators: Mapping[str, Operator] = operators_of(scene.vocabulary)
+        self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
         self._store, self._actor, self._agent = store, actor, agent
 
     def act(self, text: str) -> Iterator[Step]:
         """Carry out an action such as ``grab(soap_1001)``: each step as it is committed, the asked one last.
 
-        Raises ActionRefused (Infeasible with the unmet requirements) or UnknownReference, with nothing of that
-        action committed; what was inserted before it stays.
+        A macro is carried out as its steps, of which the last counts as the asked one; with `fix` each is corrected
+        like any other action. Raises ActionRefused (Infeasible with the unmet requirements) or UnknownReference, with
+        nothing of that action committed; what was inserted before it stays.
         """
-        yield from self._corrected(parse(text), None, set())
+        call = parse(text)
+        if call.name in self.macros:
+            yield from self._expanded(call, self.macros[call.name])
+        else:
+            yield from self._corrected(call, None, set())
+
+    def _expanded(self, call: Call, macro: Macro) -> Iterator[Step]:
+        """The steps of a macro; those before the last are left out where they are done already."""
+        *first, last = macro.steps(call)
+        for step in first:
+            try:
+                yield from self._corrected(step, f"{call} asks for it", set())
+            except Infeasible as refusal:
+                if any(part.requirement.fault != "already" for part in refusal.unmet):
+                    raise
+        yield from self._corrected(last, None, set())
 
     def _corrected(self, call: Call, because: str | None, inserted: set[Call]) -> Iterator[Step]:
         while True:
@@ -78,7 +96,7 @@ class Simulator:
                 raise Infeasible(str(call), (*refused, *deeper.unmet)) from deeper
 
     def _perform(self, call: Call, because: str | None) -> Step:
-        operator = operator_of(call, self.operators)
+        operator = operator_of(call, self.operators, self.macros)
         try:
             return self._commit(operator, call, because)
         except _Unseen as unseen:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from types import MappingProxyType
+from typing import Final, Protocol
 
 from planner.actions.operator import Operator
 from scenecypher.errors import ActionRefused, did_you_mean
@@ -13,6 +14,15 @@ from scenecypher.errors import ActionRefused, did_you_mean
 LONGEST: Final = 2_000
 _CALL: Final = re.compile(r"\s*([^\W\d][\w -]*?)\s*\((.*)\)\s*;?\s*", re.DOTALL)
 _ARGUMENT: Final = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^,"'()]*(?:'[^,"'()]+)*))\s*(,|$)""")
+
+
+class Signed(Protocol):
+    """What is called like an action."""
+
+    @property
+    def signature(self) -> str:
+        """As it is typed."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +45,17 @@ def parse(text: str) -> Call:
     return Call(re.sub(r"[ -]+", "_", found[1].lower()), arguments)
 
 
-def operator_of(call: Call, operators: Mapping[str, Operator]) -> Operator:
-    """The operator that is called. Raises ActionRefused for an unknown one, or the wrong number of arguments."""
+def operator_of(
+    call: Call, operators: Mapping[str, Operator], macros: Mapping[str, Signed] = MappingProxyType({})
+) -> Operator:
+    """The operator that is called. Raises ActionRefused for an unknown one, or the wrong number of arguments.
+
+    What else could have been called, `macros`, is named in the refusal.
+    """
     operator = operators.get(call.name)
     if operator is None:
-        known = ", ".join(each.signature for each in operators.values())
-        hint = did_you_mean(call.name, tuple(operators))
+        known = ", ".join(each.signature for each in (*operators.values(), *macros.values()))
+        hint = did_you_mean(call.name, (*operators, *macros))
         raise ActionRefused(_short(str(call)), [f"there is no action {call.name!r}{hint}; choose one of {known}"])
     if len(call.arguments) != len(operator.parameters):
         wanted = f"it takes {len(operator.parameters)}, as in {operator.signature}"

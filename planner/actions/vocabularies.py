@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from planner.actions import virtualhome, virtualhome_ext
+from planner.actions import babyai, grasif, virtualhome, virtualhome_ext
+from planner.actions.macro import Macro
 from planner.actions.operator import Operator
 from scenecypher.errors import InputError
 
 OPERATORS: Final[Mapping[str, Mapping[str, Operator]]] = {
     "virtualhome": virtualhome.OPERATORS,
     "virtualhome_ext": virtualhome_ext.OPERATORS,
+    "grasif": grasif.OPERATORS,
+    "babyai": babyai.OPERATORS,
 }
+
+MACROS: Final[Mapping[str, Mapping[str, Macro]]] = {
+    "grasif": grasif.MACROS,
+}
+"""Actions that are carried out as several others; vocabularies that are not here have none."""
+
+DONE: Final = grasif.DONE.name
+"""The action that ends an episode, where a vocabulary has one."""
 
 
 def operators_of(vocabulary: str) -> Mapping[str, Operator]:
@@ -24,11 +35,19 @@ def operators_of(vocabulary: str) -> Mapping[str, Operator]:
     return OPERATORS[vocabulary]
 
 
-def action_list(operators: Mapping[str, Operator]) -> str:
+def macros_of(vocabulary: str) -> Mapping[str, Macro]:
+    """The actions that stand for several others, by name; maybe none."""
+    return MACROS.get(vocabulary, {})
+
+
+def action_list(operators: Mapping[str, Operator], macros: Mapping[str, Macro] | None = None) -> str:
     """What a model is told of the actions: one a line."""
-    return "\n".join(_line(operator) for operator in operators.values())
+    actions: tuple[Operator | Macro, ...] = (*operators.values(), *(macros or {}).values())
+    return "\n".join(map(_line, actions))
 
 
-def _line(operator: Operator) -> str:
-    roles = "; ".join(f"{parameter.name}: {parameter.words}" for parameter in operator.parameters)
-    return f"{operator.signature}: {operator.words} ({roles})"
+def _line(action: Operator | Macro) -> str:
+    roles = [f"{parameter.name}: {parameter.words}" for parameter in action.parameters]
+    if isinstance(action, Macro):
+        roles.insert(1, f"{action.word}: {', '.join(action.ways)}")
+    return f"{action.signature}: {action.words} ({'; '.join(roles)})"

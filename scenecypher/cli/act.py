@@ -34,7 +34,7 @@ def act(
     with open_store() as store:
         simulator = Simulator(store, store.find(scene), agent=agent, fix=fix)
         if action is None:
-            typer.echo(action_list(simulator.operators))
+            typer.echo(action_list(simulator.operators, simulator.macros))
             return
         steps: list[Step] = []
         for step in simulator.act(action):

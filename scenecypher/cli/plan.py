@@ -78,7 +78,7 @@ def session_events(
     schema = schema_text(enumerator.of(scene), instruction, vocabulary=scene.vocabulary)
     asker = Retriever(model, open_gate(store), enumerator)
     session = Session(method_named(method, model), simulator, asker, budget=budget, reprompt=reprompt)
-    return session.run(Memory(instruction, action_list(simulator.operators), schema))
+    return session.run(Memory(instruction, action_list(simulator.operators, simulator.macros), schema))
 
 
 def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:

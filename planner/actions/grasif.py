@@ -1,0 +1,252 @@
+"""GraSIF's actions (LookPlanGraph, appendix F): a robot with one hand among rooms, assets and objects.
+
+A node is on, in, under or attached to one other at most, and what it holds moves along with it. What is inside
+something closed can be neither seen nor touched.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from db.condition import (
+    And,
+    Condition,
+    Exists,
+    HasAffordance,
+    HasKind,
+    HasState,
+    Not,
+    Or,
+    PropertyEquals,
+    Related,
+    Same,
+    Within,
+)
+from db.schema import VOCABULARIES
+from planner.actions.macro import Macro
+from planner.actions.operator import (
+    AGENT,
+    Assign,
+    Become,
+    Choose,
+    ForEach,
+    Operator,
+    Parameter,
+    Relate,
+    Repair,
+    Requirement,
+    Unrelate,
+    bound,
+)
+
+CONTAINMENT: Final = VOCABULARIES["grasif"].containment
+
+HERE: Final = Choose("here", (Related(AGENT, "INSIDE", "here"),))
+HELD: Final = Choose("held", (Related(AGENT, "HOLDS", "held"),))
+
+
+def carried(x: str) -> Condition:
+    """`x` is in the agent's hand, or in or on what is."""
+    return Or((Same(x, "held"), Within(x, "held", CONTAINMENT)))
+
+
+def room_of(x: str) -> Choose:
+    """The room that `x` is in, over any number of things."""
+    return Choose("room", (And((Within(x, "room", CONTAINMENT), HasKind("room", "Place"))),))
+
+
+def lid_of(x: str) -> Choose:
+    """Something closed that `x` is inside of, over any number of things."""
+    inside = Exists("content", And((Within(x, "content", CONTAINMENT), Related("content", "INSIDE", "lid"))))
+    closed = And((HasState("lid", "closed"), Or((Related(x, "INSIDE", "lid"), inside))))
+    return Choose("lid", (And((Within(x, "lid", CONTAINMENT), closed)),))
+
+
+def same_room(x: str) -> Requirement:
+    """The agent is in the room of `x`, or carries it."""
+    return Requirement(
+        Or((Same("here", "room"), carried(x))), f"{{{x}}} is not in the agent's room", repair=Repair("go_to", ("room",))
+    )
+
+
+def not_shut_in(x: str) -> Requirement:
+    """Nothing closed holds `x`."""
+    return Requirement(
+        Not(bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=Repair("open", ("lid",))
+    )
+
+
+def within_reach(x: str) -> tuple[Requirement, ...]:
+    """The agent can touch `x`; needs what `reach` chooses."""
+    return same_room(x), not_shut_in(x)
+
+
+def reach(x: str) -> tuple[Choose, ...]:
+    """What `within_reach` reads."""
+    return HERE, HELD, room_of(x), lid_of(x)
+
+
+def afford(x: str, action: str, doing: str) -> Requirement:
+    """`x` admits the action."""
+    return Requirement(HasAffordance(x, action), f"{{{x}}} can not be {doing}", "affordance")
+
+
+A_FREE_HAND: Final = Requirement(
+    Or((Not(bound("held")), Same("x", "held"))),
+    "{agent} holds {held}, and has one hand",
+    repair=Repair(
+        "put_on",
+        ("surface",),
+        (
+            HERE,
+            Choose("surface", (And((Related("surface", "INSIDE", "here"), HasAffordance("surface", "put_on"))),)),
+        ),
+    ),
+)
+SOMETHING_HELD: Final = Requirement(bound("held"), "{agent} holds nothing: pick something up first")
+
+
+def put(action: str, relation: str, doing: str, words: str, *extra: Requirement) -> Operator:
+    """What is held comes to have `relation` to the destination."""
+    return Operator(
+        action,
+        (Parameter("x", "where what is held shall be: an asset or an object"),),
+        (
+            SOMETHING_HELD,
+            afford("x", action, doing),
+            Requirement(Not(carried("x")), "{x} is in the hand itself: choose what stands elsewhere", "affordance"),
+            *within_reach("x"),
+            *extra,
+        ),
+        (Unrelate(AGENT, ("HOLDS",), "held"), Relate("held", relation, "x")),
+        words,
+        reach("x"),
+    )
+
+
+def switch(action: str, state: str, instead_of: str, *, words: str) -> Operator:
+    """What is within reach comes to be in another state."""
+    return Operator(
+        action,
+        (Parameter("x", "an asset or an object"),),
+        (
+            afford("x", action, f"brought to be {state}"),
+            Requirement(Not(HasState("x", state)), f"{{x}} is {state} already", "already"),
+            *within_reach("x"),
+        ),
+        (Become("x", state, instead_of=instead_of),),
+        words,
+        reach("x"),
+    )
+
+
+GO_TO: Final = Operator(
+    "go_to",
+    (Parameter("x", "a room"),),
+    (
+        Requirement(
+            HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
+        ),
+    ),
+    (Unrelate(AGENT, ("INSIDE",), "here"), Relate(AGENT, "INSIDE", "x")),
+    "go to a room; what is held comes along",
+    (HERE,),
+)
+
+PICK_UP: Final = Operator(
+    "pick_up",
+    (Parameter("x", "an object that can be picked up"),),
+    (
+        afford("x", "pick_up", "picked up"),
+        Requirement(Not(Same("x", "held")), "{agent} holds {x} already", "already"),
+        Requirement(
+            Not(bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
+        ),
+        *within_reach("x"),
+        A_FREE_HAND,
+    ),
+    (Unrelate("x", CONTAINMENT, "parent"), Relate(AGENT, "HOLDS", "x")),
+    "take an object into the one hand, with all that is in or on it",
+    (
+        *reach("x"),
+        Choose("parent", tuple(Related("x", type_, "parent") for type_ in CONTAINMENT)),
+        Choose("other", (And((Related("other", "HOLDS", "x"), Not(Same("other", AGENT)))),)),
+    ),
+)
+
+PUT_ON: Final = put("put_on", "ON", "something to put things on", "put what is held on an asset or object")
+PUT_INSIDE: Final = put(
+    "put_inside",
+    "INSIDE",
+    "something to put things into",
+    "put what is held into an asset or object, which must not be closed",
+    Requirement(Not(HasState("x", "closed")), "{x} is closed", repair=Repair("open", ("x",))),
+)
+PUT_UNDER: Final = put(
+    "put_under", "UNDER", "something to put things under", "put what is held under an asset or object"
+)
+ATTACH: Final = put("attach", "ATTACHED_TO", "something to fix things to", "fix what is held to an asset or object")
+
+OPEN: Final = switch("open", "open", "closed", words="open an asset or object, so that what is inside can be reached")
+CLOSE: Final = switch("close", "closed", "open", words="close an asset or object")
+TURN_ON: Final = switch("turn_on", "on", "off", words="turn a device on")
+TURN_OFF: Final = switch("turn_off", "off", "on", words="turn a device off")
+
+UNSEEN: Final = PropertyEquals("child", "seen", value=False)
+"""True in a belief only: in the world nothing is unseen."""
+
+DISCOVER: Final = Operator(
+    "discover_objects",
+    (Parameter("x", "an asset or an object, no room"),),
+    (
+        Requirement(
+            Not(HasKind("x", "Place")), "{x} is a room: discover the assets and objects in it, one by one", "affordance"
+        ),
+        *within_reach("x"),
+        Requirement(
+            Not(And((HasState("x", "closed"), HasAffordance("x", "open")))),
+            "{x} is closed, so that nothing inside can be seen",
+            repair=Repair("open", ("x",)),
+        ),
+    ),
+    (
+        ForEach(
+            "child",
+            And((Or(tuple(Related("child", type_, "x") for type_ in CONTAINMENT)), UNSEEN)),
+            (Assign("child", "seen", value=True),),
+        ),
+    ),
+    "look what is on and inside an asset or object; it changes nothing in the world",
+    reach("x"),
+)
+
+DONE: Final = Operator(
+    "done",
+    (Parameter("x", "any node"),),
+    (),
+    (),
+    "say that the instruction is carried out, which ends the episode",
+)
+
+REARRANGE: Final = Macro(
+    "rearrange",
+    (Parameter("x", "the object"), Parameter("y", "its destination, an asset or an object")),
+    word="relation",
+    ways={
+        "ontop": (("pick_up", "x"), ("put_on", "y")),
+        "inside": (("pick_up", "x"), ("put_inside", "y")),
+        "under": (("pick_up", "x"), ("put_under", "y")),
+        "attached_to": (("pick_up", "x"), ("attach", "y")),
+    },
+    aliases={"ontop_of": "ontop", "on": "ontop", "inside_of": "inside", "in": "inside", "attached": "attached_to"},
+    words="bring an object to where it shall be: go there, pick it up, bring it, put it",
+)
+
+OPERATORS: Final = {
+    operator.name: operator
+    for operator in (
+        *(GO_TO, PICK_UP, PUT_ON, PUT_INSIDE, PUT_UNDER, ATTACH),
+        *(OPEN, CLOSE, TURN_ON, TURN_OFF, DISCOVER, DONE),
+    )
+}
+MACROS: Final = {REARRANGE.name: REARRANGE}

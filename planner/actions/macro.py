@@ -1,0 +1,46 @@
+"""Actions that are carried out as several others, as data: LookPlanGraph's `rearrange`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from planner.actions.operator import Parameter
+from planner.actions.text import Call
+from scenecypher.errors import ActionRefused, did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """One action that stands for several; a word among its arguments says which.
+
+    It is written ``name(first, word, others)``. `ways` gives the steps by that word, each the name of an operator and
+    the parameter that it is done with; `aliases` are other spellings.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    word: str
+    ways: Mapping[str, tuple[tuple[str, str], ...]]
+    words: str
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def signature(self) -> str:
+        """As it is typed: ``rearrange(x, relation, y)``."""
+        first, *others = (parameter.name for parameter in self.parameters)
+        return f"{self.name}({', '.join((first, self.word, *others))})"
+
+    def steps(self, call: Call) -> tuple[Call, ...]:
+        """What `call` is carried out as. Raises ActionRefused."""
+        if len(call.arguments) != len(self.parameters) + 1:
+            wanted = f"it takes {len(self.parameters) + 1}, as in {self.signature}"
+            raise ActionRefused(str(call), [f"{len(call.arguments)} arguments are given; {wanted}"])
+        first, word, *others = call.arguments
+        word = self.aliases.get(word.casefold(), word.casefold())
+        if word not in self.ways:
+            known = ", ".join(self.ways)
+            hint = did_you_mean(word[:60], tuple(self.ways))
+            raise ActionRefused(str(call), [f"{word[:60]!r} is no {self.word}{hint}; choose one of {known}"])
+        nodes = dict(zip((parameter.name for parameter in self.parameters), (first, *others), strict=True))
+        return tuple(Call(name, (nodes[parameter],)) for name, parameter in self.ways[word])
