@@ -120,6 +120,18 @@ def _office_tasks(only: str | None, *, subset: str) -> Iterator[Task]:
     return offices.tasks(subset, only)
 
 
+def _home_scenes(only: str | None) -> Iterator[ImportedScene]:
+    from importers import homes  # noqa: PLC0415
+
+    return homes.scenes(only)
+
+
+def _home_tasks(only: str | None) -> Iterator[Task]:
+    from importers import homes  # noqa: PLC0415
+
+    return homes.tasks(only)
+
+
 def _level_scenes(only: str | None, *, level: str) -> Iterator[ImportedScene]:
     from importers import babyai  # noqa: PLC0415
 
@@ -175,7 +187,7 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="eai",
             title="VirtualHome, as the Embodied Agent Interface sets it",
             source="eai-eval",
-            install="pip install 'scenecypher[virtualhome]'",
+            install="pip install --no-deps eai-eval==1.0.5",
             importing="scenecypher import virtualhome --only {}",
             read_scenes=_virtualhome_scenes,
             read_tasks=_virtualhome_tasks,
@@ -193,12 +205,21 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="robothow",
             title="RobotHow's programs of moving and switching things, in GraSIF's terms",
             source="eai-eval",
-            install="pip install 'scenecypher[virtualhome]'",
+            install="pip install --no-deps eai-eval==1.0.5",
             importing="scenecypher import grasif --subset robothow --only {}",
             read_scenes=_robothow_scenes,
             read_tasks=_robothow_tasks,
         ),
         _office("sayplan-office", "An office of 37 rooms, as large as SayPlan's"),
+        Dataset(
+            name="homes",
+            title="Two homes of ours, the same ten tasks in each",
+            source="SceneCypher, made by hand",
+            install="",
+            importing="scenecypher import homes",
+            read_scenes=_home_scenes,
+            read_tasks=_home_tasks,
+        ),
         _level("trv1", "BabyAI, traversal with a blocked door"),
         _level("trv2", "BabyAI, traversal with a door blocked on both sides"),
         _level("numqa", "BabyAI, questions that take counting"),

@@ -96,6 +96,20 @@ def grasif(
     _import_and_print(sources, dry_run=dry_run, as_json=as_json)
 
 
+@import_app.command()
+def homes(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FOLDER", help="Homes: folders of graph.json and tasks.json, or folders of such."),
+    ] = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Import homes with tasks given as desired states: your own folders, or our two."""
+    _import_and_print(list(_of_homes(paths)), dry_run=dry_run, as_json=as_json)
+
+
 @import_app.command("json")
 def documents(
     paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders or globs of scene documents.")],
@@ -178,6 +192,16 @@ def _of_office(only: str | None, *, subset: str) -> Iterator[Source]:
     if only is not None:
         raise InputError(f"{subset} is one scene; leave out --only {only[:60]}")
     yield Source(offices.scene_name(subset), offices.scene_name(subset), partial(offices.scene, subset))
+
+
+def _of_homes(paths: Sequence[str] | None) -> Iterator[Source]:
+    from importers import homes as reader  # noqa: PLC0415
+
+    if not paths:
+        yield from (Source(scene.name, scene.name, partial(_same, scene)) for scene in reader.scenes())
+        return
+    for folder in (folder for path in paths for folder in reader.folders(Path(path))):
+        yield Source(str(folder), reader.scene_name(folder), partial(reader.read_scene, folder))
 
 
 _SUBSETS: Mapping[str, Callable[[str | None], Iterator[Source]]] = {

@@ -1,0 +1,166 @@
+"""Tasks in a home as desired states, such as ``plum INSIDE garbagecan`` (SG², Table 8), as Tasks with Conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from db.condition import And, Condition, Exists, HasClass, HasState, Id, Related, Term
+from db.imported import ImportedScene
+from db.problems import Problem, problems_of, refusal
+from db.scene import SceneGraph
+from db.value import shown
+from importers.json_file import read_json
+from importers.task import Step, Task
+from importers.virtualhome_format import RELATIONS
+from importers.virtualhome_format import STATES as SOURCE_STATES
+from importers.virtualhome_graph import node_id
+from scenecypher.errors import did_you_mean
+
+STATES: Final[Mapping[str, str]] = {**SOURCE_STATES, "HEATED": "heated", "WASHED": "washed"}
+"""VirtualHome's states, and the two that appliances give to what is in them: no home begins with these."""
+
+BUDGET: Final = 30
+EXAMPLE: Final = "example"
+TESTED: Final = "tested"
+"""The two categories of tasks: shown to a model with their program, or set to it."""
+
+_STEP: Final = re.compile(r"\[(\w+)\]((?: <[^<>]+> \(\d+\))*)")
+_ARGUMENT: Final = re.compile(r"<([^<>]+)> \((\d+)\)")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class TaskForm(_Strict):
+    """One task: what is said, what shall be the case, and, of an example, a program that brings it about."""
+
+    id: str = Field(min_length=1)
+    instruction: str = Field(min_length=1)
+    goal: list[str] = Field(min_length=1)
+    example: bool = False
+    program: list[str] = []
+    budget: int = Field(BUDGET, ge=1)
+
+
+class TasksForm(_Strict):
+    """The file: what the home is called, and its tasks."""
+
+    title: str
+    tasks: list[TaskForm]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrong(Exception):
+    """What is wrong with a goal or a step."""
+
+    cause: str
+
+
+def read_tasks(path: Path, scene: ImportedScene) -> tuple[Task, ...]:
+    """The tasks of a file, set in `scene`. Raises DocumentError with all its problems, each at its JSON path."""
+    document = read_json(path)
+    try:
+        form = TasksForm.model_validate(document)
+    except ValidationError as error:
+        raise refusal(str(path), problems_of(error, document)) from error
+    problems = [*_repeated(form.tasks), *_problems(form.tasks, scene.graph)]
+    if problems:
+        raise refusal(str(path), problems)
+    return tuple(_task(task, scene) for task in form.tasks)
+
+
+def goal_of(facts: Sequence[str], graph: SceneGraph) -> Condition:
+    """All of `facts`, where a class that has several nodes stands for one and the same of them in all facts.
+
+    Raises ValueError for a fact that says nothing of this graph.
+    """
+    terms: dict[str, Term] = {}
+    try:
+        told: list[Condition] = [_fact(fact, graph, terms) for fact in facts]
+    except _Wrong as wrong:
+        raise ValueError(wrong.cause) from wrong
+    goal: Condition = And(tuple(told))
+    for class_, term in reversed(terms.items()):
+        if isinstance(term, str):
+            goal = Exists(term, And((HasClass(term, class_), goal)))
+    return goal
+
+
+def _fact(fact: str, graph: SceneGraph, terms: dict[str, Term]) -> Condition:
+    match fact.split():
+        case [x, state] if state in STATES:
+            return HasState(_term(x, graph, terms), STATES[state])
+        case [x, relation, y] if relation in RELATIONS:
+            return Related(_term(x, graph, terms), RELATIONS[relation], _term(y, graph, terms))
+        case [_, word] | [_, word, _]:
+            hint = did_you_mean(word[:60], (*STATES, *RELATIONS))
+            raise _Wrong(f"{shown(word)} is no state or relation here{hint}")
+    raise _Wrong(f"{shown(fact)} is no fact; write one like 'tv ON' or 'plum INSIDE garbagecan'")
+
+
+def _term(word: str, graph: SceneGraph, terms: dict[str, Term]) -> Term:
+    """The node of this id, the only one of this class, or a variable for one of several."""
+    if word in graph:
+        return Id(word)
+    found = graph.by_class.get(word, ())
+    if not found:
+        hint = did_you_mean(word[:60], (*graph.nodes, *graph.by_class))
+        raise _Wrong(f"no node and no class is called {shown(word)}{hint}")
+    return terms.setdefault(word, Id(found[0]) if len(found) == 1 else re.sub(r"\W", "_", f"a_{word}"))
+
+
+def _step(text: str, graph: SceneGraph) -> Step:
+    found = _STEP.fullmatch(text)
+    if not found:
+        raise _Wrong(f"{shown(text)} is no step; write one like '[grab] <plum> (12)'")
+    nodes = tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
+    for node in nodes:
+        if node not in graph:
+            raise _Wrong(f"no node has the id {shown(node)}{did_you_mean(node[:60], tuple(graph.nodes))}")
+    return Step(found[1].lower(), nodes)
+
+
+def _repeated(tasks: Sequence[TaskForm]) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for number, task in enumerate(tasks):
+        if first.setdefault(task.id, number) != number:
+            yield f"$.tasks[{number}].id", f"{shown(task.id)} is the id of tasks[{first[task.id]}] already"
+
+
+def _problems(tasks: Sequence[TaskForm], graph: SceneGraph) -> Iterator[Problem]:
+    for number, task in enumerate(tasks):
+        place = f"$.tasks[{number}]"
+        for i, fact in enumerate(task.goal):
+            try:
+                _fact(fact, graph, {})
+            except _Wrong as wrong:
+                yield f"{place}.goal[{i}]", wrong.cause
+        for i, step in enumerate(task.program):
+            try:
+                _step(step, graph)
+            except _Wrong as wrong:
+                yield f"{place}.program[{i}]", wrong.cause
+        if task.example and not task.program:
+            yield place, "an example needs a program that shows how it is done; add it, or leave out 'example'"
+
+
+def _task(task: TaskForm, scene: ImportedScene) -> Task:
+    return Task(
+        id=task.id,
+        instruction=task.instruction,
+        scene=scene.name,
+        goal=goal_of(task.goal, scene.graph),
+        action_goals=(),
+        budget=task.budget,
+        source=scene.source,
+        category=EXAMPLE if task.example else TESTED,
+        formula=", ".join(task.goal),
+        program=tuple(_step(step, scene.graph) for step in task.program),
+    )
