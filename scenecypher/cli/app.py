@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from scenecypher.cli import act, ask, db, demo, history, imports, plan, query, scenes
+from scenecypher.cli import act, ask, db, demo, history, imports, plan, query, scenes, tasks
 from scenecypher.cli.context import errors
 from scenecypher.errors import SceneCypherError
 
@@ -32,6 +32,7 @@ app.command("demo")(demo.demo)
 app.add_typer(imports.import_app, name="import")
 app.add_typer(scenes.scenes_app, name="scenes")
 scenes.scenes_app.command("schema")(ask.schema)
+app.add_typer(tasks.tasks_app, name="tasks")
 app.command("query")(query.query)
 app.command("ask")(ask.ask)
 app.command("act")(act.act)
