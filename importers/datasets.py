@@ -211,6 +211,7 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             read_tasks=_robothow_tasks,
         ),
         _office("sayplan-office", "An office of 37 rooms, as large as SayPlan's"),
+        _office("our-office", "An office of seven rooms, as large as that of LookPlanGraph's trial with a person"),
         Dataset(
             name="homes",
             title="Two homes of ours, the same ten tasks in each",

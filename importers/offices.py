@@ -12,7 +12,7 @@ from importers.grasif import NAME_PREFIX, read_file
 from importers.task import Task
 from scenecypher.errors import InputError, did_you_mean
 
-SUBSETS: Final[Mapping[str, str]] = {"sayplan-office": "sayplan_office.json"}
+SUBSETS: Final[Mapping[str, str]] = {"sayplan-office": "sayplan_office.json", "our-office": "our_office.json"}
 """The offices, and the files that come with the package. Their tasks' ids are a category and a number."""
 
 

@@ -83,7 +83,8 @@ def grasif(
     ] = None,
     *,
     subset: Annotated[
-        str | None, typer.Option("--subset", metavar="NAME", help="sayplan-office, behavior-1k or robothow.")
+        str | None,
+        typer.Option("--subset", metavar="NAME", help="sayplan-office, behavior-1k, robothow or our-office."),
     ] = None,
     only: Annotated[str | None, typer.Option("--only", metavar="ID", help="Only this scene.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
@@ -208,6 +209,7 @@ _SUBSETS: Mapping[str, Callable[[str | None], Iterator[Source]]] = {
     "sayplan-office": partial(_of_office, subset="sayplan-office"),
     "behavior-1k": _of_behavior,
     "robothow": _of_robothow,
+    "our-office": partial(_of_office, subset="our-office"),
 }
 """The sources of each subset's scenes, or of the one that `--only` names."""
 
