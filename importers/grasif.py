@@ -126,10 +126,11 @@ def _drafts(nodes: Nodes) -> Iterator[Draft]:
 
 def node_of(name: str, kind: str, facts: Facts | None = None) -> Node:
     """The node of a name, with what GraSIF says of an asset or an object."""
+    class_ = class_of(name) if isinstance(name, str) else name
     if facts is None:
-        return Node(name, kind, name, class_of(name))
+        return Node(name, kind, name, class_)
     traits = Properties({TRAITS: tuple(sorted(facts.properties))} if facts.properties else {})
-    return Node(name, kind, name, class_of(name), tuple(facts.states), tuple(facts.affordances), traits)
+    return Node(name, kind, name, class_, tuple(facts.states), tuple(facts.affordances), traits)
 
 
 def _links(nodes: Nodes) -> Iterator[Link]:

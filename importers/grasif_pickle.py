@@ -1,0 +1,233 @@
+"""GraSIF's released form, a pickled NetworkX graph, as a scene.
+
+The papers do not print its attributes, so the reading is that of the JSON form: node attributes have the names of its
+fields, and an edge says what `relation` and `related_to` say there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from db.imported import ImportedScene
+from db.problems import Problem, problems_of, refusal
+from db.value import shown
+from importers.assembly import Draft, Link, assembled
+from importers.grasif import DECLARED, NAME_PREFIX, node_of
+from importers.grasif_format import NOTHING, RELATIONS, Facts
+from importers.pickled import NETWORKX, Instance, read_pickle
+from scenecypher.errors import DocumentError
+
+SUFFIXES: Final = (".pkl", ".pickle", ".gpickle")
+
+KIND_ATTRIBUTES: Final = ("type", "kind", "node_type")
+KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("room", "rooms", "place", "places"), "Place"),
+    **dict.fromkeys(("asset", "assets"), "Asset"),
+    **dict.fromkeys(("object", "objects"), "Object"),
+    "agent": "Agent",
+}
+"""The names of the JSON form's lists, in one and in many. The node of the kind `scene`, the root, is left out."""
+ROOT: Final = "scene"
+
+FACTS: Final = ("states", "affordances", "properties")
+PLACED: Final[Mapping[str, str]] = {"room": "INSIDE", "location": "INSIDE", "holding": "HOLDS"}
+"""Node attributes that name another node; so do `relation` and `related_to` together."""
+
+EDGE_ATTRIBUTES: Final = ("relation", "type", "label")
+WORDS: Final[Mapping[str, str]] = {
+    **RELATIONS,
+    "inside": "INSIDE",
+    "ontop": "ON",
+    "holding": "HOLDS",
+    "holds": "HOLDS",
+}
+"""An edge without a word is `inside_of`, as the edges of the hierarchy are."""
+
+LEVELS: Final = ("Place", "Asset", "Object")
+"""From the top of the hierarchy; which way its edges run is seen from those that join two levels."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """What a NetworkX graph holds: attributes by key, and edges as (source key, target key, attributes)."""
+
+    directed: bool
+    nodes: Mapping[Any, dict[str, Any]]
+    edges: tuple[tuple[Any, Any, dict[str, Any]], ...]
+
+
+def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
+    """The scene of a pickled graph. Raises DocumentError with all its problems, or where it is more than a graph."""
+    graph = _graph_of(_only_graph(read_pickle(path), path), path)
+    kinds = {key: kind for key, attributes in graph.nodes.items() if (kind := _kind(attributes)) is not None}
+    problems = [*_attribute_problems(graph)]
+    drafts = [_draft(graph, key, kinds[key], problems) for key in graph.nodes if key in kinds]
+    links = [*_links_of_nodes(graph, kinds, problems)]
+    links += _links_of_edges(graph, kinds, problems, {(link.source, link.type, link.target) for link in links})
+    scene_graph, more = assembled(drafts, links, vocabulary="grasif", declared=DECLARED)
+    if problems or more:
+        raise refusal(str(path), problems + more)
+    return ImportedScene(name or NAME_PREFIX + path.stem, scene_graph, "grasif", declared=DECLARED, source=str(path))
+
+
+def _only_graph(value: Any, path: Path) -> Instance:
+    inner = [value] if isinstance(value, Instance) else value.values() if isinstance(value, dict) else value
+    found = [item for item in inner if isinstance(item, Instance)] if isinstance(inner, Iterable) else []
+    if len(found) != 1:
+        cause = f"one NetworkX graph is needed, here are {len(found)}; pickle one graph a file"
+        raise DocumentError(str(path), "$", cause)
+    return found[0]
+
+
+def _graph_of(instance: Instance, path: Path) -> _Graph:
+    class_ = instance.name.rpartition(".")[2]
+    nodes: Any = instance.state.get("_node", instance.state.get("node"))
+    neighbours: Any = instance.state.get("_adj", instance.state.get("adj"))
+    if class_ not in {"Graph", "DiGraph", "MultiGraph", "MultiDiGraph"} or not (_maps(nodes) and _maps(neighbours)):
+        cause = f"{instance.name.removeprefix(NETWORKX)} is no graph with nodes and edges; pickle a networkx.DiGraph"
+        raise DocumentError(str(path), "$", cause)
+    directed, many = "Di" in class_, class_.startswith("Multi")
+    edges = [(s, t, each) for s, ends in neighbours.items() for t, given in ends.items() for each in _each(given, many)]
+    return _Graph(directed, nodes, tuple(edges if directed else _once(edges)))
+
+
+def _maps(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(inner, dict) for inner in value.values())
+
+
+def _each(given: Any, many: bool) -> list[dict[str, Any]]:  # noqa: FBT001 - the graph's own flag
+    """The attributes of each edge between two nodes; what is no map is an edge without attributes."""
+    between = [*given.values()] if many and isinstance(given, dict) else [given]
+    return [attributes if isinstance(attributes, dict) else {} for attributes in between]
+
+
+def _once(edges: Iterable[tuple[Any, Any, dict[str, Any]]]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+    """An undirected graph has the same attributes at both ends of an edge."""
+    seen: set[tuple[frozenset[Any], int]] = set()
+    for source, target, attributes in edges:
+        edge = (frozenset((source, target)), id(attributes))
+        if edge not in seen:
+            seen.add(edge)
+            yield source, target, attributes
+
+
+def _kind(attributes: Mapping[str, Any]) -> str | None:
+    word = _word(attributes, KIND_ATTRIBUTES)
+    return KINDS.get(word.casefold()) if isinstance(word, str) else None
+
+
+def _word(attributes: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    return next((attributes[name] for name in names if attributes.get(name) is not None), None)
+
+
+def _is_root(attributes: Mapping[str, Any]) -> bool:
+    return bool(_word(attributes, KIND_ATTRIBUTES) == ROOT)
+
+
+def _attribute_problems(graph: _Graph) -> Iterator[Problem]:
+    known = {*KIND_ATTRIBUTES, *FACTS, *PLACED, "name", "relation", "related_to"}
+    for key, attributes in graph.nodes.items():
+        if _is_root(attributes):
+            continue
+        if _kind(attributes) is None:
+            word = _word(attributes, KIND_ATTRIBUTES)
+            yield _place(key), f"its type should be one of {', '.join(KINDS)} or {ROOT}, not {shown(word)}"
+        for extra in attributes.keys() - known:
+            yield _place(key), f"GraSIF has no attribute {shown(extra)}; remove it"
+
+
+def _place(key: Any) -> str:
+    return f"node {shown(key)}"
+
+
+def _name(graph: _Graph, key: Any) -> Any:
+    """What a node is called; the id of one that is missing, for the message."""
+    name = graph.nodes.get(key, {}).get("name", key)
+    return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
+
+
+def _draft(graph: _Graph, key: Any, kind: str, problems: list[Problem]) -> Draft:
+    facts = {fact: _listed(graph.nodes[key].get(fact)) for fact in FACTS}
+    read: Facts | None = None
+    if kind in {"Asset", "Object"}:
+        try:
+            read = Facts.model_validate(facts)
+        except ValidationError as error:
+            problems += problems_of(error, facts, root=_place(key))
+    return Draft(_place(key), partial(node_of, _name(graph, key), kind, read))
+
+
+def _listed(given: Any) -> Any:
+    return [] if given is None else [*given] if isinstance(given, tuple | set | list) else given
+
+
+def _links_of_nodes(graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem]) -> Iterator[Link]:
+    for key in kinds:
+        attributes = graph.nodes[key]
+        for name, type_ in PLACED.items():
+            if attributes.get(name) not in NOTHING:
+                yield Link(f"{_place(key)}.{name}", _name(graph, key), type_, attributes[name])
+        word = attributes.get("relation")
+        if word is not None and word not in RELATIONS:
+            problems.append((_place(key), f"relation should be one of {', '.join(RELATIONS)}, not {shown(word)}"))
+        elif word is not None:
+            yield Link(
+                f"{_place(key)}.related_to", _name(graph, key), RELATIONS[word], attributes.get("related_to", "")
+            )
+
+
+def _links_of_edges(
+    graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem], known: set[tuple[str, str, str]]
+) -> Iterator[Link]:
+    downwards = _runs_downwards(graph, kinds, problems)
+    for source, target, attributes in graph.edges:
+        place = f"edge {shown(source)} to {shown(target)}"
+        if _is_root(graph.nodes.get(source, {})) or _is_root(graph.nodes.get(target, {})):
+            continue
+        word = _word(attributes, EDGE_ATTRIBUTES) or "inside_of"
+        if not isinstance(word, str) or word not in WORDS:
+            problems.append((place, f"relation should be one of {', '.join(WORDS)}, not {shown(word)}"))
+            continue
+        low, high = (target, source) if _turned(source, target, WORDS[word], kinds, downwards) else (source, target)
+        relation = _name(graph, low), WORDS[word], _name(graph, high)
+        if relation not in known:
+            yield Link(place, *relation)
+
+
+def _turned(source: Any, target: Any, type_: str, kinds: Mapping[Any, str], downwards: bool | None) -> bool:  # noqa: FBT001
+    """Whether an edge is to be read from its target to its source."""
+    if type_ == "HOLDS":
+        return kinds.get(target) == "Agent"
+    levels = _level(source, kinds), _level(target, kinds)
+    return levels[0] < levels[1] if downwards is None else downwards
+
+
+def _level(key: Any, kinds: Mapping[Any, str]) -> int:
+    return LEVELS.index(kinds[key]) if kinds.get(key) in LEVELS else len(LEVELS) - 1
+
+
+def _runs_downwards(graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem]) -> bool | None:
+    """Whether edges lead from a room to what is in it; None where each must be asked."""
+    joined = [(s, t) for s, t, given in graph.edges if s in kinds and t in kinds and not _is_holding(given)]
+    steps = [_level(t, kinds) - _level(s, kinds) for s, t in joined]
+    if not graph.directed:
+        problems += [
+            (f"edge {shown(s)} to {shown(t)}", "an undirected graph can't say which of the two is in the other")
+            for (s, t), step in zip(joined, steps, strict=True)
+            if step == 0
+        ]
+        return None
+    if min(steps, default=0) < 0 < max(steps, default=0):
+        problems.append(("the edges", "some lead from a room to what is in it, some back; let all lead one way"))
+    return max(steps, default=0) > 0
+
+
+def _is_holding(attributes: Mapping[str, Any]) -> bool:
+    word = _word(attributes, EDGE_ATTRIBUTES)
+    return isinstance(word, str) and WORDS.get(word) == "HOLDS"

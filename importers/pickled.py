@@ -1,0 +1,295 @@
+"""Pickles of NetworkX graphs and plain values, read by an interpreter that calls nothing that a pickle names."""
+
+from __future__ import annotations
+
+import pickletools
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from db.value import shown
+from scenecypher.errors import DocumentError, InputError
+
+PICKLE_BYTES: Final = 64 * 2**20
+OPERATIONS: Final = 1_000_000
+"""The most that are carried out, a copied item counting as one: a graph of 30,000 nodes. It bounds time and memory."""
+KEY_PARTS: Final = 10
+
+PLAIN: Final = {"object", "dict", "list", "tuple", "set", "frozenset"}
+MODULES: Final = {"__builtin__": "builtins", "copy_reg": "copyreg"}
+"""Modules that Python 2 called otherwise."""
+ADMITTED: Final = frozenset(
+    {*(f"builtins.{name}" for name in PLAIN), "copyreg._reconstructor", "collections.OrderedDict"}
+    | {"collections.defaultdict"}
+)
+"""What a pickle may name besides the classes of NetworkX; each stands for the plain value that it makes."""
+NETWORKX: Final = "networkx.classes."
+
+_NETWORKX_CLASS: Final = re.compile(r"networkx\.classes\.[a-z]+\.[A-Za-z]+")
+_MARK: Final = object()
+
+
+@dataclass(eq=False, slots=True)
+class Instance:
+    """An object of a NetworkX class, as the state that was pickled."""
+
+    name: str
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A class or function that a pickle names, by its full name; never the thing itself."""
+
+    name: str
+
+
+class _Refused(InputError):
+    """What the pickle asks for is not admitted, or makes no sense."""
+
+
+def read_pickle(path: Path) -> Any:
+    """The value of a pickle: plain values, and an `Instance` for each NetworkX object.
+
+    Nothing is imported, called or changed, whatever the pickle says. Raises DocumentError where it asks for more.
+    """
+    data = _bytes_of(path)
+    machine = _Machine()
+    position = 0
+    try:
+        for operation, argument, place in pickletools.genops(data):
+            position = place or 0
+            machine.carry_out(operation.name, argument)
+    except _Refused as error:
+        raise DocumentError(str(path), f"byte {position:,}", str(error)) from error
+    except (ValueError, IndexError, KeyError, OverflowError) as error:
+        cause = (
+            f"no whole pickle ({type(error).__name__}: {shown(str(error))}); is the file cut short or of another form?"
+        )
+        raise DocumentError(str(path), f"byte {position:,}", cause) from error
+    return machine.stack[-1]
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > PICKLE_BYTES:
+            cause = f"{path.stat().st_size / 2**20:,.0f} MB; at most {PICKLE_BYTES // 2**20} are read: split the file"
+            raise DocumentError(str(path), "$", cause)
+        return path.read_bytes()
+    except OSError as error:
+        raise DocumentError(str(path), "the file", f"can't be read ({error.strerror}); check its path") from error
+
+
+def _refuse(cause: str) -> None:
+    raise _Refused(cause)
+
+
+class _Machine:
+    """The stack and the memo of a pickle; each operation is a row of the table below."""
+
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+        self.memo: dict[int, Any] = {}
+        self.spent = 0
+
+    def charge(self, count: int) -> None:
+        self.spent += count
+        if self.spent > OPERATIONS:
+            _refuse(f"more than {OPERATIONS:,} operations, which no scene needs; split it")
+
+    def carry_out(self, name: str, argument: Any) -> None:
+        self.charge(1)
+        if name in _NUMBERS or name in _TEXTS:
+            self.stack.append(argument)
+        elif name in _OPERATIONS:
+            _OPERATIONS[name](self, argument)
+        else:
+            named = f" of {shown(str(argument).replace(' ', '.'))}" if name == "INST" else ""
+            _refuse(f"the operation {name}{named} makes no graph or plain value; nothing was run. {_SAFE}")
+
+    def since_mark(self) -> list[Any]:
+        """What stands above the last mark; both are taken away."""
+        at = len(self.stack) - 1
+        while self.stack[at] is not _MARK:
+            at -= 1
+            if at < 0:
+                raise IndexError("no mark")
+        items = self.stack[at + 1 :]
+        del self.stack[at:]
+        return items
+
+    def top(self, kind: type[Any]) -> Any:
+        """The value on top, where it is of that kind."""
+        if not isinstance(self.stack[-1], kind):
+            _refuse(f"an operation on a {type(self.stack[-1]).__name__} that needs a {kind.__name__}. {_SAFE}")
+        return self.stack[-1]
+
+    def name(self, module: object, name: object) -> None:
+        full = f"{MODULES.get(str(module), module)}.{name}"
+        if full not in ADMITTED and not _NETWORKX_CLASS.fullmatch(full):
+            asked = full[:100].encode("ascii", "backslashreplace").decode()
+            _refuse(f"it asks for {asked}, which is no NetworkX graph or plain value; nothing was run. {_SAFE}")
+        self.stack.append(Named(full))
+
+
+_SAFE: Final = "Take files from people you trust, and save graphs as node-link JSON instead"
+
+
+def _key(value: Any) -> Any:
+    """`value`, if it may be a key: a scalar or a few of them. To hash others may call, or nest without end."""
+    scalars = value if isinstance(value, tuple) else (value,)
+    if len(scalars) > KEY_PARTS or not all(map(_is_scalar, scalars)):
+        _refuse(f"{shown(value)} can't be a key or a member of a set; only text and numbers can")
+    return value
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, str | float) or (isinstance(value, int) and value.bit_length() <= 64)
+
+
+def _pairs(items: list[Any]) -> dict[Any, Any]:
+    return {_key(key): value for key, value in zip(items[::2], items[1::2], strict=True)}
+
+
+def _entries(items: Iterable[Any]) -> dict[Any, Any]:
+    pairs = [item for item in items if isinstance(item, list | tuple) and len(item) == 2]
+    return {_key(key): value for key, value in pairs}
+
+
+def _members(items: Iterable[Any]) -> set[Any]:
+    return {_key(item) for item in items}
+
+
+def _set_items(machine: _Machine, items: list[Any]) -> None:
+    machine.top(dict).update(_pairs(items))
+
+
+def _pop_two(machine: _Machine, _: Any) -> list[Any]:
+    value = machine.stack.pop()
+    return [machine.stack.pop(), value]
+
+
+def _tuple_of(count: int) -> _Operation:
+    def make(machine: _Machine, _: Any) -> None:
+        if len(machine.stack) < count:
+            raise IndexError("too few values")
+        machine.stack[len(machine.stack) - count :] = [tuple(machine.stack[len(machine.stack) - count :])]
+
+    return make
+
+
+def _reduce(machine: _Machine, _: Any) -> None:
+    """Make what a class that is named would make of its arguments, without it."""
+    called, arguments = _pop_two(machine, _)
+    if not isinstance(called, Named) or not isinstance(arguments, tuple):
+        _refuse(f"it calls a {type(called).__name__}; nothing was run. {_SAFE}")
+    machine.stack.append(_made(machine, called.name, arguments))
+
+
+def _made(machine: _Machine, name: str, arguments: tuple[Any, ...]) -> Any:
+    match arguments:
+        case (Named(name=inner), Named(name="builtins.object"), None) if name == "copyreg._reconstructor":
+            return _made(machine, inner, ())
+        case () if name.startswith(NETWORKX):
+            return Instance(name)
+        case () if name in _MAKERS:
+            return _MAKERS[name](())
+        case (list() | tuple() as items,) if name in _MAKERS:
+            machine.charge(len(items))
+            return _MAKERS[name](items)
+        case (Named(),) if name == "collections.defaultdict":
+            return {}
+    _refuse(f"it calls {name} with {shown(arguments)}; nothing was run. {_SAFE}")
+    return None
+
+
+def _build(machine: _Machine, _: Any) -> None:
+    state = machine.stack.pop()
+    instance = machine.top(Instance)
+    for part in state if isinstance(state, tuple) else (state,):
+        if part is not None and not isinstance(part, dict):
+            _refuse(f"the state of {instance.name} is no map. {_SAFE}")
+        machine.charge(len(part or {}))
+        instance.state.update(part or {})
+
+
+def _memoize(machine: _Machine, number: int | None) -> None:
+    machine.memo[len(machine.memo) if number is None else number] = machine.stack[-1]
+
+
+def _append(machine: _Machine, _: Any) -> None:
+    item = machine.stack.pop()
+    machine.top(list).append(item)
+
+
+def _appends(machine: _Machine, _: Any) -> None:
+    items = machine.since_mark()
+    machine.top(list).extend(items)
+
+
+def _add_items(machine: _Machine, _: Any) -> None:
+    items = _members(machine.since_mark())
+    machine.top(set).update(items)
+
+
+_MAKERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "builtins.list": list,
+    "builtins.tuple": tuple,
+    "builtins.set": _members,
+    "builtins.frozenset": _members,
+    "builtins.dict": _entries,
+    "collections.OrderedDict": _entries,
+}
+"""What stands for the call of a plain class on one list."""
+
+_Operation: TypeAlias = Callable[[_Machine, Any], object]
+
+_NUMBERS: Final = frozenset({"INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"})
+_TEXTS: Final = frozenset(
+    {"STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"}
+)
+"""Operations that push what stands in the file."""
+
+_OPERATIONS: Final[Mapping[str, _Operation]] = {
+    "PROTO": lambda _m, _a: None,
+    "FRAME": lambda _m, _a: None,
+    "STOP": lambda m, _: m.stack[-1],
+    "NONE": lambda m, _: m.stack.append(None),
+    "NEWTRUE": lambda m, _: m.stack.append(True),
+    "NEWFALSE": lambda m, _: m.stack.append(False),
+    "EMPTY_LIST": lambda m, _: m.stack.append([]),
+    "EMPTY_TUPLE": lambda m, _: m.stack.append(()),
+    "EMPTY_DICT": lambda m, _: m.stack.append({}),
+    "EMPTY_SET": lambda m, _: m.stack.append(set()),
+    "LIST": lambda m, _: m.stack.append(m.since_mark()),
+    "TUPLE": lambda m, _: m.stack.append(tuple(m.since_mark())),
+    "DICT": lambda m, _: m.stack.append(_pairs(m.since_mark())),
+    "FROZENSET": lambda m, _: m.stack.append(_members(m.since_mark())),
+    "TUPLE1": _tuple_of(1),
+    "TUPLE2": _tuple_of(2),
+    "TUPLE3": _tuple_of(3),
+    "APPEND": _append,
+    "APPENDS": _appends,
+    "SETITEM": lambda m, a: _set_items(m, _pop_two(m, a)),
+    "SETITEMS": lambda m, _: _set_items(m, m.since_mark()),
+    "ADDITEMS": _add_items,
+    "MARK": lambda m, _: m.stack.append(_MARK),
+    "POP": lambda m, _: m.stack.pop(),
+    "POP_MARK": lambda m, _: m.since_mark(),
+    "DUP": lambda m, _: m.stack.append(m.stack[-1]),
+    "PUT": _memoize,
+    "BINPUT": _memoize,
+    "LONG_BINPUT": _memoize,
+    "MEMOIZE": _memoize,
+    "GET": lambda m, number: m.stack.append(m.memo[number]),
+    "BINGET": lambda m, number: m.stack.append(m.memo[number]),
+    "LONG_BINGET": lambda m, number: m.stack.append(m.memo[number]),
+    "GLOBAL": lambda m, names: m.name(*names.split(" ", 1)),
+    "STACK_GLOBAL": lambda m, a: m.name(*_pop_two(m, a)),
+    "REDUCE": _reduce,
+    "NEWOBJ": _reduce,
+    "BUILD": _build,
+}
+"""Operations that make something of what is on the stack; all others are refused."""
