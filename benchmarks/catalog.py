@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import acting, reading, writing
+from benchmarks import acting, reading, scale, writing
 from benchmarks.frame import Row
 from db.connection import Database
 
@@ -18,5 +18,7 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "queries": reading.queries,
     "lookups": reading.lookups,
     "schema": reading.schema,
+    "homes": scale.homes,
+    "million": scale.million,
 }
 """Each function makes scenes of its own and deletes them; its docstring's first line says what it compares."""

@@ -61,7 +61,7 @@ def imports(database: Database) -> Iterator[Row]:
         made.append(publish.publish(database, graph, Header(f"bench/{uuid4().hex}", "generic")).key)
 
     def by_hand() -> None:
-        made.append(_import_by_hand(database, graph))
+        made.append(import_by_hand(database, graph))
 
     what = f"import: {len(graph.nodes)} nodes, {len(graph.relations):,} relations (two bare UNWINDs)"
     yield compare(what, ours, reference=by_hand, limit=2.0, pairs=15, warm_up=3)
@@ -117,7 +117,8 @@ def moving_by_hand(database: Database, info: SceneInfo) -> Callable[[], object]:
     return move
 
 
-def _import_by_hand(database: Database, graph: SceneGraph) -> str:
+def import_by_hand(database: Database, graph: SceneGraph) -> str:
+    """Write a graph by two bare statements; the key of its members."""
     key = uuid4().hex
     nodes = [node_row(key, node) for node in graph.nodes.values()]
     relations = [{"source": r.source, "type": r.type, "target": r.target} for r in sorted(graph.relations)]

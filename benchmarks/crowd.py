@@ -1,0 +1,60 @@
+"""A generated scene of any size: rooms, and things in them; imported by a process of its own that measures itself."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Final
+
+from db.connection import connect
+from db.imported import ImportedScene
+from db.scene import Node, Relation, SceneGraph
+from db.store import SceneStore
+from scenecypher.settings import Settings
+
+THINGS_A_ROOM: Final = 1_000
+STATES, AFFORDANCES = ("clean",), ("grabbable", "movable")
+KIBIBYTES_A_UNIT: Final = 1 / 1024 if sys.platform == "darwin" else 1
+"""What `ru_maxrss` counts in: bytes there, kibibytes elsewhere."""
+
+
+def crowd(nodes: int) -> SceneGraph:
+    """One room for each thousand things or part of it, and a `cup_1` in the first; a relation for each thing."""
+    rooms = -(-nodes // (THINGS_A_ROOM + 1))
+    return SceneGraph.of(_members(nodes, rooms), _relations(nodes, rooms))
+
+
+def main() -> None:
+    """`python -m benchmarks.crowd NAME NODES`: import one into the configured server; print what it took as JSON."""
+    name, nodes = sys.argv[1], int(sys.argv[2])
+    began = perf_counter()
+    graph = crowd(nodes)
+    made = perf_counter()
+    with connect(Settings(), tell=print) as database:
+        SceneStore(database).put(ImportedScene(name, graph, source="benchmark"))
+    mebibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBIBYTES_A_UNIT / 1024
+    print(json.dumps({"making_s": made - began, "import_s": perf_counter() - made, "peak_mib": mebibytes}))
+
+
+def _members(nodes: int, rooms: int) -> Iterator[Node]:
+    for number in range(rooms):
+        yield Node(f"room_{number}", "Place", f"room_{number}", "room")
+    for number in range(1, nodes - rooms + 1):
+        name = _thing(number)
+        yield Node(name, "Object", name, name.rpartition("_")[0], STATES, AFFORDANCES)
+
+
+def _relations(nodes: int, rooms: int) -> Iterator[Relation]:
+    for number in range(1, nodes - rooms + 1):
+        yield Relation(_thing(number), "INSIDE", f"room_{number % rooms}")
+
+
+def _thing(number: int) -> str:
+    return "cup_1" if number == 1 else f"thing_{number % 500}_{number}"
+
+
+if __name__ == "__main__":
+    main()

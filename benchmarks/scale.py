@@ -1,0 +1,84 @@
+"""Big imports: EAI's homes by the hundred, and a scene of a million nodes, measured where it hurts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from time import perf_counter
+from typing import Any, Final
+from uuid import uuid4
+
+from benchmarks.crowd import crowd
+from benchmarks.frame import Row, median_ms
+from benchmarks.reading import lookup_ms
+from benchmarks.writing import import_by_hand, scene
+from db import publish
+from db.connection import Address, Database
+from db.enumerate import Enumerator
+from db.publish import Header
+from db.store import SceneStore
+from importers.virtualhome import packaged
+
+MILLION: Final = 1_000_000
+THOUSAND: Final = 1_000
+MEMORY_MIB: Final = 1_024.0
+CHILD_TIMEOUT_S: Final = 3_600
+WARM_UP: Final = 5
+
+
+def homes(database: Database) -> Iterator[Row]:
+    """EAI's 518 homes, each imported by us and by two bare UNWIND statements in turn; in all, as time a fact."""
+    ours_s = by_hand_s = 0.0
+    facts = 0
+    for number, pair in enumerate(packaged()):
+        graph = pair.initial.graph
+        began = perf_counter()
+        key = publish.publish(database, graph, Header(f"bench/{uuid4().hex}", "virtualhome")).key
+        between = perf_counter()
+        other = import_by_hand(database, graph)
+        if number >= WARM_UP:
+            ours_s += between - began
+            by_hand_s += perf_counter() - between
+            facts += len(graph.nodes) + len(graph.relations)
+        publish.drop(database, key)
+        publish.drop(database, other)
+    what = f"import of EAI's homes: {facts / ours_s:,.0f} nodes and relations a second (two bare UNWINDs)"
+    yield Row(what, 1e6 * ours_s / facts, 1e6 * by_hand_s / facts, 2.0, "µs")
+
+
+def million(database: Database) -> Iterator[Row]:
+    """A scene of a million nodes: the importer's memory, and a lookup by name beside one among a thousand."""
+    store = SceneStore(database)
+    name = f"bench/{uuid4().hex}"
+    with scene(store, crowd(THOUSAND)) as small:
+        took = _imported_elsewhere(database.address, name)
+        facts = 2 * MILLION / took["import_s"]
+        print(f"imported a million nodes in {took['import_s']:.0f} s: {facts:,.0f} facts a second", file=sys.stderr)
+        info = store.find(name)
+        few, many = lookup_ms(database, small), lookup_ms(database, info)
+        listed = median_ms(lambda: Enumerator(database).of(info), rounds=3, warm_up=1)
+    yield Row(
+        "import of 1,000,000 nodes: peak of the importer's memory (1 GiB)", took["peak_mib"], MEMORY_MIB, 1.0, "MiB"
+    )
+    yield Row("lookup by name in 1,000,000 nodes (in 1,000)", many, few, 1.5)
+    yield Row("what occurs in 1,000,000 nodes, read anew (10 s)", listed, 10_000.0, 1.0)
+    publish.drop(database, info.key)
+
+
+def _imported_elsewhere(address: Address, name: str) -> Mapping[str, Any]:
+    environment = {
+        **os.environ,
+        "NEO4J_URI": address.uri,
+        "NEO4J_USERNAME": address.username,
+        "NEO4J_PASSWORD": address.password,
+        "NEO4J_DATABASE": address.database,
+    }
+    command = [sys.executable, "-m", "benchmarks.crowd", name, str(MILLION)]
+    done = subprocess.run(  # noqa: S603 - our own module
+        command, env=environment, check=True, capture_output=True, text=True, timeout=CHILD_TIMEOUT_S
+    )
+    took: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return took
