@@ -111,8 +111,8 @@ ROWS = (
         HOME,
         (Relation(ROBOT, "INSIDE", "hall_11"), Relation(ROBOT, "CLOSE", "book_33")),
         (
-            Broken("sits", edited(HOME, states={ROBOT: "sitting"}), "must stand up first"),
-            Broken("lies", edited(HOME, states={ROBOT: "lying"}), "must stand up first"),
+            Broken("sits", edited(HOME, states={ROBOT: "sitting"}), "stand_up() first"),
+            Broken("lies", edited(HOME, states={ROBOT: "lying"}), "stand_up() first"),
             Broken("nowhere", edited(HOME, remove=NOWHERE), f"{ROBOT} is in no room"),
             Broken("no way", edited(HOME, remove=[("book_33", "INSIDE", "")]), "book_33 is in no room"),
         ),
@@ -120,10 +120,18 @@ ROWS = (
     Row(
         "grab(cup_30)",
         HOME,
-        (Relation(ROBOT, "HOLDS_RH", "cup_30"), Relation("cup_30", "INSIDE", "kitchen_10")),
+        (
+            Relation(ROBOT, "HOLDS_RH", "cup_30"),
+            Relation("cup_30", "INSIDE", "kitchen_10"),
+            Relation("cup_30", "TAKEN_OFF", "table_20"),
+        ),
         (
             Broken("not grabbable", edited(HOME, affordances={"cup_30": ""}), "cup_30 can not be grabbed"),
-            Broken("held", CUP_HELD, f"{ROBOT} holds cup_30 already"),
+            Broken(
+                "held",
+                edited(CUP_HELD, add=[Relation("cup_30", "TAKEN_OFF", "table_20")]),
+                "cup_30 was grabbed already, from table_20",
+            ),
             far(HOME, "cup_30"),
             Broken(
                 "shut in",
@@ -185,7 +193,11 @@ ROWS = (
             Broken("no switch", edited(HOME, affordances={"fridge_21": ""}), "fridge_21 can not be switched on"),
             far(HOME, "fridge_21"),
             Broken("on", FRIDGE_ON, "fridge_21 is not off: there is nothing to switch on"),
-            Broken("unplugged", edited(HOME, states={"fridge_21": "off plugged_out"}), "fridge_21 is unplugged"),
+            Broken(
+                "unplugged",
+                edited(HOME, states={"fridge_21": "off plugged_out"}),
+                "fridge_21 is unplugged: plug_in(fridge_21) first",
+            ),
         ),
         (("fridge_21", "closed on"),),
     ),
