@@ -172,14 +172,21 @@ def _links_of_nodes(graph: _Graph, kinds: Mapping[Any, str], problems: list[Prob
         attributes = graph.nodes[key]
         for name, type_ in PLACED.items():
             if attributes.get(name) not in NOTHING:
-                yield Link(f"{_place(key)}.{name}", _name(graph, key), type_, attributes[name])
+                yield from _link(_place(key), name, (_name(graph, key), type_, attributes[name]), problems)
         word = attributes.get("relation")
-        if word is not None and word not in RELATIONS:
-            problems.append((_place(key), f"relation should be one of {', '.join(RELATIONS)}, not {shown(word)}"))
+        if isinstance(word, str) and word in RELATIONS:
+            relation = (_name(graph, key), RELATIONS[word], attributes.get("related_to"))
+            yield from _link(_place(key), "related_to", relation, problems)
         elif word is not None:
-            yield Link(
-                f"{_place(key)}.related_to", _name(graph, key), RELATIONS[word], attributes.get("related_to", "")
-            )
+            problems.append((_place(key), f"relation should be one of {', '.join(RELATIONS)}, not {shown(word)}"))
+
+
+def _link(place: str, field: str, relation: tuple[Any, str, Any], problems: list[Problem]) -> Iterator[Link]:
+    source, type_, target = relation
+    if isinstance(source, str) and isinstance(target, str):
+        yield Link(f"{place}.{field}", source, type_, target)
+    else:
+        problems.append((f"{place}.{field}", f"should be the name of a node, not {shown(target)}"))
 
 
 def _links_of_edges(
@@ -196,7 +203,9 @@ def _links_of_edges(
             continue
         low, high = (target, source) if _turned(source, target, WORDS[word], kinds, downwards) else (source, target)
         relation = _name(graph, low), WORDS[word], _name(graph, high)
-        if relation not in known:
+        if not all(isinstance(part, str) for part in relation):
+            problems.append((place, "its two ends should be nodes with names of text"))
+        elif relation not in known:
             yield Link(place, *relation)
 
 

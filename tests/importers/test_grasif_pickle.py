@@ -145,6 +145,8 @@ Change = Callable[[Any], object]
         (lambda g: g.add_node("x", type="object", states=[3]), "node 'x'.states[0]", "should be text, not 3"),
         (lambda g: g.add_node((1, 2), type="object"), "node (1, 2)", "id: (1, 2) is no text"),
         (lambda g: g.add_node("x", type="asset", room="attic"), "node 'x'.room", "no node is called 'attic'"),
+        (lambda g: g.add_node("x", type="object", relation=["by"]), "node 'x'", "not ['by']"),
+        (lambda g: g.add_node("x", type="asset", room=["attic"]), "node 'x'.room", "not ['attic']"),
         (lambda g: g.add_node("x", type="object", relation="by"), "node 'x'", "relation should be one of ontop_of"),
         (lambda g: g.add_edge("mug-1", "table-1", relation="by"), "edge 'mug-1' to 'table-1'", "not 'by'"),
         (lambda g: g.add_edge("kitchen-1", "lamp-1"), "the edges", "let all lead one way"),
