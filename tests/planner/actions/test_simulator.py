@@ -53,7 +53,7 @@ def test_on_a_real_home_the_database_does_what_memory_does(store: SceneStore, se
                 list(simulator.act(text))
             assert refused.value.reasons == expected, text
     assert store.load(scene.name).graph == graph
-    assert len(snapshots) > STEPS / 5
+    assert len(snapshots) > STEPS / 10
     middle = max(version for version in snapshots if version <= len(snapshots) // 2)
     assert store.as_of(scene.name, middle) == snapshots[middle]
     store.undo(scene, to=middle)

@@ -31,6 +31,7 @@ def test_an_action_says_what_was_done(home: SceneInfo, store: SceneStore, capsys
         "grab(cup_30): done, now at version 1",
         "  - cup_30 ON table_20",
         f"  + {ROBOT} HOLDS_RH cup_30",
+        "  + cup_30 TAKEN_OFF table_20",
         "  and 4 of CLOSE",
     ]
     assert store.history(home)[0].action == "grab(cup_30)"
