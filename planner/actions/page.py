@@ -1,0 +1,177 @@
+"""The page of all actions, made from the operators: `python -m planner.actions.page > docs/actions.md`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, assert_never
+
+from db.condition import Condition, explain
+from db.scene import EMPTY
+from db.schema import family
+from planner.actions.execution import requirements
+from planner.actions.macro import Macro
+from planner.actions.mistakes import OF_FAULT
+from planner.actions.operator import (
+    Assign,
+    Become,
+    Cease,
+    Choose,
+    Effect,
+    ForEach,
+    Forget,
+    Operator,
+    Relate,
+    Repair,
+    Requirement,
+    Unrelate,
+    When,
+)
+from planner.actions.vocabularies import OPERATORS, macros_of
+
+HEAD: Final = """\
+# Actions
+
+Every action of every vocabulary, as it is checked and carried out. This page is made from the operators by
+`python -m planner.actions.page > docs/actions.md`; a test compares the two. How to use actions is in
+[acting](acting.md).
+
+A row of a table is one requirement: what a refusal says where it does not hold, what sort of mistake that is, and the
+action that mends it, which a rule can insert. The first row that does not hold decides the sort. A missing step is of
+the sort *wrong order* where what was missing had been so before. Below the table: which other nodes take part, and what
+changes. All of it is read before anything changes, and what is both lost and gained is there in the end.
+"""
+ABOUT: Final[Mapping[str, str]] = {
+    "virtualhome": "The actions of VirtualHome's own engine (`evolving_graph`, in `eai-eval`), with its meaning, "
+    "oddities included: tests hold each step against it.",
+    "virtualhome_ext": "As VirtualHome's, where appliances have an effect.",
+    "grasif": "GraSIF's actions: a robot with one hand among rooms, assets and objects.",
+    "babyai": "BabyAI's actions; each walks up to its node first.",
+}
+_ITSELF: Final = re.compile(r"\b(\w+) is (not )?\1\b")
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([HEAD, *(line for vocabulary in OPERATORS for line in _section(vocabulary))])
+
+
+def _section(vocabulary: str) -> Iterator[str]:
+    base = OPERATORS[family(vocabulary)] if family(vocabulary) != vocabulary else {}
+    yield f"## {vocabulary}\n"
+    yield f"{ABOUT[vocabulary]}\n"
+    if base:
+        yield f"What is not listed here is as in {family(vocabulary)}.\n"
+    for name, operator in OPERATORS[vocabulary].items():
+        if operator != base.get(name):
+            yield from _action(operator)
+    for macro in macros_of(vocabulary).values():
+        yield from _macro(macro)
+
+
+def _action(operator: Operator) -> Iterator[str]:
+    yield f"### `{operator.signature}`\n"
+    roles = "; ".join(f"`{parameter.name}`: {parameter.words}" for parameter in operator.parameters)
+    yield f"{_sentence(operator.words)}{' ' + _sentence(roles, capital=False) if roles else ''}\n"
+    rows = [_requirement(requirement) for requirement in requirements(operator)]
+    if rows:
+        yield "\n".join(["| refused with | mistake | mended by |", "|---|---|---|", *rows, ""])
+    yield "\n".join([*map(_choice, operator.choose), *_changes(operator.effects), ""])
+
+
+def _macro(macro: Macro) -> Iterator[str]:
+    yield f"### `{macro.signature}`\n"
+    yield f"{_sentence(macro.words)}\n"
+    for word, steps in macro.ways.items():
+        yield f"- {macro.word} `{word}`: " + ", then ".join(f"`{name}({x})`" for name, x in steps)
+    yield ""
+
+
+def _requirement(requirement: Requirement) -> str:
+    said = re.sub(r"[{}]", "", requirement.message).replace("|", "\\|")
+    mistake = OF_FAULT[requirement.fault].replace("_", " ")
+    mended = _repair(requirement.repair) if requirement.repair else ""
+    return f"| {said} | {mistake} | {mended} |"
+
+
+def _repair(repair: Repair) -> str:
+    return f"`{repair.action}({', '.join(repair.arguments)})`"
+
+
+def _choice(choice: Choose) -> str:
+    return f"- `{choice.var}` is the first node, by id, of which: " + "; else ".join(map(_said, choice.among))
+
+
+def _changes(effects: tuple[Effect, ...]) -> list[str]:
+    return [line for effect in effects for line in _effect(effect, "")] or ["- nothing changes"]
+
+
+def _effect(effect: Effect, indent: str) -> Iterator[str]:
+    match effect:
+        case ForEach():
+            yield f"{indent}- for each `{effect.var}` such that {_said(effect.where)}:"
+            yield from _nested(effect.effects, indent)
+        case When():
+            yield f"{indent}- where {_said(effect.condition)}:"
+            yield from _nested(effect.effects, indent)
+            yield from _otherwise(effect, indent)
+        case _:
+            yield f"{indent}- {_fact(effect)}"
+
+
+def _fact(effect: Become | Cease | Assign | Forget | Relate | Unrelate) -> str:
+    match effect:
+        case Become():
+            instead = f", no longer {effect.instead_of}" if effect.instead_of else ""
+            return f"`{effect.x}` becomes {effect.state}{instead}"
+        case Cease():
+            return f"`{effect.x}` is no longer {effect.state}"
+        case Assign():
+            return f"`{effect.x}` has `{effect.key}` {effect.value}"
+        case Forget():
+            return f"`{effect.x}` has no `{effect.key}` any more"
+        case Relate():
+            both = ", and the other way round" if effect.mutual else ""
+            return f"`{effect.source}` {effect.type} `{effect.target}`{both}"
+        case Unrelate():
+            return _unrelate(effect)
+        case _:
+            assert_never(effect)
+
+
+def _otherwise(effect: When, indent: str) -> Iterator[str]:
+    if effect.otherwise:
+        yield f"{indent}- else:"
+        yield from _nested(effect.otherwise, indent)
+
+
+def _nested(effects: Iterable[Effect], indent: str) -> Iterator[str]:
+    lines = [line for effect in effects for line in _effect(effect, indent + "  ")]
+    yield from lines or [f"{indent}  - nothing changes"]
+
+
+def _unrelate(effect: Unrelate) -> str:
+    direction = "to" if effect.directed else "to and from"
+    other = f"`{effect.other}`" if effect.other else "everything"
+    return f"`{effect.x}` loses {', '.join(effect.types)} {direction} {other}"
+
+
+def _said(condition: Condition) -> str:
+    """In words; ``box is box`` says that a box was found."""
+    return _ITSELF.sub(
+        lambda found: f"{found[1]} is not found" if found[2] else f"{found[1]} is found", explain(condition, EMPTY, {})
+    )
+
+
+def _sentence(words: str, *, capital: bool = True) -> str:
+    return f"{words[:1].upper() if capital else words[:1]}{words[1:]}."
+
+
+def main() -> None:
+    """Print the page."""
+    sys.stdout.write(page())
+
+
+if __name__ == "__main__":
+    main()
