@@ -20,6 +20,9 @@ READ_TIMEOUT_S: Final = 30.0
 
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
 BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s"
+REPLACED: Final[LiteralString] = """
+MATCH (s:Scene {status: 'retired', was: $name}) RETURN s ORDER BY s.retired DESC LIMIT 1
+"""
 LIST: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready'}) WHERE s.name IS NOT NULL AND ($leased OR s.leased IS NULL)
 RETURN s ORDER BY s.name
@@ -79,12 +82,16 @@ def find(database: Database, name: str) -> SceneInfo:
 
 def lookup(database: Database, name: str) -> SceneInfo | None:
     """The published scene of this name, or None."""
+    return _one(database, FIND, name)
 
-    def work(tx: ManagedTransaction) -> SceneInfo | None:
-        record = tx.run(FIND, name=name).single()
-        return info_of(record["s"]) if record else None
 
-    return database.read(work, timeout_s=READ_TIMEOUT_S)
+def replaced(database: Database, name: str) -> SceneInfo:
+    """The generation that had this name last and lost it. Raises InputError where none is left."""
+    found = _one(database, REPLACED, name)
+    if found is None:
+        msg = f"no earlier generation of {name!r} is left: it was never replaced, or `db clean` has collected it"
+        raise InputError(f"{msg}; compare with another scene, or with a version of this one")
+    return found
 
 
 def scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
@@ -92,6 +99,14 @@ def scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
 
     def work(tx: ManagedTransaction) -> list[SceneInfo]:
         return [info_of(record["s"]) for record in tx.run(LIST, leased=leased)]
+
+    return database.read(work, timeout_s=READ_TIMEOUT_S)
+
+
+def _one(database: Database, statement: LiteralString, name: str) -> SceneInfo | None:
+    def work(tx: ManagedTransaction) -> SceneInfo | None:
+        record = tx.run(statement, name=name).single()
+        return info_of(record["s"]) if record else None
 
     return database.read(work, timeout_s=READ_TIMEOUT_S)
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 from neo4j import ManagedTransaction
 
 from db import catalog, history, publish
-from db.catalog import BY_KEY, SceneInfo, checked_name, info_of
+from db.catalog import BY_KEY, SceneInfo, Status, checked_name, info_of
 from db.commit import AlreadyDone, Committed, Decide, Intent, commit_delta, opened, write
 from db.connection import CommitUnknown, ConstraintViolated, Database
 from db.delta import Delta, apply, diff
@@ -122,6 +122,17 @@ class SceneStore:
             if snapshot is not None:
                 return snapshot
         snapshot = self.database.write(_loading(self.find(name).key, LOCKED_BY_KEY), timeout_s=LOAD_TIMEOUT_S)
+        if snapshot is None:
+            raise SceneReplaced(name)
+        return snapshot
+
+    def load_replaced(self, name: str) -> Snapshot:
+        """The generation that had this name last and lost it, as it then was.
+
+        Raises InputError where none is left, SceneReplaced where it is collected meanwhile.
+        """
+        info = catalog.replaced(self.database, name)
+        snapshot = self.database.read(_loading(info.key, BY_KEY, status="retired"), timeout_s=LOAD_TIMEOUT_S)
         if snapshot is None:
             raise SceneReplaced(name)
         return snapshot
@@ -295,8 +306,10 @@ class SceneStore:
         raise AssertionError
 
 
-def _loading(key: str, first: LiteralString) -> Callable[[ManagedTransaction], Snapshot | None]:
-    """Read a scene within one version; None where it moved meanwhile or was replaced."""
+def _loading(
+    key: str, first: LiteralString, *, status: Status = "ready"
+) -> Callable[[ManagedTransaction], Snapshot | None]:
+    """Read a scene within one version; None where it moved meanwhile or has another status."""
 
     def work(tx: ManagedTransaction) -> Snapshot | None:
         before = tx.run(first, key=key).single()
@@ -310,7 +323,7 @@ def _loading(key: str, first: LiteralString) -> Callable[[ManagedTransaction], S
         if before is None or after is None or before["s"]["version"] != after["s"]["version"]:
             return None
         info = info_of(after["s"])
-        return Snapshot(info, SceneGraph.of(nodes, relations)) if info.status == "ready" else None
+        return Snapshot(info, SceneGraph.of(nodes, relations)) if info.status == status else None
 
     return work
 

@@ -12,11 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from scenecypher.cli.context import counting, open_store, output, print_json, tell
+from scenecypher.errors import SceneNotFound
 
 if TYPE_CHECKING:
     from db.catalog import SceneInfo
     from db.delta import Change, Delta
-    from db.store import Snapshot
+    from db.scene import SceneGraph
+    from db.store import SceneStore, Snapshot
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 
@@ -114,22 +116,45 @@ def delete(
 
 @scenes_app.command("diff")
 def diff_scenes(
-    scene: Name,
-    other: Annotated[str | None, typer.Argument(metavar="OTHER", help="The scene to compare with.")] = None,
+    scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene, or SCENE@VERSION for what it was then.")],
+    other: Annotated[
+        str | None, typer.Argument(metavar="[OTHER]", help="The scene, or the version of one, to compare with.")
+    ] = None,
     *,
     since: Annotated[int | None, typer.Option("--since", help="Compare with an earlier version of SCENE.")] = None,
+    replaced: Annotated[
+        bool, typer.Option("--replaced", help="Compare with the generation that an import replaced last.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what differs between two scenes, or between two versions of one."""
+    """Show what changed: from SCENE to OTHER, from an earlier version to now, or from what an import replaced."""
     from db.delta import diff  # noqa: PLC0415
 
-    if (other is None) == (since is None):
-        raise typer.BadParameter("give either a second scene or --since VERSION")
+    if other is None and since is None and not replaced:
+        name, at, version = scene.rpartition("@")
+        if not at or not version.isdecimal():
+            raise typer.BadParameter("give a second scene, SCENE@VERSION, --since VERSION, or --replaced")
+        scene, since = name, int(version)
+    elif (other is not None) + (since is not None) + replaced != 1:
+        raise typer.BadParameter("give only one of a second scene, --since VERSION and --replaced")
     with open_store() as store:
-        now = store.load(scene).graph
-        before = store.as_of(scene, since) if since is not None else now
-        after = now if other is None else store.load(other).graph
+        if other is not None:
+            before, after = _graph(store, scene), _graph(store, other)
+        else:
+            after = store.load(scene).graph
+            before = store.load_replaced(scene).graph if since is None else store.as_of(scene, since)
     print_delta(diff(before, after), as_json=as_json)
+
+
+def _graph(store: SceneStore, name: str) -> SceneGraph:
+    """The scene of this name; where there is none and it ends in ``@7``, the scene before that as of version 7."""
+    try:
+        return store.load(name).graph
+    except SceneNotFound:
+        stem, at, version = name.rpartition("@")
+        if not at or not version.isdecimal():
+            raise
+        return store.as_of(stem, int(version))
 
 
 def print_delta(delta: Delta, *, as_json: bool) -> None:
@@ -143,6 +168,8 @@ def print_delta(delta: Delta, *, as_json: bool) -> None:
         output().print("no difference")
     for change in delta.changes:
         output().print(words(change), markup=False)
+    if len(delta) > 1:
+        output().print(f"{len(delta):,} changes", style="dim")
 
 
 def words(change: Change) -> str:

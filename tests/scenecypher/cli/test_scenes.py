@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from db.store import SceneStore
+from importers.home import small_home
 from tests.scenecypher.cli.conftest import Command
 
 CUP, MICROWAVE = "cup_2004", "microwave_297"
@@ -50,6 +52,24 @@ def test_a_copy_is_its_own_and_a_deleted_scene_is_gone(command: Command, home: s
     gone = command("scenes", "show", f"{home}-copy")
     assert (gone.code, gone.out) == (2, "")
     assert "no scene named" in gone.err
+
+
+def test_versions_and_generations_are_compared(command: Command, home: str, store: SceneStore) -> None:
+    assert command("act", home, f"walk({CUP})").code == 0
+    forth = command("scenes", "diff", f"{home}@0", "--json").json
+    assert forth
+    assert forth == command("scenes", "diff", home, "--since", "0", "--json").json
+    assert forth == command("scenes", "diff", f"{home}@0", f"{home}@1", "--json").json
+    assert forth == _inverse_order(command("scenes", "diff", home, f"{home}@0", "--json").json)
+    assert f"{len(forth)} changes" in command("scenes", "diff", f"{home}@0").out
+
+    never = command("scenes", "diff", home, "--replaced")
+    assert (never.code, never.out) == (2, "")
+    assert "no earlier generation" in never.err
+    store.put(replace(small_home(), name=home, vocabulary="generic"))
+    assert store.find(home).version == 0, "another vocabulary makes a new generation"
+    back = command("scenes", "diff", home, "--replaced", "--json").json
+    assert back == _inverse_order(forth)
 
 
 def _inverse_order(changes: list[list[str]]) -> list[list[str]]:
@@ -104,6 +124,9 @@ def test_a_correction_does_first_what_stands_in_the_way(command: Command, home: 
         (("query", "nowhere", "RETURN 1"), 2, "no scene named"),
         (("scenes", "copy", "{home}", "{home}"), 2, "exists"),
         (("scenes", "diff", "{home}"), 2, "--since"),
+        (("scenes", "diff", "{home}@7"), 2, "has versions 0 to 0, not 7"),
+        (("scenes", "diff", "{home}", "{home}@final"), 2, "no scene named"),
+        (("scenes", "diff", "{home}", "--since", "0", "--replaced"), 2, "only one of"),
         (("plan", "{home}", "tidy up"), 2, "OPENAI_API_KEY"),
         (("plan", "{home}", "tidy up", "--method", "magic"), 2, ""),
         (("ask", "{home}", "where is the cup?"), 2, "OPENAI_API_KEY"),
