@@ -1,0 +1,106 @@
+"""SayPlan's view of a scene: its places alone at first, and what is in those that were expanded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, LiteralString, Self, TypeAlias
+
+from db.enumerations import DENSE
+from db.gate import JsonValue
+from db.schema import HOLDING, VOCABULARIES
+from retriever.graph_api import GraphApi, attributes, bound
+from retriever.listing import listing
+from scenecypher.errors import UnknownReference
+
+Link: TypeAlias = tuple[str, str, str]
+
+_WHAT: Final[LiteralString] = (
+    " RETURN n, labels(n) AS labels, [(n)-[r:!" + DENSE + "]->(m:Entity) | [type(r), m.id]] AS links ORDER BY n.id"
+)
+PLACES: Final[LiteralString] = "MATCH (n:Place)" + _WHAT
+
+
+def rooted(containment: tuple[LiteralString, ...]) -> LiteralString:
+    """The query for all that hangs on a place: contained in it, held by an agent there, or a door of it."""
+    chain: LiteralString = "|".join(containment)
+    held: LiteralString = "|".join(HOLDING)
+    return (
+        "MATCH (p:Place {id: $id}) MATCH (n:Entity) WHERE EXISTS { (n)-[:" + chain + "*1..5]->(p) } "
+        "OR EXISTS { (n)<-[:" + held + "]-(:Agent)-[:INSIDE]->(p) } OR (n:Door AND EXISTS { (n)--(p) })" + _WHAT
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Nodes that were revealed together, by id, and the links that leave them."""
+
+    nodes: tuple[tuple[str, dict[str, JsonValue]], ...]
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CollapsedGraph:
+    """An immutable view: the places, and the branch of each expanded one by its id.
+
+    A scene has no root node; its places stand for it (SG-RwR, G.2). CLOSE is left out.
+    """
+
+    api: GraphApi
+    places: Branch
+    branches: tuple[tuple[str, Branch], ...] = ()
+
+    @property
+    def expanded(self) -> tuple[str, ...]:
+        """The ids of the expanded places, in the order of their expansion."""
+        return tuple(place for place, _ in self.branches)
+
+    def expand(self, node_id: str) -> Self:
+        """With all that hangs on a place, as it is now. Raises UnknownReference, and as GraphApi does."""
+        place = self._place(node_id)
+        scene = self.api.reader.scene
+        query = rooted(VOCABULARIES.get(scene.vocabulary, VOCABULARIES["generic"]).containment)
+        branch = _branch(listing(self.api.reader, bound(query, place)))
+        others = tuple(pair for pair in self.branches if pair[0] != place)
+        return replace(self, branches=(*others, (place, branch)))
+
+    def contract(self, node_id: str) -> Self:
+        """Without what hangs on an expanded place. Raises UnknownReference."""
+        place = self._place(node_id)
+        if place not in self.expanded:
+            instead = ", ".join(self.expanded) or "none yet"
+            raise UnknownReference(f"{place} is not expanded; contract one that is: {instead}")
+        return replace(self, branches=tuple(pair for pair in self.branches if pair[0] != place))
+
+    def document(self) -> dict[str, JsonValue]:
+        """What is shown, as plain values: nodes by id, and the links ``[source, type, target]`` between them."""
+        shown = [self.places, *(branch for _, branch in self.branches)]
+        nodes = dict(node for branch in shown for node in branch.nodes)
+        links = {link for branch in shown for link in branch.links if link[2] in nodes}
+        return {"nodes": [nodes[id_] for id_ in sorted(nodes)], "links": [[*link] for link in sorted(links)]}
+
+    def _place(self, node_id: str) -> str:
+        known = [id_ for id_, _ in self.places.nodes]
+        if node_id in known:
+            return node_id
+        found = self.api.id_of(node_id)
+        if found not in known:
+            raise UnknownReference(f"{found} is no place; the places are {', '.join(known)}")
+        return found
+
+
+def collapse(api: GraphApi) -> CollapsedGraph:
+    """The scene with its places alone (SG-RwR, G.2). Raises as GraphApi does."""
+    return CollapsedGraph(api, _branch(listing(api.reader, PLACES)))
+
+
+def _branch(rows: Iterable[list[Any]]) -> Branch:
+    found = [*rows]
+    return Branch(
+        tuple((node["id"], attributes(node, labels)) for node, labels, _ in found),
+        tuple(link for node, _, links in found for link in _links(node["id"], links)),
+    )
+
+
+def _links(source: str, links: Iterable[list[str]]) -> Iterator[Link]:
+    return ((source, type_, target) for type_, target in links)

@@ -1,0 +1,153 @@
+"""The papers' fixed graph API: five calls on the nodes of one scene, each a query of ours through the gate."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, LiteralString
+
+from db.enumerations import literal
+from db.gate import JsonValue
+from retriever.listing import listing
+from retriever.reader import SceneReader
+from scenecypher.errors import ReplyRejected, UnknownReference, did_you_mean
+
+NODES: Final[LiteralString] = "MATCH (n:Entity) RETURN n.id AS id ORDER BY id"
+LINKS: Final[LiteralString] = (
+    "MATCH (a:Entity)-[r]->(b:Entity) RETURN a.id AS source, type(r) AS type, b.id AS target "
+    "ORDER BY source, type, target"
+)
+ATTRS: Final[LiteralString] = "MATCH (n:Entity {id: $id}) RETURN n, labels(n) AS labels"
+NEIGHBORS: Final[LiteralString] = (
+    "MATCH (n:Entity {id: $id}) OPTIONAL MATCH (n)--(m:Entity) RETURN DISTINCT m.id AS id ORDER BY id"
+)
+EXPAND: Final[LiteralString] = (
+    "MATCH (n:Entity {id: $id}) OPTIONAL MATCH (n)-[r]-(m:Entity) "
+    "RETURN n, labels(n) AS own, m, labels(m) AS labels, type(r) AS type, startNode(r).id AS source, "
+    "endNode(r).id AS target ORDER BY source, type, target"
+)
+CALLED: Final[LiteralString] = (
+    "MATCH (n:Entity {name: $id}) RETURN n.id AS id, 0 AS rank "
+    "UNION MATCH (n:Entity {class: $id}) RETURN n.id AS id, 1 AS rank"
+)
+"""`$id` is where `bound` writes a text as a string of Cypher; the gate makes a parameter of it again."""
+CANDIDATES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class GraphApi:
+    """Reads one scene by fixed calls. A node is given by id, else by a name or class that only it has.
+
+    Answers are plain JSON values, sorted, and never a part: each raises UnknownReference with the nearest names,
+    QueryRefused where there is more than the gate lets through, SceneReplaced and ServiceError.
+    """
+
+    reader: SceneReader
+
+    def get_nodes(self) -> list[JsonValue]:
+        """The ids of all nodes (SG-RwR, G.1)."""
+        return [row[0] for row in listing(self.reader, NODES)]
+
+    def get_links(self) -> list[JsonValue]:
+        """All links as ``[source, type, target]`` (SG-RwR, G.1)."""
+        return [*listing(self.reader, LINKS)]
+
+    def get_attrs(self, node_id: str) -> dict[str, JsonValue]:
+        """The attributes of a node, and its kind (SG-RwR, G.1; SG2's ReAct-limit)."""
+        ((node, labels),) = self._of(node_id, ATTRS)
+        return attributes(node, labels)
+
+    def get_neighbors(self, node_id: str) -> list[JsonValue]:
+        """The ids of the nodes that a link joins with this one, in either direction (as `get_attrs`)."""
+        return [row[0] for row in self._of(node_id, NEIGHBORS) if row[0] is not None]
+
+    def expand(self, node_id: str) -> dict[str, JsonValue]:
+        """A node's attributes, its links, and the attributes of its neighbors (SG2's ReAct): both calls in one."""
+        rows = self._of(node_id, EXPAND)
+        node, own = rows[0][:2]
+        joined = [row[2:] for row in rows if row[2] is not None]
+        neighbors = {neighbor["id"]: attributes(neighbor, labels) for neighbor, labels, *_ in joined}
+        return {
+            "node": attributes(node, own),
+            "links": [[source, type_, target] for *_, type_, source, target in joined],
+            "neighbors": [neighbors[id_] for id_ in sorted(neighbors)],
+        }
+
+    def id_of(self, text: str) -> str:
+        """The id of the one node that `text` can mean. Raises UnknownReference with candidates or nearest names."""
+        if self.reader.run(bound(ATTRS, text)).rows:
+            return unicodedata.normalize("NFC", text)
+        rows: Sequence[Sequence[Any]] = self.reader.run(bound(CALLED, text)).rows
+        best = min([int(rank) for _, rank in rows], default=0)
+        found = sorted(str(id_) for id_, rank in rows if rank == best)
+        if len(found) == 1:
+            return found[0]
+        raise self._unknown(text, found)
+
+    def _of(self, node_id: str, query: LiteralString) -> Sequence[Sequence[Any]]:
+        """The rows of a query about one node, of which there is at least one."""
+        return listing(self.reader, bound(query, node_id)) or listing(self.reader, bound(query, self.id_of(node_id)))
+
+    def _unknown(self, text: str, found: Sequence[str]) -> UnknownReference:
+        shown = text[:100]
+        if found:
+            listed = ", ".join(found[:CANDIDATES]) + (", …" if len(found) > CANDIDATES else "")
+            return UnknownReference(f"{shown!r} can mean several nodes: {listed}; use the id of one of them")
+        known = self.reader.enumerator.of(self.reader.scene)
+        words = (*known.ids, *known.names, *known.known()["class"])
+        return UnknownReference(f"there is no node {shown!r}{did_you_mean(text, words)}; use the id of a node")
+
+
+def attributes(node: Mapping[str, JsonValue], labels: Sequence[str]) -> dict[str, JsonValue]:
+    """What is known of a node: its kind, then its properties by name."""
+    kind = next((label for label in sorted(labels) if label != "Entity"), "Entity")
+    return {"kind": kind, **{name: node[name] for name in sorted(node)}}
+
+
+def bound(query: LiteralString, value: str) -> str:
+    """A query of ours with a text of someone else's as a string in it."""
+    return query.replace("$id", literal(unicodedata.normalize("NFC", value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call as a model is told of it: what it gives, and whether it takes a node."""
+
+    does: str
+    run: Callable[[GraphApi, str], JsonValue]
+    of_node: bool = True
+
+    def schema(self, name: str) -> dict[str, Any]:
+        """The call as a tool of the chat-completions protocol."""
+        node = {"node_id": {"type": "string", "description": "the id of a node"}} if self.of_node else {}
+        parameters = {"type": "object", "properties": node, "required": list(node), "additionalProperties": False}
+        return {"type": "function", "function": {"name": name, "description": self.does, "parameters": parameters}}
+
+
+CALLS: Final[Mapping[str, Call]] = {
+    "get_nodes": Call("the ids of all nodes", lambda api, _: api.get_nodes(), of_node=False),
+    "get_links": Call("all links as [source, type, target]", lambda api, _: api.get_links(), of_node=False),
+    "get_attrs": Call("all attributes of a node", lambda api, node: api.get_attrs(node)),
+    "get_neighbors": Call("the ids of a node's neighbors", lambda api, node: api.get_neighbors(node)),
+    "expand": Call("a node's attributes, its links, and its neighbors' attributes", lambda api, node: api.expand(node)),
+}
+
+SETS: Final[Mapping[str, tuple[str, ...]]] = {
+    "react-sg2": ("expand",),
+    "react-limit": ("get_neighbors", "get_attrs"),
+    "react-rwr": ("get_nodes", "get_links", "get_attrs", "get_neighbors"),
+}
+"""Which calls the papers' methods have: SG2 and its ReAct-limit, and SG-RwR's ReAct."""
+
+
+def call(api: GraphApi, name: str, arguments: Mapping[str, object]) -> JsonValue:
+    """What a model's call gives. Raises ReplyRejected for a call that there is not, or that lacks its node."""
+    if name not in CALLS:
+        raise ReplyRejected(f"there is no call {name[:60]!r}{did_you_mean(name, tuple(CALLS))}; use {', '.join(CALLS)}")
+    wanted = ("node_id",) if CALLS[name].of_node else ()
+    node = arguments.get("node_id", "")
+    if set(arguments) != set(wanted) or not isinstance(node, str | int) or isinstance(node, bool):
+        takes = 'one argument, {"node_id": "…"}' if wanted else "no arguments"
+        raise ReplyRejected(f"{name} takes {takes}; call it so")
+    return CALLS[name].run(api, str(node))

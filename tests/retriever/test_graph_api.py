@@ -1,0 +1,187 @@
+"""The fixed graph API, beside plain Python over the same scene graph, on every vocabulary."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from db.catalog import SceneInfo
+from db.enumerate import Enumerator
+from db.enumerations import literal
+from db.gate import Gate, Limits
+from db.gate.scope import scope
+from db.imported import ImportedScene
+from db.schema import Declared, vocabulary_of
+from db.store import SceneStore
+from importers.babyai import read_level
+from importers.home import small_home
+from importers.offices import scene as office
+from retriever.collapsed import collapse
+from retriever.graph_api import CALLS, SETS, GraphApi, call
+from retriever.reader import SceneReader
+from scenecypher.errors import QueryRefused, RejectedError, ReplyRejected, UnknownReference
+from tests.retriever.conftest import home, put_home
+
+WORLDS: dict[str, Callable[[], ImportedScene]] = {
+    "virtualhome": lambda: ImportedScene("home", home(), vocabulary="virtualhome"),
+    "small home": small_home,
+    "grasif": lambda: office("sayplan-office"),
+    "babyai": lambda: read_level("trv1", 3),
+}
+
+
+@pytest.fixture(scope="module")
+def worlds(store: SceneStore) -> dict[str, tuple[ImportedScene, SceneInfo]]:
+    put: dict[str, tuple[ImportedScene, SceneInfo]] = {}
+    for name, make in WORLDS.items():
+        made = make()
+        stored = ImportedScene(f"test/api-{uuid4().hex[:10]}", made.graph, made.vocabulary, declared=made.declared)
+        store.put(stored)
+        put[name] = stored, store.find(stored.name)
+    return put
+
+
+@pytest.fixture
+def api(store: SceneStore, gate: Gate, scene: SceneInfo) -> GraphApi:
+    return GraphApi(SceneReader(gate, Enumerator(store.database), scene))
+
+
+def of(store: SceneStore, scene: SceneInfo, gate: Gate) -> GraphApi:
+    return GraphApi(SceneReader(gate, Enumerator(store.database), scene))
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_the_calls_say_what_the_graph_says(store: SceneStore, gate: Gate, worlds: Any, world: str) -> None:
+    made, scene = worlds[world]
+    graph, api = made.graph, of(store, scene, gate)
+    links = sorted([one.source, one.type, one.target] for one in graph.relations)
+    assert api.get_nodes() == sorted(graph.nodes)
+    assert api.get_links() == links
+    for node in sorted(graph.nodes)[:3]:
+        mine = [link for link in links if node in (link[0], link[2])]
+        near = sorted({end for link in mine for end in (link[0], link[2])} - {node})
+        near = sorted({*near, *(node for link in mine if link[0] == link[2])})
+        assert api.get_neighbors(node) == near
+        attrs = api.get_attrs(node)
+        assert (attrs["kind"], attrs["id"], attrs["class"]) == (graph.nodes[node].kind, node, graph.nodes[node].class_)
+        assert "scene" not in attrs
+        expanded = api.expand(node)
+        assert expanded == {"node": attrs, "links": mine, "neighbors": [api.get_attrs(other) for other in near]}
+        assert json.dumps(expanded) == json.dumps(api.expand(node))
+
+
+def test_pages_are_put_together(store: SceneStore, scene: SceneInfo) -> None:
+    api = of(store, scene, Gate(store.database, limits=Limits(rows=2)))
+    assert api.get_nodes() == sorted(home().nodes)
+    assert len(api.get_links()) == len(home().relations)
+
+
+def test_a_node_may_be_called_by_what_is_unique(api: GraphApi) -> None:
+    assert api.get_attrs("plate")["id"] == "id-7012"
+    assert api.get_attrs("fridge_7004")["id"] == "id-7004"
+    assert api.get_neighbors("plate_7012") == api.get_neighbors("id-7012")
+
+
+UNKNOWN = {
+    "id-7019": "did you mean 'id-701",
+    "frige": "did you mean 'fridge'",
+    "cup": "can mean several nodes: id-7010, id-7011",
+    "": "there is no node",
+    "x" * 10_000: "shorter",
+    "a'}) DETACH DELETE n //": "there is no node",
+    "\\": "there is no node",
+    "'\\u0027": "unicode escapes",
+    "\ud800": "half a character",
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+@pytest.mark.parametrize("name_of_call", [name for name, one in CALLS.items() if one.of_node])
+def test_what_is_no_node_is_told(api: GraphApi, name: str, name_of_call: str) -> None:
+    with pytest.raises(RejectedError) as refused:
+        call(api, name_of_call, {"node_id": name})
+    assert UNKNOWN[name] in str(refused.value)
+    assert len(str(refused.value)) < 400
+
+
+@given(st.text(max_size=40) | st.text("\\'\"uU`$/*\n", max_size=12))
+def test_whatever_is_given_stays_one_string(value: str) -> None:
+    cypher = f"MATCH (n {{id: {literal(value)}}}) RETURN n"
+    if "\\u" in value.lower():
+        with pytest.raises(QueryRefused, match="unicode escapes"):
+            scope(cypher, vocabulary_of(Declared()), Limits())
+        return
+    scoped = scope(cypher, vocabulary_of(Declared()), Limits())
+    assert list(scoped.strings.values()) == [value]
+    assert scoped.text == scope("MATCH (n {id: 'x'}) RETURN n", vocabulary_of(Declared()), Limits()).text
+
+
+WRONG_CALLS: list[tuple[str, dict[str, object], str]] = [
+    ("get_node", {}, "did you mean 'get_nodes'"),
+    ("get_attrs", {}, "takes one argument"),
+    ("get_attrs", {"id": "x"}, "takes one argument"),
+    ("get_attrs", {"node_id": None}, "takes one argument"),
+    ("get_nodes", {"node_id": "x"}, "takes no arguments"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "told"), WRONG_CALLS)
+def test_a_wrong_call_is_told(api: GraphApi, name: str, arguments: dict[str, object], told: str) -> None:
+    with pytest.raises(ReplyRejected, match=told):
+        call(api, name, arguments)
+
+
+def test_calls_by_name(api: GraphApi) -> None:
+    assert call(api, "get_nodes", {}) == api.get_nodes()
+    assert call(api, "get_attrs", {"node_id": "id-7004"}) == api.get_attrs("id-7004")
+    assert {name for names in SETS.values() for name in names} == set(CALLS)
+    told = CALLS["get_attrs"].schema("get_attrs")["function"]
+    assert (told["name"], told["parameters"]["required"]) == ("get_attrs", ["node_id"])
+
+
+# --- SayPlan's view
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_collapsed_graph_is_expanded_and_contracted(store: SceneStore, gate: Gate, worlds: Any, world: str) -> None:
+    made, scene = worlds[world]
+    places = sorted(id_ for id_, node in made.graph.nodes.items() if node.kind == "Place")
+    bare = collapse(of(store, scene, gate))
+    assert ids(bare.document()) == places
+    seen = bare
+    for place in places:
+        seen = seen.expand(place)
+    assert ids(seen.document()) == sorted(made.graph.nodes), "everything hangs on some place"
+    links = [[one.source, one.type, one.target] for one in made.graph.relations if one.type != "CLOSE"]
+    assert seen.document()["links"] == sorted(links)
+    one = bare.expand(places[0])
+    assert set(places) < set(ids(one.document())) <= set(made.graph.nodes)
+    assert one.contract(places[0]) == bare
+    assert one.expanded == (places[0],)
+
+
+def test_only_places_are_expanded(api: GraphApi) -> None:
+    view = collapse(api)
+    with pytest.raises(UnknownReference, match=r"is no place; the places are id-7001, id-7002"):
+        view.expand("fridge")
+    with pytest.raises(UnknownReference, match=r"did you mean 'kitchen'"):
+        view.expand("kichen")
+    with pytest.raises(UnknownReference, match="not expanded; contract one that is: id-7001"):
+        view.expand("kitchen").contract("bedroom")
+
+
+def test_a_room_is_read_as_it_is_when_expanded(store: SceneStore, gate: Gate) -> None:
+    scene = put_home(store)
+    view = collapse(of(store, scene, gate))
+    assert "id-7010" in ids(view.expand("kitchen").document())
+    assert ids(view.expand("bedroom").document()) == ["id-7001", "id-7002"]
+
+
+def ids(document: Any) -> list[str]:
+    return [node["id"] for node in document["nodes"]]
