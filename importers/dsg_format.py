@@ -1,0 +1,182 @@
+"""3D scene graphs of Hydra and spark-dsg: the form of their JSON files, old and new, and the tables between their words
+and ours.
+
+Only what a table names is read. What else a node carries (indices into a mesh, bags of visual words, traversability
+masks) points to data that a scene does not hold, and an edge's weight has no place in a relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from db.schema import Declared
+from db.value import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What stands for a layer: `siblings` is the relation between two of its nodes, CONNECTS and CLOSE both ways.
+
+    `number` orders the layers: a node is INSIDE each that it is joined to in a layer of a higher number.
+    """
+
+    number: int
+    partition: int
+    kind: str
+    class_: str
+    siblings: str
+
+
+LAYERS: Final[Mapping[str, Layer]] = {
+    "SEGMENTS": Layer(1, 0, "Object", "segment", "CLOSE"),
+    "OBJECTS": Layer(2, 0, "Object", "object", "CLOSE"),
+    "AGENTS": Layer(2, ord("a"), "Agent", "pose", "NEXT"),
+    "PLACES": Layer(3, 0, "Place", "place", "CONNECTS"),
+    "MESH_PLACES": Layer(3, 1, "Place", "mesh_place", "CONNECTS"),
+    "TRAVERSABILITY": Layer(3, 2, "Place", "traversable_place", "CONNECTS"),
+    "ROOMS": Layer(4, 0, "Place", "room", "CONNECTS"),
+    "BUILDINGS": Layer(5, 0, "Place", "building", "CONNECTS"),
+}
+"""By the names that spark-dsg gives them, kept as the property `layer`. A node's class is what its file's label space
+says of its semantic label; without one it is the class here, of an object with its label: label_5. Agents are the poses
+of a trajectory, each NEXT the following one. Nodes of two layers of one number are CLOSE."""
+
+SYMMETRIC: Final = ("CLOSE", "CONNECTS")
+LABELLED: Final = ("SEGMENTS", "OBJECTS")
+NO_LABEL: Final = 2**32 - 1
+"""What spark-dsg writes for a node without a semantic label."""
+
+ATTRIBUTES: Final[Mapping[str, str]] = {
+    "type": "node_type",
+    "semantic_label": "semantic_label",
+    "is_active": "is_active",
+    "is_predicted": "is_predicted",
+    "registered": "registered",
+    "real_place": "real_place",
+    "distance": "distance",
+    "last_update_time_ns": "last_update_time_ns",
+    "timestamp": "timestamp",
+}
+"""A node's scalar attributes. Besides, with a valid `bounding_box` its middle is `center` and its size `size_x`,
+`size_y`, `size_z`, and `position` is kept under its name; without one `position` is `center`. `color` is #rrggbb, with
+two digits more unless opaque; a rotation is w, x, y, z; a box that is not AABB, or turned, says so."""
+
+ROTATIONS: Final[Mapping[str, str]] = {"world_R_object": "rotation", "world_R_body": "pose_rotation"}
+BOX_TYPE: Final = "AABB"
+UPRIGHT: Final = (1.0, 0.0, 0.0, 0.0)
+
+DECLARED: Final = Declared(
+    ("NEXT",), (*ATTRIBUTES.values(), *ROTATIONS.values(), "layer", "position", "box_type", "box_rotation")
+)
+
+
+def _valid_box(box: Any) -> Any:
+    invalid = isinstance(box, dict) and box.get("type") in {None, "INVALID"}
+    return None if invalid else box
+
+
+def _color(color: Any) -> Any:
+    """`#rrggbb` of a list (old files) or a map (new ones)."""
+    parts = [color.get(key, 255) for key in "rgba"] if isinstance(color, dict) else color
+    if parts is None:
+        return None
+    if not isinstance(parts, list) or len(parts) not in {3, 4} or not all(p in range(256) for p in map(_whole, parts)):
+        cause = f"should be red, green and blue from 0 to 255, not {shown(color)}"
+        raise PydanticCustomError("color", "{cause}", {"cause": cause})
+    return "#" + bytes(parts[:3] if parts[3:] in ([], [255]) else parts).hex()
+
+
+def _whole(part: Any) -> int:
+    return part if isinstance(part, int) and not isinstance(part, bool) else -1
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+Unsigned = Annotated[int, Field(ge=0, lt=2**64)]
+Triple = Annotated[tuple[float, float, float], Field(strict=False)]
+
+
+class Quaternion(_Read):
+    """A rotation."""
+
+    w: float
+    x: float
+    y: float
+    z: float
+
+
+class Box(_Read):
+    """A bounding box in metres; files before 1.0.3 give its corners, later ones its dimensions."""
+
+    type: str
+    center: Triple = Field(alias="world_P_center")
+    rotation: Quaternion = Field(alias="world_R_center")
+    dimensions: Triple | None = None
+    min: Triple | None = None
+    max: Triple | None = None
+
+
+class Attributes(_Read):
+    """What is read of a node's attributes."""
+
+    type: str
+    position: Triple
+    name: str = ""
+    bounding_box: Annotated[Box | None, BeforeValidator(_valid_box)] = None
+    color: Annotated[str | None, BeforeValidator(_color)] = None
+    semantic_label: int | None = None
+    is_active: bool | None = None
+    is_predicted: bool | None = None
+    registered: bool | None = None
+    real_place: bool | None = None
+    distance: float | None = None
+    last_update_time_ns: int | None = None
+    timestamp: int | None = None
+    rotation: Quaternion | None = Field(None, alias="world_R_object")
+    pose_rotation: Quaternion | None = Field(None, alias="world_R_body")
+
+
+class DsgNode(_Read):
+    """A node; files before 1.1.0 mark an agent's by a time, later ones by a partition."""
+
+    id: Unsigned
+    layer: int
+    partition: int | None = None
+    timestamp: int | None = None
+    attributes: Attributes
+
+
+class DsgEdge(_Read):
+    """An edge, within a layer or between two."""
+
+    source: Unsigned
+    target: Unsigned
+
+
+class LayerKey(_Read):
+    """A layer's number, and the part of it."""
+
+    layer: int
+    partition: int = 0
+
+
+class Metadata(_Read):
+    """`labelspaces` has the names of semantic labels, a layer's under `_l2p0`: a list of pairs, or a map."""
+
+    labelspaces: dict[str, list[Annotated[tuple[int, str], Field(strict=False)]] | dict[str, str]] = {}
+
+
+class Dsg(_Read):
+    """A file, as `DynamicSceneGraph.save` writes it; the mesh is not read."""
+
+    nodes: list[DsgNode]
+    edges: list[DsgEdge]
+    layer_names: dict[str, LayerKey | int] = {}
+    metadata: Metadata = Metadata()

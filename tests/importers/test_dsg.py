@@ -1,0 +1,201 @@
+"""3D scene graphs of Hydra: a real one whole, old and new forms of files, label spaces, and the way back."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from db.imported import ImportedScene
+from db.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
+from db.schema import KINDS
+from importers.dsg import from_document, number_of, read_scene, symbol
+from importers.dsg_export import to_document
+from importers.dsg_format import LAYERS
+from scenecypher.errors import DocumentError
+
+APARTMENT: Final = Path(__file__).parent.parent / "data" / "dsg" / "apartment_dsg.json"
+UPRIGHT: Final = {"w": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}
+BOX: Final = {"type": "AABB", "world_P_center": [1, 2, 3], "world_R_center": UPRIGHT, "dimensions": [4, 5, 6]}
+
+
+@pytest.fixture(scope="module")
+def apartment() -> ImportedScene:
+    return read_scene(APARTMENT)
+
+
+def node(id_: str, layer: int, *, partition: int = 0, **attributes: Any) -> dict[str, Any]:
+    attributes = {"type": "SemanticNodeAttributes", "position": [0.0, 0.5, 1.0], **attributes}
+    return {"id": number_of(id_), "layer": layer, "partition": partition, "attributes": attributes}
+
+
+def edge(source: str, target: str) -> dict[str, Any]:
+    return {"source": number_of(source), "target": number_of(target), "info": {"type": "EdgeAttributes", "weight": 1}}
+
+
+def document(*nodes: dict[str, Any], edges: list[dict[str, Any]] | None = None, **fields: Any) -> dict[str, Any]:
+    return {"directed": False, "multigraph": False, "nodes": [*nodes], "edges": edges or [], **fields}
+
+
+def read(document: object) -> ImportedScene:
+    return from_document(document, file="x.json", name="dsg/x")
+
+
+def test_a_real_apartment(apartment: ImportedScene) -> None:
+    graph = apartment.graph
+    assert (apartment.name, len(graph.nodes)) == ("dsg/apartment_dsg", 296)
+    assert Counter(node.properties["layer"] for node in graph.nodes.values()) == {
+        "PLACES": 185,
+        "AGENTS": 102,
+        "OBJECTS": 7,
+        "ROOMS": 1,
+        "BUILDINGS": 1,
+    }
+    assert Counter(relation.type for relation in graph.relations) == {"CONNECTS": 2 * 396, "INSIDE": 245, "NEXT": 101}
+    assert graph.targets("R(0)", "INSIDE") == ("B(0)",)
+    chair = graph.nodes["O(0)"]
+    assert (chair.kind, chair.class_, chair.name) == ("Object", "label_5", "O(0)")
+    facts = chair.properties
+    assert facts["center"] == Point(-13.211346626281738, -3.800497531890869, 1.4869734048843384)
+    assert facts["position"] == Point(-13.216781616210938, -3.7463879585266113, 1.492774248123169)
+    assert (facts["size_x"], facts["color"], facts["rotation"]) == (1.0182037353515625, "#db80df", (1.0, 0.0, 0.0, 0.0))
+    assert [graph.nodes[id_].kind for id_ in ("R(0)", "B(0)", "a(0)", "p(6)")] == ["Place", "Place", "Agent", "Place"]
+    place = graph.nodes["p(6)"].properties
+    assert place["center"] == Point(-13.15000057220459, -2.450000047683716, 1.75)
+    assert "size_x" not in place
+    assert graph.targets("O(0)", "INSIDE")[0].startswith("p(")
+
+
+def test_the_way_back_is_a_file_of_today_and_the_same_scene(apartment: ImportedScene) -> None:
+    document = json.loads(json.dumps(to_document(apartment), allow_nan=False))
+    assert len(document["edges"]) == 742
+    assert {"layer": 2, "partition": 97} in document["layer_keys"]
+    back = from_document(document, file=str(APARTMENT), name=apartment.name)
+    assert back == apartment
+    assert to_document(back) == document
+
+
+def test_a_file_of_today_names_its_layers_and_labels() -> None:
+    names = {"ROOMS": {"layer": 7, "partition": 0}, "AGENTS": {"layer": 2, "partition": 0}, "OBJECTS": 2}
+    spaces = {"_l2p0": [[5, "chair"], [6, "table"]], "_l7p0": {"1": "kitchen"}}
+    scene = read(
+        document(
+            node(
+                "O(1)", 2, semantic_label=5, bounding_box=BOX, color={"r": 1, "g": 2, "b": 3, "a": 4}, name="my chair"
+            ),
+            node("O(2)", 2, semantic_label=9, bounding_box={"type": "INVALID"}, color=[255, 0, 0]),
+            node("O(3)", 2, semantic_label=2**32 - 1),
+            node("R(1)", 7, semantic_label=1),
+            node("P(1)", 3, partition=1),
+            node("p(1)", 3),
+            node("b(1)", 2, partition=ord("b"), type="AgentNodeAttributes", world_R_body=UPRIGHT),
+            edges=[edge("O(1)", "R(1)"), edge("p(1)", "P(1)"), edge("O(1)", "O(2)"), edge("b(1)", "O(1)")],
+            layer_names=names,
+            metadata={"labelspaces": spaces, "other": 1},
+        )
+    )
+    graph = scene.graph
+    classes = {node_id: node.class_ for node_id, node in graph.nodes.items()}
+    assert classes == {
+        "O(1)": "chair",
+        "O(2)": "label_9",
+        "O(3)": "object",
+        "R(1)": "kitchen",
+        "P(1)": "mesh_place",
+        "p(1)": "place",
+        "b(1)": "pose",
+    }
+    chair = graph.nodes["O(1)"]
+    assert (chair.name, chair.properties["color"], graph.nodes["O(2)"].properties["color"]) == (
+        "my chair",
+        "#01020304",
+        "#ff0000",
+    )
+    assert [chair.properties[key] for key in ("size_x", "size_y", "size_z")] == [4.0, 5.0, 6.0]
+    close = {Relation(a, "CLOSE", b) for a, b in [("p(1)", "P(1)"), ("O(1)", "O(2)"), ("b(1)", "O(1)")]}
+    assert graph.relations == {Relation("O(1)", "INSIDE", "R(1)")} | close | {
+        Relation(r.target, r.type, r.source) for r in close
+    }
+    assert read(json.loads(json.dumps(to_document(scene)))) == scene
+
+
+def test_a_turned_box_says_so() -> None:
+    turned = {**BOX, "type": "OBB", "world_R_center": {"w": 0.5, "x": 0.5, "y": 0.5, "z": 0.5}}
+    scene = read(document(node("O(1)", 2, bounding_box=turned)))
+    facts = scene.graph.nodes["O(1)"].properties
+    assert (facts["box_type"], facts["box_rotation"]) == ("OBB", (0.5, 0.5, 0.5, 0.5))
+    assert read(to_document(scene)) == scene
+
+
+def test_the_tables_lead_to_the_registry() -> None:
+    assert {layer.kind for layer in LAYERS.values()} <= set(KINDS)
+    assert len({(layer.number, layer.partition) for layer in LAYERS.values()}) == len(LAYERS)
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_any_symbol_comes_back(number: int) -> None:
+    assert number_of(symbol(number)) == number
+
+
+@pytest.mark.parametrize(
+    "text", ["O(-1)", "O(1", "É(1)", "cup", "", f"O({2**56})", "5692549928996306944", "O(01)", "٣"]
+)
+def test_what_is_no_symbol_is_refused(text: str) -> None:
+    with pytest.raises(InvalidValue, match="is no symbol of a 3D scene graph"):
+        number_of(text)
+
+
+LAYERED: Final = Properties({"layer": "OBJECTS", "node_type": "ObjectNodeAttributes", "center": Point(1, 2, 3)})
+
+
+@pytest.mark.parametrize(
+    ("changed", "cause"),
+    [
+        (Node("O(1)", "Object", "O(1)", "x"), "has no layer of a 3D scene graph; only scenes from `import dsg`"),
+        (Node("cup", "Object", "cup", "x", (), (), LAYERED), "is no symbol"),
+        (Node("O(1)", "Object", "O(1)", "x", ("open",), (), LAYERED), "has no states or affordances"),
+        (Node("O(1)", "Object", "O(1)", "x", (), (), LAYERED.having("prefab", "y")), "has no prefab"),
+        (Node("O(1)", "Object", "O(1)", "x", (), (), LAYERED.having("center", None)), "has no position in space"),
+        (Node("O(1)", "Object", "O(1)", "x", (), (), LAYERED.having("center", Point(1, 2))), "has no position in"),
+        (Node("O(1)", "Object", "O(1)", "x", (), (), LAYERED.having("color", "red")), "not of the form #rrggbb"),
+        (Node("O(1)", "Object", "O(1)", "x", (), (), LAYERED.having("rotation", 1)), "is no rotation"),
+    ],
+)
+def test_what_the_form_can_not_say_is_not_exported(changed: Node, cause: str) -> None:
+    with pytest.raises(InvalidValue, match=cause):
+        to_document(ImportedScene("x", SceneGraph.of([changed])))
+
+
+@pytest.mark.parametrize(
+    ("broken", "place", "cause"),
+    [
+        ({}, "$.nodes", "is missing"),
+        (document({"id": -1, "layer": 2, "attributes": {}}), "$.nodes[0].id", "should be at least 0"),
+        (document(node("O(1)", 2) | {"id": 2**64}), "$.nodes[0].id", "should be below 18446744073709551616"),
+        (document(node("O(1)", 9)), "$.nodes[0].layer", "the layer '9' is none of SEGMENTS, OBJECTS"),
+        (document(node("O(1)", 2, position=[0, None, 1])), "$.nodes[0].attributes.position[1]", "should be a number"),
+        (document(node("O(1)", 2, bounding_box={**BOX, "dimensions": None})), "$.nodes[0]", "has neither dimensions"),
+        (
+            document(node("O(1)", 2, bounding_box={"type": "AABB"})),
+            "$.nodes[0].attributes.bounding_box.world_P_center",
+            "is missing",
+        ),
+        (
+            document(node("O(1)", 2, color=[300, 0, 0])),
+            "$.nodes[0].attributes.color",
+            "red, green and blue from 0 to 255",
+        ),
+        (document(node("O(1)", 2, last_update_time_ns=2**63)), "$.nodes[0]", "last_update_time_ns"),
+        (document(node("O(1)", 2), layer_names={"OBJECTS": "two"}), "$.layer_names.OBJECTS", ""),
+    ],
+)
+def test_what_the_form_can_not_be(broken: object, place: str, cause: str) -> None:
+    with pytest.raises(DocumentError) as refused:
+        read(broken)
+    assert refused.value.place == place
+    assert cause in refused.value.cause
