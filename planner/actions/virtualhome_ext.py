@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from db.condition import And, Condition, HasAffordance, HasClass, HasState, Not, Or, Within
+from db.condition import And, Condition, HasAffordance, HasClass, HasState, HeldBy, Not, Or, Related, Within
 from planner.actions import virtualhome, virtualhome_hands, virtualhome_things
-from planner.actions.operator import Become, Effect, ForEach, Operator, When
+from planner.actions.operator import AGENT, Become, Effect, ForEach, Operator, When
+from planner.actions.virtualhome_terms import is_close
 
 HEATERS: Final = ("microwave", "toaster")
 WASHERS: Final = ("dishwasher", "washing_machine")
@@ -39,8 +40,11 @@ def works_on_contents(x: str, affordance: str, so_far: Condition) -> tuple[Effec
 
 
 def works_on(x: str, appliance: str) -> tuple[Effect, ...]:
-    """`x`, put into the running appliance, comes out treated, and so does what is in it."""
-    running = And((HasState(appliance, "on"), shut(appliance)))
+    """`x`, put into the running appliance, comes out treated, and so does what is in it.
+
+    What can be opened must be open for that, and so begins its work only when it is closed.
+    """
+    running = And((HasState(appliance, "on"), Not(HasAffordance(appliance, "can_open"))))
     return tuple(
         effect
         for state, classes in OUTCOMES.items()
@@ -49,6 +53,12 @@ def works_on(x: str, appliance: str) -> tuple[Effect, ...]:
             When(And((HasAffordance(x, "grabbable"), of_class(appliance, classes), running)), _contents(x, state)),
         )
     )
+
+
+def put_back_in() -> tuple[Effect, ...]:
+    """As `works_on`, where `put_back` puts `x` into the appliance that it was taken out of."""
+    back = And((Related("x", "TAKEN_OUT_OF", "y"), HeldBy("x", AGENT), is_close("y")))
+    return (When(back, works_on("x", "y")),)
 
 
 def _contents(x: str, state: str) -> tuple[Effect, ...]:
@@ -65,4 +75,5 @@ OPERATORS: Final = {
     "close": also(virtualhome_things.CLOSE, works_on_contents("x", "can_open", HasState("x", "on"))),
     "switch_on": also(virtualhome_things.SWITCH_ON, works_on_contents("x", "has_switch", shut("x"))),
     "put_in": also(virtualhome_hands.PUT_IN, works_on("x", "y")),
+    "put_back": also(virtualhome_hands.PUT_BACK, put_back_in()),
 }

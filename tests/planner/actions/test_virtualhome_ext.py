@@ -1,0 +1,111 @@
+"""Appliances that work: what is shut into a running one comes out heated or washed, and nothing else does."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from db.delta import apply
+from db.imported import ImportedScene
+from db.scene import Relation, SceneGraph
+from db.store import SceneStore
+from planner.actions import virtualhome
+from planner.actions.execution import simulate
+from planner.actions.operator import AGENT
+from planner.actions.pruning import reads_of
+from planner.actions.simulator import Simulator
+from planner.actions.text import parse
+from planner.actions.virtualhome_ext import OPERATORS
+from tests.db.test_store import fresh
+from tests.planner.actions.worlds import ROBOT, edited, mutual, node
+from tests.sampling import sample
+
+
+def kitchen(appliance: str, states: str, *, affordances: str = "can_open containers has_switch") -> SceneGraph:
+    """A bowl with soup in it and a lid on that inside an appliance, a plate beside it, a spoon in the hand."""
+    nodes = [
+        node("kitchen_10", "Place"),
+        node(ROBOT, "Agent"),
+        node(f"{appliance}_20", "Asset", states=states, affordances=affordances),
+        node("bowl_30", "Object", affordances="grabbable recipient"),
+        node("soup_31", "Object"),
+        node("lid_32", "Object"),
+        node("plate_33", "Object"),
+        node("spoon_34", "Object", affordances="grabbable"),
+    ]
+    relations = [Relation(n.id, "INSIDE", "kitchen_10") for n in nodes[1:]]
+    relations += [Relation("bowl_30", "INSIDE", f"{appliance}_20"), Relation("soup_31", "INSIDE", "bowl_30")]
+    relations += [Relation("lid_32", "ON", "bowl_30"), Relation(ROBOT, "HOLDS_RH", "spoon_34")]
+    return SceneGraph.of(nodes, [*relations, *mutual(ROBOT, f"{appliance}_20")])
+
+
+def done(graph: SceneGraph, text: str) -> SceneGraph:
+    call = parse(text)
+    operator = OPERATORS[call.name]
+    names = (parameter.name for parameter in operator.parameters)
+    arguments = {AGENT: ROBOT, **dict(zip(names, call.arguments, strict=True))}
+    return apply(graph, simulate(operator, graph, arguments, action=text))
+
+
+def treated(graph: SceneGraph) -> dict[str, str]:
+    return {
+        n.id: state
+        for n in graph.nodes.values()
+        for state in n.states
+        if state in {"heated", "washed"} and n.id != ROBOT
+    }
+
+
+CONTENT: Final = ("bowl_30", "lid_32", "soup_31")
+OPENLESS: Final = "containers has_switch"
+BACK: Final = edited(
+    kitchen("toaster", "on", affordances=OPENLESS), add=[Relation("spoon_34", "TAKEN_OUT_OF", "toaster_20")]
+)
+ROWS: Final[tuple[tuple[str, SceneGraph, dict[str, str]], ...]] = (
+    ("switch_on(microwave_20)", kitchen("microwave", "closed off"), dict.fromkeys(CONTENT, "heated")),
+    ("switch_on(microwave_20)", kitchen("microwave", "open off"), {}),
+    ("close(microwave_20)", kitchen("microwave", "open on"), dict.fromkeys(CONTENT, "heated")),
+    ("close(microwave_20)", kitchen("microwave", "open off"), {}),
+    ("switch_on(dishwasher_20)", kitchen("dishwasher", "closed off"), dict.fromkeys(CONTENT, "washed")),
+    ("close(washing_machine_20)", kitchen("washing_machine", "open on"), dict.fromkeys(CONTENT, "washed")),
+    ("switch_on(fridge_20)", kitchen("fridge", "closed off"), {}),
+    ("switch_on(toaster_20)", kitchen("toaster", "off", affordances=OPENLESS), dict.fromkeys(CONTENT, "heated")),
+    ("put_in(spoon_34, toaster_20)", kitchen("toaster", "on", affordances=OPENLESS), {"spoon_34": "heated"}),
+    ("put_in(spoon_34, toaster_20)", kitchen("toaster", "off", affordances=OPENLESS), {}),
+    ("put_in(spoon_34, microwave_20)", kitchen("microwave", "open on"), {}),
+    ("put_back(spoon_34)", BACK, {"spoon_34": "heated"}),
+)
+
+
+@pytest.mark.parametrize(("action", "graph", "expected"), ROWS, ids=[f"{n} {row[0]}" for n, row in enumerate(ROWS)])
+def test_what_is_shut_into_a_running_appliance_is_treated(
+    action: str, graph: SceneGraph, expected: dict[str, str]
+) -> None:
+    assert treated(done(graph, action)) == expected
+
+
+@pytest.mark.parametrize(("action", "graph", "expected"), [ROWS[0], ROWS[2], ROWS[8], ROWS[11]])
+def test_the_database_treats_it_alike(
+    store: SceneStore, action: str, graph: SceneGraph, expected: dict[str, str]
+) -> None:
+    name = fresh("ext")
+    store.put(ImportedScene(name, graph, vocabulary="virtualhome_ext"))
+    scene = store.find(name)
+    (step,) = Simulator(store, scene).act(action)
+    after = store.load(name).graph
+    assert treated(after) == expected
+    assert after == done(graph, action) == apply(graph, step.delta)
+    store.undo(scene)
+    assert store.load(name).graph == graph
+
+
+def test_only_what_completes_a_run_differs_from_virtualhome() -> None:
+    differing = {name for name, operator in OPERATORS.items() if operator != virtualhome.OPERATORS[name]}
+    assert differing == {"close", "switch_on", "put_in", "put_back"}
+    assert [*OPERATORS] == [*virtualhome.OPERATORS]
+
+
+@pytest.mark.parametrize("name", sample(list(OPERATORS), 50))
+def test_every_action_reads_little_enough_for_one_statement(name: str) -> None:
+    assert reads_of(OPERATORS[name]).locking
