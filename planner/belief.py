@@ -1,0 +1,45 @@
+"""The belief about a world: the scene ``NAME@belief``, in which every object is unseen until it is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from db.imported import ImportedScene
+from db.scene import Node, Properties, SceneGraph
+from db.schema import HOLDING
+
+SUFFIX: Final = "@belief"
+
+
+def belief_name(world: str) -> str:
+    """``virtualhome/963_2@belief``: what the belief about a world is called."""
+    return world + SUFFIX
+
+
+def believed(world: SceneGraph, *, priors: bool = True) -> SceneGraph:
+    """What is believed of a world before anything is seen: its places, assets and agents, and its objects as priors.
+
+    Each object is unseen where it is said to be (LookPlanGraph, section IV-A), but for what an agent holds. Without
+    `priors` no other object is known at all.
+    """
+    held = {relation.target for relation in world.relations if relation.type in HOLDING}
+    nodes = [
+        _believed(node, held) for node in world.nodes.values() if priors or node.kind != "Object" or node.id in held
+    ]
+    known = {node.id for node in nodes}
+    relations = [it for it in world.relations if it.source in known and it.target in known]
+    return SceneGraph.of(nodes, relations)
+
+
+def belief_scene(world: ImportedScene, *, priors: bool = True) -> ImportedScene:
+    """The belief about a world as a scene of its own."""
+    graph = believed(world.graph, priors=priors)
+    source = f"the belief about {world.name}"
+    return replace(world, name=belief_name(world.name), graph=graph, role="belief", source=source)
+
+
+def _believed(node: Node, held: set[str]) -> Node:
+    if node.kind != "Object":
+        return node
+    return replace(node, properties=Properties({**node.properties, "seen": node.id in held}))

@@ -1,0 +1,1 @@
+"""What is seen of the world, and how it is merged into the belief."""

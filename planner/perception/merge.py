@@ -1,0 +1,203 @@
+"""The merge of an observation into the belief: new, confirmed, moved, absent, changed; one Delta, explained.
+
+LookPlanGraph, sections IV-B and IV-D: what was believed at a place that is looked at and is not seen there is removed
+from it, what is seen is added; nothing that was not looked at is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeAlias
+
+from db.delta import Delta, diff
+from db.scene import Node, Point, Properties, Relation, SceneGraph
+from db.schema import HOLDING, VOCABULARIES, family
+from planner.perception.matching import identities
+from planner.perception.observation import Observation, Sighting
+from planner.perception.placing import Placing, placings
+from scenecypher.errors import UnknownReference, did_you_mean
+
+Kind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unplaced"]
+
+NEARNESS: Final = ("CLOSE", "FACING")
+"""What no longer holds of a thing that is not where it was believed to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an observation says of one node (its id; of what is unplaced the name that was seen), and why, in words."""
+
+    kind: Kind
+    node: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What an observation changes in a belief: `delta` is reversible as any other; `findings` explain it."""
+
+    delta: Delta
+    findings: tuple[Finding, ...]
+
+
+def merge(belief: SceneGraph, observation: Observation, *, vocabulary: str) -> Merge:
+    """Bring `belief` up to date with what was seen. Raises UnknownReference where it lacks what was looked at."""
+    of = belief.nodes.get(observation.of)
+    if of is None:
+        msg = f"no node {observation.of!r} is in the belief{did_you_mean(observation.of, tuple(belief.nodes))}"
+        raise UnknownReference(msg)
+    placed = placings(observation, of)
+    known = identities(belief, observation, placed, containment=VOCABULARIES[vocabulary].containment)
+    draft = _Draft(belief, vocabulary, observation)
+    draft.see_itself(of)
+    for placing in placed:
+        draft.see(placing, known.get(placing.number))
+    draft.miss({placing.number for placing in placed})
+    return Merge(diff(belief, SceneGraph.of(draft.nodes.values(), draft.relations)), tuple(draft.findings))
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The belief as it comes to be, one sighting after the other."""
+
+    belief: SceneGraph
+    vocabulary: str
+    observation: Observation
+    nodes: dict[str, Node] = field(init=False)
+    relations: set[Relation] = field(init=False)
+    ids: dict[int, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.nodes, self.relations = dict(self.belief.nodes), set(self.belief.relations)
+
+    def see_itself(self, of: Node) -> None:
+        """What was looked at: its own states."""
+        states = self.observation.states
+        if states is not None and Node("x", of.kind, "x", "x", states).states != of.states:
+            self.nodes[of.id] = replace(of, states=states)
+            self._tell("changed", of.id, _difference(of.states, self.nodes[of.id].states))
+
+    def see(self, placing: Placing, known: str | None) -> None:
+        """One thing that was seen in or on something."""
+        seen = self.observation.sightings[placing.number]
+        support = self.observation.of if placing.under is None else self.ids[placing.under]
+        relation = (placing.type, support)
+        if known is None:
+            known = self._free_id(seen)
+            self.nodes[known] = Node(known, "Object", seen.name, seen.class_, seen.states or (), seen.affordances)
+            self._put(known, relation)
+            self._tell("new", known, f"seen {_phrase(relation)} for the first time")
+        else:
+            self._see_again(known, seen, relation)
+        self.ids[placing.number] = known
+        self.nodes[known] = self._noted(self.nodes[known], seen)
+
+    def miss(self, placed: set[int]) -> None:
+        """What was seen but can't be placed, and what was believed here and not seen."""
+        for number, seen in enumerate(self.observation.sightings):
+            if number not in placed:
+                self._tell("unplaced", seen.name, f"seen, but not on or in {self.observation.of}: not merged")
+        for node_id in self._believed_here():
+            if node_id not in self.ids.values():
+                was = self._where(node_id)
+                self._take_away(node_id)
+                node = self.nodes[node_id]
+                self.nodes[node_id] = replace(node, properties=Properties({**node.properties, "seen": False}))
+                self._tell("absent", node_id, f"believed {was}, not seen there")
+
+    def _see_again(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> None:
+        node = self.nodes[node_id]
+        if Relation(node_id, *relation) in self.relations:
+            self._tell("confirmed", node_id, f"seen {_phrase(relation)}, as believed")
+        else:
+            was = self._where(node_id)
+            self._take_away(node_id)
+            self._put(node_id, relation)
+            self._tell("moved", node_id, f"seen {_phrase(relation)}, believed {was}")
+        if seen.states is not None:
+            self.nodes[node_id] = replace(node, states=seen.states)
+            if self.nodes[node_id].states != node.states:
+                self._tell("changed", node_id, _difference(node.states, self.nodes[node_id].states))
+
+    def _noted(self, node: Node, seen: Sighting) -> Node:
+        facts: dict[str, object] = {**node.properties, **seen.traits, "seen": True, "confidence": seen.confidence}
+        facts["last_seen"] = self.observation.step
+        if seen.position is not None:
+            facts["center"] = seen.position
+        return replace(node, properties=Properties(facts))
+
+    def _believed_here(self) -> Iterator[str]:
+        """Movable things that the look would have shown, had they been there."""
+        of = self.observation.of
+        is_place = self.belief.nodes[of].kind == "Place"
+        for node_id in sorted({*self.belief.sources(of, *self.observation.covers)}):
+            node = self.belief.nodes[node_id]
+            elsewhere = {*self.belief.targets(node_id, *self._containment)} - {of}
+            hidden = is_place and any(self.belief.nodes[it].kind != "Place" for it in elsewhere)
+            if node.kind == "Object" and not hidden and self._in_view(node):
+                yield node_id
+
+    def _in_view(self, node: Node) -> bool:
+        center, cells = node.properties.get("center"), self.observation.cells
+        return cells is None or (isinstance(center, Point) and (round(center.x), round(center.y)) in cells)
+
+    def _put(self, node_id: str, relation: tuple[str, str]) -> None:
+        type_, support = relation
+        self.relations.add(Relation(node_id, type_, support))
+        if family(self.vocabulary) == "virtualhome":
+            rooms = [it for it in self.belief.targets(self.observation.of, "INSIDE") if self._is_place(it)]
+            self.relations |= {Relation(node_id, "INSIDE", room) for room in rooms}
+            self.relations |= {Relation(node_id, "CLOSE", support), Relation(support, "CLOSE", node_id)}
+
+    def _take_away(self, node_id: str) -> None:
+        """From all that it was in, on, held by and near; what is in or on it stays there."""
+        lost = {*self._containment, *NEARNESS}
+        touching = (*self.belief.outgoing.get(node_id, ()), *self.belief.incoming.get(node_id, ()))
+        self.relations -= {
+            it
+            for it in touching
+            if (it.source == node_id and it.type in lost)
+            or it.type in NEARNESS
+            or (it.target == node_id and _holds(it))
+        }
+
+    def _where(self, node_id: str) -> str:
+        inside = [it for it in self.belief.outgoing.get(node_id, ()) if it.type in self._containment]
+        told = [_phrase((it.type, it.target)) for it in inside]
+        told += [f"held by {it.source}" for it in self.belief.incoming.get(node_id, ()) if _holds(it)]
+        return " and ".join(told) or "nowhere"
+
+    def _free_id(self, seen: Sighting) -> str:
+        wanted = [name for name in (seen.id, seen.name) if name is not None and name not in self.nodes]
+        number = 1
+        while not wanted:
+            name = f"{seen.class_}_{number}"
+            wanted, number = [name] if name not in self.nodes else [], number + 1
+        return wanted[0]
+
+    def _is_place(self, node_id: str) -> bool:
+        return self.belief.nodes[node_id].kind == "Place"
+
+    def _tell(self, kind: Kind, node: str, words: str) -> None:
+        self.findings.append(Finding(kind, node, words))
+
+    @property
+    def _containment(self) -> tuple[str, ...]:
+        return VOCABULARIES[self.vocabulary].containment
+
+
+def _holds(relation: Relation) -> bool:
+    return relation.type in HOLDING
+
+
+def _phrase(relation: tuple[str, str]) -> str:
+    type_, target = relation
+    return f"{type_.lower().replace('_', ' ')} {target}"
+
+
+def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> str:
+    told = [f"it is {state}" for state in after if state not in before]
+    told += [f"it is no longer {state}" for state in before if state not in after]
+    return ", ".join(told)
