@@ -100,7 +100,8 @@ def _fact(fact: str, graph: SceneGraph, terms: dict[str, Term]) -> Condition:
         case [x, relation, y] if relation in RELATIONS:
             return Related(_term(x, graph, terms), RELATIONS[relation], _term(y, graph, terms))
         case [_, word] | [_, word, _]:
-            hint = did_you_mean(word[:60], (*STATES, *RELATIONS))
+            known = (*STATES, *RELATIONS)
+            hint = did_you_mean(word[:60], known) or f"; choose one of {', '.join(dict.fromkeys(known))}"
             raise _Wrong(f"{shown(word)} is no state or relation here{hint}")
     raise _Wrong(f"{shown(fact)} is no fact; write one like 'tv ON' or 'plum INSIDE garbagecan'")
 
@@ -111,7 +112,7 @@ def _term(word: str, graph: SceneGraph, terms: dict[str, Term]) -> Term:
         return Id(word)
     found = graph.by_class.get(word, ())
     if not found:
-        hint = did_you_mean(word[:60], (*graph.nodes, *graph.by_class))
+        hint = did_you_mean(word[:60], (*graph.nodes, *graph.by_class)) or "; give a node's id, or a class of this home"
         raise _Wrong(f"no node and no class is called {shown(word)}{hint}")
     return terms.setdefault(word, Id(found[0]) if len(found) == 1 else re.sub(r"\W", "_", f"a_{word}"))
 
@@ -123,7 +124,8 @@ def _step(text: str, graph: SceneGraph) -> Step:
     nodes = tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
     for node in nodes:
         if node not in graph:
-            raise _Wrong(f"no node has the id {shown(node)}{did_you_mean(node[:60], tuple(graph.nodes))}")
+            hint = did_you_mean(node[:60], tuple(graph.nodes)) or "; take class and number from the graph"
+            raise _Wrong(f"no node has the id {shown(node)}{hint}")
     return Step(found[1].lower(), nodes)
 
 
@@ -131,7 +133,10 @@ def _repeated(tasks: Sequence[TaskForm]) -> Iterator[Problem]:
     first: dict[str, int] = {}
     for number, task in enumerate(tasks):
         if first.setdefault(task.id, number) != number:
-            yield f"$.tasks[{number}].id", f"{shown(task.id)} is the id of tasks[{first[task.id]}] already"
+            yield (
+                f"$.tasks[{number}].id",
+                f"{shown(task.id)} is the id of tasks[{first[task.id]}] already; give each its own",
+            )
 
 
 def _problems(tasks: Sequence[TaskForm], graph: SceneGraph) -> Iterator[Problem]:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from db.condition import And
 from db.imported import ImportedScene
+from db.problems import refusal
 from db.scene import SceneGraph
-from importers.eai import package_name, program_files
+from importers.eai import graph_files, package_name, program_files
 from importers.grasif import NAME_PREFIX
-from importers.robothow_graph import Fact, admitting, facts_of, reduced
+from importers.json_file import read_json
+from importers.robothow_graph import READ, Fact, admitting, facts_of, reduced
 from importers.robothow_words import instruction
 from importers.task import Step, Task
-from importers.virtualhome import Part, packaged, part_name
+from importers.virtualhome import Part, part_name
+from importers.virtualhome_check import checked_graph
+from importers.virtualhome_graph import scene_graph
 from importers.virtualhome_tasks import parse_program
 from scenecypher.errors import DocumentError, InputError, did_you_mean
 
@@ -141,10 +145,26 @@ def wishes(program: Program, before: SceneGraph, *, after: SceneGraph) -> tuple[
 
 
 def _graphs(program: Program) -> Mapping[Part, SceneGraph]:
-    (pair,) = packaged(program.id)
-    initial, final = reduced(pair.initial.graph), reduced(pair.final.graph)
+    """The home before and after the program, reduced."""
+    path = graph_files(program.id)[program.id]
+    document = read_json(path)
+    initial, final = (_reduced(document, f"{part}_graph", path=path) for part in ("init", "final"))
     relations = initial.relations | final.relations
     return {"initial": admitting(initial, relations), "final": admitting(final, relations)}
+
+
+def _reduced(document: Any, key: str, *, path: Path) -> SceneGraph:
+    """One graph of a pair. Of its relations, nine in ten are dropped before they are looked at."""
+    root = f"$.{key}"
+    try:
+        raw = document[key]
+        read = [edge for edge in raw["edges"] if edge["relation_type"] in READ]
+    except (KeyError, TypeError) as error:
+        raise DocumentError(str(path), root, "no VirtualHome graph is here; install the package again") from error
+    graph, problems = scene_graph(checked_graph({**raw, "edges": read}, root, path))
+    if problems:
+        raise refusal(str(path), [(root + place, cause) for place, cause in problems])
+    return reduced(graph)
 
 
 def _program(program_id: str, path: Path) -> Program:

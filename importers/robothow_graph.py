@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from db.condition import HasState, Id, Related
@@ -27,8 +28,9 @@ AFFORDANCES: Final[Mapping[str, tuple[str, ...]]] = {
 ADMITTING: Final[Mapping[str, str]] = {"ON": "put_on", "INSIDE": "put_inside"}
 """What a node admits besides, since something is on or in it before or after the program."""
 
-ROOM_KINDS: Final[Mapping[str, str]] = {"Place": "Place", "Agent": "Agent"}
-"""Kinds that stay. Of the rest, what can be grabbed is an object, and all else, frames of doors too, an asset."""
+_THINGS: Final = frozenset({"Asset", "Object"})
+READ: Final = frozenset({*ADMITTING, *HOLDING})
+"""The relation types that one parent is chosen from."""
 
 
 def reduced(graph: SceneGraph) -> SceneGraph:
@@ -42,13 +44,13 @@ def admitting(graph: SceneGraph, relations: Iterable[Relation]) -> SceneGraph:
     """The graph, where the targets of `relations` admit things on or in them."""
     more: dict[str, set[str]] = {}
     for relation in relations:
-        if relation.type in ADMITTING and graph.nodes[relation.target].kind in {"Asset", "Object"}:
+        if relation.type in ADMITTING and graph.nodes[relation.target].kind in _THINGS:
             more.setdefault(relation.target, set()).add(ADMITTING[relation.type])
-    nodes = [
-        Node(node.id, node.kind, node.name, node.class_, node.states, (*node.affordances, *more.get(node.id, ())))
-        for node in graph.nodes.values()
-    ]
-    return SceneGraph.of(nodes, graph.relations)
+    changed = {
+        id_: replace(graph.nodes[id_], affordances=(*graph.nodes[id_].affordances, *words))
+        for id_, words in more.items()
+    }
+    return SceneGraph.of({**graph.nodes, **changed}.values(), graph.relations)
 
 
 def facts_of(graph: SceneGraph, node_id: str) -> Iterator[Fact]:
@@ -61,9 +63,15 @@ def facts_of(graph: SceneGraph, node_id: str) -> Iterator[Fact]:
 
 
 def _node(node: Node) -> Node:
-    movable = "Object" if "grabbable" in node.affordances else "Asset"
+    """Of what is neither room nor agent, what can be grabbed is an object, all else, frames of doors too, an asset.
+
+    GraSIF says nothing of a room or an agent but its name.
+    """
+    if node.kind in {"Place", "Agent"}:
+        return Node(node.id, node.kind, node.name, node.class_)
+    kind = "Object" if "grabbable" in node.affordances else "Asset"
     actions = tuple(action for word in node.affordances for action in AFFORDANCES.get(word, ()))
-    return Node(node.id, ROOM_KINDS.get(node.kind, movable), node.name, node.class_, node.states, actions)
+    return Node(node.id, kind, node.name, node.class_, node.states, actions)
 
 
 def _parent(graph: SceneGraph, node: Node, kinds: Mapping[str, str]) -> Iterator[Relation]:
@@ -86,8 +94,11 @@ def _parent(graph: SceneGraph, node: Node, kinds: Mapping[str, str]) -> Iterator
 
 def _supports(graph: SceneGraph, node_id: str, kinds: Mapping[str, str]) -> list[Relation]:
     """What an object is in or on, rooms and itself aside, the best first."""
-    things = {id_ for id_, kind in kinds.items() if kind in {"Asset", "Object"} and id_ != node_id}
-    found = [r for r in graph.outgoing.get(node_id, ()) if r.type in ADMITTING and r.target in things]
+    found = [
+        relation
+        for relation in graph.outgoing.get(node_id, ())
+        if relation.type in ADMITTING and relation.target != node_id and kinds.get(relation.target) in _THINGS
+    ]
     targets = {relation.target for relation in found}
 
     def order(relation: Relation) -> tuple[bool, bool, str]:

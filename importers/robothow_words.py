@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
 from db.condition import HasState, Id, Related, Term
-from db.scene import SceneGraph
+from db.scene import Node, SceneGraph
 from importers.robothow_graph import Fact
 
 LEADS: Final[Mapping[str, str]] = {
@@ -41,11 +41,15 @@ def instruction(title: str, wanted: Sequence[Fact], graph: SceneGraph) -> str:
 
 def called(node: Term, graph: SceneGraph) -> str:
     """``the home office``, or ``light_411 in the home office`` where the home has more than one of its class."""
-    found = graph.nodes[node.id if isinstance(node, Id) else node]
+    found = _node(node, graph)
     if len(graph.by_class[found.class_]) == 1:
         return f"the {found.class_.removeprefix('food_').removeprefix('clothes_').replace('_', ' ')}"
     rooms = graph.targets(found.id, "INSIDE") if found.kind == "Asset" else ()
     return " in ".join([found.id, *(called(Id(room), graph) for room in rooms)])
+
+
+def _node(term: Term, graph: SceneGraph) -> Node:
+    return graph.nodes[term.id if isinstance(term, Id) else term]
 
 
 def _moves(wanted: Sequence[Fact], graph: SceneGraph) -> Iterator[str]:
@@ -59,7 +63,7 @@ def _moves(wanted: Sequence[Fact], graph: SceneGraph) -> Iterator[str]:
             case _:
                 assert_never(fact)
     for (type_, target), moved in groups.items():
-        if target in {Id(room) for room in graph.by_kind["Place"]}:
+        if all(_node(node, graph).kind == "Agent" for node in moved):
             yield f"go to {called(target, graph)}"
         else:
             yield MOVING[type_].format(_all(moved, graph), called(target, graph))

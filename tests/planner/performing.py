@@ -1,0 +1,112 @@
+"""A robot that knows everything: it brings about a goal by the operators themselves, to show that it can be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from db.condition import And, AtLeast, Condition, HasClass, HasState, HeldBy, Id, Related, conjuncts, evaluate
+from db.delta import apply
+from db.scene import SceneGraph
+from importers.task import Step
+from planner.actions.execution import Infeasible, simulate
+from planner.actions.operator import AGENT
+from planner.actions.text import Call
+from planner.actions.vocabularies import operators_of
+
+PUT: Final = {
+    "grasif": {"ON": "put_on", "INSIDE": "put_inside"},
+    "virtualhome_ext": {"ON": "put_on", "INSIDE": "put_in"},
+}
+SWITCH: Final = {
+    "grasif": {"on": "turn_on", "off": "turn_off", "open": "open", "closed": "close"},
+    "virtualhome_ext": {"on": "switch_on", "off": "switch_off", "open": "open", "closed": "close"},
+}
+PROGRAM_WORDS: Final = {"putin": "put_in", "putback": "put_on", "switchon": "switch_on", "switchoff": "switch_off"}
+MOST_REPAIRS: Final = 12
+
+
+class Robot:
+    """Acts on a graph of its own; what stands in an action's way is mended first, as its operator says."""
+
+    def __init__(self, graph: SceneGraph, vocabulary: str) -> None:
+        self.graph = graph
+        self.vocabulary = vocabulary
+        self.done: list[str] = []
+        (self.agent,) = graph.by_kind["Agent"]
+
+    def bring_about(self, goal: Condition) -> bool:
+        """Whether the goal holds in the end: things are moved first, then states are seen to."""
+        facts = [fact for part in conjuncts(goal) for fact in self._grounded(part)]
+        for fact in [f for f in facts if isinstance(f, Related)] + [f for f in facts if isinstance(f, HasState)]:
+            if not evaluate(fact, self.graph, {}):
+                self._see_to(fact)
+        return evaluate(goal, self.graph, {})
+
+    def follow(self, program: tuple[Step, ...]) -> None:
+        """Carry out a recorded program just as it stands. Raises Infeasible."""
+        for step in program:
+            self._do(Call(PROGRAM_WORDS.get(step.action, step.action), step.arguments), repairs=0)
+
+    def _grounded(self, fact: Condition) -> Iterator[Related | HasState]:
+        """The facts of nodes that a part of a goal asks for, where it leaves a choice those that come first."""
+        match fact:
+            case And(parts):
+                for part in parts:
+                    yield from self._grounded(part)
+            case AtLeast(n, var, And((HasClass(_, class_), *wishes))):
+                for node in self.graph.by_class[class_][:n]:
+                    for wish in wishes:
+                        assert isinstance(wish, Related)
+                        assert wish.source == var
+                        yield Related(Id(node), wish.type, wish.target)
+            case Related() | HasState():
+                yield fact
+            case _:
+                raise AssertionError(fact)
+
+    def _see_to(self, fact: Related | HasState) -> None:
+        match fact:
+            case Related(Id(x), _, Id(room)) if x == self.agent:
+                self._do(Call("go_to", (room,)))
+            case Related(Id(x), relation, Id(y)):
+                self._move(x, PUT[self.vocabulary][relation], y)
+            case HasState(Id(x), "heated" | "washed"):
+                (appliance,) = self.graph.targets(x, "INSIDE") and [
+                    y for y in self.graph.targets(x, "INSIDE") if self.graph.nodes[y].kind != "Place"
+                ]
+                for state in ("closed", "on"):
+                    self._see_to(HasState(Id(appliance), state))
+            case HasState(Id(x), state) if state not in self.graph.nodes[x].states:
+                self._do(Call(SWITCH[self.vocabulary][state], (x,)))
+
+    def _move(self, x: str, put: str, y: str) -> None:
+        if self.vocabulary == "grasif":
+            self._do(Call("pick_up", (x,)))
+            self._do(Call(put, (y,)))
+        else:
+            self._do(Call("grab", (x,)))
+            self._do(Call(put, (x, y)))
+            assert not evaluate(HeldBy(Id(x), Id(self.agent)), self.graph, {})
+
+    def _do(self, call: Call, *, repairs: int = MOST_REPAIRS) -> None:
+        operator = operators_of(self.vocabulary)[call.name]
+        names = (parameter.name for parameter in operator.parameters)
+        arguments: Mapping[str, str] = {AGENT: self.agent, **dict(zip(names, call.arguments, strict=True))}
+        simulated: Callable[[], SceneGraph] = lambda: apply(  # noqa: E731
+            self.graph, simulate(operator, self.graph, arguments, action=str(call))
+        )
+        for _ in range(repairs):
+            try:
+                after = simulated()
+            except Infeasible as error:
+                remedy = error.unmet[0].remedy
+                if remedy is None:
+                    raise
+                self._do(remedy)
+            else:
+                break
+        else:
+            after = simulated()
+        self.graph = after
+        self.done.append(str(call))
