@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from uuid import uuid4
 
 from db.catalog import SceneInfo
@@ -107,17 +107,18 @@ class Simulator:
             msg = f"{', '.join(unseen.words)} went away meanwhile; look at the scene again"
             raise UnknownReference(msg) from unseen
 
-    def _commit(self, operator: Operator, call: Call, because: str | None) -> Step:
-        action = str(call)
-        footprint = Footprint(_reads(self.scene.vocabulary, operator.name), call.arguments, self._agent)
+    def _commit(self, operator: Operator, call: Call, because: str | None, *, action_id: str | None = None) -> Step:
+        """One action, by one transaction; `call` has ids. Raises _Unseen, ActionRefused."""
+        intent = Intent(self._actor, noted(call, because), action_id or uuid4().hex)
+        decide = partial(self._decided, operator, call)
+        done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
+        return Step(str(call), done.version, done.delta, because)
 
-        def decide(locked: Locked) -> Delta:
-            arguments = self._bound(operator, call, locked)
-            return simulate(operator, locked.part, arguments, action=action)
+    def _footprint(self, operator: Operator, call: Call) -> Footprint:
+        return Footprint(_reads(self.scene.vocabulary, operator.name), call.arguments, self._agent)
 
-        noted = action if because is None else f"{action}  [inserted: {because}]"
-        done: Committed = self._store.act(self.scene, footprint, decide, intent=Intent(self._actor, noted, uuid4().hex))
-        return Step(action, done.version, done.delta, because)
+    def _decided(self, operator: Operator, call: Call, locked: Locked) -> Delta:
+        return simulate(operator, locked.part, self._bound(operator, call, locked), action=str(call))
 
     def _bound(self, operator: Operator, call: Call, locked: Locked) -> dict[str, str]:
         """Ids by variable. Raises _Unseen for arguments that are no ids, ActionRefused where nobody can act."""
@@ -150,6 +151,11 @@ class Simulator:
         footprint = Footprint(reads, tuple(known.values()), unmet.bindings[AGENT])
         part = look(self._store.database, self.scene, footprint)
         return call_of(repair, chosen(repair.choose, part, unmet.bindings))
+
+
+def noted(call: Call, because: str | None) -> str:
+    """An action as the history has it."""
+    return str(call) if because is None else f"{call}  [inserted: {because}]"
 
 
 class _Unseen(Exception):
