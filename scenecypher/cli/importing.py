@@ -1,0 +1,155 @@
+"""Many scenes into the database: which files are meant, each imported and reported, no failure stops the others."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from scenecypher.cli.context import counting, errors, open_store, output, print_json
+from scenecypher.errors import DocumentError, InputError
+
+if TYPE_CHECKING:
+    from db.imported import ImportedScene
+    from db.store import SceneStore
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A scene that may be imported: what messages call it, the scene's name, and how to read it."""
+
+    label: str
+    name: str
+    read: Callable[[], ImportedScene]
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of each source, so far."""
+
+    scenes: list[dict[str, Any]] = field(default_factory=list)
+    failures: list[tuple[str, InputError]] = field(default_factory=list)
+
+
+def import_and_print(sources: Sequence[Source], *, dry_run: bool, as_json: bool) -> None:
+    """Import what can be. Raises Exit where something can't, after all is told."""
+    report = Report()
+    try:
+        _import_all(sources, report, dry_run=dry_run)
+    finally:
+        _print(report, dry_run=dry_run, as_json=as_json)
+    if report.failures:
+        raise typer.Exit(InputError.exit_code)
+
+
+def sources_of_files(
+    paths: Sequence[str],
+    read: Callable[..., ImportedScene],
+    *,
+    prefix: str,
+    suffixes: Sequence[str] = (".json",),
+    only: str | None = None,
+) -> Iterator[Source]:
+    """A scene a file, called by the file's place below the folder that was given; `only` is a file's stem.
+
+    `read` takes the file's path and its scene's `name`.
+    """
+    files = list(found(paths, suffixes))
+    chosen = [(path, folder) for path, folder in files if only in (None, path.stem)]
+    if not chosen:
+        raise InputError(f"none of the {len(files)} files is {only}{suffixes[0]}; leave out --only to import them all")
+    for path, folder in chosen:
+        name = prefix + path.relative_to(folder).with_suffix("").as_posix()
+        yield Source(str(path), name, partial(read, path, name=name))
+
+
+def found(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iterator[tuple[Path, Path]]:
+    """Each file, and the folder from which its scene's name counts; of folders, the files with those suffixes."""
+    for given in paths:
+        path = Path(given)
+        files, folder = [path], path.parent
+        if path.is_dir():
+            files, folder = sorted(file for suffix in suffixes for file in path.rglob(f"*{suffix}")), path
+        elif has_magic(given) and not path.exists():
+            files = sorted(Path(match) for match in glob(given, recursive=True))  # noqa: PTH207
+            folder = Path(os.path.commonpath([file.parent for file in files])) if files else folder
+        if not files:
+            kinds = "JSON" if [*suffixes] == [".json"] else " or ".join(suffixes)
+            msg = f"no {kinds} file is at {given}; check the path"
+            raise InputError(msg)
+        yield from ((file, folder) for file in files)
+
+
+def _import_all(sources: Sequence[Source], report: Report, *, dry_run: bool) -> None:
+    done: dict[str, str] = {}
+    what = "checking" if dry_run else "importing"
+    with nullcontext() if dry_run else open_store() as store, counting(what) as progress:
+        for count, source in enumerate(sources):
+            progress(count, len(sources))
+            try:
+                _refuse_same_name(source, done)
+                report.scenes.append(_import_one(source, store, None if len(sources) > 1 else progress))
+            except InputError as error:
+                report.failures.append((source.label, error))
+
+
+def _refuse_same_name(source: Source, done: dict[str, str]) -> None:
+    if source.name in done:
+        msg = f"{source.label} would be the scene {source.name} again, after {done[source.name]}; rename one of them"
+        raise InputError(msg)
+    done[source.name] = source.label
+
+
+def _import_one(
+    source: Source, store: SceneStore | None, progress: Callable[[int, int], None] | None
+) -> dict[str, Any]:
+    from db.catalog import checked_name  # noqa: PLC0415
+
+    checked_name(source.name)
+    scene = source.read()
+    facts = {"name": scene.name, "nodes": len(scene.graph.nodes), "relations": len(scene.graph.relations)}
+    if store is None:
+        kinds = Counter(node.kind for node in scene.graph.nodes.values())
+        types = Counter(relation.type for relation in scene.graph.relations)
+        return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}
+    done = store.put(scene, progress=progress)
+    return facts | {"outcome": done.outcome, "version": done.version}
+
+
+def _print(report: Report, *, dry_run: bool, as_json: bool) -> None:
+    if as_json:
+        print_json({"scenes": report.scenes, "failed": [_failure(*failed) for failed in report.failures]})
+        return
+    for facts in report.scenes:
+        size = f"{facts['nodes']:,} nodes, {facts['relations']:,} relations"
+        output().print(f"{facts['name']}: {_counts(facts) if dry_run else facts['outcome']}, {size}", markup=False)
+    for _, error in report.failures:
+        errors().print(str(error), markup=False)
+    if len(report.scenes) + len(report.failures) > 1:
+        if dry_run:
+            output().print(_means(report.scenes))
+        verb = "checked, nothing written" if dry_run else "imported"
+        output().print(f"{len(report.scenes):,} scenes {verb}; {len(report.failures):,} failed")
+
+
+def _counts(facts: dict[str, Any]) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in facts["kinds"].items()) or "empty"
+
+
+def _means(scenes: Sequence[dict[str, Any]]) -> str:
+    places = sum(facts["kinds"].get("Place", 0) for facts in scenes) / max(1, len(scenes))
+    nodes = sum(facts["nodes"] for facts in scenes) / max(1, len(scenes))
+    return f"on average {places:.2f} places and {nodes:.1f} nodes a scene"
+
+
+def _failure(label: str, error: InputError) -> dict[str, Any]:
+    problems = error.problems if isinstance(error, DocumentError) else (("", str(error)),)
+    return {"source": label, "problems": [{"place": place, "cause": cause} for place, cause in problems]}
