@@ -112,8 +112,8 @@ def test_what_is_no_action_is_refused_in_words(store: SceneStore, text: str, say
 
 
 def test_a_vocabulary_without_actions_says_so(store: SceneStore) -> None:
-    with pytest.raises(InputError, match="'babyai' have no actions"):
-        Simulator(store, SceneInfo("k", "n", "world", "babyai", "ready", 0))
+    with pytest.raises(InputError, match="'generic' have no actions"):
+        Simulator(store, SceneInfo("k", "n", "world", "generic", "ready", 0))
 
 
 def test_a_correction_goes_there_opens_and_then_grabs(store: SceneStore) -> None:
