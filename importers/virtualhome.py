@@ -46,6 +46,11 @@ def read_graph(
     return _scene(form, path, name=name or scene_name(path), source=source or str(path))
 
 
+def from_document(document: object, *, file: str, name: str) -> ImportedScene:
+    """The scene of an environment graph, or of the initial one of a pair. Raises DocumentError with all problems."""
+    return _scene(_form(document, Path(file), "initial"), Path(file), name=name, source=file)
+
+
 def packaged(only: str | None = None) -> Iterator[PackagedPair]:
     """The pairs of graphs in `eai-eval`, in the order of their ids, or that of the one task `only`.
 

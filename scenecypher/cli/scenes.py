@@ -69,19 +69,26 @@ def export(
     file: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write; standard output if none.")
     ] = None,
+    *,
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="json, grasif, virtualhome, networkx or dsg.")
+    ] = "json",
 ) -> None:
-    """Write a scene as SceneCypher's own JSON document, which `import json` takes back exactly."""
-    from db.scene_document import scene_document  # noqa: PLC0415
+    """Write a scene as SceneCypher's own JSON document, or in another format that can say all of it.
 
+    `import` takes either back as the same scene.
+    """
+    from db.imported import ImportedScene  # noqa: PLC0415
+    from importers.export import exported, format_of  # noqa: PLC0415
+
+    chosen = format_of(form)
     with open_store() as store:
         snapshot = store.load(scene)
     info = snapshot.info
-    from db.imported import ImportedScene  # noqa: PLC0415
-
     imported = ImportedScene(
         info.name, snapshot.graph, info.vocabulary, role=info.role, declared=info.declared, source=info.source
     )
-    text = json.dumps(scene_document(imported), ensure_ascii=False, indent=1)
+    text = json.dumps(exported(imported, chosen), ensure_ascii=False, indent=1)
     if file is None:
         typer.echo(text)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -39,6 +40,23 @@ def test_an_exported_scene_is_imported_exactly(command: Command, home: str, stor
     assert [scene["outcome"] for scene in ran.json["scenes"]] == ["created"]
     assert "$.knots" in json.dumps(ran.json["failed"])
     assert store.load(home).graph == before
+
+
+def test_an_export_in_another_format_is_imported_exactly(
+    command: Command, home: str, store: SceneStore, tmp_path: Path
+) -> None:
+    before = store.load(home).graph
+    for form in ("virtualhome", "networkx"):
+        file = tmp_path / f"t{uuid4().hex[:10]}.json"
+        assert command("scenes", "export", home, "--format", form, "--out", str(file)).code == 0
+        (made,) = command("import", form, str(file), "--json").json["scenes"]
+        assert made["outcome"] == "created"
+        assert store.load(made["name"]).graph == before
+        store.delete(made["name"])
+    refused = command("scenes", "export", home, "--format", "dsg")
+    assert (refused.code, refused.out) == (2, "")
+    assert "has no layer of a 3D scene graph" in refused.err
+    assert command("scenes", "export", home, "--format", "owl").code == 2
 
 
 def test_a_copy_is_its_own_and_a_deleted_scene_is_gone(command: Command, home: str) -> None:

@@ -1,0 +1,92 @@
+"""Scenes written in the form of any format that has a way back: exactly, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, assert_never
+
+from db.delta import AddNode, AddRelation, Change, ChangeList, RemoveNode, RemoveRelation, SetKind, SetProperty, diff
+from db.imported import ImportedScene
+from db.scene_document import scene_document
+from db.value import shown
+from importers import dsg, dsg_export, grasif, networkx_json, virtualhome
+from scenecypher.errors import InputError
+
+JSON: Final = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a scene becomes a document, and how the document is read; None where reading again need not be tried."""
+
+    write: Callable[[ImportedScene], dict[str, Any]]
+    read: Callable[..., ImportedScene] | None
+
+
+def _read_grasif(document: object, *, file: str, name: str) -> ImportedScene:
+    return grasif.from_document(document, file=file, name=name)[0]
+
+
+FORMATS: Final[Mapping[str, Format]] = {
+    JSON: Format(scene_document, None),
+    "grasif": Format(grasif.to_document, _read_grasif),
+    "virtualhome": Format(virtualhome.to_document, virtualhome.from_document),
+    "networkx": Format(networkx_json.to_document, networkx_json.from_document),
+    "dsg": Format(dsg_export.to_document, dsg.from_document),
+}
+"""Our own document says everything of every scene; each of the others only what its readers know."""
+
+
+def format_of(name: str) -> str:
+    """`name`, if it is a format's. Raises InputError."""
+    if name not in FORMATS:
+        raise InputError(f"no format {shown(name)} is known; give one of {', '.join(FORMATS)}")
+    return name
+
+
+def exported(scene: ImportedScene, name: str = JSON) -> dict[str, Any]:
+    """The document of a scene in the format of that name, which an import takes back as the same scene.
+
+    Raises InputError where the format is not known, or can't say all of the scene.
+    """
+    chosen = FORMATS[format_of(name)]
+    try:
+        document = chosen.write(scene)
+        if chosen.read is None:
+            return document
+        back = chosen.read(document, file="the export", name=scene.name)
+    except InputError as error:
+        raise InputError(f"{scene.name} can't be written as {name}: {error}; or give --format {JSON}") from error
+    lost = _lost(scene, back)
+    if lost:
+        raise InputError(
+            f"{scene.name} can't be written as {name}: {lost}; give --format {JSON}, which says everything"
+        )
+    return document
+
+
+def _lost(scene: ImportedScene, back: ImportedScene) -> str:
+    """What would be otherwise in a scene that was written and read again; nothing where it is the same."""
+    for fact in ("vocabulary", "role"):
+        here, there = getattr(scene, fact), getattr(back, fact)
+        if here != there:
+            return f"its {fact} {here} would become {there}"
+    changes = diff(scene.graph, back.graph).changes
+    return f"{_about(changes[0])} would be lost or changed" if changes else ""
+
+
+def _about(change: Change) -> str:
+    match change:
+        case AddNode(node) | RemoveNode(node):
+            return f"node {shown(node.id)}"
+        case AddRelation(relation) | RemoveRelation(relation):
+            return f"relation {shown(relation.source)} {relation.type} {shown(relation.target)}"
+        case SetKind():
+            return f"the kind of {shown(change.id)}"
+        case SetProperty():
+            return f"{change.key} of {shown(change.id)}"
+        case ChangeList():
+            return f"{change.field} of {shown(change.id)}"
+        case _:
+            assert_never(change)

@@ -1,0 +1,121 @@
+"""Any scene in any format: written so that it is read as the same scene, or refused with what would be lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from db.imported import ImportedScene
+from db.scene import Node, Properties, Relation, SceneGraph
+from db.scene_document import scene_from_document
+from db.schema import Declared
+from importers import dsg, virtualhome
+from importers.export import FORMATS, exported
+from importers.home import small_home
+from scenecypher.errors import InputError
+from tests.importers.test_grasif_pickle import EXPECTED
+from tests.strategies import KEYS, TYPES, scene_graphs
+
+DATA: Final = Path(__file__).parent.parent / "data"
+
+
+def apartment() -> ImportedScene:
+    return dsg.read_scene(DATA / "dsg" / "apartment_dsg.json")
+
+
+def oddities() -> ImportedScene:
+    return virtualhome.read_graph(DATA / "virtualhome" / "oddities.json")
+
+
+def read(document: dict[str, Any], form: str, name: str) -> ImportedScene:
+    document = json.loads(json.dumps(document, allow_nan=False))
+    reader = FORMATS[form].read
+    return scene_from_document(document, file="x") if reader is None else reader(document, file="x", name=name)
+
+
+@pytest.mark.parametrize(
+    ("make", "form"),
+    [
+        *((lambda: EXPECTED, form) for form in ("json", "grasif", "networkx")),
+        *((small_home, form) for form in ("json", "virtualhome", "networkx")),
+        *((apartment, form) for form in ("json", "dsg", "networkx")),
+        *((oddities, form) for form in ("json", "virtualhome")),
+    ],
+)
+def test_a_scene_comes_back_from_each_format_that_fits(make: Callable[[], ImportedScene], form: str) -> None:
+    scene = make()
+    back = read(exported(scene, form), form, scene.name)
+    assert back.graph == scene.graph
+    assert (back.name, back.vocabulary, back.role) == (scene.name, scene.vocabulary, scene.role)
+
+
+@pytest.mark.parametrize(
+    ("make", "form", "cause"),
+    [
+        (small_home, "grasif", "its vocabulary virtualhome would become grasif"),
+        (small_home, "dsg", "has no layer of a 3D scene graph"),
+        (apartment, "grasif", "GraSIF has exactly one agent in a scene, this one has 102"),
+        (apartment, "virtualhome", "VirtualHome has no property"),
+        (oddities, "networkx", "position would be read as something else"),
+        (lambda: EXPECTED, "virtualhome", "does not end in '_' and a number"),
+        (lambda: replace(EXPECTED, vocabulary="generic"), "grasif", "its vocabulary generic would become grasif"),
+        (lambda: replace(EXPECTED, role="belief"), "grasif", "its role belief would become world"),
+        (lambda: EXPECTED, "pickle", "no format 'pickle' is known; give one of json, grasif"),
+    ],
+)
+def test_what_would_be_lost_is_told(make: Callable[[], ImportedScene], form: str, cause: str) -> None:
+    with pytest.raises(InputError, match=cause):
+        exported(make(), form)
+
+
+def altered(**changes: Any) -> ImportedScene:
+    nodes = dict(EXPECTED.graph.nodes)
+    nodes["mug-1"] = replace(nodes["mug-1"], **changes)
+    return replace(EXPECTED, graph=SceneGraph.of(nodes.values(), EXPECTED.graph.relations))
+
+
+@pytest.mark.parametrize(
+    ("scene", "lost"),
+    [
+        (altered(name="my mug"), "name of 'mug-1'"),
+        (altered(class_="cup"), "class of 'mug-1'"),
+        (altered(kind="Door"), "relation 'mug-1' INSIDE 'tray-1'"),
+        (altered(properties=Properties({"color": "red"})), "color of 'mug-1'"),
+        (
+            replace(
+                EXPECTED,
+                graph=SceneGraph.of(
+                    EXPECTED.graph.nodes.values(), EXPECTED.graph.relations | {Relation("mug-1", "CLOSE", "tray-1")}
+                ),
+            ),
+            "relation 'mug-1' CLOSE 'tray-1'",
+        ),
+    ],
+)
+def test_what_grasif_can_not_say_is_named(scene: ImportedScene, lost: str) -> None:
+    with pytest.raises(InputError, match=f"grasif/home can't be written as grasif: .*({lost})"):
+        exported(scene, "grasif")
+
+
+@given(scene_graphs(), st.sampled_from(list(FORMATS)), st.sampled_from(["generic", "virtualhome"]))
+def test_any_scene_comes_back_or_is_refused(graph: SceneGraph, form: str, vocabulary: str) -> None:
+    scene = ImportedScene("home", graph, vocabulary, declared=Declared(TYPES, KEYS))
+    try:
+        document = exported(scene, form)
+    except InputError as error:
+        refused = str(error)
+        assert refused.startswith(f"home can't be written as {form}: ")
+        return
+    assert read(document, form, "home").graph == graph
+
+
+def test_an_empty_scene_fits_where_nothing_is_demanded() -> None:
+    empty = ImportedScene("home", SceneGraph.of([Node("a", "Place", "a", "a")]))
+    assert exported(empty, "networkx")["nodes"][0]["id"] == "a"
