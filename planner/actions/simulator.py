@@ -29,12 +29,13 @@ MOST_INSERTED = 8
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An action that was carried out; `because` says why a correction inserted it."""
+    """An action that was carried out; `because` says why a correction inserted it, `seen` what it showed."""
 
     action: str
     version: int
     delta: Delta
     because: str | None = None
+    seen: tuple[str, ...] = ()
 
 
 class Simulator:
@@ -67,6 +68,13 @@ class Simulator:
         else:
             yield from self._corrected(call, None, set())
 
+    def once(self, text: str, *, action_id: str) -> Step:
+        """Carry out this one action, uncorrected; again with the same `action_id` it is not done again.
+
+        Raises ActionRefused, UnknownReference.
+        """
+        return self._perform(parse(text), None, action_id=action_id)
+
     def _expanded(self, call: Call, macro: Macro) -> Iterator[Step]:
         """The steps of a macro; those before the last are left out where they are done already."""
         *first, last = macro.steps(call)
@@ -95,21 +103,22 @@ class Simulator:
             except Infeasible as deeper:
                 raise Infeasible(str(call), (*refused, *deeper.unmet)) from deeper
 
-    def _perform(self, call: Call, because: str | None) -> Step:
+    def _perform(self, call: Call, because: str | None, *, action_id: str | None = None) -> Step:
         operator = operator_of(call, self.operators, self.macros)
+        action_id = action_id or uuid4().hex
         try:
-            return self._commit(operator, call, because)
+            return self._commit(operator, call, because, action_id=action_id)
         except _Unseen as unseen:
             ids = tuple(self._resolved(word) if word in unseen.words else word for word in call.arguments)
         try:
-            return self._commit(operator, Call(call.name, ids), because)
+            return self._commit(operator, Call(call.name, ids), because, action_id=action_id)
         except _Unseen as unseen:
             msg = f"{', '.join(unseen.words)} went away meanwhile; look at the scene again"
             raise UnknownReference(msg) from unseen
 
-    def _commit(self, operator: Operator, call: Call, because: str | None, *, action_id: str | None = None) -> Step:
-        """One action, by one transaction; `call` has ids. Raises _Unseen, ActionRefused."""
-        intent = Intent(self._actor, noted(call, because), action_id or uuid4().hex)
+    def _commit(self, operator: Operator, call: Call, because: str | None, *, action_id: str) -> Step:
+        """One action, by one transaction. Raises _Unseen where `call` has words that are no ids, ActionRefused."""
+        intent = Intent(self._actor, noted(call, because), action_id)
         decide = partial(self._decided, operator, call)
         done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
         return Step(str(call), done.version, done.delta, because)

@@ -32,6 +32,9 @@ class Finding:
     node: str
     words: str
 
+    def __str__(self) -> str:
+        return f"{self.node} is {self.kind}: {self.words}"
+
 
 @dataclass(frozen=True, slots=True)
 class Merge:

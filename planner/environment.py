@@ -1,0 +1,59 @@
+"""What a plan is carried out in: a world that may disagree with what is believed of it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from db.catalog import SceneInfo
+from db.store import SceneStore
+from planner.actions.simulator import Simulator
+from planner.perception.observation import Observation
+from planner.perception.truth import TruthObserver
+from scenecypher.errors import ActionRefused
+
+
+class Environment(Protocol):
+    """Where actions happen and things are seen."""
+
+    def execute(self, action: str, *, action_id: str) -> None:
+        """Carry out one action on ids, such as ``open(fridge-1)``; once for each `action_id`.
+
+        Raises ActionRefused or UnknownReference, with nothing done, where the world does not let it be.
+        """
+        ...
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        """Look at a node. Raises UnknownReference where the world has no such node."""
+        ...
+
+    def reset(self) -> None:
+        """Back to how it was at the start."""
+        ...
+
+
+class SceneEnvironment:
+    """A world that is a scene of the database: its own simulator checks and commits, and its truth is what is seen."""
+
+    def __init__(self, store: SceneStore, scene: SceneInfo, *, actor: str, agent: str | None = None) -> None:
+        self._store, self._scene, self._start = store, scene, scene.version
+        self._simulator = Simulator(store, scene, actor=actor, agent=agent)
+        self._eyes = TruthObserver(store.database, scene)
+
+    def execute(self, action: str, *, action_id: str) -> None:
+        """Commit one action to the world. Raises ActionRefused, UnknownReference."""
+        self._simulator.once(action, action_id=action_id)
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        """The truth about a node and its direct children. Raises UnknownReference."""
+        return self._eyes.observe(of, step=step)
+
+    def reset(self) -> None:
+        """Take back, in one commit, what happened to the world since this environment was made."""
+        self._store.reset(self._scene, self._start)
+
+
+class Disagreed(ActionRefused):
+    """The world did not let an action be that was possible by what is believed; the belief has been mended."""
+
+    def __init__(self, action: str, reasons: tuple[str, ...], found: tuple[str, ...]) -> None:
+        super().__init__(action, (f"the world is not as believed: {'; '.join(reasons)}", *found))

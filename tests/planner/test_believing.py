@@ -1,0 +1,119 @@
+"""Acting on a belief that may be wrong, on a real server: world first, then the belief, which learns what it sees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from db.catalog import SceneInfo
+from db.imported import ImportedScene
+from db.scene import Node, Relation, SceneGraph
+from db.store import SceneStore
+from planner.actions.execution import Infeasible
+from planner.belief import belief_name, belief_scene
+from planner.believing import Believing
+from planner.environment import Disagreed, SceneEnvironment
+from scenecypher.errors import UnknownReference
+from tests.planner.actions.grasif_worlds import home
+
+
+def moved(graph: SceneGraph, node_id: str, type_: str, target: str) -> SceneGraph:
+    kept = [it for it in graph.relations if it.source != node_id]
+    return SceneGraph.of(graph.nodes.values(), [*kept, Relation(node_id, type_, target)])
+
+
+def opened(graph: SceneGraph, node_id: str) -> SceneGraph:
+    node = replace(graph.nodes[node_id], states=("open",))
+    return SceneGraph.of([*(it for it in graph.nodes.values() if it.id != node_id), node], graph.relations)
+
+
+class Pair:
+    """A world and a belief that is made from `prior`."""
+
+    def __init__(self, store: SceneStore, world: SceneGraph, prior: SceneGraph) -> None:
+        self.store, name = store, f"test/{uuid4().hex}"
+        store.put(ImportedScene(name, world, "grasif"))
+        store.put(belief_scene(ImportedScene(name, prior, "grasif")))
+        self.world, self.belief = store.find(name), store.find(belief_name(name))
+        environment = SceneEnvironment(store, self.world, actor="robot")
+        self.robot = Believing(store, self.belief, world=environment, actor="robot", fix=True)
+
+    def act(self, text: str) -> list[str]:
+        return [step.action for step in self.robot.act(text)]
+
+    def graph(self, scene: SceneInfo) -> SceneGraph:
+        return self.store.load(scene.name).graph
+
+    def actions(self, scene: SceneInfo) -> list[str]:
+        return [event.action.split("  [")[0] for event in self.store.history(scene)]
+
+
+def test_a_belief_that_is_right_goes_with_its_world(store: SceneStore) -> None:
+    pair = Pair(store, home(), home())
+    carried_out = pair.act("pick_up(cup-1)")
+    assert carried_out == ["go_to(kitchen)", "pick_up(cup-1)"]
+    assert pair.actions(pair.world) == pair.actions(pair.belief) == carried_out
+    world, belief = store.history(pair.world), store.history(pair.belief)
+    assert [event.action_id for event in belief] == [f"{event.action_id}:belief" for event in world]
+    assert pair.graph(pair.belief).relations == pair.graph(pair.world).relations
+    assert pair.belief.role == "belief"
+
+
+def test_what_the_belief_refuses_is_not_tried_in_the_world(store: SceneStore) -> None:
+    pair = Pair(store, home(), home())
+    with pytest.raises(Infeasible, match="table-1 can not be picked up"):
+        pair.act("pick_up(table-1)")
+    assert pair.actions(pair.world) == []
+
+
+def test_a_thing_that_was_moved_is_missed_looked_for_and_found(store: SceneStore) -> None:
+    pair = Pair(store, moved(home(), "cup-1", "ON", "desk-1"), home())
+    with pytest.raises(Disagreed, match=r"not as believed.*cup-1 is absent: believed on table-1, not seen there"):
+        pair.act("pick_up(cup-1)")
+    assert pair.actions(pair.world) == ["go_to(kitchen)"], "what was possible has been done"
+    assert pair.graph(pair.belief).targets("cup-1") == ()
+
+    *_, look = pair.robot.act("discover_objects(desk-1)")
+    assert look.seen == (
+        "cup-1 is moved: seen on desk-1, believed nowhere",
+        "pen-1 is confirmed: seen on desk-1, as believed",
+    )
+    assert pair.act("pick_up(cup-1)") == ["pick_up(cup-1)"]
+    assert pair.graph(pair.belief).relations == pair.graph(pair.world).relations
+
+
+def test_a_state_that_is_otherwise_is_learnt(store: SceneStore) -> None:
+    pair = Pair(store, home(), opened(home(), "fridge-1"))
+    with pytest.raises(Disagreed, match="fridge-1 is changed: it is closed, it is no longer open"):
+        pair.act("pick_up(box-1)")
+    assert pair.act("pick_up(box-1)") == ["open(fridge-1)", "pick_up(box-1)"]
+
+
+def test_a_thing_that_is_only_believed_is_refused_by_the_world(store: SceneStore) -> None:
+    ghost = Node("ghost-1", "Object", "ghost-1", "ghost", affordances=("pick_up",))
+    prior = SceneGraph.of([*home().nodes.values(), ghost], [*home().relations, Relation("ghost-1", "ON", "table-1")])
+    pair = Pair(store, home(), prior)
+    with pytest.raises(Disagreed, match=r"there is no 'ghost-1'.*ghost-1 is absent"):
+        pair.act("pick_up(ghost-1)")
+
+
+def test_without_priors_things_are_known_once_they_are_seen(store: SceneStore) -> None:
+    prior = belief_scene(ImportedScene("x", home(), "grasif"), priors=False).graph
+    pair = Pair(store, home(), prior)
+    with pytest.raises(UnknownReference, match="no 'pen-1' in this scene"):
+        pair.act("pick_up(pen-1)")
+    pair.act("discover_objects(desk-1)")
+    assert pair.act("pick_up(pen-1)") == ["pick_up(pen-1)"]
+
+
+def test_an_environment_is_reset(store: SceneStore) -> None:
+    name = f"test/{uuid4().hex}"
+    store.put(ImportedScene(name, home(), "grasif"))
+    environment = SceneEnvironment(store, store.find(name), actor="robot")
+    for _ in range(2):
+        environment.execute("go_to(kitchen)", action_id="one")
+    assert len(store.history(store.find(name))) == 1, "an action id is carried out once"
+    environment.reset()
+    assert store.load(name).graph == home()
