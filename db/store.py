@@ -28,6 +28,8 @@ from scenecypher.errors import ConflictError, InputError, SceneReplaced
 CHANGES_A_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
 LOAD_TIMEOUT_S: Final = 60.0
+LOADED_A_SECOND: Final = 10_000
+"""Nodes and relations that a load is given a second for, besides: a fifth of what an idle machine does."""
 LOAD_TRIES: Final = 3
 """Loads without a lock; a writer so busy that each was torn then waits for one load under the lock."""
 COMMIT_ASKED_AGAIN: Final = 5
@@ -35,8 +37,9 @@ LEASE_S: Final = 3_600
 
 LOCKED_BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.version = s.version + 0 RETURN s"
 LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
+# A row a node: collect() would hold the whole scene in the server's memory before the first row.
 LOAD_RELATIONS: Final[LiteralString] = """
-MATCH (a:Entity {scene: $key})-[r]->(b) RETURN a.id AS source, collect([type(r), b.id]) AS to
+MATCH (a:Entity {scene: $key}) RETURN a.id AS source, [(a)-[r]->(b) | [type(r), b.id]] AS to
 """
 # Two workers may find the same copy: the SET makes the second wait, and then `turn` tells it that it came second.
 TAKE_LEASE: Final[LiteralString] = """
@@ -118,10 +121,12 @@ class SceneStore:
     def load(self, name: str) -> Snapshot:
         """The whole scene at one version. Raises SceneNotFound, SceneReplaced."""
         for _ in range(LOAD_TRIES):
-            snapshot = self.database.read(_loading(self.find(name).key, BY_KEY), timeout_s=LOAD_TIMEOUT_S)
+            info = self.find(name)
+            snapshot = self.database.read(_loading(info.key, BY_KEY), timeout_s=_loading_s(info))
             if snapshot is not None:
                 return snapshot
-        snapshot = self.database.write(_loading(self.find(name).key, LOCKED_BY_KEY), timeout_s=LOAD_TIMEOUT_S)
+        info = self.find(name)
+        snapshot = self.database.write(_loading(info.key, LOCKED_BY_KEY), timeout_s=_loading_s(info))
         if snapshot is None:
             raise SceneReplaced(name)
         return snapshot
@@ -132,7 +137,7 @@ class SceneStore:
         Raises InputError where none is left, SceneReplaced where it is collected meanwhile.
         """
         info = catalog.replaced(self.database, name)
-        snapshot = self.database.read(_loading(info.key, BY_KEY, status="retired"), timeout_s=LOAD_TIMEOUT_S)
+        snapshot = self.database.read(_loading(info.key, BY_KEY, status="retired"), timeout_s=_loading_s(info))
         if snapshot is None:
             raise SceneReplaced(name)
         return snapshot
@@ -326,6 +331,10 @@ def _loading(
         return Snapshot(info, SceneGraph.of(nodes, relations)) if info.status == status else None
 
     return work
+
+
+def _loading_s(scene: SceneInfo) -> float:
+    return LOAD_TIMEOUT_S + (scene.nodes + scene.relations) / LOADED_A_SECOND
 
 
 def _imported(

@@ -35,7 +35,7 @@ _TEXTS = (
     "seed_1",
     "seed_2",
 )
-_NUMBERS = ("after", "limit", "grace_s", "lease_s")
+_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s")
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
@@ -77,12 +77,21 @@ def test_the_list_below_holds_our_statements() -> None:
 
 @pytest.mark.parametrize("text", ALL.values(), ids=ALL.keys())
 def test_no_statement_scans(store: SceneStore, database: Database, text: Any) -> None:
+    names = operators(database, text)
+    assert not [name for name in names if name.startswith(SCANS)], names
+
+
+@pytest.mark.parametrize("name", ["db.store.LOAD_NODES", "db.store.LOAD_RELATIONS"])
+def test_a_whole_scene_is_streamed(store: SceneStore, database: Database, name: str) -> None:
+    names = operators(database, ALL[name])
+    assert not [name for name in names if "Aggregation" in name or name.startswith(("Eager", "Sort"))], names
+
+
+def operators(database: Database, text: Any) -> list[str]:
     def explain(tx: ManagedTransaction) -> Any:
         return tx.run("EXPLAIN " + text, PARAMETERS).consume().plan
 
-    plan = database.read(explain, timeout_s=30)
-    names = [name for name, _ in _operators(plan)]
-    assert not [name for name in names if name.startswith(SCANS)], names
+    return [name for name, _ in _operators(database.read(explain, timeout_s=30))]
 
 
 def _operators(plan: Any) -> Iterator[tuple[str, str]]:
