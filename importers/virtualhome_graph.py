@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from db.problems import Problem, json_path
 from db.scene import EMPTY, InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
-from db.schema import Declared
+from db.schema import REMEMBERED, Declared
 from db.value import shown
 from importers.virtualhome_format import (
     AFFORDANCES,
@@ -67,7 +67,10 @@ def declared_by(graph: SceneGraph) -> Declared:
 
 
 def document_of(graph: SceneGraph) -> dict[str, Any]:
-    """The source's form of a graph. Raises InvalidValue for the first thing that it has no word for."""
+    """The source's form of a graph, which has no place for what was taken from where.
+
+    Raises InvalidValue for the first thing that it has no word for.
+    """
     return {
         "nodes": [_source_node(node) for node in graph.nodes.values()],
         "edges": [
@@ -77,6 +80,7 @@ def document_of(graph: SceneGraph) -> dict[str, Any]:
                 "to_id": source_id(relation.target),
             }
             for relation in sorted(graph.relations)
+            if relation.type not in REMEMBERED
         ],
     }
 

@@ -61,6 +61,9 @@ RELATIONS: Final[Mapping[str, Phrase]] = {
     "HOLDS": Phrase("be", "holding {}"),
     "HOLDS_LH": Phrase("be", "holding {} in the left hand"),
     "HOLDS_RH": Phrase("be", "holding {} in the right hand"),
+    "TAKEN_OFF": Phrase("be", "taken off {}"),
+    "TAKEN_OUT_OF": Phrase("be", "taken out of {}"),
+    "TAKEN_FROM": Phrase("be", "taken from {}"),
 }
 """`{}` is where the target stands."""
 

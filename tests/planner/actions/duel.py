@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 from db.delta import apply
@@ -65,7 +65,7 @@ def agent_of(graph: SceneGraph) -> str:
     return graph.by_kind["Agent"][0]
 
 
-@cache
+@lru_cache(8)
 def home(task_id: str) -> SceneGraph:
     """The graph that a recorded task begins with."""
     return packaged_scene(task_id).graph

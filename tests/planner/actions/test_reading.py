@@ -27,9 +27,13 @@ from db.condition import (
 from db.footprint import START, Hop, Only, Read, Reads
 from planner.actions.operator import (
     AGENT,
+    Assign,
+    Become,
+    Cease,
     Choose,
     Effect,
     ForEach,
+    Forget,
     Operator,
     Parameter,
     Relate,
@@ -65,6 +69,20 @@ def test_a_relation_between_seeds_is_read_between_them() -> None:
 def test_both_directions_are_read_at_once() -> None:
     effects = (Relate(AGENT, "CLOSE", "x", mutual=True),)
     assert reads(effects=effects) == {row(Hop(AGENT, ("CLOSE",), "x", mutual=True))}
+
+
+def test_relations_that_only_lead_from_a_node_are_read_that_way() -> None:
+    assert reads(effects=(Unrelate("x", ("FACING",), directed=True),)) == {row(Hop("x", ("FACING",), ANY))}
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [Become("near", "dirty"), Cease("near", "dirty"), Assign("near", "seen", value=True), Forget("near", "seen")],
+)
+def test_what_changes_a_node_reads_it_whole(effect: Effect) -> None:
+    near = Related("x", "ON", "near")
+    whole = Read((Hop("x", ("ON",), WHOLE),), whole=(WHOLE,))
+    assert reads(effects=(ForEach("near", near, (effect,)),)) == {row(Hop("x", ("ON",), ANY)), whole}
 
 
 def test_what_is_between_two_seeds_is_read_as_a_join() -> None:

@@ -1,0 +1,61 @@
+"""What effects come to: the net change, read on the graph as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from db.delta import AddRelation, ChangeList, Delta, RemoveRelation, SetProperty
+from db.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
+from planner.actions.execution import changes
+from planner.actions.operator import Assign, Become, Cease, Effect, Forget, Operator, Relate, Unrelate, When, bound
+
+HERE = Point(1.0, 2.0)
+GRAPH = SceneGraph.of(
+    [
+        Node("a", "Agent", "a", "robot", ("sitting",), (), Properties({"center": HERE, "last_seen": 1})),
+        Node("b", "Object", "b", "cup", ("clean",)),
+    ],
+    [Relation("a", "FACING", "b"), Relation("b", "FACING", "a")],
+)
+
+
+def net(*effects: Effect) -> Delta:
+    return changes(Operator("try", (), (), effects, "try"), GRAPH, {"a": "a", "b": "b"})
+
+
+@pytest.mark.parametrize(
+    ("effects", "expected"),
+    [
+        ((Become("b", "dirty", instead_of="clean"),), [ChangeList("b", "states", ("dirty",), ("clean",))]),
+        ((Become("b", "clean", instead_of="dirty"),), []),
+        ((Cease("a", "sitting"), Cease("a", "lying")), [ChangeList("a", "states", (), ("sitting",))]),
+        ((Cease("a", "sitting"), Become("a", "sitting")), []),
+        ((Assign("a", "last_seen", 2),), [SetProperty("a", "last_seen", 1, 2)]),
+        ((Assign("a", "last_seen", 1),), []),
+        ((Assign("a", "last_seen", value=True),), [SetProperty("a", "last_seen", 1, after=True)]),
+        ((Assign("b", "color", "red"), Assign("b", "color", "blue")), [SetProperty("b", "color", None, "blue")]),
+        ((Forget("a", "center"),), [SetProperty("a", "center", HERE, None)]),
+        ((Forget("b", "center"),), []),
+        ((Unrelate("a", ("FACING",), directed=True),), [RemoveRelation(Relation("a", "FACING", "b"))]),
+        (
+            (Unrelate("a", ("FACING",)),),
+            [RemoveRelation(Relation("a", "FACING", "b")), RemoveRelation(Relation("b", "FACING", "a"))],
+        ),
+        ((Unrelate("a", ("FACING",), directed=True), Relate("a", "FACING", "b")), []),
+        ((Relate("a", "CLOSE", "b"),), [AddRelation(Relation("a", "CLOSE", "b"))]),
+        ((Become("c", "open"), Cease("c", "open"), Assign("c", "color", "red"), Forget("c", "color")), []),
+        (
+            (When(bound("c"), (Cease("a", "sitting"),), (Forget("a", "center"),)),),
+            [SetProperty("a", "center", HERE, None)],
+        ),
+    ],
+)
+def test_effects_come_to_their_net_change(effects: tuple[Effect, ...], expected: list[object]) -> None:
+    assert list(net(*effects).changes) == expected
+
+
+def test_what_no_node_may_have_is_refused_when_an_operator_is_written() -> None:
+    with pytest.raises(InvalidValue, match="no property name"):
+        Forget("x", "name")
+    with pytest.raises(InvalidValue):
+        Assign("x", "last_seen", 2**63)

@@ -1,0 +1,153 @@
+"""Many hands: eight agents act at once, on one scene and on eight; the histories are linear and replay exactly."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Barrier
+from time import perf_counter
+from typing import Final
+
+import pytest
+
+from db.catalog import SceneInfo
+from db.delta import apply
+from db.imported import ImportedScene
+from db.scene import Node, Relation, SceneGraph
+from db.store import SceneStore
+from planner.actions.simulator import Simulator
+from scenecypher.errors import ActionRefused
+from tests.db.test_store import fresh
+from tests.planner.actions.flat import FLAT
+from tests.planner.actions.worlds import ROBOT, mutual
+
+WRITERS: Final = 8
+SLOWEST_S: Final = 1.0
+PATIENCE_S: Final = 240.0
+THINGS: Final = ("book_31", "milk_32", "glass_33", "knife_34", "bread_35")
+ANYTHING: Final = (*THINGS, "chair_20", "tv_22", "shelf_23", "box_24", "lamp_26", "hall_11", "room_10")
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What one writer did: how long each action took, and how many were carried out."""
+
+    seconds: tuple[float, ...]
+    done: int
+
+
+def robots() -> tuple[str, ...]:
+    return (ROBOT, *(f"robot_{number}" for number in range(2, WRITERS + 1)))
+
+
+def crowded() -> SceneGraph:
+    """The flat with eight robots, each of them where the first one is."""
+    others = robots()[1:]
+    relations = {Relation(other, "INSIDE", "room_10") for other in others}
+    near = FLAT.targets(ROBOT, "CLOSE")
+    relations |= {relation for other in others for x in near for relation in mutual(other, x)}
+    return SceneGraph.of(
+        [*FLAT.nodes.values(), *(Node(other, "Agent", other, "robot") for other in others)],
+        {*FLAT.relations, *relations},
+    )
+
+
+def proposal(chance: random.Random) -> str:
+    """An action that several robots may want at once; about half of them can be done."""
+    thing, other = chance.choice(THINGS), chance.choice(("shelf_23", "box_24"))
+    return chance.choice(
+        (
+            f"grab({thing})",
+            f"put_on({thing}, shelf_23)",
+            f"put_in({thing}, {other})",
+            f"drop({thing})",
+            f"walk({chance.choice(ANYTHING)})",
+            f"turn_to({chance.choice(ANYTHING)})",
+            f"{chance.choice(('open', 'close'))}(box_24)",
+            f"{chance.choice(('switch_on', 'switch_off', 'plug_in', 'plug_out'))}(tv_22)",
+            "sit(chair_20)",
+            "stand_up()",
+        )
+    )
+
+
+def work(store: SceneStore, scene: SceneInfo, agent: str, *, actions: int, start: Barrier) -> Worked:
+    simulator = Simulator(store, scene, agent=agent, actor=agent)
+    chance = random.Random(agent)  # noqa: S311
+    seconds: list[float] = []
+    done = 0
+    start.wait()
+    for _ in range(actions):
+        began = perf_counter()
+        with suppress(ActionRefused):
+            done += len(list(simulator.act(proposal(chance))))
+        seconds.append(perf_counter() - began)
+    return Worked(tuple(seconds), done)
+
+
+def all_at_once(store: SceneStore, scenes: Sequence[SceneInfo], *, actions: int) -> list[Worked]:
+    """Each robot in a thread of its own, robot n on scene n, or all on the one there is."""
+    start = Barrier(WRITERS)
+    with ThreadPoolExecutor(WRITERS) as pool:
+        jobs = [
+            pool.submit(work, store, scenes[number % len(scenes)], agent, actions=actions, start=start)
+            for number, agent in enumerate(robots())
+        ]
+        return [job.result() for job in jobs]
+
+
+def put(store: SceneStore, graph: SceneGraph) -> SceneInfo:
+    name = fresh("hands")
+    store.put(ImportedScene(name, graph, vocabulary="virtualhome"))
+    return store.find(name)
+
+
+def assert_replays(store: SceneStore, scene: SceneInfo, before: SceneGraph) -> int:
+    """The history has every version once, and leads from the first snapshot to the scene as it is."""
+    history, snapshot = store.history(scene), store.load(scene.name)
+    assert [event.version for event in history] == list(range(1, snapshot.info.version + 1))
+    graph = before
+    for event in history:
+        graph = apply(graph, event.delta)
+    assert graph == snapshot.graph
+    assert store.as_of(scene.name, 0) == before
+    return len(history)
+
+
+def slowest_hundredth(worked: Sequence[Worked]) -> float:
+    seconds = sorted(second for one in worked for second in one.seconds)
+    return seconds[int(len(seconds) * 0.99)]
+
+
+def hands(given: SceneStore, scenes: int, actions: int, caplog: pytest.LogCaptureFixture) -> list[Worked]:
+    """Work and check; nothing was tried again, as after a deadlock. Waiting long is no failure on a busy machine."""
+    store = SceneStore(given.database, commit_timeout_s=PATIENCE_S)
+    before = crowded()
+    places = [put(store, before) for _ in range(scenes)]
+    with caplog.at_level(logging.WARNING, logger="neo4j"):
+        worked = all_at_once(store, places, actions=actions)
+    assert [record.getMessage() for record in caplog.records if "retried" in record.getMessage()] == []
+    done = sum(one.done for one in worked)
+    assert sum(assert_replays(store, scene, before) for scene in places) == done
+    assert actions * WRITERS / 10 < done < actions * WRITERS
+    for scene in places:
+        store.delete(scene.name)
+    return worked
+
+
+@pytest.mark.parametrize("scenes", [1, WRITERS])
+def test_eight_writers_make_linear_histories(store: SceneStore, scenes: int, caplog: pytest.LogCaptureFixture) -> None:
+    hands(store, scenes, 6, caplog)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenes", [1, WRITERS])
+def test_two_thousand_actions_of_eight_writers(
+    store: SceneStore, scenes: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    worked = hands(store, scenes, 250, caplog)
+    assert slowest_hundredth(worked) < SLOWEST_S
