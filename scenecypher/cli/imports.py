@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -207,7 +207,7 @@ def _of_homes(paths: Sequence[str] | None) -> Iterator[Source]:
         yield Source(str(folder), reader.scene_name(folder), partial(reader.read_scene, folder))
 
 
-_SUBSETS: Mapping[str, Callable[[str | None], Iterator[Source]]] = {
+_SUBSETS: Final[Mapping[str, Callable[[str | None], Iterator[Source]]]] = {
     "sayplan-office": partial(_of_office, subset="sayplan-office"),
     "behavior-1k": _of_behavior,
     "robothow": _of_robothow,
