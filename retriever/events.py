@@ -11,7 +11,7 @@ from retriever.retrieval import Attempt, Retrieval
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """The schema text that the model is shown, before its first reply."""
+    """The schema text, or the whole graph, that the model is shown before its first reply."""
 
     question: str
     schema: str
@@ -19,7 +19,7 @@ class Prompted:
 
 @dataclass(frozen=True, slots=True)
 class Attempted:
-    """The model replied, and its query ran, was refused, or was an earlier one again."""
+    """The model replied: its query ran, was refused, or was an earlier one again; or it answered in words."""
 
     attempt: Attempt
 
@@ -30,6 +30,14 @@ class Hinted:
 
     number: int
     causes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """A check found that the answer can't be right; the model is told why."""
+
+    number: int
+    doubts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,4 +56,4 @@ class Retrieved:
     retrieval: Retrieval
 
 
-Event: TypeAlias = Prompted | Attempted | Hinted | Verified | Retrieved
+Event: TypeAlias = Prompted | Attempted | Hinted | Doubted | Verified | Retrieved

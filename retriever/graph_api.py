@@ -28,8 +28,8 @@ EXPAND: Final[LiteralString] = (
     "endNode(r).id AS target ORDER BY source, type, target"
 )
 CALLED: Final[LiteralString] = (
-    "MATCH (n:Entity {name: $id}) RETURN n.id AS id, 0 AS rank "
-    "UNION MATCH (n:Entity {class: $id}) RETURN n.id AS id, 1 AS rank"
+    "MATCH (n:Entity) WHERE n.name = $id OR n.class = $id "
+    "RETURN n.id AS id, CASE WHEN n.name = $id THEN 0 ELSE 1 END AS rank ORDER BY rank, id"
 )
 """`$id` is where `bound` writes a text as a string of Cypher; the gate makes a parameter of it again."""
 CANDIDATES: Final = 10
@@ -78,11 +78,10 @@ class GraphApi:
         """The id of the one node that `text` can mean. Raises UnknownReference with candidates or nearest names."""
         if self.reader.run(bound(ATTRS, text)).rows:
             return unicodedata.normalize("NFC", text)
-        rows: Sequence[Sequence[Any]] = self.reader.run(bound(CALLED, text)).rows
-        best = min([int(rank) for _, rank in rows], default=0)
-        found = sorted(str(id_) for id_, rank in rows if rank == best)
+        rows = listing(self.reader, bound(CALLED, text))
+        found = [id_ for id_, rank in rows if rank == rows[0][1]]
         if len(found) == 1:
-            return found[0]
+            return str(found[0])
         raise self._unknown(text, found)
 
     def _of(self, node_id: str, query: LiteralString) -> Sequence[Sequence[Any]]:

@@ -29,6 +29,13 @@ DISTINCT where several paths lead to one thing; ORDER BY where order matters.
 Reply with the query alone, in a ```cypher block. If nothing in the schema could hold the answer, reply with \
 "{UNANSWERABLE} " and the reason instead."""
 
+TEXT_READER: Final = f"""\
+You answer questions about the scene graph of one environment, such as a home: its places, furniture, objects and \
+agents. The whole graph is below, as text: a line a node, then a line a link. Reason in words about what it says, step \
+by step where that helps, and answer from it alone, citing the names and ids that the answer rests on.
+
+If the graph does not hold the answer, reply with "{UNANSWERABLE} " and the reason instead."""
+
 VERIFIER: Final = """\
 You check the work of a query writer. You are given a question about a scene graph and the results of the queries \
 written for it so far. If the results answer the question, or a part of it, reply with a summary for the asker: short, \
@@ -49,6 +56,11 @@ def code_writer(schema: str, examples: Sequence[Example]) -> Message:
     return Message("system", "\n\n".join(parts))
 
 
+def text_reader(graph: str) -> Message:
+    """The system message of a model that reads the graph itself."""
+    return Message("system", f"{TEXT_READER}\n\nThe scene graph:\n\n{graph}")
+
+
 def asked(question: str) -> Message:
     """The question as the model is asked it."""
     return Message("user", f"Question: {question}")
@@ -63,6 +75,11 @@ def again(question: str, problem: str) -> Message:
     )
 
 
+def again_in_words(question: str, problem: str) -> Message:
+    """What was wrong with the last answer in words, and the question once more."""
+    return Message("user", f"{problem}\n\nAnswer again from the graph, mending this.\nQuestion: {question}")
+
+
 def found_nothing(question: str, causes: Sequence[str]) -> Message:
     """Why a query that ran found nothing, and the question once more."""
     listed = "\n".join(f"- {cause}" for cause in causes)
@@ -71,6 +88,17 @@ def found_nothing(question: str, causes: Sequence[str]) -> Message:
         f"The query ran but found nothing. In this scene:\n{listed}\n\n"
         "If one of these is a mistake in your query, write it again, in a ```cypher block. "
         f"If nothing is the right answer, repeat the same query.\nQuestion: {question}",
+    )
+
+
+def doubted(question: str, doubts: Sequence[str]) -> Message:
+    """What can't be right about an answer, and the question once more."""
+    listed = "\n".join(f"- {doubt}" for doubt in doubts)
+    return Message(
+        "user",
+        f"The query ran, but its answer seems wrong:\n{listed}\n\n"
+        "If this is a mistake in your query, write it again, in a ```cypher block. "
+        f"If the answer is right, repeat the same query.\nQuestion: {question}",
     )
 
 

@@ -23,6 +23,14 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """The model, which had the whole graph before it at this version, answered in words."""
+
+    text: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """The gate or the database refused the query; `message` is what the model was told."""
 
@@ -37,7 +45,7 @@ class Declined:
     reason: str
 
 
-Ending: TypeAlias = Ran | Rejected | Declined
+Ending: TypeAlias = Ran | Told | Rejected | Declined
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +69,9 @@ class Attempt:
 class Retrieval:
     """The answer to a question, and all that led to it.
 
-    `answer` is the verifier's summary, else the rows in words; `cypher`, `columns` and `rows` are those of the attempt
-    that it rests on, read at scene version `version`; `truncated` says why there are no more rows, if there are;
-    `addressed` is the verifier's verdict, None where none was asked.
+    `answer` is the verifier's summary, else the rows in words, else what the model said of the graph; `cypher`,
+    `columns` and `rows` are those of the attempt that it rests on, read at scene version `version`; `truncated` says
+    why there are no more rows, if there are; `addressed` is the verifier's verdict, None where none was asked.
     """
 
     question: str
@@ -134,6 +142,8 @@ def _attempt_document(attempt: Attempt) -> dict[str, Any]:
     match attempt.ending:
         case Ran(answer):
             return document | {"rows": len(answer.rows)}
+        case Told(text):
+            return document | {"told": text}
         case Rejected(code, message):
             return document | {"code": code, "refusal": message}
         case Declined(reason):

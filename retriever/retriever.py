@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Final, Literal, TypeAlias, assert_never
 
-from chat.clean import clean, clean_cypher
 from chat.model import Message, Model, Reply, Request
 from db.catalog import SceneInfo
 from db.enumerate import Enumerator
 from db.enumerations import Enumerations
 from db.gate import Answer, Gate
 from retriever import prompt
-from retriever.events import Attempted, Event, Hinted, Prompted, Retrieved, Verified
+from retriever.checks import Checked, doubts
+from retriever.events import Attempted, Doubted, Event, Hinted, Prompted, Retrieved, Verified
+from retriever.graph_text import graph_text
 from retriever.hints import causes
 from retriever.library import library, nearest
 from retriever.reader import SceneReader
-from retriever.retrieval import Attempt, Declined, Ending, Ran, Rejected, Retrieval, rows_text
+from retriever.reply import CUT_OFF, again, attempt_in_words, not_addressed, query_in, reason_in
+from retriever.retrieval import Attempt, Declined, Ending, Ran, Rejected, Retrieval, Told
 from retriever.schema_text import Form, schema_text
 from retriever.talk import Talk
 from retriever.verifier import VerifierMode, verify
-from scenecypher.errors import InputError, QueryRefused, RejectedError
+from scenecypher.errors import InputError, QueryRefused, RejectedError, SceneCypherError
+
+RetrievalMode: TypeAlias = Literal["cypher", "text"]
 
 BARREN: Final = (None, False, "", 0)
 """What cells hold, besides empty lists, where a query found nothing."""
-CUT_OFF: Final = "the reply was cut off at the length limit; be briefer"
 NO_QUERY: Final = "the reply holds no query"
 
 
@@ -35,6 +39,9 @@ class Options:
     """How a question is asked: `attempts` bounds the queries written, `budget_tokens` the schema text.
 
     `verifier`: ``paper`` and ``hints`` ask the model whether the rows answer the question, ``off`` does not.
+    `retrieval`: ``cypher`` shows the model the schema and lets it write queries; ``text`` shows it the whole graph and
+    lets it answer in words (SG-RwR's ablation without code). `checks`: whether the form of an answer is checked without
+    a model first, and a doubt told once.
     """
 
     attempts: int = 4
@@ -44,6 +51,8 @@ class Options:
     verifier: VerifierMode = "off"
     temperature: float | None = 0.0
     seed: int | None = None
+    retrieval: RetrievalMode = "cypher"
+    checks: bool = False
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
@@ -66,14 +75,26 @@ class Retriever:
                 return event.retrieval
         raise AssertionError
 
+    def ask_many(
+        self, questions: Sequence[str], scene: SceneInfo, *, workers: int = 4
+    ) -> tuple[Retrieval | SceneCypherError, ...]:
+        """The answers in the questions' order, `workers` at a time; where one failed, its error in its place."""
+        with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
+            return tuple(pool.map(lambda question: self._tried(question, scene), questions))
+
+    def _tried(self, question: str, scene: SceneInfo) -> Retrieval | SceneCypherError:
+        try:
+            return self.ask(question, scene)
+        except SceneCypherError as error:
+            return error
+
     def stream(self, question: str, scene: SceneInfo) -> Iterator[Event]:
         """The same step by step; the last event is Retrieved."""
         if not question.strip():
             raise InputError("the question is empty; ask something about the scene")
         occurring = self.enumerator.of(scene)
-        schema = self._schema(question, scene, occurring)
-        yield Prompted(question, schema)
-        talk = self._opening(question, scene, schema)
+        shown, talk = self._opening(question, scene, occurring)
+        yield Prompted(question, shown)
         goes_on = True
         while goes_on:
             talk = talk.tried(self._attempt(talk, scene))
@@ -94,9 +115,14 @@ class Retriever:
             budget_tokens=self.options.budget_tokens,
         )
 
-    def _opening(self, question: str, scene: SceneInfo, schema: str) -> Talk:
+    def _opening(self, question: str, scene: SceneInfo, occurring: Enumerations) -> tuple[str, Talk]:
+        """What the model is shown of the scene, and the talk that begins with it."""
+        if self.options.retrieval == "text":
+            graph, version = graph_text(SceneReader(self.gate, self.enumerator, scene))
+            return graph, Talk(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
+        schema = self._schema(question, scene, occurring)
         examples = nearest(library(scene.vocabulary), question, count=self.options.examples)
-        return Talk(question, (prompt.code_writer(schema, examples), prompt.asked(question)))
+        return schema, Talk(question, (prompt.code_writer(schema, examples), prompt.asked(question)))
 
     def _request(self, *messages: Message) -> Request:
         return Request(messages, temperature=self.options.temperature, seed=self.options.seed)
@@ -104,8 +130,10 @@ class Retriever:
     def _attempt(self, talk: Talk, scene: SceneInfo) -> Attempt:
         """Ask the model once, and run what it wrote unless it wrote that before."""
         reply = self.model.reply(self._request(*talk.messages))
-        cypher = _query_in(reply)
-        before = talk.earlier(cypher) if _reason_in(reply) is None else None
+        if talk.read_at is not None:
+            return attempt_in_words(talk, reply, read_at=talk.read_at)
+        cypher = query_in(reply)
+        before = talk.earlier(cypher) if reason_in(reply) is None else None
         begun = time.perf_counter()
         ending = before.ending if before else self._ending(reply, scene)
         return Attempt(
@@ -119,7 +147,7 @@ class Retriever:
         )
 
     def _ending(self, reply: Reply, scene: SceneInfo) -> Ending:
-        reason, cypher = _reason_in(reply), _query_in(reply)
+        reason, cypher = reason_in(reply), query_in(reply)
         if reason is not None:
             return Declined(reason)
         if not cypher:
@@ -135,12 +163,16 @@ class Retriever:
             case Declined():
                 return None, None
             case Rejected(_, message):
-                is_again = talk.last.repeats is not None
-                return None, None if is_again else prompt.again(talk.question, f"The query was refused: {message}")
+                return None, None if talk.last.repeats is not None else again(talk, message)
+            case Told():
+                return self._verdict(talk)
             case Ran(answer):
                 found = self._causes(talk, answer, occurring)
                 if found:
                     return Hinted(talk.last.number, found), prompt.found_nothing(talk.question, found)
+                doubted = self._doubts(talk, answer, occurring)
+                if doubted:
+                    return Doubted(talk.last.number, doubted), prompt.doubted(talk.question, doubted)
                 return self._verdict(talk)
             case _ as never:
                 assert_never(never)
@@ -149,17 +181,20 @@ class Retriever:
         is_last = len(talk.attempts) >= self.options.attempts
         return () if talk.hinted or is_last or not is_barren(answer) else causes(talk.last.cypher, occurring)
 
+    def _doubts(self, talk: Talk, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
+        is_last = len(talk.attempts) >= self.options.attempts
+        is_settled = talk.doubted or is_last or not self.options.checks
+        return () if is_settled else doubts(Checked(talk.question, talk.last.cypher, answer, occurring))
+
     def _verdict(self, talk: Talk) -> tuple[Verified | None, Message | None]:
         if self.options.verifier == "off":
             return None, None
-        results = [rows_text(one.ending.answer) for one in talk.attempts if isinstance(one.ending, Ran)]
         verdict = verify(
-            self.model, talk.question, results, mode=self.options.verifier, request=self._request(*talk.messages)
+            self.model, talk.question, talk.results, mode=self.options.verifier, request=self._request(*talk.messages)
         )
         if verdict.addressed or talk.last.repeats is not None:
             return verdict, None
-        missing = f" What is missing: {verdict.text}" if verdict.text else ""
-        return verdict, prompt.again(talk.question, f"The query ran, but its rows don't answer the question.{missing}")
+        return verdict, not_addressed(talk, verdict.text)
 
 
 def is_barren(answer: Answer) -> bool:
@@ -171,14 +206,4 @@ def is_barren(answer: Answer) -> bool:
 
 def _after(talk: Talk, event: Event | None, said: Message | None) -> Talk:
     judged = talk.judged(event) if isinstance(event, Verified) else talk
-    return judged.told(said, hinted=isinstance(event, Hinted)) if said else judged
-
-
-def _reason_in(reply: Reply) -> str | None:
-    """Why the model says that the question can't be answered, if it says so."""
-    said = clean(reply.text)
-    return said.removeprefix(prompt.UNANSWERABLE).strip() if said.startswith(prompt.UNANSWERABLE) else None
-
-
-def _query_in(reply: Reply) -> str:
-    return "" if _reason_in(reply) is not None else clean_cypher(reply.text)
+    return judged.told(said, hinted=isinstance(event, Hinted), doubted=isinstance(event, Doubted)) if said else judged

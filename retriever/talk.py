@@ -8,20 +8,27 @@ from typing import Final, Self
 
 from chat.model import Message, Usage
 from retriever.events import Verified
-from retriever.retrieval import Attempt, Declined, Outcome, Ran, Rejected, Retrieval, rows_text
+from retriever.retrieval import Attempt, Declined, Outcome, Ran, Rejected, Retrieval, Told, rows_text
 
 ECHO_CHARACTERS: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What was said so far; `hinted` once the model was told why a query found nothing."""
+    """What was said so far.
+
+    `hinted` once the model was told why a query found nothing, `doubted` once it was told why its answer can't be
+    right; `read_at` is the version of the graph that it was shown
+    as text, None where it writes queries.
+    """
 
     question: str
     messages: tuple[Message, ...]
     attempts: tuple[Attempt, ...] = ()
     verdicts: tuple[Verified, ...] = ()
     hinted: bool = False
+    doubted: bool = False
+    read_at: int | None = None
 
     @property
     def last(self) -> Attempt:
@@ -29,9 +36,14 @@ class Talk:
         return self.attempts[-1]
 
     @property
-    def ran(self) -> Attempt | None:
-        """The latest attempt whose query ran."""
-        return next((attempt for attempt in reversed(self.attempts) if isinstance(attempt.ending, Ran)), None)
+    def best(self) -> Attempt | None:
+        """The latest attempt that found something out: its query ran, or it answered in words."""
+        return next((attempt for attempt in reversed(self.attempts) if isinstance(attempt.ending, Ran | Told)), None)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """What all attempts found out, in words."""
+        return tuple(result_text(one.ending) for one in self.attempts if isinstance(one.ending, Ran | Told))
 
     @property
     def usage(self) -> Usage:
@@ -43,15 +55,18 @@ class Talk:
         """The attempt with the same query but for blanks, if there was one."""
         return next((one for one in self.attempts if _bare(one.cypher) == _bare(cypher)), None)
 
+    def told_before(self, text: str) -> Attempt | None:
+        """The attempt that answered in the same words, if there was one."""
+        return next((one for one in self.attempts if isinstance(one.ending, Told) and one.ending.text == text), None)
+
     def tried(self, attempt: Attempt) -> Self:
         """With one attempt more."""
         return replace(self, attempts=(*self.attempts, attempt))
 
-    def told(self, said: Message, *, hinted: bool = False) -> Self:
-        """With the last query and what the model was told of it."""
-        query = f"```cypher\n{self.last.cypher[:ECHO_CHARACTERS]}\n```" if self.last.cypher else "(no query)"
-        messages = (*self.messages, Message("assistant", query), said)
-        return replace(self, messages=messages, hinted=self.hinted or hinted)
+    def told(self, said: Message, *, hinted: bool = False, doubted: bool = False) -> Self:
+        """With the last query or answer and what the model was told of it."""
+        messages = (*self.messages, Message("assistant", _echo(self.last)), said)
+        return replace(self, messages=messages, hinted=self.hinted or hinted, doubted=self.doubted or doubted)
 
     def judged(self, verdict: Verified) -> Self:
         """With a verdict of the verifier."""
@@ -60,35 +75,51 @@ class Talk:
     def retrieval(self) -> Retrieval:
         """What came of it all."""
         shown = Retrieval(self.question, self._outcome(), self._answer(), self.attempts, self.usage)
-        if self.ran is None or not isinstance(self.ran.ending, Ran) or shown.outcome != "answered":
+        if self.best is None or shown.outcome != "answered":
             return shown
-        answer = self.ran.ending.answer
-        return replace(
-            shown,
-            cypher=self.ran.cypher,
-            columns=tuple(answer.columns),
-            rows=tuple(tuple(row) for row in answer.rows),
-            version=answer.version,
-            truncated=answer.truncated,
-            addressed=self.verdicts[-1].addressed if self.verdicts else None,
-        )
+        judged = replace(shown, addressed=self.verdicts[-1].addressed if self.verdicts else None)
+        match self.best.ending:
+            case Ran(answer):
+                return replace(
+                    judged,
+                    cypher=self.best.cypher,
+                    columns=tuple(answer.columns),
+                    rows=tuple(tuple(row) for row in answer.rows),
+                    version=answer.version,
+                    truncated=answer.truncated,
+                )
+            case Told(_, version):
+                return replace(judged, version=version)
+        raise AssertionError
 
     def _outcome(self) -> Outcome:
         if isinstance(self.last.ending, Declined):
             return "unanswerable"
-        return "answered" if self.ran else "refused"
+        return "answered" if self.best else "refused"
 
     def _answer(self) -> str:
-        match self.last.ending, self.ran:
+        match self.last.ending, self.best:
             case Declined(reason), _:
                 return reason
-            case _, Attempt(ending=Ran(answer)):
+            case _, Attempt(ending=Ran() | Told() as ending):
                 is_addressed = bool(self.verdicts) and self.verdicts[-1].addressed
-                return self.verdicts[-1].text if is_addressed else rows_text(answer)
+                return self.verdicts[-1].text if is_addressed else result_text(ending)
             case Rejected(_, message), _:
                 many = f"{len(self.attempts)} attempts" if len(self.attempts) > 1 else "1 attempt"
                 return f"no query was accepted after {many}; the last one: {message}"
         raise AssertionError
+
+
+def result_text(ending: Ran | Told) -> str:
+    """What an attempt found out, in words."""
+    return ending.text if isinstance(ending, Told) else rows_text(ending.answer)
+
+
+def _echo(attempt: Attempt) -> str:
+    """What the model wrote, as it is shown to it again."""
+    if isinstance(attempt.ending, Told):
+        return attempt.ending.text[:ECHO_CHARACTERS]
+    return f"```cypher\n{attempt.cypher[:ECHO_CHARACTERS]}\n```" if attempt.cypher else "(no query)"
 
 
 def _bare(cypher: str) -> str:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from scenecypher.cli.context import errors, open_gate, open_model, open_store, output, print_json
-from scenecypher.cli.query import print_table
+from scenecypher.cli.query import print_table, read_lines
 from scenecypher.cli.scenes import AsJson, Name
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from chat.model import Source
+    from db.catalog import SceneInfo
     from retriever.events import Event
     from retriever.retrieval import Attempt, Retrieval
+    from retriever.retriever import Retriever
 
 NOTICES: dict[Source, str] = {
     "scripted": "scripted replies: a person wrote this Cypher, no model did; the rows are the database's own",
@@ -26,31 +30,66 @@ NOTICES: dict[Source, str] = {
 
 Verifier = Literal["off", "paper", "hints"]
 Form = Literal["compact", "json", "prose"]
+Mode = Literal["cypher", "text"]
 
 
 def ask(
     scene: Name,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out about the scene.")],
+    question: Annotated[
+        str | None, typer.Argument(metavar="QUESTION", help="What to find out about the scene.")
+    ] = None,
     *,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file", metavar="QUESTIONS.jsonl", help='Ask many: a line each, {"question": "…"}; "-" is stdin.'
+        ),
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="How many of them at a time.")] = 4,
     attempts: Annotated[int, typer.Option("--attempts", min=1, help="How many queries the model may write.")] = 4,
     verifier: Annotated[
         Verifier, typer.Option("--verifier", help="Whether a model checks and sums up the rows.")
     ] = "off",
     form: Annotated[Form, typer.Option("--schema-form", help="How the schema is written for the model.")] = "compact",
     examples: Annotated[int, typer.Option("--examples", min=0, help="Worked examples in the prompt.")] = 4,
+    retrieval: Annotated[
+        Mode, typer.Option("--retrieval", help="Let the model write queries, or show it the whole graph as text.")
+    ] = "cypher",
+    checks: Annotated[bool, typer.Option("--checks", help="Check the form of answers first, without a model.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
     from db.enumerate import Enumerator  # noqa: PLC0415
     from retriever.retriever import Options, Retriever  # noqa: PLC0415
 
-    options = Options(attempts=attempts, verifier=verifier, form=form, examples=examples)
+    if (question is None) == (file is None):
+        raise typer.BadParameter("give either QUESTION or --file QUESTIONS.jsonl")
+    options = Options(attempts, form, examples=examples, verifier=verifier, retrieval=retrieval, checks=checks)
+    questions = read_lines(file, "question", example="Where is the cup?") if file else []
     with open_store() as store:
         retriever = Retriever(open_model(), open_gate(store), Enumerator(store.database), options)
-        retrieval = answered(retriever.stream(question, store.find(scene)))
-    show(retrieval, as_json=as_json)
-    if retrieval.outcome != "answered":
+        info = store.find(scene)
+        if question is None:
+            raise typer.Exit(_ask_all(retriever, questions, info, workers=workers))
+        found = answered(retriever.stream(question, info))
+    show(found, as_json=as_json)
+    if found.outcome != "answered":
         raise typer.Exit(1)
+
+
+def _ask_all(retriever: Retriever, questions: Sequence[str], scene: SceneInfo, *, workers: int) -> int:
+    """One result a line, in the order of the questions; 2 where one could not be asked."""
+    from retriever.retrieval import Retrieval, retrieval_document  # noqa: PLC0415
+
+    failed = 0
+    for question, found in zip(questions, retriever.ask_many(questions, scene, workers=workers), strict=True):
+        if isinstance(found, Retrieval):
+            line = {"ok": found.outcome == "answered", **retrieval_document(found)}
+        else:
+            failed = 2
+            line = {"ok": False, "question": question, "outcome": "failed", "message": str(found)}
+        sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+    return failed
 
 
 def schema(
@@ -80,7 +119,7 @@ def schema(
 
 def answered(events: Iterator[Event]) -> Retrieval:
     """The end of a stream; what goes wrong on the way is told on standard error as it happens."""
-    from retriever.events import Attempted, Hinted, Prompted, Retrieved, Verified  # noqa: PLC0415
+    from retriever.events import Attempted, Doubted, Hinted, Prompted, Retrieved, Verified  # noqa: PLC0415
 
     console = errors()
     with console.status("asking the model…") as status:
@@ -93,6 +132,8 @@ def answered(events: Iterator[Event]) -> Retrieval:
                     _tell_refusal(console, attempt)
                 case Hinted(number, causes):
                     console.print(f"attempt {number} found nothing: {'; '.join(causes)}", style="dim", markup=False)
+                case Doubted(number, doubts):
+                    console.print(f"attempt {number} seems wrong: {'; '.join(doubts)}", style="dim", markup=False)
                 case Retrieved(retrieval):
                     return retrieval
     raise AssertionError
@@ -109,12 +150,13 @@ def show(retrieval: Retrieval, *, as_json: bool = False) -> None:
     notice = NOTICES.get(retrieval.source)
     if notice:
         out.print(notice, style="bold yellow", markup=False)
-    if retrieval.cypher is None:
+    if retrieval.outcome != "answered":
         why = "can't be answered" if retrieval.outcome == "unanswerable" else "refused"
         errors().print(f"{why}: {retrieval.answer}", markup=False)
         return
-    out.print(retrieval.cypher, style="cyan", markup=False)
-    print_table(retrieval.columns, retrieval.rows)
+    if retrieval.cypher is not None:
+        out.print(retrieval.cypher, style="cyan", markup=False)
+        print_table(retrieval.columns, retrieval.rows)
     if retrieval.addressed is not None or not retrieval.rows:
         out.print(retrieval.answer, style="bold", markup=False)
     out.print(_summary(retrieval), style="dim", markup=False)

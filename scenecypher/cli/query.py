@@ -39,7 +39,7 @@ def query(
     from db.enumerate import Enumerator  # noqa: PLC0415
     from retriever.reader import SceneReader  # noqa: PLC0415
 
-    queries = read_queries(file) if file else []
+    queries = read_lines(file, "cypher", example="MATCH …") if file else []
     with open_store() as store:
         reader = SceneReader(open_gate(store), Enumerator(store.database), store.find(scene))
         if cypher is None:
@@ -120,18 +120,18 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     output().print(table)
 
 
-def read_queries(file: Path) -> list[str]:
-    """The queries of a file of JSON lines. Raises DocumentError with all bad lines, InputError."""
+def read_lines(file: Path, key: str, *, example: str) -> list[str]:
+    """The texts under `key` of a file of JSON lines. Raises DocumentError with all bad lines, InputError."""
     problems: list[tuple[str, str]] = []
-    queries: list[str] = []
+    texts: list[str] = []
     for number, line in _lines(file):
         try:
-            queries.append(_query_of(json.loads(line)))
+            texts.append(_text_of(json.loads(line), key))
         except ValueError as error:
-            problems.append((f"line {number}", f'{error}; write an object such as {{"cypher": "MATCH …"}}'))
+            problems.append((f"line {number}", f'{error}; write an object such as {{"{key}": "{example}"}}'))
     if problems:
         raise DocumentError(str(file), *problems[0], more=problems[1:])
-    return queries
+    return texts
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:
@@ -144,9 +144,8 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _query_of(document: object) -> str:
-    match document:
-        case {"cypher": str() as cypher}:
-            return cypher
-        case _:
-            raise ValueError("no text under 'cypher'")
+def _text_of(document: object, key: str) -> str:
+    text = document.get(key) if isinstance(document, dict) else None
+    if not isinstance(text, str):
+        raise ValueError(f"no text under {key!r}")  # noqa: TRY004 - one error for all that a line may have wrong
+    return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,7 @@ from retriever.retriever import Retriever
 from scenecypher.cli import ask
 from scenecypher.cli.app import run
 from tests.retriever.conftest import put_home
-from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
+from tests.scripted_model import MODEL_NAME, Fail, Script, ScriptedModel
 
 QUESTION = "What is on the table?"
 GOOD = "MATCH (o:Object)-[:ON]->(:Asset {class: 'table'}) RETURN o.name AS object ORDER BY object"
@@ -104,6 +105,52 @@ def test_a_verifier_sums_up(home: SceneInfo, model: Serve, capsys: pytest.Captur
     model([GOOD, "A cup and a plate."])
     assert run(["ask", home.name, QUESTION, "--verifier", "paper"]) == 0
     assert "A cup and a plate." in capsys.readouterr().out
+
+
+def test_many_questions_are_a_line_each(
+    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text(json.dumps({"question": QUESTION, "id": 7}) + "\n\n" + '{"question": "What does it cost?"}\n')
+    model(lambda request: GOOD if QUESTION in request["messages"][-1]["content"] else "UNANSWERABLE: no prices")
+    assert run(["ask", home.name, "--file", str(file), "--json"]) == 0
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["ok"], first["question"], first["rows"]) == (True, QUESTION, [["cup_7011"], ["plate_7012"]])
+    assert (second["ok"], second["outcome"], second["answer"]) == (False, "unanswerable", "no prices")
+
+
+def test_a_question_that_could_not_be_asked_stops_no_other(
+    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text(f'{{"question": "unicorns"}}\n{{"question": "{QUESTION}"}}\n')
+    model(lambda request: Fail(400, "no") if "unicorns" in request["messages"][-1]["content"] else GOOD)
+    assert run(["ask", home.name, "--file", str(file), "--workers", "1"]) == 2
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["outcome"], second["ok"]) == ("failed", True)
+
+
+def test_a_bad_line_is_told_before_anything_is_asked(
+    home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text(f'{{"question": "{QUESTION}"}}\n{{"cypher": "x"}}\n')
+    server = model([GOOD])
+    assert run(["ask", home.name, "--file", str(file)]) == 2
+    assert "line 2: no text under 'question'" in capsys.readouterr().err
+    assert server.requests == []
+
+
+def test_a_graph_can_be_read_as_text(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    model(["On the table are a cup and a plate."])
+    assert run(["ask", home.name, QUESTION, "--retrieval", "text"]) == 0
+    assert "a cup and a plate" in capsys.readouterr().out
+
+
+def test_a_doubt_is_shown(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    model(["MATCH (n {class: 'cup'}) RETURN n.name AS cup", "MATCH (n {class: 'cup'}) RETURN count(n) AS n"])
+    assert run(["ask", home.name, "How many cups?", "--checks"]) == 0
+    assert "attempt 1 seems wrong: the question asks for a number" in capsys.readouterr().err
 
 
 def test_without_a_model_the_error_says_how_to_set_one_up(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,33 @@
+"""A whole scene graph as text, a line a node and a line a link: what the papers' methods without queries are shown."""
+
+from __future__ import annotations
+
+import json
+from typing import Final, LiteralString
+
+from retriever.graph_api import LINKS, attributes
+from retriever.listing import versioned
+from retriever.reader import SceneReader
+from scenecypher.errors import ServiceError
+
+NODES: Final[LiteralString] = "MATCH (n:Entity) RETURN n, labels(n) AS labels ORDER BY n.id"
+TRIES: Final = 5
+
+
+def graph_text(reader: SceneReader) -> tuple[str, int]:
+    """Every node with its attributes and every link, sorted, at one version of the scene, and that version.
+
+    Equal for equal scenes. Raises QueryRefused for a scene beyond `listing.MOST` links, and as the reader does.
+    """
+    for _ in range(TRIES):
+        nodes, version = versioned(reader, NODES)
+        links, after = versioned(reader, LINKS)
+        if version == after:
+            lines = ["NODES", *(_line(attributes(node, labels)) for node, labels in nodes)]
+            return "\n".join([*lines, "LINKS", *(_line(link) for link in links)]), version
+    msg = f"scene {reader.scene.name!r} changes faster than its graph is read; ask again"
+    raise ServiceError(msg, retryable=True)
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
