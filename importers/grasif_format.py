@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 RELATIONS: Final[Mapping[str, str]] = {
     "ontop_of": "ON",
@@ -55,6 +56,12 @@ class Thing(Facts):
     name: str
     relation: RelationWord | None
     related_to: str | None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Thing:
+        if (self.relation is None) != (self.related_to is None):
+            raise PydanticCustomError("half", "relation and related_to belong together; give both or neither")
+        return self
 
 
 class Agent(_Strict):

@@ -177,7 +177,7 @@ def _links_of_nodes(graph: _Graph, kinds: Mapping[Any, str], problems: list[Prob
         if isinstance(word, str) and word in RELATIONS:
             relation = (_name(graph, key), RELATIONS[word], attributes.get("related_to"))
             yield from _link(_place(key), "related_to", relation, problems)
-        elif word is not None:
+        elif word is not None or attributes.get("related_to") is not None:
             problems.append((_place(key), f"relation should be one of {', '.join(RELATIONS)}, not {shown(word)}"))
 
 

@@ -144,6 +144,7 @@ ROWS: Final[list[tuple[str, Change, str, str]]] = [
     ("name no text", on("rooms", 1, name=3), "$.nodes.rooms[1].name", "should be text"),
     ("states no list", on("asset", 0, states="open"), "$.nodes.asset[0].states", "should be a list"),
     ("unknown relation", on("objects", 2, relation="beside"), "$.nodes.objects[2].relation", "'ontop_of', 'inside_of'"),
+    ("half a relation", on("objects", 2, related_to=None), "$.nodes.objects[2]", "belong together"),
     ("missing target", on("objects", 2, related_to="tray-9"), "$.nodes.objects[2].related_to", "called 'tray-9'"),
     ("missing room", on("asset", 1, room="office"), "$.nodes.asset[1].room", "'office-2'"),
     ("agent nowhere", agent(location="attic"), "$.nodes.agent.location", "called 'attic'"),
