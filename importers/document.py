@@ -1,14 +1,25 @@
-"""SceneCypher's own JSON documents, as `scenes export` writes them."""
+"""SceneCypher's own JSON documents, as `scenes export` writes them; run as a program, it prints their JSON Schema."""
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 
 from db.imported import ImportedScene
-from db.scene_document import scene_from_document
+from db.scene_document import scene_from_document, scene_schema
 from importers.json_file import read_json
 
 
 def read_document(path: Path) -> ImportedScene:
     """The scene of a document, under the name that stands in it. Raises DocumentError with all its problems."""
     return scene_from_document(read_json(path), file=str(path))
+
+
+def schema_text() -> str:
+    """The JSON Schema of a document as it is published: `python -m importers.document > docs/scene.schema.json`."""
+    return json.dumps(scene_schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())
