@@ -18,16 +18,30 @@ if TYPE_CHECKING:
     from chat.model import Model
     from db.catalog import SceneInfo
     from db.store import SceneStore
+    from importers.task import Task
     from planner.events import Event, Finished
     from planner.session import Budget
+
+STEPS = 30
+SPARE_STEPS = 10
+"""Decisions beyond the actions that a task grants: to say that all is done, and to plan anew."""
 
 
 def plan(
     scene: Name,
-    instruction: Annotated[str, typer.Argument(metavar="INSTRUCTION", help="What shall be done, in words.")],
+    instruction: Annotated[
+        str | None, typer.Argument(metavar="INSTRUCTION", help="What shall be done, in words; else a --task.")
+    ] = None,
     *,
-    method: Annotated[str, typer.Option("--method", "-m", help="How decisions are made.")] = "stepwise",
-    max_steps: Annotated[int, typer.Option("--max-steps", min=1, help="Decisions at most.")] = 30,
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="ID", help="A task of a data set, as `tasks list` shows it.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="How decisions are made; symbolic takes a --task and no model.")
+    ] = "stepwise",
+    max_steps: Annotated[
+        int | None, typer.Option("--max-steps", min=1, help="Decisions at most; else 30, or what the task grants.")
+    ] = None,
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens at most.")] = None,
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=0, help="Seconds at most.")] = None,
     fix: Annotated[bool, typer.Option("--fix/--no-fix", help="First do what stands in the way, by rule.")] = True,
@@ -38,18 +52,55 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
+    from planner.methods.symbolic import NAME as SYMBOLIC  # noqa: PLC0415
     from planner.session import Budget  # noqa: PLC0415
 
-    budget = Budget(max_steps, tokens=max_tokens, seconds=max_seconds)
-    model = open_model()
+    if (instruction is None) == (task is None):
+        raise InputError("give either an INSTRUCTION in words or the --task of a data set")
+    known = _task(task) if task is not None else None
+    steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
+    budget = Budget(steps, tokens=max_tokens, seconds=max_seconds)
+    model = None if method == SYMBOLIC else open_model()
     with open_store() as store:
         info = store.find(scene)
-        events = session_events(
-            store, info, instruction, model=model, method=method, budget=budget, fix=fix, reprompt=reprompt
-        )
+        if model is None:
+            events = symbolic_events(store, info, _with_goal(known), budget=budget)
+        else:
+            words_ = instruction or (known.instruction if known else "")
+            events = session_events(
+                store, info, words_, model=model, method=method, budget=budget, fix=fix, reprompt=reprompt
+            )
         end = show(_logged(events, log), as_json=as_json)
     if end.outcome != "done":
         raise typer.Exit(1)
+
+
+def _task(task_id: str) -> Task:
+    from importers import datasets  # noqa: PLC0415
+
+    return datasets.task(task_id)[1]
+
+
+def _with_goal(task: Task | None) -> Task:
+    if task is None or not task.has_graph_goal:
+        raise InputError("the method symbolic needs a goal that the graph can meet: give a --task that has one")
+    return task
+
+
+def symbolic_events(store: SceneStore, scene: SceneInfo, task: Task, *, budget: Budget) -> Iterator[Event]:
+    """A session without a model: a plan for the task's goal on the graph, carried out. Raises InputError."""
+    from planner.actions.pddl_engine import check_installed  # noqa: PLC0415
+    from planner.actions.pddl_planner import PLAN_TIMEOUT_S, Question  # noqa: PLC0415
+    from planner.actions.simulator import Simulator  # noqa: PLC0415
+    from planner.method import Memory  # noqa: PLC0415
+    from planner.methods.symbolic import NAME, NoAsker, symbolic  # noqa: PLC0415
+    from planner.session import Session  # noqa: PLC0415
+
+    check_installed()
+    question = Question(task.goal, scene.vocabulary, timeout_s=budget.seconds or PLAN_TIMEOUT_S)
+    method = symbolic(store.database, scene, question)
+    session = Session(method, Simulator(store, scene, actor=NAME), NoAsker(), budget=budget)
+    return session.run(Memory(task.instruction, "", ""))
 
 
 def session_events(

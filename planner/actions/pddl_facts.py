@@ -1,0 +1,263 @@
+"""The value of a Condition on a graph that may change: a formula over the facts that can come to be or to go."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, assert_never
+
+from db.condition import (
+    And,
+    AtLeast,
+    Condition,
+    Exactly,
+    Exists,
+    ForAll,
+    HasAffordance,
+    HasClass,
+    HasKind,
+    HasState,
+    HeldBy,
+    Id,
+    Not,
+    Or,
+    PropertyEquals,
+    Related,
+    Same,
+    Term,
+    Within,
+    conjuncts,
+    evaluate,
+)
+from db.scene import SceneGraph
+from db.schema import HOLDING, VOCABULARIES
+from planner.actions.pddl_formula import FALSE, TRUE, Atom, Formula, Literal, all_of, any_of, at_least, negated
+
+DEEPEST: Final = 5
+"""Things in or on one another, further than which nothing that can be moved is followed."""
+
+
+@dataclass
+class Facts:
+    """What holds at first, and what may come to hold (`gained`) or cease to (`lost`) as far as is known.
+
+    With `anything`, every fact may be true or not: a Condition read on that names all facts that it depends on, but for
+    what lies between the two ends of a Within.
+    """
+
+    graph: SceneGraph
+    vocabulary: str
+    now: set[Atom] = field(init=False)
+    gained: set[Atom] = field(default_factory=set)
+    lost: set[Atom] = field(default_factory=set)
+    anything: bool = False
+
+    def __post_init__(self) -> None:
+        relations = {(r.type, r.source, r.target) for r in self.graph.relations}
+        self.now = relations | {(state, node.id) for node in self.graph.nodes.values() for state in node.states}
+        self._from: dict[tuple[str, str], set[str]] = {}
+        self._to: dict[tuple[str, str], set[str]] = {}
+        for atom in relations:
+            self._index(atom)
+        rules = VOCABULARIES[self.vocabulary]
+        self.containment: tuple[str, ...] = rules.containment
+        self.parent_types = frozenset((*rules.containment, *HOLDING)) if rules.one_parent else frozenset()
+
+    def gain(self, atom: Atom) -> bool:
+        """Take note that `atom` may come to hold; whether that is news."""
+        if atom in self.now or atom in self.gained:
+            return False
+        self.gained.add(atom)
+        self._index(atom)
+        return True
+
+    def lose(self, atom: Atom) -> bool:
+        """Take note that `atom` may cease to hold; whether that is news."""
+        if atom in self.lost or not (atom in self.now or atom in self.gained):
+            return False
+        self.lost.add(atom)
+        return True
+
+    def literal(self, atom: Atom) -> Formula:
+        """Whether `atom` holds."""
+        if self.anything:
+            return Literal(atom)
+        if atom in self.now:
+            return Literal(atom) if atom in self.lost else TRUE
+        return Literal(atom) if atom in self.gained else FALSE
+
+    def possible(self, type_: str, x: str) -> set[str]:
+        """What `x` may have a relation of the type to."""
+        if self.anything:
+            return {*self.graph.nodes} - {x}
+        return self._from.get((type_, x), set())
+
+    def possible_to(self, type_: str, x: str) -> set[str]:
+        """What may have a relation of the type to `x`."""
+        if self.anything:
+            return {*self.graph.nodes} - {x}
+        return self._to.get((type_, x), set())
+
+    def holds_now(self, formula: Formula) -> bool:
+        """The value at first."""
+        if isinstance(formula, Literal):
+            return (formula.atom in self.now) is formula.holds
+        met = sum(map(self.holds_now, formula.parts))
+        return met >= (getattr(formula, "least", None) or len(formula.parts)) if formula != FALSE else False
+
+    def parents(self, x: str) -> list[tuple[str, str]]:
+        """What `x` may be in, on or held by: the relation, from whichever end, and the other node."""
+        found = [(type_, y) for type_ in self.containment for y in sorted(self.possible(type_, x))]
+        return found + [(type_, y) for type_ in HOLDING for y in sorted(self.possible_to(type_, x))]
+
+    def _index(self, atom: Atom) -> None:
+        if len(atom) == 3:
+            type_, source, target = atom
+            self._from.setdefault((type_, source), set()).add(target)
+            self._to.setdefault((type_, target), set()).add(source)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads Conditions on `facts`; `places` are the nodes of which it is known where they are (one parent each)."""
+
+    facts: Facts
+    places: Mapping[str, tuple[str, str] | None] = field(default_factory=dict)
+
+    def read(self, condition: Condition, bindings: Mapping[str, str]) -> Formula:  # noqa: PLR0911 - a row a form
+        """The value of `condition`."""
+        match condition:
+            case And():
+                return all_of(self._each(condition.parts, bindings))
+            case Or():
+                return any_of(self.read(part, bindings) for part in condition.parts)
+            case Not():
+                return negated(self.read(condition.part, bindings))
+            case Exists():
+                return any_of(formula for _, formula in self.witnesses(condition.var, condition.where, bindings))
+            case ForAll():
+                found = self.witnesses(condition.var, condition.where, bindings)
+                return all_of(
+                    any_of((negated(formula), self.read(condition.then, {**bindings, condition.var: node})))
+                    for node, formula in found
+                )
+            case AtLeast() | Exactly():
+                return self._counted(condition, bindings)
+            case _:
+                return self._atom(condition, bindings)
+
+    def witnesses(self, var: str, where: Condition, bindings: Mapping[str, str]) -> Iterator[tuple[str, Formula]]:
+        """The nodes that, as `var`, may make `where` true, by id, each with when it does."""
+        for node in sorted(self._candidates(var, where, bindings)):
+            formula = self.read(where, {**bindings, var: node})
+            if formula != FALSE:
+                yield node, formula
+
+    def related(self, type_: str, x: str, y: str) -> Formula:
+        """Whether `x` has the relation to `y`."""
+        child, parent = (y, x) if type_ in HOLDING else (x, y)
+        if child in self.places and type_ in self.facts.parent_types:
+            return TRUE if self.places[child] == (type_, parent) else FALSE
+        return self.facts.literal((type_, x, y))
+
+    def _each(self, parts: Iterable[Condition], bindings: Mapping[str, str]) -> Iterator[Formula]:
+        """The values of a conjunction's parts, up to the first that is false."""
+        for part in parts:
+            formula = self.read(part, bindings)
+            yield formula
+            if formula == FALSE:
+                return
+
+    def _counted(self, condition: AtLeast | Exactly, bindings: Mapping[str, str]) -> Formula:
+        found = [formula for _, formula in self.witnesses(condition.var, condition.where, bindings)]
+        enough = at_least(condition.n, found)
+        if isinstance(condition, AtLeast):
+            return enough
+        return all_of((enough, negated(at_least(condition.n + 1, found))))
+
+    def _atom(
+        self,
+        atom: HasState | HasClass | HasKind | HasAffordance | PropertyEquals | Related | HeldBy | Within | Same,
+        bindings: Mapping[str, str],
+    ) -> Formula:
+        match atom:
+            case HasState():
+                x = self._node(atom.x, bindings)
+                return self.facts.literal((atom.state, x)) if x is not None else FALSE
+            case HasClass() | HasKind() | HasAffordance() | PropertyEquals() | Same():
+                return TRUE if evaluate(atom, self.facts.graph, bindings) else FALSE
+            case Related():
+                ends = self._node(atom.source, bindings), self._node(atom.target, bindings)
+                return self.related(atom.type, ends[0], ends[1]) if ends[0] and ends[1] else FALSE
+            case HeldBy():
+                ends = self._node(atom.agent, bindings), self._node(atom.x, bindings)
+                held = (self.related(type_, ends[0], ends[1]) for type_ in HOLDING if ends[0] and ends[1])
+                return any_of(held)
+            case Within():
+                ends = self._node(atom.x, bindings), self._node(atom.y, bindings)
+                return self._within(ends[0], ends[1], atom.types, ()) if ends[0] and ends[1] else FALSE
+            case _:
+                assert_never(atom)
+
+    def _within(self, x: str, y: str, types: tuple[str, ...], passed: tuple[str, ...]) -> Formula:
+        """Whether relations lead from `x` to `y`, over none of the nodes `passed`."""
+        if len(passed) == DEEPEST:
+            return FALSE
+        if self.facts.anything:
+            return any_of(Literal((type_, x, y)) for type_ in types)
+        ways: list[Formula] = []
+        for type_ in types:
+            for parent in self._parents(type_, x):
+                step = self.related(type_, x, parent)
+                if step == FALSE or parent in passed:
+                    continue
+                ways.append(step if parent == y else all_of((step, self._within(parent, y, types, (*passed, x)))))
+        return any_of(ways)
+
+    def _parents(self, type_: str, x: str) -> Collection[str]:
+        if x in self.places and type_ in self.facts.parent_types:
+            place = self.places[x]
+            return [place[1]] if place is not None and place[0] == type_ else []
+        return sorted(self.facts.possible(type_, x))
+
+    def _node(self, term: Term, bindings: Mapping[str, str]) -> str | None:
+        node = term.id if isinstance(term, Id) else bindings.get(term)
+        return node if node is not None and node in self.facts.graph.nodes else None
+
+    def _candidates(self, var: str, where: Condition, bindings: Mapping[str, str]) -> Collection[str]:
+        best: Collection[str] = self.facts.graph.nodes
+        for part in conjuncts(where):
+            found = self._narrowed(var, part, bindings)
+            if found is not None and len(found) < len(best):
+                best = found
+        return best
+
+    def _narrowed(self, var: str, part: Condition, bindings: Mapping[str, str]) -> Collection[str] | None:
+        graph = self.facts.graph
+        match part:
+            case HasClass(x, class_) if x == var:
+                return graph.by_class.get(class_, ())
+            case HasKind(x, kind) if x == var:
+                return graph.by_kind.get(kind, ())
+            case Related(source, type_, target) if source == var and target != var:
+                node = self._node(target, bindings)
+                return self.facts.possible_to(type_, node) if node else ()
+            case Related(source, type_, target) if target == var and source != var:
+                node = self._node(source, bindings)
+                return self.facts.possible(type_, node) if node else ()
+            case Within(x, y, types) if y == var and x != var:
+                node = self._node(x, bindings)
+                return self._above(node, types) if node else ()
+            case _:
+                return None
+
+    def _above(self, x: str, types: tuple[str, ...]) -> set[str]:
+        """What relations of the types may lead to from `x`."""
+        found: set[str] = set()
+        waiting = [x]
+        while waiting:
+            node = waiting.pop()
+            fresh = {parent for type_ in types for parent in self._parents(type_, node)} - found
+            found |= fresh
+            waiting += fresh
+        return found

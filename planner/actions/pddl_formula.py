@@ -1,0 +1,145 @@
+"""Ground formulas in negation normal form: what is left of a Condition once all that can't change is filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Final, TypeAlias, assert_never
+
+Atom: TypeAlias = tuple[str, ...]
+"""A fact that may change: ``(relation type, source id, target id)``, or ``(state, id)``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """`atom` holds, or does not."""
+
+    atom: Atom
+    holds: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Each of `parts`."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """At least `least` of `parts`."""
+
+    parts: tuple[Formula, ...]
+    least: int = 1
+
+
+Formula: TypeAlias = Literal | All | Some
+Cube: TypeAlias = frozenset[Literal]
+"""Literals that hold together."""
+
+TRUE: Final = All(())
+FALSE: Final = Some(())
+
+
+class TooLarge(Exception):
+    """A formula has too many ways to hold."""
+
+
+def all_of(parts: Iterable[Formula]) -> Formula:
+    """The conjunction, simplified."""
+    found: dict[Formula, None] = {}
+    for part in parts:
+        if part == FALSE:
+            return FALSE
+        found |= dict.fromkeys(part.parts if isinstance(part, All) else (part,))
+    if any(isinstance(part, Literal) and Literal(part.atom, not part.holds) in found for part in found):
+        return FALSE
+    return next(iter(found)) if len(found) == 1 else All(tuple(found))
+
+
+def any_of(parts: Iterable[Formula]) -> Formula:
+    """The disjunction, simplified."""
+    found: dict[Formula, None] = {}
+    for part in parts:
+        if part == TRUE:
+            return TRUE
+        found |= dict.fromkeys(part.parts if isinstance(part, Some) and part.least == 1 else (part,))
+    if any(isinstance(part, Literal) and Literal(part.atom, not part.holds) in found for part in found):
+        return TRUE
+    return next(iter(found)) if len(found) == 1 else Some(tuple(found))
+
+
+def at_least(number: int, parts: Iterable[Formula]) -> Formula:
+    """At least `number` of `parts`, simplified; the parts count one each, also where they are equal."""
+    open_: list[Formula] = []
+    for part in parts:
+        if part == TRUE:
+            number -= 1
+        elif part != FALSE:
+            open_.append(part)
+    if number <= 0:
+        return TRUE
+    if number > len(open_):
+        return FALSE
+    if number == len(open_):
+        return all_of(open_)
+    return any_of(open_) if number == 1 else Some(tuple(open_), number)
+
+
+def negated(formula: Formula) -> Formula:
+    """What holds where `formula` does not."""
+    match formula:
+        case Literal():
+            return Literal(formula.atom, not formula.holds)
+        case All():
+            return any_of(map(negated, formula.parts))
+        case Some():
+            return at_least(len(formula.parts) - formula.least + 1, map(negated, formula.parts))
+        case _:
+            assert_never(formula)
+
+
+def literals(formula: Formula) -> Iterator[Literal]:
+    """Every literal in it."""
+    if isinstance(formula, Literal):
+        yield formula
+    else:
+        for part in formula.parts:
+            yield from literals(part)
+
+
+def cubes(formula: Formula, most: int) -> list[Cube]:
+    """The ways in which it can hold, none including another. Raises TooLarge for more than `most`."""
+    found = dict.fromkeys(_cubes(formula, most))
+    return [cube for cube in found if not any(other < cube for other in found)]
+
+
+def _cubes(formula: Formula, most: int) -> list[Cube]:
+    match formula:
+        case Literal():
+            return [frozenset({formula})]
+        case All():
+            return _joined([_cubes(part, most) for part in formula.parts], most)
+        case Some():
+            found: list[Cube] = []
+            for chosen in combinations(formula.parts, formula.least) if formula.parts else ():
+                found += _joined([_cubes(part, most) for part in chosen], most)
+                _check(len(found), most)
+            return found
+        case _:
+            assert_never(formula)
+
+
+def _joined(parts: list[list[Cube]], most: int) -> list[Cube]:
+    size = 1
+    for part in parts:
+        size *= len(part)
+    _check(size, most)
+    joined = (frozenset().union(*chosen) for chosen in product(*parts))
+    return [cube for cube in joined if not any(Literal(each.atom, not each.holds) in cube for each in cube)]
+
+
+def _check(size: int, most: int) -> None:
+    if size > most:
+        raise TooLarge

@@ -1,0 +1,28 @@
+"""An engine in a process of its own: ``python -m planner.actions.pddl_process ENGINE SECONDS DOMAIN PROBLEM``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import redirect_stdout
+
+
+def main(engine: str, seconds: str, domain: str, problem: str) -> None:
+    """Print the answer as one JSON line, the last one; an empty ENGINE stands for any that fits."""
+    from unified_planning.environment import get_environment  # noqa: PLC0415
+    from unified_planning.io import PDDLReader  # noqa: PLC0415
+    from unified_planning.shortcuts import OneshotPlanner  # noqa: PLC0415
+
+    get_environment().credits_stream = None
+    read = PDDLReader().parse_problem(domain, problem)
+    chosen = {"name": engine} if engine else {"problem_kind": read.kind}
+    with redirect_stdout(sys.stderr), OneshotPlanner(**chosen) as planner:
+        result = planner.solve(read, timeout=float(seconds))
+    plan = [instance.action.name for instance in result.plan.actions] if result.plan is not None else []
+    proven = "unsolvable" if result.status.name == "UNSOLVABLE_PROVEN" else "unknown"
+    answer = {"answer": "solved" if result.plan is not None else proven, "plan": plan, "engine": planner.name}
+    sys.stdout.write(json.dumps(answer) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
