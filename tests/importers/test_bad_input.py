@@ -99,13 +99,13 @@ def good_dsg() -> dict[str, Any]:
     }
 
 
-GOOD: Final[dict[str, tuple[Callable[[], Any], Callable[[Path], ImportedScene], tuple[str, ...]]]] = {
-    "json": (good_json, document.read_document, ("json",)),
-    "virtualhome": (good_virtualhome, virtualhome.read_graph, ("virtualhome",)),
-    "grasif": (good_grasif, grasif.read_scene, ("grasif",)),
-    "pickle": (good_pickle, grasif_pickle.read_scene, ("grasif",)),
-    "networkx": (good_networkx, networkx_json.read_scene, ("networkx",)),
-    "dsg": (good_dsg, dsg.read_scene, ("dsg",)),
+GOOD: Final[dict[str, tuple[Callable[[], Any], Callable[[Path], ImportedScene], str]]] = {
+    "json": (good_json, document.read_document, "json"),
+    "virtualhome": (good_virtualhome, virtualhome.read_graph, "virtualhome"),
+    "grasif": (good_grasif, grasif.read_scene, "grasif"),
+    "pickle": (good_pickle, grasif_pickle.read_scene, "grasif"),
+    "networkx": (good_networkx, networkx_json.read_scene, "networkx"),
+    "dsg": (good_dsg, dsg.read_scene, "dsg"),
 }
 
 
@@ -374,13 +374,15 @@ def test_cypher_in_a_name_is_only_a_name(tmp_path: Path, form: str) -> None:
 
 @pytest.mark.parametrize("form", GOOD)
 def test_nothing_is_left_of_bad_files(command: Command, store: SceneStore, tmp_path: Path, form: str) -> None:
-    """All the format's bad files at once, beside a good one: exit code 2, and only the good one becomes a scene."""
-    for number, fault in enumerate(fault for fault, by_form in FAULTS.items() if by_form[form] is not None):
+    """All the format's bad files at once: exit code 2, each is told, and none became a scene or a part of one."""
+    word = GOOD[form][2]
+    faults = [fault for fault, by_form in FAULTS.items() if by_form[form] is not None]
+    for number, fault in enumerate(faults):
         file, _ = broken(tmp_path, form, fault)
         file.rename(file.with_stem(f"bad-{number}"))
-    before = {info.name for info in store.scenes()}
-    ran = command("import", *GOOD[form][2], str(tmp_path), "--json")
+    ran = command("import", word, str(tmp_path), "--json")
     assert ran.code == 2
     assert ran.json["scenes"] == []
-    assert len(ran.json["failed"]) == number + 1
-    assert not {info.name for info in store.scenes()} & {f"{form}/bad-{n}" for n in range(number + 1)} - before
+    assert len(ran.json["failed"]) == len(faults)
+    names = {"test/bad-input", *(f"{word}/bad-{number}" for number in range(len(faults)))}
+    assert not names & {info.name for info in store.scenes()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -11,9 +12,11 @@ import pytest
 
 from db.imported import ImportedScene
 from db.store import SceneStore
+from importers import dsg, grasif, networkx_json
 from importers.home import small_home
 from importers.virtualhome import packaged, read_graph, to_document
 from tests.importers.canonical import canonical
+from tests.importers.test_grasif_pickle import JSON_FORM
 
 DATA: Final = Path(__file__).parent.parent / "data" / "virtualhome"
 
@@ -42,4 +45,28 @@ def test_a_recorded_program_is_a_small_update(store: SceneStore) -> None:
     done = store.put(replace(pair.final, name=scene.name))
     assert (done.outcome, done.version) == ("updated", 1)
     assert store.load(scene.name).graph == pair.final.graph
+    store.delete(scene.name)
+
+
+DECLARING: Final[dict[str, object]] = {
+    "directed": True,
+    "graph": {"relation_types": ["BESIDE"], "properties": ["mass"]},
+    "nodes": [{"id": 1, "pos": [1, 2.5], "mass": 3}, {"id": "`x`", "kind": "room", "states": ["open"]}],
+    "edges": [{"source": 1, "target": "`x`", "relation": "BESIDE"}],
+}
+FORMATS: Final[dict[str, Callable[[], ImportedScene]]] = {
+    "dsg": lambda: dsg.read_scene(DATA.parent / "dsg" / "apartment_dsg.json"),
+    "grasif": lambda: grasif.from_document(JSON_FORM, file="x", name="x")[0],
+    "networkx": lambda: networkx_json.from_document(DECLARING, file="x", name="x"),
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_each_format_s_scene_is_loaded_as_it_was_imported(store: SceneStore, form: str) -> None:
+    scene = renamed(FORMATS[form]())
+    assert store.put(scene).outcome == "created"
+    loaded = store.load(scene.name)
+    assert loaded.graph == scene.graph
+    assert (loaded.info.vocabulary, loaded.info.declared) == (scene.vocabulary, scene.declared)
+    assert store.put(scene).outcome == "unchanged"
     store.delete(scene.name)

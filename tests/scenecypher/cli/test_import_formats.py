@@ -1,0 +1,85 @@
+"""`scenecypher import networkx`, `dsg` and pickled GraSIF: folders, globs, names, declared words, hostile files."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.importers.test_grasif_pickle import JSON_FORM, Calls, home
+from tests.scenecypher.cli.conftest import Command
+
+APARTMENT: Final = Path(__file__).parents[2] / "data" / "dsg" / "apartment_dsg.json"
+
+
+def node_link(**fields: Any) -> str:
+    edge = {"source": "cup", "target": "cup", "relation": "on"}
+    return json.dumps({"directed": True, "nodes": [{"id": "cup"}], "edges": [edge], **fields})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Of each format a good file in a folder of its own and one below it, and a bad one."""
+    for form, good in (("networkx", node_link()), ("grasif", json.dumps(JSON_FORM)), ("dsg", APARTMENT.read_text())):
+        below = tmp_path / form / "more"
+        below.mkdir(parents=True)
+        (tmp_path / form / "one.json").write_text(good, encoding="utf-8")
+        (below / "two.json").write_text(good, encoding="utf-8")
+        (tmp_path / form / "bad.json").write_text('{"nodes": 7}', encoding="utf-8")
+    (tmp_path / "grasif" / "pickled.pkl").write_bytes(pickle.dumps(home()))
+    (tmp_path / "grasif" / "trap.pickle").write_bytes(pickle.dumps(Calls(os.system, f"touch {tmp_path}/trace")))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("form", "names", "failed"),
+    [
+        ("networkx", ["networkx/more/two", "networkx/one"], ["bad.json"]),
+        ("dsg", ["dsg/more/two", "dsg/one"], ["bad.json"]),
+        ("grasif", ["grasif/more/two", "grasif/one", "grasif/pickled"], ["bad.json", "trap.pickle"]),
+    ],
+)
+def test_a_folder_brings_all_that_can_be_read(
+    command: Command, folder: Path, form: str, names: list[str], failed: list[str]
+) -> None:
+    ran = command("import", form, str(folder / form), "--dry-run", "--json")
+    assert ran.code == 2
+    assert sorted(scene["name"] for scene in ran.json["scenes"]) == names
+    assert sorted(Path(failure["source"]).name for failure in ran.json["failed"]) == failed
+    assert not (folder / "trace").exists()
+
+
+def test_globs_and_one_of_many(command: Command, folder: Path) -> None:
+    globbed = command("import", "networkx", f"{folder}/networkx/**/t*.json", "--dry-run", "--json")
+    assert [scene["name"] for scene in globbed.json["scenes"]] == ["networkx/two"]
+    only = command("import", "dsg", str(folder / "dsg"), "--only", "two", "--dry-run", "--json")
+    assert [scene["name"] for scene in only.json["scenes"]] == ["dsg/more/two"]
+    none = command("import", "dsg", str(folder / "dsg"), "--only", "three", "--dry-run")
+    assert none.code == 2
+    assert "none of the 3 files is three.json; leave out --only" in " ".join(none.err.split())
+    empty = command("import", "networkx", f"{folder}/nothing/*.json", "--dry-run")
+    assert empty.code == 2
+    assert "no JSON file is at" in empty.err
+
+
+def test_a_pickle_and_a_document_of_one_name_are_not_imported_over_each_other(command: Command, folder: Path) -> None:
+    shutil.copy(folder / "grasif" / "pickled.pkl", folder / "grasif" / "one.pkl")
+    ran = command("import", "grasif", str(folder / "grasif" / "one*"), "--dry-run")
+    assert ran.code == 2
+    assert "would be the scene grasif/one again" in " ".join(ran.err.split())
+
+
+def test_words_of_one_s_own_are_declared(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "flat.json"
+    edge = {"source": "cup", "target": "cup", "relation": "beside"}
+    file.write_text(node_link(nodes=[{"id": "cup", "mass": 7}], edges=[edge]), encoding="utf-8")
+    assert command("import", "networkx", str(file), "--dry-run").code == 2
+    assert command("import", "networkx", str(file), "--declare", "BESIDE", "--declare", "mass", "--dry-run").code == 0
+    odd = command("import", "networkx", str(file), "--declare", "a b", "--dry-run")
+    assert odd.code == 2
+    assert "property 'a b' can't be declared: use lower_snake_case" in " ".join(odd.err.split())
