@@ -103,7 +103,7 @@ def _turns(request: Request, *, schema_in_prompt: bool) -> list[dict[str, Any]]:
     turns = [_turn(message) for message in request.messages]
     if request.schema is not None and schema_in_prompt:
         last = request.messages[-1]
-        turns[-1] = _turn(Message(last.role, f"{last.text}\n\n{_schema_in_words(request.schema)}", last.images))
+        turns[-1] = _turn(Message(last.role, f"{last.text}\n\n{schema_in_words(request.schema)}", last.images))
     return turns
 
 
@@ -114,7 +114,8 @@ def _turn(message: Message) -> dict[str, Any]:
     return {"role": message.role, "content": [{"type": "text", "text": message.text}, *pictures]}
 
 
-def _schema_in_words(schema: Mapping[str, object]) -> str:
+def schema_in_words(schema: Mapping[str, object]) -> str:
+    """The demand for a form, for services that take none beside the prompt."""
     text = json.dumps(schema, ensure_ascii=False)
     return f"Answer with one JSON object and nothing else. It must fit this JSON schema:\n{text}"
 

@@ -1,0 +1,77 @@
+"""Our Retriever as one tool of any agent that calls tools as the chat-completions protocol has them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from db.catalog import SceneInfo
+from retriever.retrieval import Retrieval
+from retriever.retriever import Retriever
+from scenecypher.errors import RejectedError
+
+NAME: Final = "ask_scene"
+DOES: Final = (
+    "Answers a question about the scene graph of one environment, such as a home: which things there are, where they "
+    "are, how many, in what state, what can be done with them. Reads only. Ask one thing at a time, in plain words."
+)
+
+
+class Arguments(BaseModel):
+    """What the tool takes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    question: str = Field(description="the question, such as: Which room is the cup in?", min_length=1, pattern=r"\S")
+
+
+@dataclass(frozen=True, slots=True)
+class SceneTool:
+    """Questions about one scene as a tool: `schema` goes into a request's `tools`, `call` answers a tool call."""
+
+    retriever: Retriever
+    scene: SceneInfo
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The tool's name, description and JSON schema of its arguments."""
+        question = Arguments.model_json_schema()["properties"]["question"]
+        asked = {"type": "string", "description": question["description"]}
+        parameters = {
+            "type": "object",
+            "properties": {"question": asked},
+            "required": ["question"],
+            "additionalProperties": False,
+        }
+        function = {"name": NAME, "description": DOES, "parameters": parameters, "strict": True}
+        return {"type": "function", "function": function}
+
+    def call(self, arguments: str) -> str:
+        """The result's JSON for the arguments' JSON: outcome and answer, and where there are rows, these too.
+
+        Arguments that can't be used are an answer, too: outcome ``failed`` with what to do. Raises ServiceError.
+        """
+        try:
+            asked = Arguments.model_validate_json(arguments)
+        except ValidationError as error:
+            return _failed(f"the arguments can't be used ({error.errors()[0]['msg']})")
+        try:
+            return json.dumps(result(self.retriever.ask(asked.question, self.scene)), ensure_ascii=False)
+        except RejectedError as error:
+            return _failed(str(error))
+
+
+def result(found: Retrieval) -> dict[str, Any]:
+    """What an agent needs of a retrieval, and nothing that differs between equal scenes."""
+    document: dict[str, Any] = {"outcome": found.outcome, "answer": found.answer}
+    if found.cypher is not None:
+        document |= {"columns": list(found.columns), "rows": [list(row) for row in found.rows], "cypher": found.cypher}
+    return document | ({"truncated": found.truncated} if found.truncated else {})
+
+
+def _failed(why: str) -> str:
+    told = f'{why}; call {NAME} with {{"question": "…"}}'
+    return json.dumps({"outcome": "failed", "answer": told}, ensure_ascii=False)
