@@ -144,7 +144,7 @@ def wander(duel: Duel, chance: random.Random, *, steps: int) -> None:
 def any_call(chance: random.Random, graph: SceneGraph) -> Call:
     """A proposal; now and then on something that is not there."""
     action, arguments = proposal(chance, graph)
-    return Call(action, tuple(GHOST if chance.random() < 0.01 else argument for argument in arguments))
+    return Call(action, tuple(GHOST if chance.random() < 0.02 else argument for argument in arguments))
 
 
 def proposal(chance: random.Random, graph: SceneGraph) -> tuple[str, tuple[str, ...]]:
@@ -164,8 +164,10 @@ def _argument(chance: random.Random, graph: SceneGraph, action: str, *, source: 
         return chance.choice(held)
     fitting = (SOURCES if source else FITS).get(action)
     fit = [n.id for n in graph.nodes.values() if fitting is None or {*n.affordances} & {*fitting}]
-    near = {*graph.targets(agent, "CLOSE", "FACING")} if luck < 0.8 else set()
-    anything = [*graph.nodes] if luck > 0.93 else fit
+    near = [*graph.targets(agent, "CLOSE", "FACING")] if luck < 0.9 else []
+    if near and luck > 0.8:
+        return chance.choice(near)
+    anything = [*graph.nodes] if luck > 0.95 else fit
     return chance.choice([x for x in fit if x in near] or anything or [*graph.nodes])
 
 

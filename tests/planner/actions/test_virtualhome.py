@@ -17,16 +17,15 @@ from planner.actions.virtualhome import OPERATORS
 from planner.actions.virtualhome_terms import BODY_PARTS, KNIVES
 from tests.planner.actions.duel import Duel, home, proposal, totals, wander
 from tests.planner.actions.evolving_graph import NAMES, UNSUPPORTED, VERBS
+from tests.planner.actions.unsettled import unsettled
 from tests.sampling import sample
 
 LINE: Final = re.compile(r"\[(\w+)\]((?:\s*<[^>]+>\s*\([\d.]+\))*)")
 OBJECT: Final = re.compile(r"<([^>]+)>\s*\((?:\d+\.)?(\d+)\)")
 TASKS: Final = sorted(program_files())
-STEPS: Final = 50
+STEPS: Final = 30
 PARTS: Final = 37
 """Fourteen homes each."""
-NEVER: Final = {("greet", "feasible")}
-"""No home has anybody to greet."""
 
 
 def recorded(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -45,9 +44,17 @@ def replay(task_id: str) -> Duel:
     return duel
 
 
-def walk_about(task_id: str, *, seed: int) -> Duel:
+def walk_about(task_id: str, *, steps: int = STEPS) -> Duel:
     duel = Duel(home(task_id))
-    wander(duel, random.Random(f"{task_id} {seed}"), steps=STEPS)  # noqa: S311
+    wander(duel, random.Random(task_id), steps=steps)  # noqa: S311
+    return duel
+
+
+def stumble_about(task_id: str, *, steps: int = STEPS) -> Duel:
+    """The same where odd things are so from the start."""
+    chance = random.Random(f"{task_id}, unsettled")  # noqa: S311
+    duel = Duel(unsettled(chance, home(task_id)))
+    wander(duel, chance, steps=steps)
     return duel
 
 
@@ -56,18 +63,19 @@ def test_recorded_programs_go_as_in_the_reference(task_id: str) -> None:
     assert replay(task_id).steps
 
 
-@pytest.mark.parametrize("task_id", TASKS[::65])
+@pytest.mark.parametrize("task_id", TASKS[::104])
 def test_random_actions_go_as_in_the_reference(task_id: str) -> None:
-    steps = walk_about(task_id, seed=0).steps
+    steps = walk_about(task_id).steps + stumble_about(task_id).steps
     feasible = sum(number for (_, verdict), number in steps.items() if verdict == "feasible")
-    assert STEPS / 10 < feasible < STEPS * 9 / 10
+    assert STEPS / 5 < feasible < STEPS * 9 / 5
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_home_is_walked_about_as_in_the_reference(part: int) -> None:
-    counted = totals(walk_about(task_id, seed=1) for task_id in TASKS[part::PARTS])
-    assert sum(counted.values()) == STEPS * len(TASKS[part::PARTS])
+    tasks = TASKS[part::PARTS]
+    counted = totals(walk(task_id) for walk in (walk_about, stumble_about) for task_id in tasks)
+    assert sum(counted.values()) == 2 * STEPS * len(tasks)
     verdicts = {verdict for _, verdict in counted}
     assert verdicts == {"feasible", "wrong_order", "missing_step", "affordance", "unseen_object", "additional_step"}
 
