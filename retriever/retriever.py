@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, assert_never
 
 from chat.model import Message, Model, Reply, Request
+from chat.traced import Traced
 from db.catalog import SceneInfo
 from db.enumerate import Enumerator
 from db.enumerations import Enumerations
 from db.gate import Answer, Gate
+from db.telemetry import Attributes, traced
 from retriever import prompt
 from retriever.checks import Checked, doubts
 from retriever.events import Attempted, Doubted, Event, Hinted, Prompted, Retrieved, Verified
@@ -92,6 +94,10 @@ class Retriever:
         """The same step by step; the last event is Retrieved."""
         if not question.strip():
             raise InputError("the question is empty; ask something about the scene")
+        about = {"gen_ai.operation.name": "retrieval", "scenecypher.scene": scene.name}
+        return traced("retrieval", about, self._steps(question, scene), told=_totals)
+
+    def _steps(self, question: str, scene: SceneInfo) -> Iterator[Event]:
         occurring = self.enumerator.of(scene)
         shown, talk = self._opening(question, scene, occurring)
         yield Prompted(question, shown)
@@ -129,7 +135,7 @@ class Retriever:
 
     def _attempt(self, talk: Talk, scene: SceneInfo) -> Attempt:
         """Ask the model once, and run what it wrote unless it wrote that before."""
-        reply = self.model.reply(self._request(*talk.messages))
+        reply = Traced(self.model).reply(self._request(*talk.messages))
         if talk.read_at is not None:
             return attempt_in_words(talk, reply, read_at=talk.read_at)
         cypher = query_in(reply)
@@ -190,7 +196,11 @@ class Retriever:
         if self.options.verifier == "off":
             return None, None
         verdict = verify(
-            self.model, talk.question, talk.results, mode=self.options.verifier, request=self._request(*talk.messages)
+            Traced(self.model),
+            talk.question,
+            talk.results,
+            mode=self.options.verifier,
+            request=self._request(*talk.messages),
         )
         if verdict.addressed or talk.last.repeats is not None:
             return verdict, None
@@ -202,6 +212,20 @@ def is_barren(answer: Answer) -> bool:
     return all(
         cell == [] or any(cell is none or cell == none for none in BARREN) for row in answer.rows for cell in row
     )
+
+
+def _totals(event: Event) -> Attributes:
+    """What the end of a stream says of all of it, in the words of the GenAI conventions."""
+    if not isinstance(event, Retrieved):
+        return {}
+    found = event.retrieval
+    return {
+        "gen_ai.usage.input_tokens": found.usage.prompt_tokens,
+        "gen_ai.usage.output_tokens": found.usage.completion_tokens,
+        "scenecypher.outcome": found.outcome,
+        "scenecypher.attempts": len(found.attempts),
+        "scenecypher.query.seconds": sum(attempt.seconds for attempt in found.attempts),
+    }
 
 
 def _after(talk: Talk, event: Event | None, said: Message | None) -> Talk:

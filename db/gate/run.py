@@ -26,6 +26,7 @@ from db.gate.scope import SCENE_PARAMETER, Scoped, scope
 from db.gate.values import JsonValue, plain
 from db.gate.watch import Watchdog
 from db.schema import Vocabulary
+from db.telemetry import span
 from scenecypher.errors import (
     MemoryExceeded,
     QueryFailed,
@@ -41,6 +42,7 @@ V = TypeVar("V")
 STATE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s.status, s.version"
 EXPLAIN: Final = "EXPLAIN "
 READY: Final = "ready"
+QUERYING: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
 TRIES: Final = 8
 """How often a query is run whose scene changes meanwhile."""
 GRACE_S: Final = 0.5
@@ -106,10 +108,16 @@ class Gate:
         Raises QueryRefused, SceneReplaced, ServiceError.
         """
         start = time.perf_counter()
-        scoped = self._scoped(cypher, vocabulary, known)
-        self._judged(scoped, scene)
-        with self._transaction(scoped, scene, seconds=self.limits.seconds) as tx:
-            columns, rows, truncated, version = self._steady(tx, scoped, scene)
+        with span("gate", {"scenecypher.scene": scene.name}) as gated:
+            scoped = self._scoped(cypher, vocabulary, known)
+            self._judged(scoped, scene)
+            with (
+                span("query neo4j", {**QUERYING, "db.query.text": scoped.text}, kind="CLIENT") as queried,
+                self._transaction(scoped, scene, seconds=self.limits.seconds) as tx,
+            ):
+                columns, rows, truncated, version = self._steady(tx, scoped, scene)
+                queried.note({"db.response.returned_rows": len(rows)})
+            gated.note({"scenecypher.version": version, "scenecypher.truncated": truncated is not None})
         return Answer(columns, rows, truncated, version, time.perf_counter() - start)
 
     # --- before the server

@@ -112,10 +112,8 @@ def test_our_model_speaks_both_of_its_languages(ready: Ready) -> None:
 
 
 def test_its_own_retriever_is_a_baseline(ready: Ready, driver: Driver, scene: SceneInfo) -> None:
-    script: Script = [
-        f"```cypher\n{GOOD.replace('{class:', '{scene: $key, class:')}\n```".replace("$key", f"'{scene.key}'")
-    ]
-    retriever, server = ready(script)
+    of_the_scene = GOOD.replace("{class:", f"{{scene: '{scene.key}', class:")
+    retriever, server = ready([f"```cypher\n{of_the_scene}\n```"])
     baseline = text2cypher(driver, retriever.model, schema="(:Object)-[:ON]->(:Asset)", examples=["an example"])
     found = baseline.search(query_text=QUESTION)
     assert [item.content for item in found.items] == [f"<Record object='{row[0]}'>" for row in ROWS]

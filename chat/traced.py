@@ -1,0 +1,48 @@
+"""A model whose every reply is a span, by OpenTelemetry's conventions for generative AI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from chat.model import Model, Reply, Request, Source
+from db.telemetry import span
+
+OPERATION: Final = "chat"
+PROVIDERS: Final[Mapping[Source, str]] = {"live": "openai", "recorded": "cassette", "scripted": "script"}
+"""Whose protocol a reply came by: any service that speaks OpenAI's counts as that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The same model; its tokens and its time are told to whoever set up a tracer. Words are never told."""
+
+    model: Model
+
+    def reply(self, request: Request) -> Reply:
+        """Answer once. Raises what the model does."""
+        with span(OPERATION, _asked(request), kind="CLIENT") as current:
+            reply = self.model.reply(request)
+            current.rename(f"{OPERATION} {reply.model}")
+            current.note(
+                {
+                    "gen_ai.provider.name": PROVIDERS[reply.source],
+                    "gen_ai.request.model": request.model or reply.model,
+                    "gen_ai.response.model": reply.model,
+                    "gen_ai.response.finish_reasons": [reply.finish],
+                    "gen_ai.usage.input_tokens": reply.usage.prompt_tokens,
+                    "gen_ai.usage.output_tokens": reply.usage.completion_tokens,
+                }
+            )
+            return reply
+
+
+def _asked(request: Request) -> dict[str, str | int | float | bool | list[str] | None]:
+    return {
+        "gen_ai.operation.name": OPERATION,
+        "gen_ai.output.type": "text" if request.schema is None else "json",
+        "gen_ai.request.temperature": request.temperature,
+        "gen_ai.request.seed": request.seed,
+        "gen_ai.request.max_tokens": request.max_tokens,
+    }
