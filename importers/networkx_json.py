@@ -186,7 +186,7 @@ def _type(word: str) -> str:
 def _is_symmetric(type_: str) -> bool:
     """Of an undirected graph's edge. Raises InvalidValue where the type needs a direction."""
     if type_ in RELATION_TYPES and type_ not in SYMMETRIC:
-        msg = f"an undirected graph can't say which end of {type_} is which; make it a networkx.DiGraph"
+        msg = f'an undirected graph can\'t say which end of {type_} is which; make it a DiGraph ("directed": true)'
         raise InvalidValue(msg)
     return True
 

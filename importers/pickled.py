@@ -123,7 +123,9 @@ class _Machine:
     def top(self, kind: type[Any]) -> Any:
         """The value on top, where it is of that kind."""
         if not isinstance(self.stack[-1], kind):
-            _refuse(f"an operation on a {type(self.stack[-1]).__name__} that needs a {kind.__name__}. {_SAFE}")
+            _refuse(
+                f"a {type(self.stack[-1]).__name__} stands where the pickle changes a {kind.__name__.lower()}. {_SAFE}"
+            )
         return self.stack[-1]
 
     def name(self, module: object, name: object) -> None:

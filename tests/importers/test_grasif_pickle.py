@@ -197,7 +197,10 @@ HOSTILE: Final[dict[str, tuple[Callable[[Path], Any], str]]] = {
         lambda _: b"cbuiltins\nobject.__subclasses__\n(tR.",
         "object.__subclasses__",
     ),
-    "state for a class": (lambda _: b"cnetworkx.classes.graph\nGraph\n}S'a'\nS'b'\nsb.", "that needs a Instance"),
+    "state for a class": (
+        lambda _: b"cnetworkx.classes.graph\nGraph\n}S'a'\nS'b'\nsb.",
+        "stands where the pickle changes",
+    ),
     "a reconstructor of something else": (
         lambda _: b"ccopy_reg\n_reconstructor\n(cbuiltins\nlist\ncbuiltins\nobject\nNtR.",
         "it calls builtins.list|it calls copyreg|one NetworkX graph",
