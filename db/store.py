@@ -28,8 +28,8 @@ from scenecypher.errors import ConflictError, InputError, SceneReplaced
 CHANGES_A_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
 LOAD_TIMEOUT_S: Final = 60.0
-LOADED_A_SECOND: Final = 10_000
-"""Nodes and relations that a load is given a second for, besides: a fifth of what an idle machine does."""
+LOADED_A_SECOND: Final = 3_000
+"""Nodes and relations that a load is given a second more for: a machine at ten times its load still reads as many."""
 LOAD_TRIES: Final = 3
 """Loads without a lock; a writer so busy that each was torn then waits for one load under the lock."""
 COMMIT_ASKED_AGAIN: Final = 5

@@ -12,7 +12,7 @@ from neo4j import ManagedTransaction
 from db.connection import Database
 from db.delta import AddRelation, ChangeList, Delta, RemoveRelation
 from db.imported import ImportedScene
-from db.publish import CREATE_SCENE, Header, publish
+from db.publish import CREATE_SCENE, DROP_RELATIONS, RELATIONS_A_BATCH, Header, _drop, drop, publish
 from db.scene import Node, Point, Properties, Relation, SceneGraph
 from db.schema import Declared
 from db.store import SceneStore
@@ -136,6 +136,19 @@ def test_clean_collects_leftovers_and_retired_generations_after_a_grace_time(sto
     store.clean(grace_s=3_600)
     assert members(store.database, key) == 4
     store.clean(grace_s=0)
+    assert members(store.database, key) == 0
+
+
+def test_a_scene_is_dropped_in_bounded_transactions(store: SceneStore) -> None:
+    """A few nodes may have more relations than a transaction holds."""
+    name = fresh("dense")
+    ids = [f"n{i}" for i in range(72)]
+    pairs = [Relation(one, "CLOSE", other) for one in ids for other in ids if one != other]
+    store.put(ImportedScene(name, SceneGraph.of([Node(id_, "Object", id_, "thing") for id_ in ids], pairs)))
+    key = store.find(name).key
+    assert len(pairs) > RELATIONS_A_BATCH
+    assert _drop(store.database, DROP_RELATIONS, key) == RELATIONS_A_BATCH
+    drop(store.database, key)
     assert members(store.database, key) == 0
 
 
