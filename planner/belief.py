@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from db.catalog import SceneInfo
 from db.imported import ImportedScene
 from db.scene import Node, Properties, SceneGraph
 from db.schema import HOLDING
+from db.store import SceneStore
+from scenecypher.errors import SceneNotFound
 
 SUFFIX: Final = "@belief"
 
@@ -37,6 +40,17 @@ def belief_scene(world: ImportedScene, *, priors: bool = True) -> ImportedScene:
     graph = believed(world.graph, priors=priors)
     source = f"the belief about {world.name}"
     return replace(world, name=belief_name(world.name), graph=graph, role="belief", source=source)
+
+
+def belief_of(store: SceneStore, world: SceneInfo) -> SceneInfo:
+    """The belief about a world, made of what the world now is where there is none. Raises SceneNotFound."""
+    try:
+        return store.find(belief_name(world.name))
+    except SceneNotFound:
+        graph = store.load(world.name).graph
+        scene = ImportedScene(world.name, graph, world.vocabulary, declared=world.declared)
+        store.put(belief_scene(scene))
+        return store.find(belief_name(world.name))
 
 
 def _believed(node: Node, held: set[str]) -> Node:

@@ -10,11 +10,13 @@ from chat.model import Usage
 Outcome: TypeAlias = Literal["done", "given_up", "infeasible", "steps", "tokens", "seconds"]
 """How a session ends: the method says so, or a budget is spent."""
 
-Cause: TypeAlias = Literal["missing", "affordance", "already", "unknown", "no_action", "conflict", "reply", "question"]
+Cause: TypeAlias = Literal[
+    "missing", "affordance", "already", "unknown", "no_action", "world", "conflict", "reply", "question"
+]
 """Why something is refused.
 
-A requirement's fault; a word that names no node; no such action; the scene changed meanwhile; a reply that can't be
-read; a question that can't be answered.
+A requirement's fault; a word that names no node; no such action; the world is not as believed; the scene changed
+meanwhile; a reply that can't be read; a question that can't be answered.
 """
 
 
@@ -68,6 +70,15 @@ class Acted:
 
 
 @dataclass(frozen=True, slots=True)
+class Observed:
+    """What an action showed, and what that changed in the belief: a line for each node."""
+
+    step: int
+    action: str
+    findings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Refused:
     """What the method proposed can't be done, or can't be understood; `reasons` are what stands in the way."""
 
@@ -89,7 +100,7 @@ class Finished:
     seconds: float
 
 
-Event: TypeAlias = Asked | Retrieved | Proposed | Corrected | Acted | Refused | Finished
+Event: TypeAlias = Asked | Retrieved | Proposed | Corrected | Acted | Observed | Refused | Finished
 
 
 def event_document(event: Event) -> dict[str, Any]:

@@ -13,7 +13,20 @@ from planner.actions.execution import Infeasible
 from planner.actions.simulator import Simulator
 from planner.actions.text import parse
 from planner.actions.vocabularies import DONE
-from planner.events import Acted, Asked, Cause, Corrected, Event, Finished, Outcome, Proposed, Refused, Retrieved
+from planner.environment import Disagreed
+from planner.events import (
+    Acted,
+    Asked,
+    Cause,
+    Corrected,
+    Event,
+    Finished,
+    Observed,
+    Outcome,
+    Proposed,
+    Refused,
+    Retrieved,
+)
 from planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Method
 from retriever.retrieval import Retrieval
 from scenecypher.errors import ActionRefused, RejectedError, ReplyRejected, UnknownReference
@@ -148,6 +161,9 @@ class Session:
                 else:
                     yield Corrected(spent.steps, done.action, done.because, done.version)
                     told.append(f"{done.action} was carried out first, since {done.because}")
+                if done.seen:
+                    yield Observed(spent.steps, done.action, done.seen)
+                    told += done.seen
         except RejectedError as rejected:
             reasons = rejected.reasons if isinstance(rejected, ActionRefused) else (str(rejected),)
             yield Refused(spent.steps, decision.action, cause_of(rejected), reasons)
@@ -178,6 +194,8 @@ def cause_of(rejected: RejectedError) -> Cause:
     match rejected:
         case Infeasible():
             return rejected.unmet[0].requirement.fault
+        case Disagreed():
+            return "world"
         case UnknownReference():
             return "unknown"
         case ActionRefused():

@@ -101,12 +101,15 @@ def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript
 
 
 def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
+    from planner.actions.simulator import Simulator  # noqa: PLC0415
     from planner.session import Budget  # noqa: PLC0415
-    from scenecypher.cli.plan import session_events, show  # noqa: PLC0415
+    from scenecypher.cli.plan import session_events  # noqa: PLC0415
+    from scenecypher.cli.session_view import show  # noqa: PLC0415
 
     _title("4. A task: each action is checked, and is one transaction")
     output().print(f"[bold]{script.instruction}[/]\n")
-    show(session_events(store, info, script.instruction, model=model, method="stepwise", budget=Budget(20), fix=False))
+    simulator = Simulator(store, info, actor="stepwise")
+    show(session_events(store, simulator, script.instruction, model=model, method="stepwise", budget=Budget(20)))
 
 
 def _way_back(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenecypher.cli.context import open_gate, open_model, open_store, output
+from scenecypher.cli.context import open_gate, open_model, open_store
 from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.session_view import show
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from db.catalog import SceneInfo
     from db.store import SceneStore
     from importers.task import Task
-    from planner.events import Event, Finished
+    from planner.actions.simulator import Simulator
+    from planner.events import Event
     from planner.session import Budget
 
 STEPS = 30
@@ -48,6 +50,10 @@ def plan(
     reprompt: Annotated[
         bool, typer.Option("--reprompt/--no-reprompt", help="Tell the model why an action is infeasible.")
     ] = True,
+    belief: Annotated[
+        bool,
+        typer.Option("--belief", help="Decide by SCENE@belief, made where absent: what was seen, and what may be."),
+    ] = False,
     log: Annotated[Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -57,6 +63,8 @@ def plan(
 
     if (instruction is None) == (task is None):
         raise InputError("give either an INSTRUCTION in words or the --task of a data set")
+    if belief and method == SYMBOLIC:
+        raise InputError("the method symbolic plans on the world as it is; leave out --belief")
     known = _task(task) if task is not None else None
     steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
     budget = Budget(steps, tokens=max_tokens, seconds=max_seconds)
@@ -67,8 +75,9 @@ def plan(
             events = symbolic_events(store, info, _with_goal(known), budget=budget)
         else:
             words_ = instruction or (known.instruction if known else "")
+            simulator = _simulator(store, info, actor=method, fix=fix, belief=belief)
             events = session_events(
-                store, info, words_, model=model, method=method, budget=budget, fix=fix, reprompt=reprompt
+                store, simulator, words_, model=model, method=method, budget=budget, reprompt=reprompt
             )
         end = show(_logged(events, log), as_json=as_json)
     if end.outcome != "done":
@@ -103,20 +112,31 @@ def symbolic_events(store: SceneStore, scene: SceneInfo, task: Task, *, budget: 
     return session.run(Memory(task.instruction, "", ""))
 
 
+def _simulator(store: SceneStore, scene: SceneInfo, *, actor: str, fix: bool, belief: bool) -> Simulator:
+    """What acts on the scene: directly, or by what is believed of it."""
+    from planner.actions.simulator import Simulator  # noqa: PLC0415
+    from planner.belief import belief_of  # noqa: PLC0415
+    from planner.believing import Believing  # noqa: PLC0415
+    from planner.environment import SceneEnvironment  # noqa: PLC0415
+
+    if not belief:
+        return Simulator(store, scene, actor=actor, fix=fix)
+    world = SceneEnvironment(store, scene, actor=actor)
+    return Believing(store, belief_of(store, scene), world=world, actor=actor, fix=fix)
+
+
 def session_events(
     store: SceneStore,
-    scene: SceneInfo,
+    simulator: Simulator,
     instruction: str,
     *,
     model: Model,
-    method: str,
+    method: str = "stepwise",
     budget: Budget,
-    fix: bool,
     reprompt: bool = True,
 ) -> Iterator[Event]:
-    """A session on a scene, from the parts that a command has. Raises InputError for an unknown method."""
+    """A session, from the parts that a command has; `simulator` acts. Raises InputError for an unknown method."""
     from db.enumerate import Enumerator  # noqa: PLC0415
-    from planner.actions.simulator import Simulator  # noqa: PLC0415
     from planner.actions.vocabularies import action_list  # noqa: PLC0415
     from planner.method import Memory  # noqa: PLC0415
     from planner.methods import method_named  # noqa: PLC0415
@@ -124,53 +144,11 @@ def session_events(
     from retriever.retriever import Retriever  # noqa: PLC0415
     from retriever.schema_text import schema_text  # noqa: PLC0415
 
-    simulator = Simulator(store, scene, actor=method, fix=fix)
-    enumerator = Enumerator(store.database)
+    scene, enumerator = simulator.scene, Enumerator(store.database)
     schema = schema_text(enumerator.of(scene), instruction, vocabulary=scene.vocabulary)
     asker = Retriever(model, open_gate(store), enumerator)
     session = Session(method_named(method, model), simulator, asker, budget=budget, reprompt=reprompt)
     return session.run(Memory(instruction, action_list(simulator.operators, simulator.macros), schema))
-
-
-def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
-    """Print events as they happen; the last one."""
-    from planner.events import Finished, event_document  # noqa: PLC0415
-
-    console = output()
-    with nullcontext() if as_json else console.status("deciding …"):
-        for event in events:
-            if as_json:
-                typer.echo(json.dumps(event_document(event), ensure_ascii=False))
-            else:
-                style, line = words(event)
-                console.print(line, style=style, markup=False)
-            if isinstance(event, Finished):
-                return event
-    raise AssertionError
-
-
-def words(event: Event) -> tuple[str, str]:
-    """An event's style and line for people."""
-    from planner import events as e  # noqa: PLC0415
-
-    match event:
-        case e.Asked():
-            style, line = "cyan", f"{event.step:>3}  ask: {event.question}"
-        case e.Retrieved():
-            style, line = "dim", f"     {event.answer}".replace("\n", "\n     ")
-        case e.Proposed():
-            style, line = "bold", f"{event.step:>3}  {event.action}" + (f"  ({event.reason})" if event.reason else "")
-        case e.Corrected():
-            style, line = "yellow", f"     first {event.action}, since {event.because}; version {event.version}"
-        case e.Acted():
-            style, line = "green", f"     done, version {event.version}"
-        case e.Refused():
-            style, line = "red", f"     refused: {'; '.join(event.reasons)}"
-        case e.Finished():
-            tokens = f"{event.usage.total_tokens:,} tokens, {event.seconds:.1f} s"
-            spent = f"{event.steps} steps, {event.actions} actions, {tokens}"
-            style, line = "bold", f"{event.outcome}: {event.reason} ({spent})"
-    return style, line
 
 
 def _logged(events: Iterable[Event], file: Path | None) -> Iterator[Event]:

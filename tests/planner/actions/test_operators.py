@@ -24,9 +24,9 @@ BREAKS = sample([(row, broken) for row in ALL for broken in row.broken], 40)
 BREAK_NAMES = [f"{row.action} {broken.name}" for row, broken in BREAKS]
 
 
-def put(store: SceneStore, graph: SceneGraph) -> SceneInfo:
+def put(store: SceneStore, graph: SceneGraph, *, vocabulary: str = "virtualhome") -> SceneInfo:
     name = fresh("act")
-    store.put(ImportedScene(name, graph, vocabulary="virtualhome"))
+    store.put(ImportedScene(name, graph, vocabulary))
     return store.find(name)
 
 

@@ -14,11 +14,15 @@ from typing import Any
 import pytest
 
 from db.catalog import SceneInfo
+from db.imported import ImportedScene
 from db.scene import Relation
 from db.store import SceneStore
+from planner.belief import belief_scene
 from scenecypher.cli.app import run
+from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
+from tests.planner.test_believing import moved
 from tests.planner.test_session import says
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel, Stall
 
@@ -140,3 +144,39 @@ def test_ctrl_c_leaves_whole_actions_and_a_whole_log(
     events = [json.loads(line)["event"] for line in log.read_text(encoding="utf-8").splitlines()]
     assert events == ["proposed", "corrected", "corrected", "acted"]
     assert len(store.history(home)) == 3
+
+
+def test_a_session_on_a_belief_sees_what_moved(
+    store: SceneStore, model: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = put(store, moved(kitchen(), "cup-1", "ON", "desk-1"), vocabulary="grasif")
+    store.put(belief_scene(ImportedScene(world.name, kitchen(), "grasif")))
+    model(
+        [
+            says("act", "pick_up(cup-1)"),
+            says("act", "discover_objects(desk-1)"),
+            says("act", "pick_up(cup-1)"),
+            says("done"),
+        ]
+    )
+    assert run(["plan", world.name, "Take the cup.", "--belief"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "refused: the world is not as believed" in told
+    assert "saw: cup-1 is moved: seen on desk-1, believed nowhere" in told
+    assert store.load(world.name).graph.targets("agent", "HOLDS") == ("cup-1",)
+
+
+def test_a_belief_is_made_where_there_is_none(
+    store: SceneStore, model: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    model([says("act", "pick_up(pen-1)"), says("done")])
+    assert run(["plan", world.name, "Take the pen.", "--belief", "--json"]) == 0
+    belief = store.find(f"{world.name}@belief")
+    assert (belief.role, belief.version) == ("belief", 1)
+    assert store.load(belief.name).graph.nodes["cup-1"].properties["seen"] is False
+
+
+def test_a_symbolic_plan_needs_no_belief(store: SceneStore, environment: dict[str, str]) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    assert run(["plan", world.name, "--task", "eai/963_2", "--method", "symbolic", "--belief"]) == 2

@@ -1,0 +1,69 @@
+"""A planning session as people see it, and as JSON lines: a listener of its events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, assert_never
+
+import typer
+
+from scenecypher.cli.context import output
+
+if TYPE_CHECKING:
+    from planner.events import Asked, Event, Finished, Proposed, Retrieved
+
+
+def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
+    """Print events as they happen; the last one."""
+    from planner.events import Finished, event_document  # noqa: PLC0415
+
+    console = output()
+    with nullcontext() if as_json else console.status("deciding …"):
+        for event in events:
+            if as_json:
+                typer.echo(json.dumps(event_document(event), ensure_ascii=False))
+            else:
+                style, line = words(event)
+                console.print(line, style=style, markup=False)
+            if isinstance(event, Finished):
+                return event
+    raise AssertionError
+
+
+def words(event: Event) -> tuple[str, str]:
+    """An event's style and line for people."""
+    from planner import events as e  # noqa: PLC0415
+
+    match event:
+        case e.Asked() | e.Retrieved() | e.Proposed():
+            return _decided(event)
+        case e.Corrected():
+            return "yellow", f"     first {event.action}, since {event.because}; version {event.version}"
+        case e.Acted():
+            return "green", f"     done, version {event.version}"
+        case e.Observed():
+            return "magenta", "\n".join(f"     saw: {finding}" for finding in event.findings)
+        case e.Refused():
+            return "red", f"     refused: {'; '.join(event.reasons)}"
+        case e.Finished():
+            tokens = f"{event.usage.total_tokens:,} tokens, {event.seconds:.1f} s"
+            spent = f"{event.steps} steps, {event.actions} actions, {tokens}"
+            return "bold", f"{event.outcome}: {event.reason} ({spent})"
+        case _:
+            assert_never(event)
+
+
+def _decided(event: Asked | Retrieved | Proposed) -> tuple[str, str]:
+    from planner import events as e  # noqa: PLC0415
+
+    match event:
+        case e.Asked():
+            return "cyan", f"{event.step:>3}  ask: {event.question}"
+        case e.Retrieved():
+            return "dim", f"     {event.answer}".replace("\n", "\n     ")
+        case e.Proposed():
+            return "bold", f"{event.step:>3}  {event.action}" + (f"  ({event.reason})" if event.reason else "")
+        case _:
+            assert_never(event)
