@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, Final, LiteralString, Self, TypeAlias
 
 from db.enumerations import DENSE
@@ -21,14 +22,16 @@ _WHAT: Final[LiteralString] = (
 PLACES: Final[LiteralString] = "MATCH (n:Place)" + _WHAT
 
 
-def rooted(containment: tuple[LiteralString, ...]) -> LiteralString:
-    """The query for all that hangs on a place: contained in it, held by an agent there, or a door of it."""
+DOORS: Final[LiteralString] = "MATCH (n:Door)--(:Place {id: $id}) WITH DISTINCT n" + _WHAT
+HELD: Final[LiteralString] = (
+    "MATCH (n:Entity)<-[:" + "|".join(HOLDING) + "]-(:Agent)-[:INSIDE]->(:Place {id: $id}) WITH DISTINCT n" + _WHAT
+)
+
+
+def contained(containment: tuple[LiteralString, ...]) -> LiteralString:
+    """The query for all that is in a place, directly or within something else."""
     chain: LiteralString = "|".join(containment)
-    held: LiteralString = "|".join(HOLDING)
-    return (
-        "MATCH (p:Place {id: $id}) MATCH (n:Entity) WHERE EXISTS { (n)-[:" + chain + "*1..5]->(p) } "
-        "OR EXISTS { (n)<-[:" + held + "]-(:Agent)-[:INSIDE]->(p) } OR (n:Door AND EXISTS { (n)--(p) })" + _WHAT
-    )
+    return "MATCH (n:Entity)-[:" + chain + "*1..5]->(:Place {id: $id}) WITH DISTINCT n" + _WHAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Branch:
 class CollapsedGraph:
     """An immutable view: the places, and the branch of each expanded one by its id.
 
-    A scene has no root node; its places stand for it (SG-RwR, G.2). CLOSE is left out.
+    The papers' root node is a place where a vocabulary has one, as BabyAI does (SG-RwR, G.2). CLOSE is left out.
     """
 
     api: GraphApi
@@ -58,9 +61,7 @@ class CollapsedGraph:
     def expand(self, node_id: str) -> Self:
         """With all that hangs on a place, as it is now. Raises UnknownReference, and as GraphApi does."""
         place = self._place(node_id)
-        scene = self.api.reader.scene
-        query = rooted(VOCABULARIES.get(scene.vocabulary, VOCABULARIES["generic"]).containment)
-        branch = _branch(listing(self.api.reader, bound(query, place)))
+        branch = self._hanging_on(place)
         others = tuple(pair for pair in self.branches if pair[0] != place)
         return replace(self, branches=(*others, (place, branch)))
 
@@ -79,6 +80,18 @@ class CollapsedGraph:
         links = {link for branch in shown for link in branch.links if link[2] in nodes}
         return {"nodes": [nodes[id_] for id_ in sorted(nodes)], "links": [[*link] for link in sorted(links)]}
 
+    def _hanging_on(self, place: str) -> Branch:
+        """What is in a place but in no place within it, what agents hold there, and its doors."""
+        reader = self.api.reader
+        types = VOCABULARIES.get(reader.scene.vocabulary, VOCABULARIES["generic"]).containment
+        within = _branch(listing(reader, bound(contained(types), place)))
+        own = _reached(within, place, types=frozenset(types), but=frozenset(id_ for id_, _ in self.places.nodes))
+        beside = [_branch(listing(reader, bound(query, place))) for query in (DOORS, HELD)]
+        nodes = {id_: node for id_, node in within.nodes if id_ in own}
+        nodes |= dict(pair for branch in beside for pair in branch.nodes)
+        links = {link for branch in (within, *beside) for link in branch.links if link[0] in nodes}
+        return Branch(tuple(sorted(nodes.items(), key=itemgetter(0))), tuple(sorted(links)))
+
     def _place(self, node_id: str) -> str:
         known = [id_ for id_, _ in self.places.nodes]
         if node_id in known:
@@ -92,6 +105,15 @@ class CollapsedGraph:
 def collapse(api: GraphApi) -> CollapsedGraph:
     """The scene with its places alone (SG-RwR, G.2). Raises as GraphApi does."""
     return CollapsedGraph(api, _branch(listing(api.reader, PLACES)))
+
+
+def _reached(branch: Branch, place: str, *, types: frozenset[str], but: frozenset[str]) -> frozenset[str]:
+    """The nodes of a branch whose containment leads to the place without passing another one."""
+    found, edge = {place}, {place}
+    while edge:
+        edge = {source for source, type_, target in branch.links if type_ in types and target in edge} - found - but
+        found |= edge
+    return frozenset(found - {place})
 
 
 def _branch(rows: Iterable[list[Any]]) -> Branch:

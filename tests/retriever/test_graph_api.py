@@ -160,10 +160,17 @@ def test_a_collapsed_graph_is_expanded_and_contracted(store: SceneStore, gate: G
     assert ids(seen.document()) == sorted(made.graph.nodes), "everything hangs on some place"
     links = [[one.source, one.type, one.target] for one in made.graph.relations if one.type != "CLOSE"]
     assert seen.document()["links"] == sorted(links)
-    one = bare.expand(places[0])
-    assert set(places) < set(ids(one.document())) <= set(made.graph.nodes)
-    assert one.contract(places[0]) == bare
-    assert one.expanded == (places[0],)
+    agent = next(node.id for node in made.graph.nodes.values() if node.kind == "Agent")
+    room = next(one.target for one in made.graph.relations if one.source == agent and one.target in places)
+    one = bare.expand(room)
+    assert {agent, *places} < set(ids(one.document())) < set(made.graph.nodes) | {""}
+    assert one.contract(room) == bare
+    assert one.expanded == (room,)
+
+
+def test_a_root_does_not_hold_what_its_rooms_hold(store: SceneStore, gate: Gate, worlds: Any) -> None:
+    bare = collapse(of(store, worlds["babyai"][1], gate))
+    assert bare.expand("root").document() == bare.document()
 
 
 def test_only_places_are_expanded(api: GraphApi) -> None:

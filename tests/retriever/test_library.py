@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from uuid import uuid4
+
 import pytest
 
 from db.catalog import SceneInfo
+from db.enumerate import Enumerator
 from db.gate import Gate, SceneRef
+from db.imported import ImportedScene
 from db.schema import VOCABULARIES, vocabulary_of
+from db.store import SceneStore
+from importers.babyai import read_level
+from importers.offices import scene as office
 from retriever.library import Example, library, nearest
+from retriever.reader import SceneReader
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
@@ -31,6 +40,25 @@ def test_without_common_words_the_first_are_taken() -> None:
     examples = tuple(Example(question=word, cypher="RETURN 1") for word in ("one", "two", "three"))
     assert [example.question for example in nearest(examples, "四", count=2)] == ["two", "one"]
     assert nearest(examples, "one", count=0) == ()
+
+
+WORLDS: dict[str, tuple[Callable[[], ImportedScene], int]] = {
+    "grasif": (lambda: office("sayplan-office"), 13),
+    "babyai": (lambda: read_level("numqa", 3), 9),
+}
+"""Each vocabulary's real scene, and how many of its examples find something there."""
+
+
+@pytest.mark.parametrize("vocabulary", WORLDS)
+def test_every_example_runs_on_a_real_scene(store: SceneStore, gate: Gate, vocabulary: str) -> None:
+    make, least = WORLDS[vocabulary]
+    made = make()
+    name = f"test/library-{uuid4().hex[:10]}"
+    store.put(ImportedScene(name, made.graph, made.vocabulary, declared=made.declared))
+    reader = SceneReader(gate, Enumerator(store.database), store.find(name))
+    found = {one.question: [row for row in reader.run(one.cypher).rows if any(row)] for one in library(vocabulary)}
+    assert library(vocabulary) != library("generic")
+    assert sum(map(bool, found.values())) >= least, [question for question, rows in found.items() if not rows]
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
