@@ -13,7 +13,7 @@ from db.delta import apply
 from db.scene import SceneGraph
 from importers.virtualhome import packaged_scene
 from planner.actions.execution import Infeasible, simulate
-from planner.actions.mistakes import mistake_of
+from planner.actions.mistakes import Mistake, mistake_of
 from planner.actions.operator import AGENT
 from planner.actions.text import Call
 from planner.actions.virtualhome import OPERATORS
@@ -24,8 +24,15 @@ GHOST: Final = "ghost_9999999"
 """No graph has it."""
 CRASHES: Final = ("walk", "run", "find", "open", "close")
 """On an id that is not there the engine raises AttributeError here, where elsewhere it says what is wrong."""
-CLASSLESS: Final = "put_back"
-"""On what was never grabbed the engine fails here without a class of error; ours is a missing step."""
+ROOM_ASKED: Final = "watch"
+"""And here where the thing is in no room."""
+CLASSLESS: Final[dict[str, Mistake]] = {
+    "put_back": "missing_step",
+    "walk": "affordance",
+    "run": "affordance",
+    "find": "affordance",
+}
+"""Ours, where the engine fails without a class of error: on what was never grabbed and on what is in no room."""
 FITS: Final = {
     "walk": ("can_open", "grabbable", "has_switch", "surfaces", "sittable"),
     "run": ("can_open", "grabbable", "has_switch", "surfaces"),
@@ -91,8 +98,8 @@ class Duel:
         theirs = self._theirs(action, arguments)
         verdict = self._ours(action, arguments)
         step = f"{action}{arguments}"
-        if action == CLASSLESS and theirs == Verdict(feasible=False):
-            theirs = Verdict(feasible=False, mistake="unseen_object" if GHOST in arguments else "missing_step")
+        if theirs == Verdict(feasible=False):
+            theirs = Verdict(feasible=False, mistake="unseen_object" if GHOST in arguments else CLASSLESS[action])
         assert verdict == theirs, step
         if verdict.feasible:
             self._same_graph(step)
@@ -120,6 +127,8 @@ class Duel:
         try:
             return self.engine.step(line_of(action, arguments))
         except AttributeError:
+            if action == ROOM_ASKED and GHOST not in arguments:
+                return Verdict(feasible=False, mistake="affordance")
             if action not in CRASHES or GHOST not in arguments:
                 raise
             return Verdict(feasible=False, mistake="unseen_object")

@@ -142,32 +142,55 @@ def line_of(action: str, arguments: tuple[str, ...]) -> str:
 
 @contextmanager
 def first_by_id() -> Iterator[None]:
-    """Where the engine takes the first of a set in Python's order, let it take the first by our id."""
+    """Where the engine takes the first of a set in Python's order, let it take the first by our id.
+
+    Climbing from a thing to its room it takes one of several at each level: of all the rooms to which some order would
+    lead it, let it be the first.
+    """
     from virtualhome_eval.simulation.evolving_graph import execution
 
     originals = execution._find_first_node_from, execution._get_room_node
-
-    def first(nodes: Any) -> Any:
-        return min(nodes, key=lambda node: node_id(node.class_name, node.id), default=None)
-
-    def pinned_first(state: Any, node: Any, relations: Any) -> Any:
-        for relation in relations:
-            found = first(n for n in state.get_nodes_from(node, relation) if n.category != "Rooms")
-            if found is not None:
-                return found, relation
-        return None, None
-
-    def pinned_room(state: Any, node: Any) -> Any:
-        if node.category == "Rooms":
-            return node
-        inside = state.get_nodes_from(node, execution.Relation.INSIDE)
-        rooms = first(n for n in inside if n.category == "Rooms")
-        if rooms is not None or len(inside) > 1:
-            return rooms
-        return originals[1](state, node)
-
-    execution._find_first_node_from, execution._get_room_node = pinned_first, pinned_room
+    execution._find_first_node_from, execution._get_room_node = _pinned_first, _pinned_room
     try:
         yield
     finally:
         execution._find_first_node_from, execution._get_room_node = originals
+
+
+def _first(nodes: Any) -> Any:
+    return min(nodes, key=lambda node: node_id(node.class_name, node.id), default=None)
+
+
+def _pinned_first(state: Any, node: Any, relations: Any) -> Any:
+    for relation in relations:
+        found = _first(n for n in state.get_nodes_from(node, relation) if n.category != "Rooms")
+        if found is not None:
+            return found, relation
+    return None, None
+
+
+def _pinned_room(state: Any, node: Any) -> Any:
+    from virtualhome_eval.simulation.evolving_graph.environment import Relation as Edge
+
+    if node.category == "Rooms":
+        return node
+    inside = state.get_nodes_from(node, Edge.INSIDE)
+    rooms = [outer for outer in inside if outer.category == "Rooms"]
+    if not rooms and len(inside) == 1:
+        rooms = _rooms_above(state, inside, Edge.INSIDE)
+    return _first(rooms)
+
+
+def _rooms_above(state: Any, nodes: list[Any], inside: Any) -> list[Any]:
+    """The rooms that climbing from `nodes` ends in; it goes no further than a room."""
+    rooms, seen, waiting = [], set(), [*nodes]
+    while waiting:
+        node = waiting.pop()
+        if node.id in seen:
+            continue
+        seen.add(node.id)
+        if node.category == "Rooms":
+            rooms.append(node)
+        else:
+            waiting += state.get_nodes_from(node, inside)
+    return rooms
