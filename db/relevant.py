@@ -30,7 +30,8 @@ WITH s, whole, goal +
      COLLECT { MATCH (n:Agent {scene: $key}) RETURN n } +
      COLLECT { UNWIND goal AS g MATCH (g)-[:INSIDE|ON|UNDER|ATTACHED_TO*1..5]->(n) RETURN DISTINCT n } +
      COLLECT { MATCH (p:Place {scene: $key})
-               CALL (p) { MATCH (n)-[:INSIDE]->(p) WHERE any(a IN n.affordances WHERE a IN $surfaces) AND NOT n:Object
+               CALL (p) { MATCH (n)-[:INSIDE]->(p) WHERE any(a IN n.affordances WHERE a IN $surfaces)
+                            AND none(a IN n.affordances WHERE a IN $lifted)
                           RETURN n ORDER BY n.id LIMIT 1 }
                RETURN n } AS core
 WITH s, whole, core +
@@ -51,14 +52,16 @@ def relevant(
     ids: Iterable[str],
     classes: Iterable[str],
     surfaces: Iterable[str],
+    lifted: Iterable[str],
     wide: bool = False,
 ) -> SceneGraph:
     """The nodes `ids` and those of `classes`, with what decides how they can be moved; a small scene whole.
 
-    `surfaces` are the affordances of what things can be put on, of which there is one a room. With `wide` it holds what
-    is in and on all those, too. Raises SceneReplaced.
+    `surfaces` are the affordances of what things can be put on, of which there is one a room, `lifted` those of what can
+    be carried away and is none. With `wide` it holds what is in and on all those, too. Raises SceneReplaced.
     """
-    given = {"ids": sorted(ids), "classes": sorted(classes), "surfaces": sorted(surfaces), "wide": wide}
+    words = {"surfaces": sorted(surfaces), "lifted": sorted(lifted)}
+    given = {"ids": sorted(ids), "classes": sorted(classes), **words, "wide": wide}
 
     def work(tx: ManagedTransaction) -> SceneGraph:
         record = tx.run(RELEVANT, given, key=scene.key, small=SMALL).single()

@@ -411,38 +411,6 @@ class Grounding:
         return self.facts.graph.nodes[atom[2]].kind != "Place"
 
 
-def useful(actions: Iterable[GroundAction], goal: Formula) -> list[GroundAction]:
-    """The actions that may help to bring about `goal`, without what of them changes nothing that matters."""
-    pool = list(dict.fromkeys(actions))
-    wanted = set(literals(goal))
-    kept: dict[GroundAction, None] = {}
-    while True:
-        helpful = [action for action in pool if action not in kept and _helps(action, wanted)]
-        if not helpful:
-            break
-        for action in helpful:
-            kept[action] = None
-            wanted |= action.needs
-            for outcome in action.outcomes:
-                if _brings(outcome) & wanted:
-                    wanted |= outcome.when
-    atoms = {literal.atom for literal in wanted}
-    return list(dict.fromkeys(replace(action, outcomes=_only(action.outcomes, atoms)) for action in kept))
-
-
-def _helps(action: GroundAction, wanted: set[Literal]) -> bool:
-    return any(_brings(outcome) & wanted for outcome in action.outcomes)
-
-
-def _brings(outcome: Outcome) -> set[Literal]:
-    return {Literal(atom) for atom in outcome.gained} | {Literal(atom, holds=False) for atom in outcome.lost}
-
-
-def _only(outcomes: tuple[Outcome, ...], atoms: set[Atom]) -> tuple[Outcome, ...]:
-    kept = (Outcome(each.when, each.gained & atoms, each.lost & atoms) for each in outcomes)
-    return tuple(each for each in kept if each.gained or each.lost)
-
-
 def _below(node: str, places: Places) -> set[str]:
     """What can't be what `node` is in: itself, and what is in or on it."""
     below = {node}

@@ -30,13 +30,25 @@ from planner.actions.pddl import planning_problem
 from planner.actions.pddl_engine import Answered, check_installed, solve
 from planner.actions.pddl_facts import Facts, Reader
 from planner.actions.pddl_formula import FALSE, TRUE, Atom, literals
-from planner.actions.pddl_grounding import Grounding, OutOfTime, Scope, useful
+from planner.actions.pddl_grounding import Grounding, OutOfTime, Scope
+from planner.actions.pddl_relevance import nearest, useful
 from planner.actions.text import Call
 from planner.actions.vocabularies import operators_of
 
 SURFACES: Final = ("put_on", "surfaces")
 """The affordances of what things can be put on, in the words of the vocabularies."""
+LIFTED: Final = ("pick_up", "grabbable")
+"""Those of what can be carried away, likewise."""
 PLAN_TIMEOUT_S: Final = 30.0
+NEAREST: Final = 3
+"""Of the actions that bring a fact about so many are looked at first."""
+
+PLAINER: Final[Mapping[str, frozenset[str]]] = {
+    "virtualhome": frozenset(
+        {"run", "find", "put_back", "drop", "release", "move", "push", "pull", "touch", "look_at", "point_at", "watch"}
+    ),
+}
+"""Actions that are left out at first, since others bring the same about."""
 
 See = Callable[[bool], SceneGraph]
 """The part of the scene that a goal is about, as it is now; a wider one where asked."""
@@ -63,6 +75,23 @@ class Question:
     search: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is looked at: a `wide` part of the scene, a `thrifty` grounding, the `nearest` actions only."""
+
+    wide: bool
+    thrifty: bool = True
+    nearest: bool = False
+
+
+EFFORTS: Final = (
+    Effort(wide=False, nearest=True),
+    Effort(wide=True, nearest=True),
+    Effort(wide=True),
+    Effort(wide=True, thrifty=False),
+)
+
+
 def plan(question: Question, see: See) -> Planned:
     """A validated plan: on the part that the goal is about, then on a wider one, then with nothing left out.
 
@@ -72,13 +101,13 @@ def plan(question: Question, see: See) -> Planned:
     began = time.monotonic()
     deadline = began + question.timeout_s
     why, nodes = "", 0
-    for wide, thrifty in ((False, True), (True, True), (True, False)):
+    for effort in EFFORTS:
         if time.monotonic() > deadline:
             why = why or f"no plan within {question.timeout_s:g} s"
             break
-        part = see(wide)
+        part = see(effort.wide)
         nodes = len(part.nodes)
-        found, why = _attempt(question, part, thrifty=thrifty, deadline=deadline)
+        found, why = _attempt(question, part, effort=effort, deadline=deadline)
         if found is not None:
             return Planned(found, "", nodes, time.monotonic() - began)
     return Planned(None, why, nodes, time.monotonic() - began)
@@ -96,16 +125,19 @@ def named_in(goal: Condition) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _attempt(
-    question: Question, part: SceneGraph, *, thrifty: bool, deadline: float
+    question: Question, part: SceneGraph, *, effort: Effort, deadline: float
 ) -> tuple[tuple[Call, ...] | None, str]:
     operators, graph = _hindered(question.vocabulary, part)
+    if effort.nearest:
+        plainer = PLAINER.get(question.vocabulary.removesuffix("_ext"), frozenset())
+        operators = {name: operator for name, operator in operators.items() if name not in plainer}
     agent = min(graph.by_kind.get("Agent", ()), default=None)
     if agent is None:
         return None, "the scene has no agent"
     if evaluate(question.goal, graph, {}):
         return (), ""
     facts = Facts(graph, question.vocabulary)
-    scope = Scope(agent, _wanted(question, graph), _spares(graph), thrifty=thrifty, deadline=deadline)
+    scope = Scope(agent, _wanted(question, graph), _spares(graph), thrifty=effort.thrifty, deadline=deadline)
     try:
         actions = Grounding(facts, operators, scope).actions()
     except OutOfTime:
@@ -113,7 +145,8 @@ def _attempt(
     goal = Reader(facts).read(question.goal, {})
     if goal in (TRUE, FALSE):
         return None, "no action brings about what the goal asks for"
-    problem = planning_problem(useful(actions, goal), goal, facts.now)
+    chosen = nearest(actions, goal, facts.now, calls=NEAREST) if effort.nearest else useful(actions, goal)
+    problem = planning_problem(chosen, goal, facts.now)
     answered = solve(
         problem, timeout_s=max(1.0, deadline - time.monotonic()), engine=question.engine, search=question.search
     )
@@ -165,8 +198,8 @@ def _spares(graph: SceneGraph) -> frozenset[str]:
 
 
 def _is_surface(graph: SceneGraph, x: str) -> bool:
-    node = graph.nodes[x]
-    return node.kind not in {"Object", "Agent"} and bool({*SURFACES} & {*node.affordances})
+    affordances = {*graph.nodes[x].affordances}
+    return bool(affordances & {*SURFACES}) and not affordances & {*LIFTED}
 
 
 def _parts(condition: Condition) -> Iterator[Condition]:

@@ -11,7 +11,7 @@ from db.condition import Condition
 from db.connection import Database
 from db.relevant import relevant
 from db.scene import SceneGraph
-from planner.actions.pddl_planner import SURFACES, Planned, Question, See, named_in, plan
+from planner.actions.pddl_planner import LIFTED, SURFACES, Planned, Question, See, named_in, plan
 from planner.actions.text import Call
 from planner.method import Act, Decision, Done, GiveUp, Memory
 from retriever.retrieval import Retrieval
@@ -73,6 +73,6 @@ def seeing(database: Database, scene: SceneInfo, goal: Condition) -> See:
     ids, classes = named_in(goal)
 
     def see(wide: bool) -> SceneGraph:  # noqa: FBT001 - what a See takes
-        return relevant(database, scene, ids=ids, classes=classes, surfaces=SURFACES, wide=wide)
+        return relevant(database, scene, ids=ids, classes=classes, surfaces=SURFACES, lifted=LIFTED, wide=wide)
 
     return see

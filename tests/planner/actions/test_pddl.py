@@ -1,0 +1,178 @@
+"""PDDL from operators: every plan is carried out by the operators themselves, in memory, in MiniGrid and in the store."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import pytest
+
+from db.condition import And, AtLeast, Condition, Exactly, HasClass, HasState, HeldBy, Id, Not, Or, Related, evaluate
+from db.scene import Relation, SceneGraph
+from importers.datasets import DATASETS
+from planner.actions.execution import Infeasible
+from planner.actions.grasif import OPERATORS
+from planner.actions.minigrid import Executor
+from planner.actions.operator import AGENT
+from planner.actions.pddl import pddl_text, planning_problem
+from planner.actions.pddl_facts import Facts, Reader
+from planner.actions.pddl_formula import FALSE, TRUE, Literal, Some, at_least, cubes, negated
+from planner.actions.pddl_grounding import Grounding, Scope
+from planner.actions.pddl_planner import Question, carried_out, named_in, plan
+from planner.actions.pddl_relevance import useful
+from tests.planner.actions.grasif_worlds import ROBOT, drawn, home
+from tests.sampling import sample
+
+pytest.importorskip("unified_planning", reason="needs `pip install 'scenecypher[pddl]'`")
+pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+
+HOME: Final = home()
+
+
+def planned(graph: SceneGraph, goal: Condition, vocabulary: str = "grasif") -> list[str] | None:
+    found = plan(Question(goal, vocabulary, timeout_s=60), lambda _wide: graph).plan
+    return None if found is None else list(map(str, found))
+
+
+@pytest.mark.parametrize(
+    ("goal", "actions"),
+    [
+        (HasState(Id("lamp-1"), "on"), 2),
+        (Related(Id("pen-1"), "INSIDE", Id("box-1")), 5),
+        (And((HeldBy(Id("apple-1"), Id(ROBOT)), HasState(Id("fridge-1"), "closed"))), 5),
+        (Or((HeldBy(Id("pen-1"), Id(ROBOT)), HeldBy(Id("apple-1"), Id(ROBOT)))), 1),
+        (Not(HasState(Id("fridge-1"), "closed")), 2),
+        (Related(Id("apple-1"), "INSIDE", Id("box-1")), 0),
+        (AtLeast(2, "x", And((Related("x", "ON", Id("desk-1")), Not(HasClass("x", "pen"))))), 9),
+        (Exactly(0, "x", Related("x", "ON", Id("desk-1"))), 1),
+    ],
+)
+def test_a_goal_is_reached_in_few_actions(goal: Condition, actions: int) -> None:
+    found = planned(HOME, goal)
+    assert found is not None
+    assert len(found) <= actions, found
+
+
+def test_what_no_action_can_bring_about_has_no_plan() -> None:
+    assert planned(HOME, Related(Id("table-1"), "INSIDE", Id("fridge-1"))) is None
+    assert planned(HOME, And((HeldBy(Id("pen-1"), Id(ROBOT)), HeldBy(Id("cup-1"), Id(ROBOT))))) is None
+
+
+def test_a_closed_box_inside_a_closed_fridge_is_opened_from_outside_in() -> None:
+    found = planned(HOME, HeldBy(Id("apple-1"), Id(ROBOT)))
+    assert found == ["go_to(kitchen)", "open(fridge-1)", "open(box-1)", "pick_up(apple-1)"]
+
+
+def test_contents_come_along_with_what_they_are_in() -> None:
+    goal = And((Related(Id("box-1"), "ON", Id("desk-1")), Related(Id("apple-1"), "INSIDE", Id("box-1"))))
+    found = planned(HOME, goal)
+    assert found is not None
+    assert "pick_up(apple-1)" not in found
+
+
+@pytest.mark.parametrize("seed", sample(range(60), 6))
+def test_ground_actions_are_possible_exactly_where_the_operators_say_so(seed: int) -> None:
+    """With nothing left out: along a random walk, an action has a variant whose needs hold just where it is feasible."""
+    chance = random.Random(seed)  # noqa: S311
+    graph = drawn(chance)
+    facts = Facts(graph, "grasif")
+    scope = Scope(ROBOT, frozenset(), frozenset(), thrifty=False)
+    actions = Grounding(facts, OPERATORS, scope).actions()
+    for _ in range(6):
+        now = Facts(graph, "grasif").now
+        possible = {a.call for a in actions if all((each.atom in now) is each.holds for each in a.needs)}
+        for call in {a.call for a in actions}:
+            try:
+                after = carried_out(call, graph, operators=OPERATORS, agent=ROBOT)
+            except Infeasible:
+                assert call not in possible, call
+            else:
+                assert call in possible or after == graph, call
+        if not possible:
+            return
+        graph = carried_out(chance.choice(sorted(possible, key=str)), graph, operators=OPERATORS, agent=ROBOT)
+
+
+def test_several_plans_at_once_do_not_disturb_one_another() -> None:
+    goals = [HeldBy(Id(x), Id(ROBOT)) for x in ("apple-1", "pen-1", "cup-1", "box-1")]
+    with ThreadPoolExecutor(4) as pool:
+        side_by_side = list(pool.map(lambda goal: planned(HOME, goal), goals))
+    assert side_by_side == [planned(HOME, goal) for goal in goals]
+    assert None not in side_by_side
+
+
+def test_domain_and_problem_are_pddl_that_reads_back() -> None:
+    from unified_planning.io import PDDLReader
+
+    facts = Facts(HOME, "grasif")
+    goal = Related(Id("pen-1"), "INSIDE", Id("box-1"))
+    scope = Scope(ROBOT, frozenset({("INSIDE", "pen-1", "box-1")}), frozenset())
+    actions = Grounding(facts, OPERATORS, scope).actions()
+    formula = Reader(facts).read(goal, {})
+    made = planning_problem(useful(actions, formula), formula, facts.now)
+    domain, problem = pddl_text(made)
+    read = PDDLReader().parse_problem_string(domain, problem)
+    assert len(read.actions) == len(made.problem.actions) == len(made.calls) > 5
+    assert "n_pen" in problem
+
+
+def test_another_engine_is_asked_in_a_process_of_its_own() -> None:
+    question = Question(HeldBy(Id("pen-1"), Id(ROBOT)), "grasif", engine="fast-downward", timeout_s=60)
+    found = plan(question, lambda _wide: HOME).plan
+    assert found is not None
+    assert list(map(str, found)) == ["pick_up(pen-1)"]
+
+
+def test_counting_and_denying_formulas() -> None:
+    a, b, c = (Literal((name, "x")) for name in "abc")
+    two = at_least(2, (a, b, c))
+    assert {frozenset({a, b}), frozenset({a, c}), frozenset({b, c})} == set(cubes(two, 10))
+    assert isinstance(negated(two), Some)
+    assert set(cubes(negated(two), 10)) == {frozenset({negated(x), negated(y)}) for x, y in ((a, b), (a, c), (b, c))}
+    assert at_least(2, (a, TRUE, FALSE)) == a
+    assert at_least(3, (a, b)) == FALSE
+
+
+def test_what_a_goal_names() -> None:
+    goal = And((HasClass("x", "cup"), Not(Related("x", "ON", Id("table-1")))))
+    assert named_in(goal) == ({"table-1"}, {"cup"})
+
+
+# --- the data sets
+
+
+@pytest.mark.parametrize("task_id", sample([f"{level}/{seed}" for level in ("trv1", "trv2") for seed in range(100)], 2))
+def test_plans_for_babyai_are_carried_out_by_minigrid(task_id: str) -> None:
+    pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+    from importers.babyai import episode
+
+    level, seed = task_id.split("/")
+    start = episode(level, int(seed))
+    assert start.task is not None
+    graph = start.scene.graph
+    found = plan(Question(start.task.goal, "babyai", timeout_s=60), lambda _wide: graph).plan
+    assert found is not None
+    executor = Executor(start.env, start.things)
+    assert [executor.do(call).fulfilled for call in found][-1]
+
+
+BEHAVIOR: Final = sample(range(177), 3)
+
+
+@pytest.mark.parametrize("number", BEHAVIOR)
+def test_plans_for_behavior_reach_their_goals(number: int) -> None:
+    pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
+    rows = DATASETS["behavior-1k"]
+    task = list(rows.tasks())[number]
+    graph = next(rows.scenes(task.id.removeprefix("behavior-1k/"))).graph
+    found = plan(Question(task.goal, "grasif", timeout_s=60), lambda _wide: graph)
+    if task.id.endswith("stacking_wood"):
+        assert found.plan is None
+        return
+    assert found.plan is not None, found.why
+    for call in found.plan:
+        graph = carried_out(call, graph, operators=OPERATORS, agent=min(graph.by_kind["Agent"]))
+    assert evaluate(task.goal, graph, {})
+    assert AGENT
+    assert Relation
