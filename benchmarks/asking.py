@@ -43,7 +43,7 @@ def asking(database: Database) -> Iterator[Row]:
 
             return database.read(work, timeout_s=TIMEOUT_S)
 
-        yield compare("ask: a question seen before (bare driver, same scoped text)", ours, reference=bare, limit=1.5)
+        yield compare("ask: a question seen before (bare driver, same scoped text)", ours, reference=bare, limit=2.0)
         if find_spec("neo4j_graphrag") is None:
             print("neo4j-graphrag is not installed: pip install 'scenecypher[graphrag]'", file=sys.stderr)
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import acting, reading, scale, writing
+from benchmarks import acting, asking, reading, scale, writing
 from benchmarks.frame import Row
 from db.connection import Database
 
@@ -18,6 +18,7 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "queries": reading.queries,
     "lookups": reading.lookups,
     "schema": reading.schema,
+    "asking": asking.asking,
     "homes": scale.homes,
     "million": scale.million,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
 
@@ -44,6 +44,7 @@ def nearest(examples: Sequence[Example], question: str, *, count: int) -> tuple[
     return tuple(example for _, example in reversed(ranked[:count]))
 
 
+@lru_cache(maxsize=1_024)
 def _words(question: str) -> frozenset[str]:
     return frozenset(stems(question)) - COMMON
 
