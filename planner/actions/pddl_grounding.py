@@ -24,6 +24,9 @@ from db.condition import (
     Same,
     terms,
 )
+from db.condition import (
+    Atom as Atomic,
+)
 from db.schema import HOLDING
 from planner.actions.operator import (
     AGENT,
@@ -95,14 +98,15 @@ class Scope:
     """What to ground: who acts, which atoms the goal speaks of, and what else things may be put on.
 
     A `thrifty` grounding leaves out what a plan hardly needs: things are put only where the goal wants them or on one
-    of `spares`, and of several ways for a precondition to hold only the plainest is used. Every plan is one without it,
-    too.
+    of `spares`, only what is `movable` is taken (None: anything), and of several ways for a precondition to hold only
+    the plainest is used. Every plan is one without it, too.
     """
 
     agent: str
     wanted: frozenset[Atom]
     spares: frozenset[str]
     thrifty: bool = True
+    movable: frozenset[str] | None = None
     deadline: float = float("inf")
 
 
@@ -399,10 +403,16 @@ class Grounding:
         if not self.scope.thrifty:
             return True
         return all(
-            atom in self.facts.now or atom in self.scope.wanted or not self._puts(atom) or atom[2] in self.scope.spares
+            atom in self.facts.now or atom in self.scope.wanted or not self._is_needless(atom)
             for outcome in outcomes
             for atom in outcome.gained
         )
+
+    def _is_needless(self, atom: Atom) -> bool:
+        movable = self.scope.movable
+        if atom[0] in HOLDING and movable is not None:
+            return atom[2] not in movable
+        return self._puts(atom) and atom[2] not in self.scope.spares
 
     def _puts(self, atom: Atom) -> bool:
         """Whether it says of a thing, not of the agent, that it is in or on another, not in a room."""
@@ -465,17 +475,24 @@ def asked_for(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozense
 
 def variables_of(condition: Condition) -> set[str]:
     """Every variable in it."""
+    return {term for part in parts_of(condition) for term in terms(part) if isinstance(term, str)}
+
+
+def parts_of(condition: Condition) -> Iterator[Atomic]:
+    """The smallest conditions that it consists of."""
     match condition:
         case And() | Or():
-            return {name for part in condition.parts for name in variables_of(part)}
+            for part in condition.parts:
+                yield from parts_of(part)
         case Not():
-            return variables_of(condition.part)
+            yield from parts_of(condition.part)
         case Exists() | AtLeast() | Exactly():
-            return variables_of(condition.where)
+            yield from parts_of(condition.where)
         case ForAll():
-            return variables_of(condition.where) | variables_of(condition.then)
+            yield from parts_of(condition.where)
+            yield from parts_of(condition.then)
         case _:
-            return {term for term in terms(condition) if isinstance(term, str)}
+            yield condition
 
 
 def effect_variables(effects: tuple[Effect, ...]) -> set[str]:

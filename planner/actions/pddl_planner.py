@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from db.condition import (
-    And,
-    AtLeast,
-    Condition,
-    Exactly,
-    Exists,
-    ForAll,
-    HasClass,
-    Id,
-    Not,
-    Or,
-    evaluate,
-    terms,
-)
+from db.condition import Condition, HasClass, Id, evaluate, terms
 from db.delta import apply
 from db.scene import SceneGraph
 from planner.actions.execution import Infeasible, simulate
@@ -30,7 +17,8 @@ from planner.actions.pddl import planning_problem
 from planner.actions.pddl_engine import Answered, check_installed, solve
 from planner.actions.pddl_facts import Facts, Reader
 from planner.actions.pddl_formula import FALSE, TRUE, Atom, literals
-from planner.actions.pddl_grounding import Grounding, OutOfTime, Scope
+from planner.actions.pddl_grounding import Grounding, OutOfTime, Scope, parts_of
+from planner.actions.pddl_lean import lean
 from planner.actions.pddl_relevance import nearest, useful
 from planner.actions.text import Call
 from planner.actions.vocabularies import operators_of
@@ -117,10 +105,10 @@ def named_in(goal: Condition) -> tuple[frozenset[str], frozenset[str]]:
     """The ids and the classes that a goal names."""
     ids: set[str] = set()
     classes: set[str] = set()
-    for part in _parts(goal):
+    for part in parts_of(goal):
         if isinstance(part, HasClass):
             classes.add(part.class_)
-        ids |= {term.id for term in terms(part) if isinstance(term, Id)}  # type: ignore[arg-type]
+        ids |= {term.id for term in terms(part) if isinstance(term, Id)}
     return frozenset(ids), frozenset(classes)
 
 
@@ -137,9 +125,12 @@ def _attempt(
     if evaluate(question.goal, graph, {}):
         return (), ""
     facts = Facts(graph, question.vocabulary)
-    scope = Scope(agent, _wanted(question, graph), _spares(graph), thrifty=effort.thrifty, deadline=deadline)
+    wanted = _wanted(question, graph)
+    named = frozenset(node for atom in wanted for node in atom[1:]) if effort.nearest else None
+    movable = None if question.vocabulary == "babyai" else named  # keys and hurdles are in no goal
+    scope = Scope(agent, wanted, _spares(graph), thrifty=effort.thrifty, movable=movable, deadline=deadline)
     try:
-        actions = Grounding(facts, operators, scope).actions()
+        actions = Grounding(facts, lean(operators, question.goal), scope).actions()
     except OutOfTime:
         return None, f"no plan within {question.timeout_s:g} s: there are too many ways to act"
     goal = Reader(facts).read(question.goal, {})
@@ -200,19 +191,3 @@ def _spares(graph: SceneGraph) -> frozenset[str]:
 def _is_surface(graph: SceneGraph, x: str) -> bool:
     affordances = {*graph.nodes[x].affordances}
     return bool(affordances & {*SURFACES}) and not affordances & {*LIFTED}
-
-
-def _parts(condition: Condition) -> Iterator[Condition]:
-    match condition:
-        case And() | Or():
-            for part in condition.parts:
-                yield from _parts(part)
-        case Not():
-            yield from _parts(condition.part)
-        case Exists() | AtLeast() | Exactly():
-            yield from _parts(condition.where)
-        case ForAll():
-            yield from _parts(condition.where)
-            yield from _parts(condition.then)
-        case _:
-            yield condition

@@ -1,0 +1,113 @@
+"""Operators without the effects that nobody reads: what no requirement, no goal and no other effect depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from db.condition import Condition, HasState, HeldBy, Related, Within
+from db.schema import HOLDING
+from planner.actions.operator import (
+    Become,
+    Cease,
+    Effect,
+    ForEach,
+    Operator,
+    Relate,
+    Unrelate,
+    When,
+)
+from planner.actions.pddl_grounding import asked_for, effect_variables, parts_of, variables_of
+
+
+def lean(operators: Mapping[str, Operator], goal: Condition) -> Mapping[str, Operator]:
+    """The operators with only the effects on relations and states that are read, without those that have none left."""
+    read = set(_words(goal))
+    for operator in operators.values():
+        required = {name for part in operator.requires for name in variables_of(part.condition)}
+        for condition in (*(part.condition for part in operator.requires), *_choices(operator, required)):
+            read |= set(_words(condition))
+    while True:
+        kept = {name: replace(each, effects=tuple(_read(each.effects, read))) for name, each in operators.items()}
+        more = {word for each in kept.values() for word in _words_of_effects(each)} - read
+        if not more:
+            return {name: operator for name, operator in kept.items() if operator.effects}
+        read |= more
+
+
+def _choices(operator: Operator, variables: Iterable[str]) -> Iterator[Condition]:
+    """The conditions by which these variables, and those before them, are chosen."""
+    wanted = asked_for(variables, operator.choose)
+    yield from (part for choice in operator.choose if choice.var in wanted for part in choice.among)
+
+
+def _words(condition: Condition) -> Iterator[str]:
+    """The relation types and states that a condition speaks of."""
+    for part in parts_of(condition):
+        match part:
+            case Related():
+                yield part.type
+            case Within():
+                yield from part.types
+            case HeldBy():
+                yield from HOLDING
+            case HasState():
+                yield part.state
+            case _:
+                continue
+
+
+def _words_of_effects(operator: Operator) -> Iterator[str]:
+    conditions = [*_conditions(operator.effects), *_choices(operator, effect_variables(operator.effects))]
+    for condition in conditions:
+        yield from _words(condition)
+
+
+def _conditions(effects: tuple[Effect, ...]) -> Iterator[Condition]:
+    for effect in effects:
+        match effect:
+            case ForEach():
+                yield effect.where
+                yield from _conditions(effect.effects)
+            case When():
+                yield effect.condition
+                yield from _conditions((*effect.effects, *effect.otherwise))
+            case _:
+                continue
+
+
+def _read(effects: tuple[Effect, ...], read: set[str]) -> Iterator[Effect]:
+    """The effects on what is read, those inside of others too."""
+    for effect in effects:
+        kept = _kept(effect, read)
+        if kept is not None:
+            yield kept
+
+
+def _kept(effect: Effect, read: set[str]) -> Effect | None:
+    """An effect without what is not read of it; None where nothing is left."""
+    match effect:
+        case ForEach():
+            inner = tuple(_read(effect.effects, read))
+            return replace(effect, effects=inner) if inner else None
+        case When():
+            then, otherwise = tuple(_read(effect.effects, read)), tuple(_read(effect.otherwise, read))
+            return replace(effect, effects=then, otherwise=otherwise) if then or otherwise else None
+        case Unrelate():
+            types = tuple(type_ for type_ in effect.types if type_ in read)
+            return replace(effect, types=types) if types else None
+        case _:
+            return effect if _written(effect) & read else None
+
+
+def _written(effect: Effect) -> set[str]:
+    """What a plain effect changes."""
+    match effect:
+        case Relate():
+            return {effect.type}
+        case Become():
+            return {effect.state, effect.instead_of or effect.state}
+        case Cease():
+            return {effect.state}
+        case _:
+            return set()
