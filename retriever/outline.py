@@ -73,7 +73,7 @@ def _property(use: PropertyUse) -> str:
 
 
 def _meanings(patterns: Iterable[Pattern]) -> tuple[tuple[str, str], ...]:
-    occurring = {pattern.type for pattern in patterns} | {*REMEMBERED}
+    occurring = {pattern.type for pattern in patterns}
     told = {name: f"{meaning}{_DENSE if name == DENSE else ''}" for name, meaning in RELATION_TYPES.items()}
     return tuple((name, meaning) for name, meaning in told.items() if name in occurring)
 

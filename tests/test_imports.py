@@ -32,6 +32,7 @@ HEAVY: Final = frozenset(
         "nltk",
         "numpy",
         "openai",
+        "opentelemetry",
         "pandas",
         "py2neo",
         "pygame",
