@@ -20,10 +20,11 @@ THINGS: Final = 30
 
 
 def unsettled(chance: random.Random, graph: SceneGraph) -> SceneGraph:
-    """`graph` with some thirty things close to the agent, in other states and places, some held, worn or faced."""
+    """`graph` with up to thirty things close to the agent, in other states and places, some held, worn or faced."""
     agent = graph.by_kind["Agent"][0]
     places = {*graph.by_kind["Place"], agent}
-    things = chance.sample(sorted({*graph.nodes} - places), THINGS)
+    others = sorted({*graph.nodes} - places)
+    things = chance.sample(others, min(THINGS, len(others)))
     nodes = dict(graph.nodes)
     nodes[agent] = replace(nodes[agent], states=chance.choice(POSTURES))
     for thing in things:
