@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
+from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, TypeAlias
@@ -52,14 +53,23 @@ def check_installed() -> None:
 
 
 def _fast_downward(planning: PlanningProblem, timeout_s: float, alias: str) -> Answered:
-    """It writes its translation into the working folder unless told otherwise: here into one of its own."""
+    """It writes its translation into the working folder unless told otherwise: here into one of its own.
+
+    It runs in a session of its own, where it would outlive a program that is killed: so it gets a limit itself, too.
+    """
     from up_fast_downward import FastDownwardPDDLPlanner  # noqa: PLC0415
 
     with TemporaryDirectory(prefix="scenecypher-") as folder:
 
         class Planner(FastDownwardPDDLPlanner):  # type: ignore[misc]
             def _base_cmd(self, plan_filename: str) -> list[str]:
-                return [*super()._base_cmd(plan_filename), "--sas-file", str(Path(folder) / "output.sas")]
+                own = [
+                    "--sas-file",
+                    str(Path(folder) / "output.sas"),
+                    "--overall-time-limit",
+                    f"{ceil(timeout_s + GRACE_S)}s",
+                ]
+                return [*super()._base_cmd(plan_filename), *own]
 
         planner = Planner(fast_downward_alias=alias, log_level="warning")
         planner.skip_checks = True
