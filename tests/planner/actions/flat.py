@@ -24,6 +24,8 @@ def flat() -> SceneGraph:
         node("glass_33", "Object", affordances="recipient grabbable"),
         node("knife_34", "Object", affordances="grabbable"),
         node("bread_35", "Object", affordances="eatable cuttable grabbable"),
+        node("water_36", "Object", affordances="drinkable pourable grabbable"),
+        node("face_37", "Asset", affordances="body_part"),
     ]
     far = [
         node("lamp_26", "Asset", affordances="has_switch lookable"),

@@ -50,5 +50,6 @@ def _relations(chance: random.Random, agent: str, things: list[str]) -> Iterator
         yield Relation(agent, hand, chance.choice(things))
     for _ in range(2):
         yield Relation(agent, "FACING", chance.choice(things))
+        yield Relation(chance.choice(things), "FACING", agent)
         yield Relation(chance.choice(things), "ON", agent)
         yield Relation(agent, "ON", chance.choice(things))
