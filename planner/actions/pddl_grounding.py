@@ -248,8 +248,12 @@ class Grounding:
         wanted = asked_for(effect_variables(operator.effects), operator.choose)
         for choice in operator.choose:
             if choice.var in wanted:
-                found = [fuller for case in found for fuller in self._chosen(choice, case)]
+                found = [fuller for case in found for fuller in self._options(choice, case)]
         return found
+
+    def _options(self, choice: Choose, case: _Case) -> Iterator[_Case]:
+        as_now = self._chosen_now(choice, case) if self.scope.thrifty else None
+        yield from self._chosen(choice, case) if as_now is None else (as_now,)
 
     def _placings(self, nodes: Iterable[str]) -> Iterator[tuple[Places, Formula]]:
         """Where the nodes may be, with all that they are in or on: one way only where that can't change."""
@@ -300,6 +304,23 @@ class Grounding:
         guard = all_of((case.guard, blocked))
         if guard != FALSE:
             yield replace(case, guard=guard, unbound=case.unbound | {choice.var})
+
+    def _chosen_now(self, choice: Choose, case: _Case) -> _Case | None:
+        """The case of what is chosen as things are now, on condition that they stay so.
+
+        None for the agent's own relations, which change all the time, and where nothing is chosen now.
+        """
+        blocked: Formula = TRUE
+        for alternative in choice.among:
+            found = list(case.reader.witnesses(choice.var, alternative, case.bindings))
+            if found and self._of_agent(formula for _, formula in found):
+                return None
+            for node, formula in found:
+                if self.facts.holds_now(formula):
+                    guard = all_of((case.guard, blocked, formula))
+                    return replace(case, bindings={**case.bindings, choice.var: node}, guard=guard)
+                blocked = all_of((blocked, negated(formula)))
+        return None
 
     def _of_agent(self, formulas: Iterable[Formula]) -> bool:
         """Whether each says what one relation leads to from the agent: the thrifty take it that there is one."""

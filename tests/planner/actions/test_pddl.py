@@ -1,4 +1,4 @@
-"""PDDL from operators: every plan is carried out by the operators themselves, in memory, in MiniGrid and in the store."""
+"""PDDL from operators: every plan is carried out by the operators themselves, and by MiniGrid."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Final
 import pytest
 
 from db.condition import And, AtLeast, Condition, Exactly, HasClass, HasState, HeldBy, Id, Not, Or, Related, evaluate
-from db.scene import Relation, SceneGraph
+from db.scene import SceneGraph
 from importers.datasets import DATASETS
 from planner.actions.execution import Infeasible
 from planner.actions.grasif import OPERATORS
 from planner.actions.minigrid import Executor
-from planner.actions.operator import AGENT
 from planner.actions.pddl import pddl_text, planning_problem
 from planner.actions.pddl_facts import Facts, Reader
 from planner.actions.pddl_formula import FALSE, TRUE, Literal, Some, at_least, cubes, negated
@@ -56,7 +55,6 @@ def test_a_goal_is_reached_in_few_actions(goal: Condition, actions: int) -> None
 
 def test_what_no_action_can_bring_about_has_no_plan() -> None:
     assert planned(HOME, Related(Id("table-1"), "INSIDE", Id("fridge-1"))) is None
-    assert planned(HOME, And((HeldBy(Id("pen-1"), Id(ROBOT)), HeldBy(Id("cup-1"), Id(ROBOT))))) is None
 
 
 def test_a_closed_box_inside_a_closed_fridge_is_opened_from_outside_in() -> None:
@@ -71,9 +69,10 @@ def test_contents_come_along_with_what_they_are_in() -> None:
     assert "pick_up(apple-1)" not in found
 
 
-@pytest.mark.parametrize("seed", sample(range(60), 6))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
 def test_ground_actions_are_possible_exactly_where_the_operators_say_so(seed: int) -> None:
-    """With nothing left out: along a random walk, an action has a variant whose needs hold just where it is feasible."""
+    """With nothing left out, an action has a variant whose needs hold just where it is feasible."""
     chance = random.Random(seed)  # noqa: S311
     graph = drawn(chance)
     facts = Facts(graph, "grasif")
@@ -136,7 +135,7 @@ def test_counting_and_denying_formulas() -> None:
 
 def test_what_a_goal_names() -> None:
     goal = And((HasClass("x", "cup"), Not(Related("x", "ON", Id("table-1")))))
-    assert named_in(goal) == ({"table-1"}, {"cup"})
+    assert named_in(goal) == (frozenset({"table-1"}), frozenset({"cup"}))
 
 
 # --- the data sets
@@ -174,5 +173,3 @@ def test_plans_for_behavior_reach_their_goals(number: int) -> None:
     for call in found.plan:
         graph = carried_out(call, graph, operators=OPERATORS, agent=min(graph.by_kind["Agent"]))
     assert evaluate(task.goal, graph, {})
-    assert AGENT
-    assert Relation
