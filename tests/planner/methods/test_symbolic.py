@@ -1,0 +1,55 @@
+"""Symbolic planning in the database: one query finds the part, the plan is carried out, and made anew when refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from db.condition import And, HasState, HeldBy, Id, evaluate
+from db.imported import ImportedScene
+from db.scene import Node, Relation, SceneGraph
+from db.store import SceneStore
+from planner.actions.pddl_planner import Question
+from planner.actions.simulator import Simulator
+from planner.events import Acted, Finished, Refused
+from planner.method import Memory
+from planner.methods.symbolic import NoAsker, seeing, symbolic
+from planner.session import Session
+from tests.db.test_store import fresh
+from tests.planner.actions.grasif_worlds import ROBOT, home
+
+pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+
+GOAL = And((HeldBy(Id("apple-1"), Id(ROBOT)), HasState(Id("lamp-1"), "on")))
+
+
+def test_a_plan_is_carried_out_and_made_anew_when_the_scene_moved(store: SceneStore) -> None:
+    name = fresh("symbolic")
+    store.put(ImportedScene(name, home(), vocabulary="grasif"))
+    scene = store.find(name)
+    method = symbolic(store.database, scene, Question(GOAL, "grasif", timeout_s=60))
+    session = Session(method, Simulator(store, scene), NoAsker())
+    events = []
+    for event in session.run(Memory("", "", "")):
+        events.append(event)
+        if isinstance(event, Acted) and event.action == "go_to(kitchen)" and len(events) < 5:
+            list(Simulator(store, scene, actor="somebody else").act("go_to(office)"))
+    assert any(isinstance(event, Refused) for event in events)
+    end = events[-1]
+    assert isinstance(end, Finished)
+    assert end.outcome == "done", end
+    assert evaluate(GOAL, store.load(name).graph, {})
+
+
+def test_of_a_big_scene_only_what_matters_is_read(store: SceneStore) -> None:
+    small = home()
+    crumbs = [Node(f"crumb-{n}", "Object", f"crumb-{n}", "crumb", (), ("pick_up",)) for n in range(60)]
+    on_table = {Relation(crumb.id, "ON", "table-1") for crumb in crumbs}
+    graph = SceneGraph.of((*small.nodes.values(), *crumbs), small.relations | on_table)
+    name = fresh("symbolic")
+    store.put(ImportedScene(name, graph, vocabulary="grasif"))
+    see = seeing(store.database, store.find(name), GOAL)
+    part, wider = see(False), see(True)  # noqa: FBT003
+    expected = {"apple-1", "box-1", "fridge-1", "kitchen", "lamp-1", ROBOT, "office", "desk-1"}
+    assert set(part.nodes) == expected
+    assert expected < set(wider.nodes) < set(graph.nodes)
+    assert part.relations == {r for r in graph.relations if r.source in expected and r.target in expected}
