@@ -57,8 +57,8 @@ def relevant(
 ) -> SceneGraph:
     """The nodes `ids` and those of `classes`, with what decides how they can be moved; a small scene whole.
 
-    `surfaces` are the affordances of what things can be put on, of which there is one a room, `lifted` those of what can
-    be carried away and is none. With `wide` it holds what is in and on all those, too. Raises SceneReplaced.
+    `surfaces` are the affordances of what things can be put on, of which there is one a room; what has one of `lifted`
+    can be carried away and is none. With `wide` it holds what is in and on all those, too. Raises SceneReplaced.
     """
     words = {"surfaces": sorted(surfaces), "lifted": sorted(lifted)}
     given = {"ids": sorted(ids), "classes": sorted(classes), **words, "wide": wide}
