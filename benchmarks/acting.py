@@ -1,11 +1,18 @@
-"""Actions in process beside one hand-written statement that locks the scene, moves the object and appends the event."""
+"""Actions in process beside what a careful person would write by hand, beside their engine, and beside each other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from itertools import cycle
+from time import perf_counter
+from typing import Final, LiteralString
+from uuid import uuid4
 
-from benchmarks.frame import Row, compare
+from benchmarks.crowd import crowd
+from benchmarks.frame import Row, compare, median_ms
 from benchmarks.home import home
 from benchmarks.writing import OBJECT, moving_by_hand, scene
 from db.catalog import SceneInfo
@@ -14,16 +21,78 @@ from db.delta import AddRelation, Delta, apply
 from db.scene import Relation, SceneGraph
 from db.store import SceneStore
 from planner.actions.simulator import Simulator
+from scenecypher.errors import ActionRefused
 
 AGENT, TABLE = "character_65", "asset_0"
 
+# One statement each: lock the scene, make the changes that grabbing and putting down make, append the event.
+TAKE_BY_HAND: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
+WITH s
+MATCH (o:Entity {scene: $key, id: $id})-[lies:ON]->(t:Entity {scene: $key, id: $table})
+MATCH (o)-[near:CLOSE]->(t) MATCH (t)-[back:CLOSE]->(o)
+DELETE lies, near, back
+WITH s, o, t
+MATCH (a:Entity {scene: $key, id: $agent}) CREATE (a)-[:HOLDS_RH]->(o) CREATE (o)-[:TAKEN_OFF]->(t)
+"""
+LAY_BY_HAND: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
+WITH s
+MATCH (:Entity {scene: $key, id: $agent})-[held:HOLDS_RH]->(o:Entity {scene: $key, id: $id})
+MATCH (o)-[taken:TAKEN_OFF]->(t:Entity {scene: $key, id: $table})
+DELETE held, taken
+WITH s, o, t
+CREATE (o)-[:ON]->(t) CREATE (o)-[:CLOSE]->(t) CREATE (t)-[:CLOSE]->(o)
+"""
+EVENT_BY_HAND: Final[LiteralString] = """
+CREATE (:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action,
+                action_id: $action_id, delta: $delta})
+RETURN s.version AS version
+"""
+DELTA_BY_HAND: Final = json.dumps([["-rel", OBJECT, "ON", TABLE], ["+rel", AGENT, "HOLDS_RH", OBJECT]] * 2)
+TIMEOUT_S: Final = 60.0
+LARGE: Final = 100_000
+
 
 def actions(database: Database) -> Iterator[Row]:
-    """Grabbing and putting down an object: precondition read, checked and committed, beside a bare move."""
+    """Grabbing and putting down an object, beside a bare move and beside the same writes by hand."""
     store = SceneStore(database)
     with scene(store, _reachable(home())) as ours, scene(store) as theirs:
         act, by_hand = _acting(store, ours), moving_by_hand(database, theirs)
         yield compare("act: grab, put on (one hand-written statement)", act, reference=by_hand, limit=1.8)
+    with scene(store, _reachable(home())) as ours, scene(store, _reachable(home())) as theirs:
+        act, same = _acting(store, ours), _acting_by_hand(store, theirs)
+        yield compare("act: grab, put on (the same writes by hand)", act, reference=same, limit=1.6)
+        yield Row(
+            "  of it: reading, deciding, without writes (the same writes by hand)",
+            _refusing_ms(store, ours),
+            median_ms(same),
+            1.6,
+        )
+
+
+def sizes(database: Database) -> Iterator[Row]:
+    """The same action in a scene of 100,000 nodes and in one of 300."""
+    store = SceneStore(database)
+    few = _reachable(home(relations=600))
+    with scene(store, few) as small, scene(store, _among(few, crowd(LARGE))) as large:
+        yield compare(
+            f"act in {LARGE:,} nodes (in 300)", _acting(store, large), reference=_acting(store, small), limit=1.5
+        )
+
+
+def crowds(database: Database) -> Iterator[Row]:
+    """Actions a second with 1, 4 and 8 scenes written at once, beside those of one; none may be slower than alone."""
+    store = SceneStore(database)
+    with ExitStack() as stack:
+        acts = [_acting(store, stack.enter_context(scene(store, _reachable(home())))) for _ in range(8)]
+        for act in acts:
+            _repeat(act, 50)
+        alone = _a_second(acts[:1])
+        yield Row("actions a second on one scene", alone, alone, 1.0, "/s")
+        for many in (4, 8):
+            together = _a_second(acts[:many])
+            yield Row(f"seconds an action, {many} scenes at once (one alone)", 1e3 / together, 1e3 / alone, 1.0)
 
 
 def _reachable(graph: SceneGraph) -> SceneGraph:
@@ -37,3 +106,50 @@ def _acting(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
     simulator = Simulator(store, info, actor="bench")
     texts = cycle((f"grab({OBJECT})", f"put_on({OBJECT}, {TABLE})"))
     return lambda: list(simulator.act(next(texts)))
+
+
+def _acting_by_hand(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
+    """The two statements in turn, from where a first action of ours has left the scene."""
+    act = _acting(store, info)
+    _repeat(act, 2)
+    statements = cycle((TAKE_BY_HAND + EVENT_BY_HAND, LAY_BY_HAND + EVENT_BY_HAND))
+
+    def by_hand() -> None:
+        text = next(statements)
+        facts = {"key": info.key, "id": OBJECT, "agent": AGENT, "table": TABLE, "actor": "bench", "action": "act"}
+        more = {"action_id": uuid4().hex, "delta": DELTA_BY_HAND}
+        done = store.database.write(lambda tx: tx.run(text, facts | more).single(strict=True)[0], timeout_s=TIMEOUT_S)
+        assert done
+
+    return by_hand
+
+
+def _refusing_ms(store: SceneStore, info: SceneInfo) -> float:
+    """An action that is read for and refused: all but the writes and the commit."""
+    simulator = Simulator(store, info, actor="bench")
+
+    def refused() -> None:
+        with suppress(ActionRefused):
+            list(simulator.act(f"grab({TABLE})"))
+
+    return median_ms(refused, warm_up=100)
+
+
+def _among(home: SceneGraph, others: SceneGraph) -> SceneGraph:
+    """A home in one scene with many other things."""
+    more = [node for node in others.nodes.values() if node.id not in home.nodes]
+    kept = {node.id for node in more}
+    between = [it for it in others.relations if it.source in kept and it.target in kept]
+    return SceneGraph.of([*home.nodes.values(), *more], [*home.relations, *between])
+
+
+def _repeat(act: Callable[[], object], times: int) -> None:
+    for _ in range(times):
+        act()
+
+
+def _a_second(acts: Sequence[Callable[[], object]], *, times: int = 100) -> float:
+    began = perf_counter()
+    with ThreadPoolExecutor(len(acts)) as pool:
+        list(pool.map(lambda act: _repeat(act, times), acts))
+    return len(acts) * times / (perf_counter() - began)

@@ -10,6 +10,7 @@ from db.history import Event, holding
 from db.store import SceneStore
 from db.verdict import Verdict, judge
 from importers.task import ActionGoal, Step, Task, meets_action_goals
+from planner.actions.simulator import INSERTED
 from planner.actions.text import parse
 from scenecypher.errors import ActionRefused
 
@@ -54,7 +55,7 @@ def missing(steps: tuple[Step, ...], goals: tuple[ActionGoal, ...]) -> tuple[Act
 def _steps(action: str) -> tuple[Step, ...]:
     """What else is committed, such as an import, is no step."""
     try:
-        call = parse(action)
+        call = parse(action.partition(INSERTED)[0])
     except ActionRefused:
         return ()
     return (Step(call.name.replace("_", ""), call.arguments),)

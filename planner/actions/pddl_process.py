@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import redirect_stdout
+from functools import partial
 
 
 def main(engine: str, seconds: str, domain: str, problem: str) -> None:
@@ -15,8 +16,8 @@ def main(engine: str, seconds: str, domain: str, problem: str) -> None:
 
     get_environment().credits_stream = None
     read = PDDLReader().parse_problem(domain, problem)
-    chosen = {"name": engine} if engine else {"problem_kind": read.kind}
-    with redirect_stdout(sys.stderr), OneshotPlanner(**chosen) as planner:
+    choose = partial(OneshotPlanner, name=engine) if engine else partial(OneshotPlanner, problem_kind=read.kind)
+    with redirect_stdout(sys.stderr), choose() as planner:
         result = planner.solve(read, timeout=float(seconds))
     plan = [instance.action.name for instance in result.plan.actions] if result.plan is not None else []
     proven = "unsolvable" if result.status.name == "UNSOLVABLE_PROVEN" else "unknown"

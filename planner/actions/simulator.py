@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Final
 from uuid import uuid4
 
 from db.catalog import SceneInfo
@@ -23,7 +24,9 @@ from planner.actions.text import Call, operator_of, parse
 from planner.actions.vocabularies import macros_of, operators_of
 from scenecypher.errors import ActionRefused, UnknownReference
 
-MOST_INSERTED = 8
+INSERTED: Final = "  [inserted: "
+"""What the history has between an action that a correction inserted and the reason."""
+MOST_INSERTED: Final = 8
 """Corrections before one action; more mean that the rules chase their tail."""
 
 
@@ -164,7 +167,7 @@ class Simulator:
 
 def noted(call: Call, because: str | None) -> str:
     """An action as the history has it."""
-    return str(call) if because is None else f"{call}  [inserted: {because}]"
+    return str(call) if because is None else f"{call}{INSERTED}{because}]"
 
 
 class _Unseen(Exception):

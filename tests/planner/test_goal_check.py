@@ -23,6 +23,8 @@ from importers.datasets import DATASETS
 from importers.task import ActionGoal, Step, Task
 from importers.virtualhome import packaged
 from importers.virtualhome_tasks import tasks
+from planner.actions.simulator import noted
+from planner.actions.text import Call
 from planner.goal_check import check_task, executed, missing
 from scenecypher.errors import SceneReplaced
 from tests.sampling import FULL, sample
@@ -163,4 +165,8 @@ def test_only_actions_are_steps(store: SceneStore, name: str) -> None:
     assert [event.action for event in log] == ["import"]
     assert executed(log) == ()
     store.commit(info, Delta.of([ChangeList("cup", "states", ("on",))]), actor="t", action="switch_on(cup)")
-    assert executed(store.history(info)) == (Step("switchon", ("cup",)),)
+    on = Step("switchon", ("cup",))
+    assert executed(store.history(info)) == (on,)
+    inserted = noted(Call("switch_off", ("cup",)), "it is on")
+    store.commit(info, Delta.of([ChangeList("cup", "states", (), ("on",))]), actor="t", action=inserted)
+    assert executed(store.history(info)) == (on, Step("switchoff", ("cup",))), "what a rule inserted was done too"
