@@ -92,7 +92,7 @@ class OpenAIModel:
                 "no model is set up; set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own "
                 "(vLLM, Ollama, llama.cpp), and SCENECYPHER_MODEL for the model's name"
             )
-        from chat.client import Client  # noqa: PLC0415 - imports `openai`, which takes a second
+        from chat.client import Client  # imports `openai`, which takes a second
 
         with self._lock:
             if self._client is None:

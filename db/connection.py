@@ -165,7 +165,7 @@ def connect(settings: Settings, *, tell: Callable[[str], None]) -> Database:
 def address_of(settings: Settings, *, tell: Callable[[str], None]) -> Address:
     """Where the configured server is; starts the local one where `NEO4J_URI` is not set."""
     if settings.neo4j_uri is None:
-        from db.local import start  # noqa: PLC0415
+        from db.local import start
 
         server = start(settings, tell=tell)
         return Address(server.uri, server.username, server.password)

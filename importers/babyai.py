@@ -76,8 +76,8 @@ def check_level(level: str) -> None:
         raise InputError(msg)
     if level in LEVELS:
         return
-    import gymnasium  # noqa: PLC0415
-    import minigrid  # noqa: F401, PLC0415
+    import gymnasium
+    import minigrid  # noqa: F401
 
     known = [name for name, spec in gymnasium.registry.items() if str(spec.entry_point).startswith("minigrid.")]
     if level not in known:
@@ -89,10 +89,10 @@ def check_level(level: str) -> None:
 def _made(level: str) -> Any:
     check_level(level)
     if level in LEVELS:
-        from importers import babyai_levels  # noqa: PLC0415
+        from importers import babyai_levels
 
         return getattr(babyai_levels, LEVELS[level])()
-    import gymnasium  # noqa: PLC0415
+    import gymnasium
 
     try:
         return gymnasium.make(level, disable_env_checker=True).unwrapped

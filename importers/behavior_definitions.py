@@ -83,7 +83,7 @@ def definition_files() -> Mapping[str, Path]:
 
 def read_activity(name: str, text: str) -> Activity | None:
     """A definition; None for one of another simulator than OmniGibson."""
-    from bddl.parsing import parse_problem  # noqa: PLC0415
+    from bddl.parsing import parse_problem
 
     if f"(:domain {DOMAIN})" not in text:
         return None

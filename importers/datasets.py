@@ -72,74 +72,74 @@ def task(task_id: str) -> tuple[Dataset, Task]:
 
 
 def _virtualhome_scenes(only: str | None) -> Iterator[ImportedScene]:
-    from importers import eai, virtualhome  # noqa: PLC0415
+    from importers import eai, virtualhome
 
     return (virtualhome.packaged_scene(task_id) for task_id in eai.graph_files(only))
 
 
 def _virtualhome_tasks(only: str | None) -> Iterator[Task]:
-    from importers import virtualhome_tasks  # noqa: PLC0415
+    from importers import virtualhome_tasks
 
     return virtualhome_tasks.tasks(only)
 
 
 def _behavior_scenes(only: str | None) -> Iterator[ImportedScene]:
-    from importers import behavior  # noqa: PLC0415
+    from importers import behavior
 
     return behavior.scenes(only)
 
 
 def _behavior_tasks(only: str | None) -> Iterator[Task]:
-    from importers import behavior  # noqa: PLC0415
+    from importers import behavior
 
     return behavior.tasks(only)
 
 
 def _robothow_scenes(only: str | None) -> Iterator[ImportedScene]:
-    from importers import robothow  # noqa: PLC0415
+    from importers import robothow
 
     return robothow.scenes(only)
 
 
 def _robothow_tasks(only: str | None) -> Iterator[Task]:
-    from importers import robothow  # noqa: PLC0415
+    from importers import robothow
 
     return robothow.tasks(only)
 
 
 def _office_scenes(only: str | None, *, subset: str) -> Iterator[ImportedScene]:
-    from importers import offices  # noqa: PLC0415
+    from importers import offices
 
     if only is None or any(offices.tasks(subset, only)):
         yield offices.scene(subset)
 
 
 def _office_tasks(only: str | None, *, subset: str) -> Iterator[Task]:
-    from importers import offices  # noqa: PLC0415
+    from importers import offices
 
     return offices.tasks(subset, only)
 
 
 def _home_scenes(only: str | None) -> Iterator[ImportedScene]:
-    from importers import homes  # noqa: PLC0415
+    from importers import homes
 
     return homes.scenes(only)
 
 
 def _home_tasks(only: str | None) -> Iterator[Task]:
-    from importers import homes  # noqa: PLC0415
+    from importers import homes
 
     return homes.tasks(only)
 
 
 def _level_scenes(only: str | None, *, level: str) -> Iterator[ImportedScene]:
-    from importers import babyai  # noqa: PLC0415
+    from importers import babyai
 
     return (babyai.read_level(level, seed) for seed in _seeds(only))
 
 
 def _level_tasks(only: str | None, *, level: str) -> Iterator[Task]:
-    from importers import babyai  # noqa: PLC0415
+    from importers import babyai
 
     for seed in _seeds(only):
         found = babyai.read_task(level, seed)

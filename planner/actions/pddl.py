@@ -48,7 +48,7 @@ def planning_problem(
 
 def pddl_text(planning: PlanningProblem) -> tuple[str, str]:
     """Domain and problem as PDDL."""
-    from unified_planning.io import PDDLWriter  # noqa: PLC0415
+    from unified_planning.io import PDDLWriter
 
     writer = PDDLWriter(planning.problem)
     return writer.get_domain(), writer.get_problem()
@@ -58,7 +58,7 @@ class _Writer:
     """Writes one problem, in an environment of its own, so that several can be written side by side."""
 
     def __init__(self, name: str) -> None:
-        from unified_planning import environment, model  # noqa: PLC0415
+        from unified_planning import environment, model
 
         class Problem(model.Problem):  # type: ignore[misc]
             """A problem whose facts are false unless they are said to be true, and whose kind is found out once."""

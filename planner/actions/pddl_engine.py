@@ -57,7 +57,7 @@ def _fast_downward(planning: PlanningProblem, timeout_s: float, alias: str) -> A
 
     It runs in a session of its own, where it would outlive a program that is killed: so it gets a limit itself, too.
     """
-    from up_fast_downward import FastDownwardPDDLPlanner  # noqa: PLC0415
+    from up_fast_downward import FastDownwardPDDLPlanner
 
     with TemporaryDirectory(prefix="scenecypher-") as folder:
 
@@ -87,7 +87,7 @@ def _answered(planning: PlanningProblem, result: Any, engine: str) -> Answered:
 
 def _elsewhere(planning: PlanningProblem, timeout_s: float, engine: str | None) -> Answered:
     """In a process of its own: not every engine keeps to its time limit."""
-    from unified_planning.io import PDDLWriter  # noqa: PLC0415
+    from unified_planning.io import PDDLWriter
 
     writer = PDDLWriter(planning.problem)
     with TemporaryDirectory(prefix="scenecypher-") as folder:
@@ -116,7 +116,7 @@ def _elsewhere(planning: PlanningProblem, timeout_s: float, engine: str | None) 
 
 
 def _environment() -> dict[str, str]:
-    import os  # noqa: PLC0415
+    import os
 
     root = str(Path(__file__).parents[2])
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}

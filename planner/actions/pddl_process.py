@@ -10,9 +10,9 @@ from functools import partial
 
 def main(engine: str, seconds: str, domain: str, problem: str) -> None:
     """Print the answer as one JSON line, the last one; an empty ENGINE stands for any that fits."""
-    from unified_planning.environment import get_environment  # noqa: PLC0415
-    from unified_planning.io import PDDLReader  # noqa: PLC0415
-    from unified_planning.shortcuts import OneshotPlanner  # noqa: PLC0415
+    from unified_planning.environment import get_environment
+    from unified_planning.io import PDDLReader
+    from unified_planning.shortcuts import OneshotPlanner
 
     get_environment().credits_stream = None
     read = PDDLReader().parse_problem(domain, problem)

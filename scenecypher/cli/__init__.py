@@ -5,8 +5,8 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command that was typed; errors of ours end in one line and their exit code."""
-    import sys  # noqa: PLC0415
+    import sys
 
-    from scenecypher.cli.app import run  # noqa: PLC0415
+    from scenecypher.cli.app import run
 
     sys.exit(run(sys.argv[1:]))

@@ -26,8 +26,8 @@ def act(
     as_json: AsJson = False,
 ) -> None:
     """Carry out an action, as one transaction. Where its precondition does not hold nothing changes (exit code 1)."""
-    from planner.actions.simulator import Simulator  # noqa: PLC0415
-    from planner.actions.vocabularies import action_list  # noqa: PLC0415
+    from planner.actions.simulator import Simulator
+    from planner.actions.vocabularies import action_list
 
     if (action is None) != list_actions:
         raise typer.BadParameter('give an action such as "grab(soap_1001)", or --list')
@@ -58,13 +58,13 @@ def _print(step: Step) -> None:
 
 
 def _is_dense(change: Change) -> bool:
-    from db.delta import AddRelation, RemoveRelation  # noqa: PLC0415
+    from db.delta import AddRelation, RemoveRelation
 
     return isinstance(change, AddRelation | RemoveRelation) and change.relation.type == DENSE
 
 
 def _document(step: Step) -> dict[str, Any]:
-    from db.document import delta_json  # noqa: PLC0415
+    from db.document import delta_json
 
     return {
         "action": step.action,

@@ -48,7 +48,7 @@ def _version(
     *, version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False
 ) -> None:
     if version:
-        from importlib.metadata import version as installed  # noqa: PLC0415
+        from importlib.metadata import version as installed
 
         typer.echo(installed("scenecypher"))
         raise typer.Exit

@@ -42,8 +42,8 @@ def print_json(document: Any) -> None:
 @contextmanager
 def open_store(settings: Settings | None = None) -> Iterator[SceneStore]:
     """The store of the configured server, its constraints and indexes in place; started if it is the local one."""
-    from db.connection import connect  # noqa: PLC0415
-    from db.store import SceneStore  # noqa: PLC0415
+    from db.connection import connect
+    from db.store import SceneStore
 
     chosen = settings or Settings()
     with connect(chosen, tell=tell) as database:
@@ -54,7 +54,7 @@ def open_store(settings: Settings | None = None) -> Iterator[SceneStore]:
 
 def open_gate(store: SceneStore, settings: Settings | None = None) -> Gate:
     """The gate to the same server, with the configured limits."""
-    from db.gate import Gate, Limits  # noqa: PLC0415
+    from db.gate import Gate, Limits
 
     chosen = settings or Settings()
     limits = Limits(seconds=chosen.query_timeout_s, rows=chosen.query_rows, total_bytes=chosen.query_bytes)
@@ -63,7 +63,7 @@ def open_gate(store: SceneStore, settings: Settings | None = None) -> Gate:
 
 def open_model(settings: Settings | None = None) -> Model:
     """The configured model service. Raises ModelUnavailable, saying how to set one up, where there is none."""
-    from chat import OpenAIModel  # noqa: PLC0415
+    from chat import OpenAIModel
 
     return OpenAIModel.from_settings(settings or Settings())
 

@@ -28,7 +28,7 @@ def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Leave the task's changes in the scene.")] = False,
 ) -> None:
     """See it all once, in about a minute: import, ask, act with a refusal on the way, history, undo."""
-    from scenecypher.cli.demo_script import SCRIPT  # noqa: PLC0415
+    from scenecypher.cli.demo_script import SCRIPT
 
     settings = Settings()
     model = _model(settings)
@@ -46,8 +46,8 @@ def _model(settings: Settings) -> Model:
     if settings.live_model:
         output().print(f"[bold]Live model:[/] {settings.model}; what it writes may differ from run to run.")
         return open_model(settings)
-    from chat import Scripted  # noqa: PLC0415
-    from scenecypher.cli.demo_script import SCRIPT  # noqa: PLC0415
+    from chat import Scripted
+    from scenecypher.cli.demo_script import SCRIPT
 
     output().print(
         "[bold yellow]No model is configured: the model's replies below are scripted, written by a person.[/] "
@@ -66,10 +66,10 @@ def _import(store: SceneStore) -> None:
 
 
 def _home() -> ImportedScene:
-    from dataclasses import replace  # noqa: PLC0415
+    from dataclasses import replace
 
-    from importers.home import small_home  # noqa: PLC0415
-    from importers.virtualhome import packaged_scene  # noqa: PLC0415
+    from importers.home import small_home
+    from importers.virtualhome import packaged_scene
 
     try:
         scene = packaged_scene(TASK)
@@ -80,8 +80,8 @@ def _home() -> ImportedScene:
 
 
 def _show_schema(store: SceneStore, info: SceneInfo) -> None:
-    from db.enumerate import Enumerator  # noqa: PLC0415
-    from retriever.schema_text import schema_text  # noqa: PLC0415
+    from db.enumerate import Enumerator
+    from retriever.schema_text import schema_text
 
     _title("2. What a model is shown: the schema, never the graph")
     text = schema_text(Enumerator(store.database).of(info), "", vocabulary=info.vocabulary, budget_tokens=SCHEMA_TOKENS)
@@ -89,9 +89,9 @@ def _show_schema(store: SceneStore, info: SceneInfo) -> None:
 
 
 def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
-    from db.enumerate import Enumerator  # noqa: PLC0415
-    from retriever.retriever import Retriever  # noqa: PLC0415
-    from scenecypher.cli.ask import answered, show  # noqa: PLC0415
+    from db.enumerate import Enumerator
+    from retriever.retriever import Retriever
+    from scenecypher.cli.ask import answered, show
 
     _title("3. Three questions: the model writes Cypher, the gate scopes it")
     retriever = Retriever(model, open_gate(store), Enumerator(store.database))
@@ -101,10 +101,10 @@ def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript
 
 
 def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
-    from planner.actions.simulator import Simulator  # noqa: PLC0415
-    from planner.session import Budget  # noqa: PLC0415
-    from scenecypher.cli.plan import session_events  # noqa: PLC0415
-    from scenecypher.cli.session_view import show  # noqa: PLC0415
+    from planner.actions.simulator import Simulator
+    from planner.session import Budget
+    from scenecypher.cli.plan import session_events
+    from scenecypher.cli.session_view import show
 
     _title("4. A task: each action is checked, and is one transaction")
     output().print(f"[bold]{script.instruction}[/]\n")
@@ -113,7 +113,7 @@ def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScrip
 
 
 def _way_back(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:
-    from scenecypher.cli.history import print_history  # noqa: PLC0415
+    from scenecypher.cli.history import print_history
 
     _title("5. The history, and the way back")
     print_history(store.history(info, after=info.version))

@@ -24,7 +24,7 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show what was done to a scene: version, time, actor, action; what was undone is marked."""
-    from db.history import holding  # noqa: PLC0415
+    from db.history import holding
 
     with open_store() as store:
         log = store.history(store.find(scene))
@@ -37,7 +37,7 @@ def history(
 
 def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -> None:
     """The last `limit` events as a table, oldest first; what was undone is marked."""
-    from db.history import holding  # noqa: PLC0415
+    from db.history import holding
 
     if not log:
         output().print("no history yet: nothing was done since the import")
@@ -84,9 +84,9 @@ def _print(event: Event, done: Committed, *, as_json: bool) -> None:
 
 
 def _document(event: Event, *, holds: bool) -> dict[str, Any]:
-    import json  # noqa: PLC0415
+    import json
 
-    from db.document import delta_json  # noqa: PLC0415
+    from db.document import delta_json
 
     return {
         "version": event.version,

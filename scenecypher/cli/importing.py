@@ -111,7 +111,7 @@ def _refuse_same_name(source: Source, done: dict[str, str]) -> None:
 def _import_one(
     source: Source, store: SceneStore | None, progress: Callable[[int, int], None] | None
 ) -> dict[str, Any]:
-    from db.catalog import checked_name  # noqa: PLC0415
+    from db.catalog import checked_name
 
     checked_name(source.name)
     scene = source.read()

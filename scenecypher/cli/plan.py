@@ -58,8 +58,8 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
-    from planner.methods.symbolic import NAME as SYMBOLIC  # noqa: PLC0415
-    from planner.session import Budget  # noqa: PLC0415
+    from planner.methods.symbolic import NAME as SYMBOLIC
+    from planner.session import Budget
 
     if (instruction is None) == (task is None):
         raise InputError("give either an INSTRUCTION in words or the --task of a data set")
@@ -85,7 +85,7 @@ def plan(
 
 
 def _task(task_id: str) -> Task:
-    from importers import datasets  # noqa: PLC0415
+    from importers import datasets
 
     return datasets.task(task_id)[1]
 
@@ -98,12 +98,12 @@ def _with_goal(task: Task | None) -> Task:
 
 def symbolic_events(store: SceneStore, scene: SceneInfo, task: Task, *, budget: Budget) -> Iterator[Event]:
     """A session without a model: a plan for the task's goal on the graph, carried out. Raises InputError."""
-    from planner.actions.pddl_engine import check_installed  # noqa: PLC0415
-    from planner.actions.pddl_planner import PLAN_TIMEOUT_S, Question  # noqa: PLC0415
-    from planner.actions.simulator import Simulator  # noqa: PLC0415
-    from planner.method import Memory  # noqa: PLC0415
-    from planner.methods.symbolic import NAME, NoAsker, symbolic  # noqa: PLC0415
-    from planner.session import Session  # noqa: PLC0415
+    from planner.actions.pddl_engine import check_installed
+    from planner.actions.pddl_planner import PLAN_TIMEOUT_S, Question
+    from planner.actions.simulator import Simulator
+    from planner.method import Memory
+    from planner.methods.symbolic import NAME, NoAsker, symbolic
+    from planner.session import Session
 
     check_installed()
     question = Question(task.goal, scene.vocabulary, timeout_s=budget.seconds or PLAN_TIMEOUT_S)
@@ -114,10 +114,10 @@ def symbolic_events(store: SceneStore, scene: SceneInfo, task: Task, *, budget: 
 
 def _simulator(store: SceneStore, scene: SceneInfo, *, actor: str, fix: bool, belief: bool) -> Simulator:
     """What acts on the scene: directly, or by what is believed of it."""
-    from planner.actions.simulator import Simulator  # noqa: PLC0415
-    from planner.belief import belief_of  # noqa: PLC0415
-    from planner.believing import Believing  # noqa: PLC0415
-    from planner.environment import SceneEnvironment  # noqa: PLC0415
+    from planner.actions.simulator import Simulator
+    from planner.belief import belief_of
+    from planner.believing import Believing
+    from planner.environment import SceneEnvironment
 
     if not belief:
         return Simulator(store, scene, actor=actor, fix=fix)
@@ -136,13 +136,13 @@ def session_events(
     reprompt: bool = True,
 ) -> Iterator[Event]:
     """A session, from the parts that a command has; `simulator` acts. Raises InputError for an unknown method."""
-    from db.enumerate import Enumerator  # noqa: PLC0415
-    from planner.actions.vocabularies import action_list  # noqa: PLC0415
-    from planner.method import Memory  # noqa: PLC0415
-    from planner.methods import method_named  # noqa: PLC0415
-    from planner.session import Session  # noqa: PLC0415
-    from retriever.retriever import Retriever  # noqa: PLC0415
-    from retriever.schema_text import schema_text  # noqa: PLC0415
+    from db.enumerate import Enumerator
+    from planner.actions.vocabularies import action_list
+    from planner.method import Memory
+    from planner.methods import method_named
+    from planner.session import Session
+    from retriever.retriever import Retriever
+    from retriever.schema_text import schema_text
 
     scene, enumerator = simulator.scene, Enumerator(store.database)
     schema = schema_text(enumerator.of(scene), instruction, vocabulary=scene.vocabulary)
@@ -152,7 +152,7 @@ def session_events(
 
 
 def _logged(events: Iterable[Event], file: Path | None) -> Iterator[Event]:
-    from planner.events import event_document  # noqa: PLC0415
+    from planner.events import event_document
 
     try:
         opened = file.open("w", encoding="utf-8") if file else nullcontext()

@@ -36,8 +36,8 @@ def query(
         raise typer.BadParameter("give either CYPHER or --file QUERIES.jsonl")
     if file is not None and explain:
         raise typer.BadParameter("--explain shows one query; leave --file out")
-    from db.enumerate import Enumerator  # noqa: PLC0415
-    from retriever.reader import SceneReader  # noqa: PLC0415
+    from db.enumerate import Enumerator
+    from retriever.reader import SceneReader
 
     queries = read_lines(file, "cypher", example="MATCH …") if file else []
     with open_store() as store:
@@ -107,10 +107,10 @@ def print_answer(answer: Answer) -> None:
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Rows as a table on standard output; text as it is, all else as JSON."""
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.table import Table
+    from rich.text import Text
 
-    from retriever.retrieval import cell_text  # noqa: PLC0415
+    from retriever.retrieval import cell_text
 
     table = Table(box=None, pad_edge=False)
     for column in columns:

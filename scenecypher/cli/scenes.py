@@ -78,8 +78,8 @@ def export(
 
     `import` takes either back as the same scene.
     """
-    from db.imported import ImportedScene  # noqa: PLC0415
-    from importers.export import exported, format_of  # noqa: PLC0415
+    from db.imported import ImportedScene
+    from importers.export import exported, format_of
 
     chosen = format_of(form)
     with open_store() as store:
@@ -135,7 +135,7 @@ def diff_scenes(
     as_json: AsJson = False,
 ) -> None:
     """Show what changed: from SCENE to OTHER, from an earlier version to now, or from what an import replaced."""
-    from db.delta import diff  # noqa: PLC0415
+    from db.delta import diff
 
     if other is None and since is None and not replaced:
         name, at, version = scene.rpartition("@")
@@ -167,7 +167,7 @@ def _graph(store: SceneStore, name: str) -> SceneGraph:
 def print_delta(delta: Delta, *, as_json: bool) -> None:
     """A Delta as JSON, or a line a change."""
     if as_json:
-        from db.document import delta_json  # noqa: PLC0415
+        from db.document import delta_json
 
         print_json(json.loads(delta_json(delta)))
         return
@@ -181,7 +181,7 @@ def print_delta(delta: Delta, *, as_json: bool) -> None:
 
 def words(change: Change) -> str:
     """One change as a line for people."""
-    from db import delta as d  # noqa: PLC0415
+    from db import delta as d
 
     match change:
         case d.AddNode(node):

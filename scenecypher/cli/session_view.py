@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
     """Print events as they happen; the last one."""
-    from planner.events import Finished, event_document  # noqa: PLC0415
+    from planner.events import Finished, event_document
 
     console = output()
     with nullcontext() if as_json else console.status("deciding …"):
@@ -34,7 +34,7 @@ def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
 
 def words(event: Event) -> tuple[str, str]:
     """An event's style and line for people."""
-    from planner import events as e  # noqa: PLC0415
+    from planner import events as e
 
     match event:
         case e.Asked() | e.Retrieved() | e.Proposed():
@@ -56,7 +56,7 @@ def words(event: Event) -> tuple[str, str]:
 
 
 def _decided(event: Asked | Retrieved | Proposed) -> tuple[str, str]:
-    from planner import events as e  # noqa: PLC0415
+    from planner import events as e
 
     match event:
         case e.Asked():

@@ -115,7 +115,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check whether a task is done in a scene of the database, by one query; exit code 1 says that it is not."""
-    from planner.goal_check import check_task  # noqa: PLC0415
+    from planner.goal_check import check_task
 
     found = _found(task_id, file)
     if found.task.goal_kind == "question":
@@ -138,14 +138,14 @@ def _check_kind(goal: str | None) -> None:
 
 
 def _of_file(file: Path) -> Listing:
-    from importers.grasif import read_file  # noqa: PLC0415
+    from importers.grasif import read_file
 
     return Listing(list(read_file(file)[1]))
 
 
 def _of_datasets(name: str | None) -> Listing:
     """All tasks of the data set `name`; without a name those of each that is installed."""
-    from importers import datasets  # noqa: PLC0415
+    from importers import datasets
 
     if name is not None:
         return Listing(list(datasets.dataset(name).tasks()))
@@ -162,7 +162,7 @@ def _found(task_id: str, file: Path | None) -> Found:
     """The task of this id, in `file` where one is given. Raises InputError."""
     if file is None:
         return _found_in_datasets(task_id)
-    from importers.grasif import read_file  # noqa: PLC0415
+    from importers.grasif import read_file
 
     scene, tasks = read_file(file)
     known = {task.id: task for task in tasks}
@@ -173,7 +173,7 @@ def _found(task_id: str, file: Path | None) -> Found:
 
 
 def _found_in_datasets(task_id: str) -> Found:
-    from importers import datasets  # noqa: PLC0415
+    from importers import datasets
 
     dataset, task = datasets.task(task_id)
     within = task_id.partition("/")[2]
@@ -211,7 +211,7 @@ def _counts(listing: Listing) -> dict[str, dict[str, int]]:
 
 
 def _document(found: Found) -> dict[str, Any]:
-    from db.condition import condition_document  # noqa: PLC0415
+    from db.condition import condition_document
 
     task = found.task
     return {
@@ -230,7 +230,7 @@ def _document(found: Found) -> dict[str, Any]:
 
 
 def _goal_lines(task: Task, graph: SceneGraph) -> Iterator[str]:
-    from db.condition import conjuncts, explain  # noqa: PLC0415
+    from db.condition import conjuncts, explain
 
     yield from (f"first do: {' or '.join(alternatives)}" for alternatives in task.action_goals)
     if task.has_graph_goal:
