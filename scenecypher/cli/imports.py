@@ -168,8 +168,8 @@ def _of_level(level: str, seeds: Sequence[int]) -> Iterator[Source]:
 def _of_subset(subset: str, only: str | None) -> Iterator[Source]:
     found = _SUBSETS.get(subset)
     if found is None:
-        hint = did_you_mean(subset[:60], tuple(_SUBSETS)) or f"; give --subset {', '.join(_SUBSETS)}"
-        raise InputError(f"no subset {subset[:60]!r} is known{hint}")
+        hint = did_you_mean(subset[:60], tuple(_SUBSETS))
+        raise InputError(f"no subset {subset[:60]!r} is known{hint}; give one of {', '.join(_SUBSETS)}")
     return found(only)
 
 

@@ -76,9 +76,15 @@ def test_one_file_of_many(command: Command, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "give either the PATH of GraSIF files or --subset behavior-1k"),
-        (("x.json", "--subset", "behavior-1k"), "give either the PATH of GraSIF files or --subset behavior-1k"),
-        (("--subset", "sayplan"), "no subset 'sayplan' is known; give --subset behavior-1k"),
+        ((), "give either the PATH of GraSIF files or a --subset: sayplan-office, behavior-1k"),
+        (
+            ("x.json", "--subset", "behavior-1k"),
+            "give either the PATH of GraSIF files or a --subset: sayplan-office, behavior-1k",
+        ),
+        (
+            ("--subset", "sayplan"),
+            "no subset 'sayplan' is known (did you mean 'sayplan-office'?); give one of sayplan-office, ",
+        ),
         (("--subset", "behavior-1k", "--only", "hoe_weed"), "did you mean 'hoe_weeds'"),
         (("--subset", "behavior-1k", "--only", "bottling_wine"), "needs more than inroom, inside, ontop"),
     ],
