@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from itertools import cycle
 from time import perf_counter
 from typing import Final, LiteralString
 from uuid import uuid4
 
 from benchmarks.crowd import crowd
-from benchmarks.frame import Row, compare, median_ms
+from benchmarks.frame import Row, compare
 from benchmarks.home import home
 from benchmarks.writing import OBJECT, moving_by_hand, scene
 from db.catalog import SceneInfo
@@ -21,7 +21,6 @@ from db.delta import AddRelation, Delta, apply
 from db.scene import Relation, SceneGraph
 from db.store import SceneStore
 from planner.actions.simulator import Simulator
-from scenecypher.errors import ActionRefused
 
 AGENT, TABLE = "character_65", "asset_0"
 
@@ -63,12 +62,6 @@ def actions(database: Database) -> Iterator[Row]:
     with scene(store, _reachable(home())) as ours, scene(store, _reachable(home())) as theirs:
         act, same = _acting(store, ours), _acting_by_hand(store, theirs)
         yield compare("act: grab, put on (the same writes by hand)", act, reference=same, limit=1.6)
-        yield Row(
-            "  of it: reading, deciding, without writes (the same writes by hand)",
-            _refusing_ms(store, ours),
-            median_ms(same),
-            1.6,
-        )
 
 
 def sizes(database: Database) -> Iterator[Row]:
@@ -122,17 +115,6 @@ def _acting_by_hand(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
         assert done
 
     return by_hand
-
-
-def _refusing_ms(store: SceneStore, info: SceneInfo) -> float:
-    """An action that is read for and refused: all but the writes and the commit."""
-    simulator = Simulator(store, info, actor="bench")
-
-    def refused() -> None:
-        with suppress(ActionRefused):
-            list(simulator.act(f"grab({TABLE})"))
-
-    return median_ms(refused, warm_up=100)
 
 
 def _among(home: SceneGraph, others: SceneGraph) -> SceneGraph:

@@ -56,11 +56,12 @@ RETURN """
 UNREAD_KIND: Final = "Object"
 """The kind of a node of which only the id was read."""
 
+# A type in WHERE, not as `r:$(row[1])`: the server takes a millisecond less for it.
 WRITE_HEAD: Final[LiteralString] = "MATCH (s:Scene {key: $key})\n"
 WRITE_PARTS: Final[Mapping[str, LiteralString]] = {
     "remove_relations": """
 CALL (s) { UNWIND $remove_relations AS row
-  MATCH (:Entity {scene: $key, id: row[0]})-[r:$(row[1])]->(:Entity {scene: $key, id: row[2]})
+  MATCH (:Entity {scene: $key, id: row[0]})-[r]->(:Entity {scene: $key, id: row[2]}) WHERE type(r) = row[1]
   DELETE r RETURN count(*) AS remove_relations }
 """,
     "remove_nodes": """

@@ -9,7 +9,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, LiteralString, Self, TypeVar
 from urllib.parse import urlsplit
 
-from neo4j import READ_ACCESS, WRITE_ACCESS, GraphDatabase, ManagedTransaction, Session, Transaction, unit_of_work
+from neo4j import (
+    READ_ACCESS,
+    WRITE_ACCESS,
+    GraphDatabase,
+    ManagedTransaction,
+    NotificationDisabledClassification,
+    Session,
+    Transaction,
+    unit_of_work,
+)
 from neo4j.exceptions import ConfigurationError, Neo4jError
 
 from db.faults import first_line, is_memory_limit, memory_exceeded, translated
@@ -76,6 +85,8 @@ class Database:
                 connection_timeout=connect_timeout_s,
                 connection_acquisition_timeout=6 * connect_timeout_s,
                 max_transaction_retry_time=retry_s,
+                # The registry's relation types need not occur in this database: told of each, a query takes longer.
+                notifications_disabled_classifications=[NotificationDisabledClassification.UNRECOGNIZED],
             )
         except (ConfigurationError, ValueError) as error:
             raise _unusable(address.uri, first_line(error)) from error
