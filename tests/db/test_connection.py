@@ -288,24 +288,29 @@ def until(holds: Callable[[], bool], *, within_s: float = 30) -> None:
 
 def test_notifications_are_records_of_our_logger(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, logger=OURS):
-        database.read(lambda tx: tx.run("MATCH (n:NoSuchKindOfThing) RETURN n").consume(), timeout_s=10)
+        database.read(lambda tx: tx.run("MATCH (n:Scene) RETURN id(n)").consume(), timeout_s=10)
     records = [record for record in caplog.records if record.name == OURS]
     assert len(records) == 1
-    assert "NoSuchKindOfThing" in records[0].getMessage()
+    assert "id is deprecated" in records[0].getMessage()
 
 
-READ_UNKNOWN_LABEL: Final = """
+def test_what_does_not_occur_yet_is_no_notification(database: Database) -> None:
+    summary = database.read(lambda tx: tx.run("MATCH (n:NoSuchKindOfThing) RETURN n").consume(), timeout_s=10)
+    assert [it for it in summary.gql_status_objects if it.is_notification] == []
+
+
+READ_DEPRECATED: Final = """
 import json, sys
 from db.connection import Address, Database
 
 with Database(Address(**json.load(sys.stdin))) as database:
-    database.read(lambda tx: tx.run("MATCH (n:NoSuchKindOfThing) RETURN n").consume(), timeout_s=10)
+    database.read(lambda tx: tx.run("MATCH (n:Scene) RETURN id(n)").consume(), timeout_s=10)
 """
 
 
 def test_notifications_stay_off_the_terminal_of_a_program_without_logging(address: Address) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", READ_UNKNOWN_LABEL],
+        [sys.executable, "-c", READ_DEPRECATED],
         input=json.dumps(asdict(address)),
         capture_output=True,
         text=True,
