@@ -29,7 +29,7 @@ def identities(
     for placing in placed:
         sighting = observation.sightings[placing.number]
         known = sighting.id if sighting.id in belief else names.get(sighting.name.casefold())
-        if known is not None and known not in barred:
+        if known is not None and known not in barred and _may_be(belief.nodes[known], sighting):
             found[placing.number] = known
             barred.add(known)
     for placing in placed:
@@ -41,6 +41,11 @@ def identities(
                 found[placing.number] = alike
                 barred.add(alike)
     return found
+
+
+def _may_be(node: Node, seen: Sighting) -> bool:
+    """A name may be a mere description ("red ball"): where both positions are known, they must agree with it."""
+    return seen.id == node.id or any(True for _ in _near((node,), seen.position))
 
 
 def _by_name(belief: SceneGraph) -> dict[str, str]:
@@ -64,11 +69,11 @@ def _is_alike(node: Node, seen: Sighting) -> bool:
 
 
 def _near(nodes: Iterable[Node], position: Point | None) -> Iterator[tuple[float, str]]:
-    """How far each is from `position`; none that is too far, and 0 where one of the two is not known."""
+    """How far each is from `position`, none that is too far; where one of the two is not known, just near enough."""
     for node in nodes:
         center = node.properties.get("center")
         if position is None or not isinstance(center, Point):
-            yield 0.0, node.id
+            yield TOLERANCE, node.id
             continue
         away = dist(*_coordinates(position, center))
         if away <= TOLERANCE:

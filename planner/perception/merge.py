@@ -6,16 +6,16 @@ from it, what is seen is added; nothing that was not looked at is touched.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
-from db.delta import Delta, diff
+from db.delta import Delta, apply, diff
 from db.scene import Node, Point, Properties, Relation, SceneGraph
 from db.schema import HOLDING, VOCABULARIES, family
 from planner.perception.matching import identities
 from planner.perception.observation import Observation, Sighting
-from planner.perception.placing import Placing, placings
+from planner.perception.placing import Placing, is_covered, placings
 from scenecypher.errors import UnknownReference, did_you_mean
 
 Kind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unplaced"]
@@ -58,6 +58,16 @@ def merge(belief: SceneGraph, observation: Observation, *, vocabulary: str) -> M
         draft.see(placing, known.get(placing.number))
     draft.miss({placing.number for placing in placed})
     return Merge(diff(belief, SceneGraph.of(draft.nodes.values(), draft.relations)), tuple(draft.findings))
+
+
+def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabulary: str) -> Merge:
+    """Several things looked at in one go, such as all that one picture shows: one Delta. Raises UnknownReference."""
+    after, findings = belief, list[Finding]()
+    for observation in observations:
+        found = merge(after, observation, vocabulary=vocabulary)
+        after = apply(after, found.delta)
+        findings += found.findings
+    return Merge(diff(belief, after), tuple(findings))
 
 
 @dataclass(slots=True)
@@ -133,12 +143,10 @@ class _Draft:
 
     def _believed_here(self) -> Iterator[str]:
         """Movable things that the look would have shown, had they been there."""
-        of = self.observation.of
-        is_place = self.belief.nodes[of].kind == "Place"
-        for node_id in sorted({*self.belief.sources(of, *self.observation.covers)}):
+        of, covers = self.observation.of, self.observation.covers
+        for node_id in sorted({*self.belief.sources(of, *covers)} if covers else ()):
             node = self.belief.nodes[node_id]
-            elsewhere = {*self.belief.targets(node_id, *self._containment)} - {of}
-            hidden = is_place and any(self.belief.nodes[it].kind != "Place" for it in elsewhere)
+            hidden = is_covered(self.belief, node_id, of, containment=self._containment)
             if node.kind == "Object" and not hidden and self._in_view(node):
                 yield node_id
 
@@ -173,7 +181,9 @@ class _Draft:
         return " and ".join(told) or "nowhere"
 
     def _free_id(self, seen: Sighting) -> str:
-        wanted = [name for name in (seen.id, seen.name) if name is not None and name not in self.nodes]
+        """Its own id or name, where that is one word and not taken; else its class with a number."""
+        words = (name for name in (seen.id, seen.name) if name is not None and len(name.split()) == 1)
+        wanted = [name for name in words if name not in self.nodes]
         number = 1
         while not wanted:
             name = f"{seen.class_}_{number}"

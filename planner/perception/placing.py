@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from db.scene import Node
+from db.scene import Node, SceneGraph
 from planner.perception.observation import Observation, Sighting
 
 
@@ -47,3 +47,9 @@ def _told(sightings: Sequence[Sighting], of: Node) -> Iterator[Placing]:
 
 def _names(sighting: Sighting) -> tuple[str, ...]:
     return (sighting.name,) if sighting.id is None else (sighting.name, sighting.id)
+
+
+def is_covered(graph: SceneGraph, thing: str, place: str, *, containment: tuple[str, ...]) -> bool:
+    """Whether a look at `place`, a room, does not show a thing in it: it is in or on something there."""
+    outer = {*graph.targets(thing, *containment)} - {place}
+    return graph.nodes[place].kind == "Place" and any(graph.nodes[it].kind != "Place" for it in outer)

@@ -15,6 +15,7 @@ from db.look import look
 from db.scene import Node, Point, Properties, SceneGraph
 from db.schema import VOCABULARIES
 from planner.perception.observation import Observation, Observer, Sighting
+from planner.perception.placing import is_covered
 from scenecypher.errors import UnknownReference
 
 TRAITS: Final = ("color",)
@@ -33,7 +34,8 @@ def seen(world: SceneGraph, of: str, *, step: int, vocabulary: str) -> Observati
     sightings = []
     for relation in world.incoming.get(of, ()):
         child = world.nodes[relation.source]
-        if relation.type in covers and child.kind == "Object" and not _elsewhere(world, child, node, containment):
+        hidden = is_covered(world, child.id, of, containment=containment)
+        if relation.type in covers and child.kind == "Object" and not hidden:
             sightings.append(_sighting(child, relation.type, of))
     return Observation(of, tuple(_once(sightings)), step, covers, node.states)
 
@@ -45,12 +47,6 @@ def _once(sightings: Sequence[Sighting]) -> Iterator[Sighting]:
         if sighting.id not in told:
             told.add(sighting.id)
             yield sighting
-
-
-def _elsewhere(world: SceneGraph, child: Node, of: Node, containment: tuple[str, ...]) -> bool:
-    """Whether a thing in a place is in or on something there."""
-    outer = [world.nodes[it] for it in world.targets(child.id, *containment) if it != of.id]
-    return of.kind == "Place" and any(it.kind != "Place" for it in outer)
 
 
 def _sighting(node: Node, type_: str, of: str) -> Sighting:
