@@ -23,6 +23,9 @@ Kind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unp
 NEARNESS: Final = ("CLOSE", "FACING")
 """What no longer holds of a thing that is not where it was believed to be."""
 
+CONTRARY: Final = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
+"""What a state rules out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -87,10 +90,7 @@ class _Draft:
 
     def see_itself(self, of: Node) -> None:
         """What was looked at: its own states."""
-        states = self.observation.states
-        if states is not None and Node("x", of.kind, "x", "x", states).states != of.states:
-            self.nodes[of.id] = replace(of, states=states)
-            self._tell("changed", of.id, _difference(of.states, self.nodes[of.id].states))
+        self._restate(of.id, self.observation.states)
 
     def see(self, placing: Placing, known: str | None) -> None:
         """One thing that was seen in or on something."""
@@ -121,7 +121,6 @@ class _Draft:
                 self._tell("absent", node_id, f"believed {was}, not seen there")
 
     def _see_again(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> None:
-        node = self.nodes[node_id]
         if Relation(node_id, *relation) in self.relations:
             self._tell("confirmed", node_id, f"seen {_phrase(relation)}, as believed")
         else:
@@ -129,10 +128,18 @@ class _Draft:
             self._take_away(node_id)
             self._put(node_id, relation)
             self._tell("moved", node_id, f"seen {_phrase(relation)}, believed {was}")
-        if seen.states is not None:
-            self.nodes[node_id] = replace(node, states=seen.states)
-            if self.nodes[node_id].states != node.states:
-                self._tell("changed", node_id, _difference(node.states, self.nodes[node_id].states))
+        self._restate(node_id, seen.states)
+
+    def _restate(self, node_id: str, states: tuple[str, ...] | None) -> None:
+        """Note the states of a node that were seen, if any."""
+        node = self.nodes[node_id]
+        if states is None:
+            return
+        if self.observation.partial_states:
+            states = (*states, *({*node.states} - {CONTRARY.get(state) for state in states}))
+        self.nodes[node_id] = replace(node, states=states)
+        if self.nodes[node_id].states != node.states:
+            self._tell("changed", node_id, _difference(node.states, self.nodes[node_id].states))
 
     def _noted(self, node: Node, seen: Sighting) -> Node:
         facts: dict[str, object] = {**node.properties, **seen.traits, "seen": True, "confidence": seen.confidence}

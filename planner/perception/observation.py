@@ -39,7 +39,8 @@ class Observation:
 
     Of the node itself `states` tells, where it is not None. Things that are believed there and are none of
     `sightings` are absent, as far as the look went: `covers` are the relation types along which it could see (nothing
-    is seen inside what is closed), `cells` the grid cells, where it saw no more than those.
+    is seen inside what is closed), `cells` the grid cells, where it saw no more than those. With `partial_states` the
+    states that are told are not all there are: others are left as they are believed, but for what they rule out.
     """
 
     of: str
@@ -48,6 +49,7 @@ class Observation:
     covers: tuple[str, ...]
     states: tuple[str, ...] | None = None
     cells: frozenset[Cell] | None = None
+    partial_states: bool = False
 
 
 class Observer(Protocol):

@@ -1,0 +1,152 @@
+"""MiniGrid's own egocentric view: which cells of the world it shows, and what stands in them.
+
+The 7 x 7 view is what SG2's BabyAI tasks give an agent; a picture of it is what a vision model is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chat.model import Image
+from db.scene import Node, Point, Properties, SceneGraph
+from importers.babyai_grid import THINGS, Cell, position
+from planner.perception.observation import Observation, Sighting
+from planner.perception.picture import png
+
+TILE_PIXELS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Where the agent stands and where it looks (MiniGrid's direction), with the width of its view in cells."""
+
+    cell: Cell
+    direction: int
+    size: int = 7
+
+    @classmethod
+    def of(cls, env: Any) -> Pose:
+        """The agent's, now."""
+        return cls(position(env), int(env.agent_dir), int(env.agent_view_size))
+
+    def cell_at(self, column: int, row: int) -> Cell:
+        """The cell of the world that a cell of the view shows; the agent stands in the middle of the lowest row."""
+        ahead, aside = self.size - 1 - row, column - self.size // 2
+        (x, y), (forward_x, forward_y) = self.cell, _FORWARD[self.direction]
+        return x + ahead * forward_x - aside * forward_y, y + ahead * forward_y + aside * forward_x
+
+
+_FORWARD: Final[tuple[Cell, ...]] = ((1, 0), (0, 1), (-1, 0), (0, -1))
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """One thing in a view; `id` is the simulator's, where it tells."""
+
+    class_: str
+    color: str
+    cell: Cell
+    states: tuple[str, ...] = ()
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What was in view from `pose`: the cells that nothing hid, but for the agent's own, and the things in them."""
+
+    pose: Pose
+    cells: frozenset[Cell]
+    things: tuple[Thing, ...]
+
+
+def view_of(env: Any, things: Mapping[str, Any] | None = None) -> View:
+    """The simulator's own view, without pictures; `things` are its objects by the ids that it shall tell them by."""
+    ids = {id(thing): node_id for node_id, thing in (things or {}).items()}
+    shown = dict(_shown(env))
+    found = tuple(_thing(thing, cell, ids.get(id(thing))) for cell, thing in shown.items() if _is_thing(thing))
+    return View(Pose.of(env), frozenset(shown), found)
+
+
+def picture_of(env: Any) -> Image:
+    """The same view as a picture, as MiniGrid renders it: what the agent can't see is dark."""
+    pixels = env.get_pov_render(TILE_PIXELS)
+    height, width, _ = pixels.shape
+    return png(pixels.tobytes(), width=width, height=height)
+
+
+def visible_cells(env: Any) -> frozenset[Cell]:
+    """The cells that nothing hides from the agent, as a sensor of distances would tell."""
+    return frozenset(cell for cell, _ in _shown(env))
+
+
+def observations(belief: SceneGraph, view: View, *, step: int) -> tuple[Observation, ...]:
+    """What a view says of each room and door that the belief knows: one observation for each that is in view."""
+    return (*_of_rooms(belief, view, step), *_of_doors(belief, view, step))
+
+
+def _shown(env: Any) -> Iterator[tuple[Cell, Any]]:
+    grid, mask = env.gen_obs_grid()
+    pose = Pose.of(env)
+    for column in range(pose.size):
+        for row in range(pose.size):
+            cell = pose.cell_at(column, row)
+            if mask[column, row] and cell != pose.cell:
+                yield cell, grid.get(column, row)
+
+
+def _is_thing(thing: Any) -> bool:
+    return thing is not None and thing.type in THINGS
+
+
+def _thing(thing: Any, cell: Cell, node_id: str | None) -> Thing:
+    states: tuple[str, ...] = ()
+    if thing.type == "door":
+        states = ("open",) if thing.is_open else ("closed", "locked") if thing.is_locked else ("closed",)
+    return Thing(str(thing.type), str(thing.color), cell, states, node_id)
+
+
+def _of_rooms(belief: SceneGraph, view: View, step: int) -> Iterator[Observation]:
+    for room in sorted(belief.by_kind.get("Place", ())):
+        cells = frozenset(view.cells & _cells_of(belief.nodes[room]))
+        things = [it for it in view.things if it.cell in cells and THINGS[it.class_][0] == "Object"]
+        if cells:
+            sightings = tuple(_sighting(thing, room) for thing in things)
+            yield Observation(room, sightings, step, ("INSIDE",), cells=cells)
+
+
+def _of_doors(belief: SceneGraph, view: View, step: int) -> Iterator[Observation]:
+    doors = {_cell_of(belief.nodes[door]): door for door in belief.by_kind.get("Door", ())}
+    for thing in view.things:
+        if thing.class_ == "door" and thing.cell in doors:
+            yield Observation(doors[thing.cell], (), step, (), states=thing.states)
+
+
+def _sighting(thing: Thing, room: str) -> Sighting:
+    return Sighting(
+        f"{thing.color} {thing.class_}",
+        thing.class_,
+        ("INSIDE", room),
+        thing.states,
+        THINGS[thing.class_][1],
+        thing.id,
+        position=Point(*thing.cell),
+        traits=Properties({"color": thing.color}),
+    )
+
+
+def _cell_of(node: Node) -> Cell | None:
+    center = node.properties.get("center")
+    return (round(center.x), round(center.y)) if isinstance(center, Point) else None
+
+
+def _cells_of(room: Node) -> frozenset[Cell]:
+    """The cells within a room's walls; none of a place whose measures are not known, as of the root."""
+    facts = room.properties
+    match facts.get("center"), facts.get("size_x"), facts.get("size_y"):
+        case Point(x=x, y=y), int(width) | float(width), int(height) | float(height):
+            left, top = round(x - (width - 1) / 2), round(y - (height - 1) / 2)
+            inside = range(left + 1, round(left + width - 1)), range(top + 1, round(top + height - 1))
+            return frozenset((column, row) for column in inside[0] for row in inside[1])
+    return frozenset()

@@ -1,0 +1,66 @@
+"""MiniGrid's view read from its picture by a vision-language model, cell by cell; described first, then parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, Field
+
+from chat import Image, Model, Usage
+from importers.babyai_grid import Cell
+from planner.perception.grid_view import Pose, Thing, View
+from planner.perception.vision import describe, parse
+
+Color: TypeAlias = Literal["red", "green", "blue", "purple", "yellow", "grey"]
+
+DESCRIBE: Final = """\
+This picture shows a grid of {size} by {size} square cells, seen from above. Columns are counted from the left and rows \
+from the top, both from 0. The red triangle at column {middle}, row {last} is you; you look up. Grey cells are walls.
+Say for each key, ball, box, door, goal (a green square) and lava (an orange one) in which column and row it is, and of \
+what colour; of a door too whether it is open (a thin frame), closed (with a round knob), or locked (with a keyhole)."""
+
+PARSE: Final = """\
+A picture of a grid of {size} by {size} cells was described so:
+---
+{description}
+---
+List each key, ball, box, door, goal and lava that it names, with column and row as they stand there.
+"state" is a door's; null for all else. Add nothing that the description does not say."""
+
+
+class SeenCell(BaseModel):
+    """One thing in a reply."""
+
+    kind: Literal["key", "ball", "box", "door", "goal", "lava"]
+    color: Color | None
+    column: Annotated[int, Field(ge=0)]
+    row: Annotated[int, Field(ge=0)]
+    state: Literal["open", "closed", "locked"] | None
+
+
+class Cells(BaseModel):
+    """A reply: all that the picture shows."""
+
+    things: Annotated[list[SeenCell], Field(max_length=500)]
+
+
+def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[Cell]) -> tuple[View, Usage]:
+    """The view in a picture that was taken from `pose`; `visible` are the cells that nothing hides, as sensors tell.
+
+    What a reply puts elsewhere than into a visible cell, and a second thing in one cell, counts for nothing.
+    Raises ReplyRejected, ModelUnavailable.
+    """
+    frame = {"size": pose.size, "middle": pose.size // 2, "last": pose.size - 1}
+    description, described = describe(model, image, DESCRIBE.format_map(frame))
+    cells, parsed = parse(model, PARSE.format(**frame, description=description), Cells)
+    found = {thing.cell: thing for thing in reversed([*_things(cells, pose)]) if thing.cell in visible}
+    return View(pose, visible, tuple(found[cell] for cell in sorted(found))), described + parsed
+
+
+def _things(cells: Cells, pose: Pose) -> Iterator[Thing]:
+    for seen in cells.things:
+        cell = pose.cell_at(seen.column, seen.row)
+        states = {"open": ("open",), "closed": ("closed",), "locked": ("closed", "locked")}.get(seen.state or "", ())
+        if seen.color is not None or seen.kind in {"goal", "lava"}:
+            yield Thing(seen.kind, seen.color or "", cell, states)

@@ -1,0 +1,101 @@
+"""What is known before a picture is taken, and what the names are that a picture is described with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from db.scene import NO_PROPERTIES, Node, Properties, SceneGraph
+from db.schema import VOCABULARIES, family
+from planner.actions.babyai import COLORS
+from scenecypher.errors import UnknownReference, did_you_mean
+
+NUMBERED: Final = re.compile(r"[-_ ]?\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class What:
+    """What sort of thing a name means."""
+
+    class_: str
+    affordances: tuple[str, ...] = ()
+    traits: Properties = NO_PROPERTIES
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is believed of a node that is looked at, as a model is told it.
+
+    `names` are all things' names, `priors` those believed on or in the node; `things` are what each name, id and class
+    (casefolded) means, and `fixed` the names of what can't lie on anything.
+    """
+
+    id: str
+    name: str
+    states: tuple[str, ...]
+    names: tuple[str, ...]
+    priors: tuple[str, ...]
+    things: dict[str, What]
+    fixed: frozenset[str]
+    colored: bool = False
+
+    def is_itself(self, name: str) -> bool:
+        """Whether a name means the node that is looked at."""
+        return name.strip().casefold() in {self.id.casefold(), self.name.casefold()}
+
+
+def known_of(belief: SceneGraph, of: str, *, vocabulary: str) -> Known:
+    """What a belief tells of a node. Raises UnknownReference where it has no such node."""
+    node = belief.nodes.get(of)
+    if node is None:
+        msg = f"no node {of[:100]!r} to look at{did_you_mean(of[:100], tuple(belief.nodes))}; use the id of a node"
+        raise UnknownReference(msg)
+    objects = [belief.nodes[it] for it in belief.by_kind.get("Object", ())]
+    containment = VOCABULARIES[vocabulary].containment
+    below = belief.reaching(of, *containment)
+    return Known(
+        id=node.id,
+        name=node.name,
+        states=node.states,
+        names=_names(objects, but=node.id),
+        priors=_names([it for it in objects if it.id in below], but=node.id),
+        things=_meanings(objects),
+        fixed=frozenset(word for it in belief.nodes.values() if it.kind != "Object" for word in _words(it)),
+        colored=family(vocabulary) == "babyai",
+    )
+
+
+def knowing(load: Callable[[], SceneGraph], *, vocabulary: str) -> Callable[[str], Known]:
+    """`known_of` the graph as it is whenever a node is looked at."""
+    return lambda of: known_of(load(), of, vocabulary=vocabulary)
+
+
+def named(name: str, known: Known) -> What:
+    """What a name means: a known thing, else a class, maybe in the plural, without a number at its end."""
+    words = name.strip().casefold()
+    color, _, rest = words.partition(" ")
+    if known.colored and color in COLORS and rest:
+        what = named(rest, known)
+        return What(what.class_, what.affordances, Properties({"color": color}))
+    bare = NUMBERED.sub("", words)
+    for form in (words, bare, bare.removesuffix("s"), bare.removesuffix("es")):
+        if form in known.things:
+            return known.things[form]
+    return What(bare or words)
+
+
+def _names(nodes: list[Node], *, but: str) -> tuple[str, ...]:
+    return tuple(sorted({node.name for node in nodes if node.id != but}))
+
+
+def _words(node: Node) -> tuple[str, str]:
+    return node.id.casefold(), node.name.casefold()
+
+
+def _meanings(objects: list[Node]) -> dict[str, What]:
+    """Classes first, so that a thing's own name says what it is, whatever classes are called."""
+    ordered = sorted(objects, key=lambda node: node.id)
+    classes = {node.class_.casefold(): What(node.class_, node.affordances) for node in ordered}
+    return classes | {word: What(node.class_, node.affordances) for node in ordered for word in _words(node)}

@@ -1,0 +1,57 @@
+"""Pictures as files and as bytes: read as they are, and written from pixels."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from struct import pack
+from typing import Final
+
+from chat.model import Image
+from scenecypher.errors import InputError
+
+LARGEST: Final = 20_000_000
+"""Bytes of a picture at most: services take no more."""
+
+_SIGNATURES: Final = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+)
+
+
+def read_picture(file: Path) -> Image:
+    """The picture in a file, its bytes as they are. Raises InputError for what is no PNG, JPEG, GIF or WebP."""
+    try:
+        size = file.stat().st_size
+        data = file.read_bytes() if size <= LARGEST else b""
+    except OSError as error:
+        msg = f"{file}: can't be read ({error.strerror}); give the path of a picture"
+        raise InputError(msg) from error
+    if size > LARGEST:
+        msg = f"{file}: a picture of {size:,} bytes is too large; give one of at most {LARGEST:,}"
+        raise InputError(msg)
+    return Image(data, _media_type(data, file))
+
+
+def png(rgb: bytes, *, width: int, height: int) -> Image:
+    """Rows of red, green and blue bytes as a PNG (RFC 2083), without a library for pictures."""
+    stride = 3 * width
+    rows = b"".join(b"\0" + rgb[start : start + stride] for start in range(0, height * stride, stride))
+    header = pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    return Image(_SIGNATURES[0][0] + b"".join(_chunk(*chunk) for chunk in chunks), "image/png")
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return pack(">I", len(data)) + kind + data + pack(">I", zlib.crc32(kind + data))
+
+
+def _media_type(data: bytes, file: Path) -> str:
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    for signature, media_type in _SIGNATURES:
+        if data.startswith(signature):
+            return media_type
+    msg = f"{file}: this is no picture that a model can be shown; give a PNG, JPEG, GIF or WebP file"
+    raise InputError(msg)

@@ -1,0 +1,157 @@
+"""An observer with eyes: a vision-language model describes a picture, and its words are parsed into what was seen.
+
+Two stages, since models asked for a form at once are apt to say that they can't see the picture (LookPlanGraph,
+section IV-D and the appendix on prompts). Its form has no counts: `count` is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal, Protocol, TypeAlias, TypeVar
+
+from pydantic import BaseModel, Field
+
+from chat import Image, Message, Model, Request, Usage, ask_for, clean
+from planner.perception.naming import Known, named
+from planner.perception.observation import Observation, Sighting
+from scenecypher.errors import ReplyRejected
+
+ATTEMPTS: Final = 3
+CONFIDENCE: Final = 0.8
+"""What a picture's reading counts beside a simulator's truth, which is 1: models give no number of their own."""
+
+State: TypeAlias = Literal["open", "closed", "turned_on", "turned_off"]
+STATES: Final = {"open": "open", "closed": "closed", "turned_on": "on", "turned_off": "off"}
+RELATIONS: Final = {"ontop_of": "ON", "inside_of": "INSIDE"}
+"""The form's words and the graph's."""
+
+DESCRIBE: Final = """\
+Look at this picture of {name}. Say in words which things are on top of it or inside it: for each of what, and whether \
+on top or inside; and how many there are where several are alike.
+Say too whether what can be opened or switched on ({name} included) is open or closed, on or off.
+Where one of these names fits, use it: {names}.
+Seen there earlier: {priors}. Any of it may be gone by now, and other things may be there: tell only what you see."""
+
+PARSE: Final = """\
+A picture of {name} was described so:
+---
+{description}
+---
+List the things that are on or in {name}, or on or in one another there.
+- "name": one of the possible names where one fits, each at most once; else a short singular noun.
+- "count": how many of them there are; 1 for a thing with a name of its own.
+- "relation" and "related_to": what the thing is ontop_of or inside_of, {name} or another thing in the list; both null \
+where the description does not say.
+- "states": those of open, closed, turned_on, turned_off that the description says; else empty.
+- For {name} itself: an entry with that name, its relation and related_to null, only if its state is described.
+Add nothing that the description does not say.
+Possible names: {names}."""
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+class Camera(Protocol):
+    """Takes pictures of the world."""
+
+    def picture(self, of: str) -> Image:
+        """What stands before the agent when it looks at a node. Raises InputError where no picture can be had."""
+        ...
+
+
+class SeenThing(BaseModel):
+    """One thing, or several alike, in a reply."""
+
+    name: str = Field(min_length=1, max_length=200)
+    count: int = Field(ge=1, le=100)
+    relation: Literal["ontop_of", "inside_of"] | None
+    related_to: str | None
+    states: list[State]
+
+
+class Subgraph(BaseModel):
+    """A reply: all that a picture shows of one node."""
+
+    objects: Annotated[list[SeenThing], Field(max_length=500)]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a model made of one picture: the observation, its own words, and what they cost."""
+
+    observation: Observation
+    description: str
+    usage: Usage = field(default_factory=Usage)
+
+
+class VisionObserver:
+    """Sees through a camera with a model's eyes; `known` tells what is believed of a node. `usage` counts tokens."""
+
+    def __init__(self, model: Model, camera: Camera, known: Callable[[str], Known]) -> None:
+        self.usage = Usage()
+        self._model, self._camera, self._known = model, camera, known
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        """Take a picture and read it. Raises UnknownReference, InputError, ReplyRejected, ModelUnavailable."""
+        known = self._known(of)
+        reading = read_image(self._model, self._camera.picture(of), known, step=step)
+        self.usage += reading.usage
+        return reading.observation
+
+
+def read_image(model: Model, image: Image, known: Known, *, step: int) -> Reading:
+    """What a picture shows of a node. Raises ReplyRejected, ModelUnavailable."""
+    description, described = describe(model, image, _describing(known))
+    subgraph, parsed = parse(model, _parsing(known, description), Subgraph)
+    return Reading(_observation(subgraph, known, step), description, described + parsed)
+
+
+def describe(model: Model, image: Image, prompt: str) -> tuple[str, Usage]:
+    """The first stage: the picture in the model's own words. Raises ReplyRejected where it says nothing."""
+    reply = model.reply(Request((Message("user", prompt, (image,)),)))
+    text = clean(reply.text).strip()
+    if not text or reply.finish == "refusal":
+        msg = "the model said nothing about the picture; try again, or choose a model that takes pictures"
+        tokens = reply.usage.prompt_tokens, reply.usage.completion_tokens
+        raise ReplyRejected(msg, reply=reply.text, prompt_tokens=tokens[0], completion_tokens=tokens[1])
+    return text, reply.usage
+
+
+def parse(model: Model, prompt: str, form: type[Form]) -> tuple[Form, Usage]:
+    """The second stage: the words as a form; the picture is not sent again. Raises ReplyRejected."""
+    return ask_for(model, (Message("user", prompt),), form, attempts=ATTEMPTS)
+
+
+def _describing(known: Known) -> str:
+    return DESCRIBE.format(name=known.name, names=_listed(known.names), priors=_listed(known.priors))
+
+
+def _parsing(known: Known, description: str) -> str:
+    return PARSE.format(name=known.name, names=_listed(known.names), description=description)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "none"
+
+
+def _observation(subgraph: Subgraph, known: Known, step: int) -> Observation:
+    itself = [it for it in subgraph.objects if known.is_itself(it.name)]
+    states = tuple(sorted({STATES[state] for it in itself for state in it.states}))
+    sightings = [
+        _sighting(it, known) for it in subgraph.objects if not known.is_itself(it.name) for _ in range(it.count)
+    ]
+    inside = any(it.support is not None and it.support[0] == "INSIDE" for it in sightings)
+    shut = "closed" in states or ("closed" in known.states and "open" not in states)
+    covers = ("ON",) if shut and not inside else ("INSIDE", "ON")
+    return Observation(known.id, tuple(sightings), step, covers, states or None, partial_states=True)
+
+
+def _sighting(seen: SeenThing, known: Known) -> Sighting:
+    """What is known to be fixed is no thing on or in another: it stays unplaced."""
+    what = named(seen.name, known)
+    placed = seen.relation is not None and seen.related_to and seen.name.casefold() not in known.fixed
+    support = (RELATIONS[seen.relation], seen.related_to) if placed and seen.relation and seen.related_to else None
+    states = tuple(sorted({STATES[state] for state in seen.states})) or None
+    return Sighting(
+        seen.name.strip(), what.class_, support, states, what.affordances, traits=what.traits, confidence=CONFIDENCE
+    )
