@@ -77,6 +77,9 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens)
 
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(self.prompt_tokens - other.prompt_tokens, self.completion_tokens - other.completion_tokens)
+
     @property
     def total_tokens(self) -> int:
         """Prompt and completion together."""

@@ -97,8 +97,7 @@ class Believing(Simulator):
             except UnknownReference:
                 continue
             seen += look.seen
-        reasons = refusal.reasons if isinstance(refusal, ActionRefused) else (str(refusal),)
-        return Disagreed(str(call), reasons, tuple(seen))
+        return Disagreed(str(call), refusal.reasons, tuple(seen))
 
 
 def _places(belief: SceneGraph, call: Call, containment: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -11,12 +12,12 @@ Outcome: TypeAlias = Literal["done", "given_up", "infeasible", "steps", "tokens"
 """How a session ends: the method says so, or a budget is spent."""
 
 Cause: TypeAlias = Literal[
-    "missing", "affordance", "already", "unknown", "no_action", "world", "conflict", "reply", "question"
+    "missing", "affordance", "already", "unknown", "no_action", "world", "conflict", "reply", "question", "call"
 ]
 """Why something is refused.
 
 A requirement's fault; a word that names no node; no such action; the world is not as believed; the scene changed
-meanwhile; a reply that can't be read; a question that can't be answered.
+meanwhile; a reply that can't be read; a question that can't be answered; a tool's call that can't be.
 """
 
 
@@ -38,6 +39,43 @@ class Retrieved:
     answer: str
     cypher: str | None
     usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The method uses one of the session's tools."""
+
+    step: int
+    tool: str
+    arguments: Mapping[str, Any]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a tool gave."""
+
+    step: int
+    tool: str
+    answer: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A thought that is a turn of its own: nothing happens."""
+
+    step: int
+    thought: str
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """The method gives a whole solution, whose actions are proposed one after the other from here on."""
+
+    step: int
+    actions: tuple[str, ...]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +127,23 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class Remembered:
+    """The end of a decision's turn, with all that the method may know of it later: a session can go on from there.
+
+    `decision` is as `planner.method.decision_document` writes it, None where the reply could not be understood; `usage`
+    is what the turn cost, `infeasible` the count of refusals in a row after it.
+    """
+
+    step: int
+    decision: Mapping[str, Any] | None
+    feedback: str
+    done: tuple[str, ...]
+    refused: bool
+    infeasible: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The end: how, after how many decisions and committed actions, at the cost of how many tokens and seconds."""
 
@@ -100,7 +155,21 @@ class Finished:
     seconds: float
 
 
-Event: TypeAlias = Asked | Retrieved | Proposed | Corrected | Acted | Observed | Refused | Finished
+Event: TypeAlias = (
+    Asked
+    | Retrieved
+    | Called
+    | Answered
+    | Thought
+    | Solved
+    | Proposed
+    | Corrected
+    | Acted
+    | Observed
+    | Refused
+    | Remembered
+    | Finished
+)
 
 
 def event_document(event: Event) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from db.verdict import judge
 from planner.actions.simulator import Simulator
 from planner.actions.vocabularies import action_list
 from planner.session import ends
-from scenecypher.errors import ActionRefused, RejectedError
+from scenecypher.errors import RejectedError
 
 CHARACTERS: Final = string.ascii_letters + string.digits + string.punctuation + " \n"
 """What a text is made of; other characters stand escaped, as in Python."""
@@ -77,8 +77,8 @@ class SceneEnv(Env[str, str]):
         try:
             done += [step.action for step in self._simulator.act(action)]
         except RejectedError as refused:
-            reasons = refused.reasons if isinstance(refused, ActionRefused) else (str(refused),)
-            return f"refused: {'; '.join(reasons)}", {"carried_out": done, "reasons": list(reasons)}, False
+            told = {"carried_out": done, "reasons": [*refused.reasons]}
+            return f"refused: {'; '.join(refused.reasons)}", told, False
         return f"carried out: {', '.join(done)}", {"carried_out": done, "reasons": []}, ends(action)
 
     def _observe(self, text: str) -> str:

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Protocol, Self, TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, Protocol, Self, TypeAlias
 
 from chat.model import Usage
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Find something out about the scene first."""
+    """Find something out about the scene first, in words: the session's asker (the retriever) answers."""
 
     question: str
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Use one of the session's tools, such as ``expand`` with ``{"node_id": "kitchen"}``; it changes nothing."""
+
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    """A thought that is a turn of its own (ReAct): nothing happens."""
+
+    thought: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +39,19 @@ class Act:
 
     action: str
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Solve:
+    """The whole solution, which ends the session: carried out action by action, what is refused being skipped.
+
+    That is the papers' static setting (SG2, section IV-A). Not `final`, the first refusal stops it and is told the
+    method, which may solve anew: a stepwise execution of ours.
+    """
+
+    actions: tuple[str, ...]
+    reason: str = ""
+    final: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +68,51 @@ class GiveUp:
     reason: str = ""
 
 
-Decision: TypeAlias = Ask | Act | Done | GiveUp
+Decision: TypeAlias = Ask | Call | Think | Act | Solve | Done | GiveUp
+DECISIONS: Final[Mapping[str, type[Decision]]] = {
+    "ask": Ask,
+    "call": Call,
+    "think": Think,
+    "act": Act,
+    "solve": Solve,
+    "done": Done,
+    "give_up": GiveUp,
+}
+"""Each decision by the word that a session's log has for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A decision and what became of it, in words. None: the reply could not be understood."""
+    """A decision (None: the reply could not be understood), and in words what became of it.
+
+    `done` are the actions that were carried out, inserted ones too; `refused` is whether something was not.
+    """
 
     decision: Decision | None
     feedback: str
+    done: tuple[str, ...] = ()
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a method may know: the task, the actions there are, the scene's schema (never its graph), and its turns."""
+    """What a method may know: the task, the actions there are, and its turns.
+
+    `schema` is the scene's schema text. `view` is what the method is shown of the graph as it is now, which the session
+    renews before each decision; it is empty for the methods that are shown the schema only.
+    """
 
     instruction: str
     actions: str
     schema: str
     turns: tuple[Turn, ...] = ()
+    view: str = ""
 
-    def remember(self, decision: Decision | None, feedback: str) -> Self:
+    def remember(
+        self, decision: Decision | None, feedback: str, *, done: tuple[str, ...] = (), refused: bool = False
+    ) -> Self:
         """With one turn more."""
-        return replace(self, turns=(*self.turns, Turn(decision, feedback)))
+        return replace(self, turns=(*self.turns, Turn(decision, feedback, done, refused)))
 
 
 class Method(Protocol):
@@ -69,3 +121,16 @@ class Method(Protocol):
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """The next decision, and what it cost. Raises ReplyRejected where the model's reply means nothing."""
         ...
+
+
+def decision_document(decision: Decision) -> dict[str, Any]:
+    """A decision as plain JSON values, its word under ``decision``."""
+    word = next(word for word, type_ in DECISIONS.items() if isinstance(decision, type_))
+    return {"decision": word, **asdict(decision)}
+
+
+def decision_of(document: Mapping[str, Any]) -> Decision:
+    """The decision that `decision_document` made a document of."""
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in document.items()}
+    kind: Callable[..., Decision] = DECISIONS[str(values.pop("decision"))]
+    return kind(**values)

@@ -1,11 +1,11 @@
-"""The loop: a method decides, the session asks, acts and tells; a generator of immutable events."""
+"""The loop: a method decides, the session asks, calls, acts and tells; a generator of immutable events."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, assert_never
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias, assert_never
 
 from chat.model import Usage
 from db.catalog import SceneInfo
@@ -13,10 +13,13 @@ from planner.actions.execution import Infeasible
 from planner.actions.simulator import Simulator
 from planner.actions.text import parse
 from planner.actions.vocabularies import DONE
+from planner.budget import Budget, Spent
 from planner.environment import Disagreed
 from planner.events import (
     Acted,
+    Answered,
     Asked,
+    Called,
     Cause,
     Corrected,
     Event,
@@ -25,14 +28,19 @@ from planner.events import (
     Outcome,
     Proposed,
     Refused,
+    Remembered,
     Retrieved,
+    Solved,
+    Thought,
 )
-from planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Method
+from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Method, Solve, Think, decision_document
+from planner.toolbox import NO_TOOLS, Toolbox
 from retriever.retrieval import Retrieval
 from scenecypher.errors import ActionRefused, RejectedError, ReplyRejected, UnknownReference
 
-INFEASIBLE: Final = 3
-"""Proposals in a row that could not be carried out, before a session ends (LookPlanGraph, section IV-A)."""
+View: TypeAlias = Callable[[Memory], str]
+"""What a method is shown of the graph as it is now: text."""
+Ending: TypeAlias = tuple[Outcome, str]
 
 
 class Asker(Protocol):
@@ -44,42 +52,27 @@ class Asker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """What a session may spend: decisions, proposals refused in a row, tokens, seconds (None: any)."""
+class Result:
+    """What became of a decision: what is spent after it, what the method is told, and whether that ends the session.
 
-    steps: int = 30
-    infeasible: int = INFEASIBLE
-    tokens: int | None = None
-    seconds: float | None = None
+    `done` are the actions that were carried out; `refused` is whether something was not.
+    """
+
+    spent: Spent
+    feedback: str = ""
+    done: tuple[str, ...] = ()
+    refused: bool = False
+    ending: Ending | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What a session has spent so far."""
-
-    steps: int = 0
-    actions: int = 0
-    refused: int = 0
-    usage: Usage = field(default_factory=Usage)
-
-    def over(self, budget: Budget, seconds: float) -> tuple[Outcome, str] | None:
-        """Which budget is spent, in words; None where there is something left of each."""
-        if self.refused >= budget.infeasible:
-            return "infeasible", f"{self.refused} proposals in a row could not be carried out"
-        if self.steps >= budget.steps:
-            return "steps", f"the limit of {budget.steps} steps is reached"
-        if budget.tokens is not None and self.usage.total_tokens >= budget.tokens:
-            return "tokens", f"the limit of {budget.tokens:,} tokens is reached"
-        if budget.seconds is not None and seconds >= budget.seconds:
-            return "seconds", f"the limit of {budget.seconds:g} s is reached"
-        return None
+Turning: TypeAlias = Generator[Event, None, Result]
 
 
 class Session:
-    """One task in one scene: `simulator` acts on it, `asker` answers questions about it, `method` decides.
+    """One task in one scene: `simulator` acts on it, `asker` and `tools` tell about it, `method` decides.
 
-    Without `reprompt` a method is not told that an action was infeasible, and may go on for all that: what names no
-    node or action is still told.
+    `view` is what the method is shown of the graph before each decision. Without `reprompt` a method is not told that
+    an action was infeasible, and may go on for all that: what names no node or action is still told.
     """
 
     def __init__(
@@ -88,100 +81,150 @@ class Session:
         simulator: Simulator,
         asker: Asker,
         *,
+        tools: Toolbox = NO_TOOLS,
+        view: View | None = None,
         budget: Budget | None = None,
         reprompt: bool = True,
     ) -> None:
         self._method, self._simulator, self._asker = method, simulator, asker
+        self._tools, self._view = tools, view
         self._budget, self._reprompt = budget or Budget(), reprompt
 
-    def run(self, memory: Memory) -> Iterator[Event]:
+    def run(self, memory: Memory, *, spent: Spent | None = None) -> Iterator[Event]:
         """Carry out `memory.instruction`: events as they happen, Finished last. Only rejections are told the method.
 
-        Each action is one committed transaction: stopping the generator anywhere leaves nothing half-written.
-        Raises ServiceError where the database or the model service fails.
+        `spent` is what was spent on the turns that `memory` holds already. Each action is one committed transaction:
+        stopping the generator anywhere leaves nothing half-written. Raises ServiceError where the database or the model
+        service fails.
         """
-        spent, began = Spent(), time.monotonic()
+        spent, began = spent or Spent(), time.monotonic()
         while True:
             over = spent.over(self._budget, time.monotonic() - began)
             if over is None:
-                decision, memory, spent = yield from self._turn(memory, spent)
-                over = ended_by(decision)
+                memory, spent, over = yield from self._turn(memory, spent)
             if over is not None:
                 outcome, reason = over
                 seconds = time.monotonic() - began
                 yield Finished(outcome, reason, spent.steps, spent.actions, spent.usage, seconds)
                 return
 
-    def _turn(self, memory: Memory, spent: Spent) -> Generator[Event, None, tuple[Decision | None, Memory, Spent]]:
+    def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, Ending | None]]:
         """One decision and what becomes of it."""
-        step = spent.steps + 1
-        spent = replace(spent, steps=step)
+        spent = replace(before, steps=before.steps + 1)
+        if self._view is not None:
+            memory = replace(memory, view=self._view(memory))
+        decision: Decision | None = None
         try:
             decision, usage = self._method.decide(memory)
         except ReplyRejected as rejected:
-            yield Refused(step, "", "reply", (str(rejected),))
-            lost = Usage(rejected.prompt_tokens, rejected.completion_tokens)
-            spent = replace(spent, refused=spent.refused + 1, usage=spent.usage + lost)
-            return None, memory.remember(None, str(rejected)), spent
-        spent = replace(spent, usage=spent.usage + usage)
+            result = yield from _unreadable(rejected, spent)
+        else:
+            result = yield from self._carry_out(decision, replace(spent, usage=spent.usage + usage))
+        spent, document = result.spent, None if decision is None else decision_document(decision)
+        cost = spent.usage - before.usage
+        yield Remembered(spent.steps, document, result.feedback, result.done, result.refused, spent.refused, cost)
+        memory = memory.remember(decision, result.feedback, done=result.done, refused=result.refused)
+        return memory, spent, result.ending
+
+    def _carry_out(self, decision: Decision, spent: Spent) -> Turning:
         match decision:
             case Ask():
-                feedback, spent = yield from self._ask(decision, spent)
+                return (yield from self._ask(decision, spent))
+            case Call():
+                return (yield from self._call(decision, spent))
             case Act():
-                actions = spent.actions
-                feedback, spent = yield from self._act(decision, spent)
-                if spent.actions > actions and ends(decision.action):
-                    decision = Done(decision.reason)
-            case Done() | GiveUp():
-                feedback = ""
+                return (yield from self._act(decision, spent))
+            case Solve():
+                return (yield from self._solve(decision, spent))
+            case Think(thought):
+                yield Thought(spent.steps, thought)
+                return Result(spent, "OK.")
+            case Done(reason) | GiveUp(reason):
+                outcome: Outcome = "done" if isinstance(decision, Done) else "given_up"
+                return Result(spent, ending=(outcome, reason))
             case _:
                 assert_never(decision)
-        return decision, memory.remember(decision, feedback), spent
 
-    def _ask(self, decision: Ask, spent: Spent) -> Generator[Event, None, tuple[str, Spent]]:
+    def _ask(self, decision: Ask, spent: Spent) -> Turning:
         yield Asked(spent.steps, decision.question, decision.reason)
         try:
             found = self._asker.ask(decision.question, self._simulator.scene)
         except RejectedError as rejected:
             yield Refused(spent.steps, "", "question", (str(rejected),))
-            return str(rejected), replace(spent, refused=spent.refused + 1)
+            return _told_refusal(rejected, spent)
         yield Retrieved(spent.steps, decision.question, found.answer, found.cypher, found.usage)
-        return found.answer, replace(spent, usage=spent.usage + found.usage)
+        return Result(replace(spent, usage=spent.usage + found.usage), found.answer)
 
-    def _act(self, decision: Act, spent: Spent) -> Generator[Event, None, tuple[str, Spent]]:
+    def _call(self, decision: Call, spent: Spent) -> Turning:
+        yield Called(spent.steps, decision.tool, decision.arguments, decision.reason)
+        try:
+            answer = self._tools.call(decision.tool, decision.arguments)
+        except RejectedError as rejected:
+            yield Refused(spent.steps, decision.tool, "call", (str(rejected),))
+            return _told_refusal(rejected, spent)
+        yield Answered(spent.steps, decision.tool, answer.text, answer.usage)
+        return Result(replace(spent, refused=0, usage=spent.usage + answer.usage), answer.text)
+
+    def _act(self, decision: Act, spent: Spent) -> Turning:
         """Carry out an action with its corrections. Any action that was executed sets the count of refusals back."""
         yield Proposed(spent.steps, decision.action, decision.reason)
         told: list[str] = []
+        done: list[str] = []
         try:
-            for done in self._simulator.act(decision.action):
+            for step in self._simulator.act(decision.action):
                 spent = replace(spent, actions=spent.actions + 1, refused=0)
-                if done.because is None:
-                    yield Acted(spent.steps, done.action, done.version, len(done.delta))
-                    told.append(f"{done.action} was carried out")
+                done.append(step.action)
+                if step.because is None:
+                    yield Acted(spent.steps, step.action, step.version, len(step.delta))
+                    told.append(f"{step.action} was carried out")
                 else:
-                    yield Corrected(spent.steps, done.action, done.because, done.version)
-                    told.append(f"{done.action} was carried out first, since {done.because}")
-                if done.seen:
-                    yield Observed(spent.steps, done.action, done.seen)
-                    told += done.seen
+                    yield Corrected(spent.steps, step.action, step.because, step.version)
+                    told.append(f"{step.action} was carried out first, since {step.because}")
+                if step.seen:
+                    yield Observed(spent.steps, step.action, step.seen)
+                    told += step.seen
         except RejectedError as rejected:
-            reasons = rejected.reasons if isinstance(rejected, ActionRefused) else (str(rejected),)
-            yield Refused(spent.steps, decision.action, cause_of(rejected), reasons)
+            yield Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
             if self._reprompt or not isinstance(rejected, Infeasible):
-                told.append(f"{decision.action} was refused: {'; '.join(reasons)}")
+                told.append(f"{decision.action} was refused: {'; '.join(rejected.reasons)}")
                 spent = replace(spent, refused=spent.refused + 1)
-        return "; ".join(told), spent
+            return Result(spent, "; ".join(told), tuple(done), refused=True)
+        ending: Ending | None = ("done", decision.reason) if ends(decision.action) else None
+        return Result(spent, "; ".join(told), tuple(done), ending=ending)
+
+    def _solve(self, decision: Solve, spent: Spent) -> Turning:
+        """Carry out a whole solution: what is refused is skipped, or stops it where the solution is not final."""
+        yield Solved(spent.steps, decision.actions, decision.reason)
+        refused = 0
+        result = Result(spent)
+        for action in decision.actions:
+            one = yield from self._act(Act(action), result.spent)
+            result = joined(result, one)
+            refused += one.refused
+            if one.refused and not decision.final:
+                return result
+            if one.ending is not None:
+                break
+        if refused:
+            reason = f"{refused} of {len(decision.actions)} actions could not be carried out"
+            return replace(result, ending=("infeasible", reason))
+        return replace(result, ending=("done", decision.reason))
 
 
-def ended_by(decision: Decision | None) -> tuple[Outcome, str] | None:
-    """How a decision ends the session, and why; None where it goes on."""
-    match decision:
-        case Done(reason):
-            return "done", reason
-        case GiveUp(reason):
-            return "given_up", reason
-        case _:
-            return None
+def joined(first: Result, second: Result) -> Result:
+    """What became of two actions, one after the other."""
+    feedback = "; ".join(filter(None, (first.feedback, second.feedback)))
+    return Result(second.spent, feedback, first.done + second.done, refused=first.refused or second.refused)
+
+
+def _unreadable(rejected: ReplyRejected, spent: Spent) -> Turning:
+    yield Refused(spent.steps, "", "reply", (str(rejected),))
+    lost = Usage(rejected.prompt_tokens, rejected.completion_tokens)
+    return _told_refusal(rejected, replace(spent, usage=spent.usage + lost))
+
+
+def _told_refusal(rejected: RejectedError, spent: Spent) -> Result:
+    return Result(replace(spent, refused=spent.refused + 1), str(rejected), refused=True)
 
 
 def ends(action: str) -> bool:

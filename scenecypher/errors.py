@@ -72,6 +72,11 @@ class RejectedError(SceneCypherError):
 
     exit_code = 1
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What stands in the way, one text each."""
+        return (str(self),)
+
 
 class QueryRefused(RejectedError):
     """The gate refuses a query: `code` for programs, `piece` of the text that offends, `hint` to repair it."""
@@ -86,7 +91,12 @@ class ActionRefused(RejectedError):
 
     def __init__(self, action: str, reasons: Sequence[str]) -> None:
         super().__init__(f"{action}: {'; '.join(reasons)}")
-        self.action, self.reasons = action, tuple(reasons)
+        self.action, self._reasons = action, tuple(reasons)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The requirements that are not met."""
+        return self._reasons
 
 
 class UnknownReference(RejectedError):

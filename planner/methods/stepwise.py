@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from chat.form import ask_for
 from chat.model import Message, Model, Usage
-from planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Turn
+from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 
 SYSTEM: Final = """\
 You control a robot in a home, one decision at a time, until the instruction is carried out. You know the schema of \
@@ -82,8 +82,8 @@ def _line(number: int, turn: Turn) -> str:
             return f"Step {number}: {reason}\nasked: {question}\nfound: {turn.feedback}"
         case Act(action, reason):
             return f"Step {number}: {reason}\nact: {action}\nresult: {turn.feedback}"
-        case Done(reason) | GiveUp(reason):
-            return f"Step {number}: {reason}"
+        case Call() | Think() | Solve() | Done() | GiveUp():
+            raise AssertionError
         case None:
             return f"Step {number}: the reply could not be used: {turn.feedback}"
 

@@ -101,15 +101,24 @@ def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript
 
 
 def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
-    from planner.actions.simulator import Simulator
-    from planner.session import Budget
-    from scenecypher.cli.plan import session_events
+    from planner.budget import Budget
+    from planner.methods import recipe_named
+    from planner.staging import Setting, staged
     from scenecypher.cli.session_view import show
 
     _title("4. A task: each action is checked, and is one transaction")
     output().print(f"[bold]{script.instruction}[/]\n")
-    simulator = Simulator(store, info, actor="stepwise")
-    show(session_events(store, simulator, script.instruction, model=model, method="stepwise", budget=Budget(20)))
+    setting = Setting(
+        store,
+        open_gate(store),
+        info,
+        script.instruction,
+        "stepwise",
+        model=model,
+        budget=Budget(20),
+        fix=False,
+    )
+    show(staged(setting, recipe_named(setting.name)).run())
 
 
 def _way_back(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:

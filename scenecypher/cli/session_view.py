@@ -12,7 +12,18 @@ import typer
 from scenecypher.cli.context import output
 
 if TYPE_CHECKING:
-    from planner.events import Asked, Event, Finished, Proposed, Retrieved
+    from planner.events import (
+        Answered,
+        Asked,
+        Called,
+        Event,
+        Finished,
+        Proposed,
+        Remembered,
+        Retrieved,
+        Solved,
+        Thought,
+    )
 
 
 def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
@@ -26,7 +37,8 @@ def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
                 typer.echo(json.dumps(event_document(event), ensure_ascii=False))
             else:
                 style, line = words(event)
-                console.print(line, style=style, markup=False)
+                if line:
+                    console.print(line, style=style, markup=False)
             if isinstance(event, Finished):
                 return event
     raise AssertionError
@@ -37,7 +49,7 @@ def words(event: Event) -> tuple[str, str]:
     from planner import events as e
 
     match event:
-        case e.Asked() | e.Retrieved() | e.Proposed():
+        case e.Asked() | e.Retrieved() | e.Called() | e.Answered() | e.Thought() | e.Solved() | e.Proposed():
             return _decided(event)
         case e.Corrected():
             return "yellow", f"     first {event.action}, since {event.because}; version {event.version}"
@@ -47,22 +59,37 @@ def words(event: Event) -> tuple[str, str]:
             return "magenta", "\n".join(f"     saw: {finding}" for finding in event.findings)
         case e.Refused():
             return "red", f"     refused: {'; '.join(event.reasons)}"
-        case e.Finished():
-            tokens = f"{event.usage.total_tokens:,} tokens, {event.seconds:.1f} s"
-            spent = f"{event.steps} steps, {event.actions} actions, {tokens}"
-            return "bold", f"{event.outcome}: {event.reason} ({spent})"
+        case e.Remembered() | e.Finished():
+            return _ended(event)
         case _:
             assert_never(event)
 
 
-def _decided(event: Asked | Retrieved | Proposed) -> tuple[str, str]:
+def _ended(event: Remembered | Finished) -> tuple[str, str]:
+    """The end of a turn is for logs: people see nothing of it."""
+    from planner import events as e
+
+    if isinstance(event, e.Remembered):
+        return "dim", ""
+    tokens = f"{event.usage.total_tokens:,} tokens, {event.seconds:.1f} s"
+    return "bold", f"{event.outcome}: {event.reason} ({event.steps} steps, {event.actions} actions, {tokens})"
+
+
+def _decided(event: Asked | Retrieved | Called | Answered | Thought | Solved | Proposed) -> tuple[str, str]:
     from planner import events as e
 
     match event:
         case e.Asked():
             return "cyan", f"{event.step:>3}  ask: {event.question}"
-        case e.Retrieved():
+        case e.Retrieved() | e.Answered():
             return "dim", f"     {event.answer}".replace("\n", "\n     ")
+        case e.Called():
+            arguments = ", ".join(f"{name}={value!r}" for name, value in event.arguments.items())
+            return "cyan", f"{event.step:>3}  {event.tool}({arguments})"
+        case e.Thought():
+            return "cyan", f"{event.step:>3}  think: {event.thought}"
+        case e.Solved():
+            return "cyan", f"{event.step:>3}  a solution of {len(event.actions)} actions"
         case e.Proposed():
             return "bold", f"{event.step:>3}  {event.action}" + (f"  ({event.reason})" if event.reason else "")
         case _:

@@ -17,11 +17,23 @@ from db.scene import Relation
 from db.store import SceneStore
 from planner.actions.simulator import Simulator
 from planner.actions.vocabularies import action_list, operators_of
-from planner.events import Acted, Asked, Corrected, Event, Finished, Proposed, Refused, Retrieved, event_document
+from planner.budget import Budget
+from planner.events import (
+    Acted,
+    Asked,
+    Corrected,
+    Event,
+    Finished,
+    Proposed,
+    Refused,
+    Remembered,
+    Retrieved,
+    event_document,
+)
 from planner.method import Memory
-from planner.methods import method_named
+from planner.methods import recipe_named
 from planner.methods.stepwise import Stepwise
-from planner.session import Asker, Budget, Session
+from planner.session import Asker, Session
 from retriever.retrieval import Retrieval
 from retriever.retriever import Retriever
 from scenecypher.errors import ConflictError, InputError, ModelUnavailable, RejectedError
@@ -80,7 +92,7 @@ def run(
         simulator = Simulator(store, scene, actor="stepwise", fix=fix)
         session = Session(Stepwise(model), simulator, asker or Answers(), budget=budget, reprompt=reprompt)
         memory = Memory(INSTRUCTION, action_list(simulator.operators), SCHEMA)
-        return list(session.run(memory))
+        return [event for event in session.run(memory) if not isinstance(event, Remembered)]
 
 
 def last_prompt(server: ScriptedModel, number: int = -1) -> str:
@@ -295,4 +307,4 @@ def test_an_event_is_one_json_object() -> None:
 
 def test_an_unknown_method_is_refused_with_what_there_is() -> None:
     with pytest.raises(InputError, match=r"no method 'stepwize' .*did you mean 'stepwise'.*choose one of stepwise"):
-        method_named("stepwize", OpenAIModel(model="m"))
+        recipe_named("stepwize")

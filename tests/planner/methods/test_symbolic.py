@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from db.condition import And, HasState, HeldBy, Id, evaluate
+from db.gate import Gate
 from db.imported import ImportedScene
 from db.scene import Node, Relation, SceneGraph
 from db.store import SceneStore
-from planner.actions.pddl_planner import Question
 from planner.actions.simulator import Simulator
+from planner.budget import Budget
 from planner.events import Acted, Finished, Refused
-from planner.method import Memory
-from planner.methods.symbolic import NoAsker, seeing, symbolic
-from planner.session import Session
+from planner.methods import recipe_named
+from planner.seeing import seeing
+from planner.staging import Setting, staged
 from tests.db.test_store import fresh
 from tests.planner.actions.grasif_worlds import ROBOT, home
 
@@ -26,10 +27,9 @@ def test_a_plan_is_carried_out_and_made_anew_when_the_scene_moved(store: SceneSt
     name = fresh("symbolic")
     store.put(ImportedScene(name, home(), vocabulary="grasif"))
     scene = store.find(name)
-    method = symbolic(store.database, scene, Question(GOAL, "grasif", timeout_s=60))
-    session = Session(method, Simulator(store, scene), NoAsker())
+    setting = Setting(store, Gate(store.database), scene, "", "symbolic", goal=GOAL, budget=Budget(seconds=60))
     events = []
-    for event in session.run(Memory("", "", "")):
+    for event in staged(setting, recipe_named("symbolic")).run():
         events.append(event)
         if isinstance(event, Acted) and event.action == "go_to(kitchen)" and len(events) < 5:
             list(Simulator(store, scene, actor="somebody else").act("go_to(office)"))

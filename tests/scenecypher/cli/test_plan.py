@@ -97,7 +97,9 @@ def test_json_and_log_are_one_event_a_line(
     log = tmp_path / "events.jsonl"
     assert run(["plan", home.name, TASK, "--json", "--log", str(log)]) == 0
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [event["event"] for event in printed] == ["proposed", "corrected", "corrected", "acted", "finished"]
+    assert [event["event"] for event in printed] == [
+        *("proposed", "corrected", "corrected", "acted", "remembered", "remembered", "finished")
+    ]
     assert [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] == printed
 
 
@@ -142,7 +144,7 @@ def test_ctrl_c_leaves_whole_actions_and_a_whole_log(
     assert process.returncode == 130
     assert "interrupted; nothing was left half-written" in said
     events = [json.loads(line)["event"] for line in log.read_text(encoding="utf-8").splitlines()]
-    assert events == ["proposed", "corrected", "corrected", "acted"]
+    assert events == ["proposed", "corrected", "corrected", "acted", "remembered"]
     assert len(store.history(home)) == 3
 
 

@@ -1,0 +1,60 @@
+"""The tools that read a scene: the papers' graph calls, a query in Cypher, and a plan's rehearsal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from planner.actions.vocabularies import operators_of
+from planner.recipe import Access
+from planner.rehearsal import rehearse
+from planner.toolbox import Tool, ToolAnswer, argument
+from retriever import graph_api
+from retriever.graph_api import CALLS, SETS, GraphApi
+from retriever.retrieval import rows_text
+from scenecypher.errors import ReplyRejected
+
+REHEARSED: Final = "the plan can be carried out"
+
+
+def graph_call(name: str) -> Callable[[Access], Tool]:
+    """One of the papers' calls on the graph (`retriever.graph_api.CALLS`), its answer as JSON."""
+
+    def on(access: Access) -> Tool:
+        api = GraphApi(access.reader)
+        return lambda arguments: ToolAnswer(
+            json.dumps(graph_api.call(api, name, arguments), ensure_ascii=False, separators=(", ", ": "))
+        )
+
+    return on
+
+
+def query(access: Access) -> Tool:
+    """``query(cypher)``: a read-only query through the gate, its rows in words."""
+    return lambda arguments: ToolAnswer(rows_text(access.reader.run(argument(arguments, "cypher", tool="query"))))
+
+
+def verify_plan(access: Access) -> Tool:
+    """``verify_plan(plan)``: carries a list of actions out on the graph in memory; the first that fails is told."""
+
+    def verify(arguments: Mapping[str, Any]) -> ToolAnswer:
+        plan = arguments.get("plan")
+        if not isinstance(plan, list | tuple) or not all(isinstance(action, str) for action in plan):
+            raise ReplyRejected('verify_plan takes the argument "plan", a list of actions; call it with that')
+        graph = access.store.load(access.scene.name).graph
+        rehearse(graph, tuple(plan), operators=operators_of(access.scene.vocabulary))
+        return ToolAnswer(REHEARSED)
+
+    return verify
+
+
+def graph_calls(*names: str) -> dict[str, Callable[[Access], Tool]]:
+    """Several of the papers' calls."""
+    return {name: graph_call(name) for name in names}
+
+
+PAPER_SETS: Final = {name: graph_calls(*names) for name, names in SETS.items()}
+"""The calls of each paper's ReAct (`retriever.graph_api.SETS`)."""
+
+ALL_CALLS: Final = graph_calls(*CALLS)

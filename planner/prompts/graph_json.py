@@ -1,0 +1,64 @@
+"""A scene graph as LookPlanGraph's JSON document (appendix C): rooms, assets, objects and the agent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+from db.scene import Node, SceneGraph
+from planner.prompts.layout import TRAITS, Layout, seen
+
+AFTER = {"ontop": "ontop_of", "inside": "inside_of", "under": "under", "attached_to": "attached_to"}
+"""The relations' words in the document."""
+
+
+def graph_json(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
+    """The document on one line, sorted by id: equal for equal graphs."""
+    return json.dumps(graph_document(graph, vocabulary, inspected=inspected), ensure_ascii=False)
+
+
+def graph_document(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> dict[str, Any]:
+    """The document; `inspected` nodes, unseen objects and doors are marked as such, which the paper's are not."""
+    layout = Layout(graph, vocabulary)
+    nodes: dict[str, Any] = {
+        "rooms": [{"name": place.id} for place in layout.of_kind("Place")],
+        "asset": [_asset(layout, node, inspected) for node in layout.of_kind("Asset")],
+        "objects": [_object(layout, node, inspected) for node in layout.of_kind("Object") if _somewhere(layout, node)],
+    }
+    doors = [_described(door) | {"between": [*layout.places_joined(door.id)]} for door in layout.of_kind("Door")]
+    if doors:
+        nodes["doors"] = doors
+    if layout.agent is not None:
+        held = ", ".join(layout.held) or "nothing"
+        nodes["agent"] = {"name": layout.agent, "location": layout.here, "holding": held}
+    return {"nodes": nodes}
+
+
+def _asset(layout: Layout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
+    return {"name": node.id, "room": layout.room_of(node.id)} | _rest(node, inspected)
+
+
+def _object(layout: Layout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
+    supports = layout.supports(node.id)
+    held = node.id in layout.held
+    where: list[tuple[str, str | None]] = [(AFTER.get(word, word), id_) for word, id_ in supports]
+    where = where or [("held_by", layout.agent) if held else ("inside_of", layout.room_of(node.id))]
+    relation, related_to = where[0]
+    document: dict[str, Any] = {"name": node.id, "relation": relation, "related_to": related_to}
+    return document | _rest(node, inspected) | ({} if seen(node) else {"confirmed": False})
+
+
+def _described(node: Node) -> dict[str, Any]:
+    properties = [str(node.properties[name]) for name in TRAITS if name in node.properties]
+    states, affordances = [*node.states], [*node.affordances]
+    return {"name": node.id, "states": states, "affordances": affordances, "properties": properties}
+
+
+def _rest(node: Node, inspected: Collection[str]) -> dict[str, Any]:
+    rest = {key: value for key, value in _described(node).items() if key != "name"}
+    return rest | ({"inspected": True} if node.id in inspected else {})
+
+
+def _somewhere(layout: Layout, node: Node) -> bool:
+    return layout.room_of(node.id) is not None

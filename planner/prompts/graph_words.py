@@ -1,0 +1,77 @@
+"""A scene graph in plain sentences: LookPlanGraph's text form of the memory graph (section IV-B, figure 3).
+
+The ingredients and their order are the paper's, the words are ours: places; the agent; assets here; objects seen here;
+objects remembered here; what is known elsewhere. Ours besides: what was looked into already is marked, since the prompt
+forbids to look again, colours and doors (BabyAI), and what an agent holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from db.scene import Node, SceneGraph
+from planner.prompts.layout import Layout, seen, traits
+
+
+def graph_words(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
+    """The graph in sentences, sorted: equal for equal graphs."""
+    layout = Layout(graph, vocabulary)
+    return "\n".join(_paragraphs(layout, inspected))
+
+
+def _paragraphs(layout: Layout, inspected: Collection[str]) -> Iterable[str]:
+    yield f"Places: {', '.join(place.id for place in layout.of_kind('Place')) or 'none known'}."
+    held = ", ".join(id_ + traits(layout.graph.nodes[id_]) for id_ in layout.held) or "nothing"
+    yield f"You are in {layout.here or 'no known place'}, holding {held}."
+    doors = [_door(layout, door) for door in layout.of_kind("Door")]
+    yield from _listed("Doors:", doors)
+    rooms = {node.id: layout.room_of(node.id) for node in layout.of_kind("Asset", "Object")}
+    assets = [*layout.of_kind("Asset")]
+    objects = [node for node in layout.of_kind("Object") if node.id not in layout.held and _is_somewhere(layout, node)]
+    here = [node for node in objects if rooms[node.id] == layout.here]
+    yield from _listed(
+        "Assets in this room:", [_asset(node, inspected) for node in assets if rooms[node.id] == layout.here]
+    )
+    yield from _listed("Objects that you see in this room:", [_thing(layout, it, inspected) for it in here if seen(it)])
+    yield from _listed(
+        "Objects that you remember in this room, which may be gone:",
+        [_thing(layout, it, inspected) for it in here if not seen(it)],
+    )
+    elsewhere = [(_asset(it, inspected), it) for it in assets if rooms[it.id] != layout.here]
+    elsewhere += [(_thing(layout, it, inspected), it) for it in objects if rooms[it.id] != layout.here]
+    yield from _listed(
+        "What you know of other rooms:", [f"{line}, in {rooms[it.id] or 'no known place'}" for line, it in elsewhere]
+    )
+
+
+def _listed(title: str, lines: list[str]) -> Iterable[str]:
+    if lines:
+        yield title
+        yield from lines
+
+
+def _asset(node: Node, inspected: Collection[str]) -> str:
+    looked = ", inspected" if node.id in inspected else ""
+    return f"{node.id}{traits(node)}{_states(node)}{looked}"
+
+
+def _thing(layout: Layout, node: Node, inspected: Collection[str]) -> str:
+    where = " and ".join(f"{relation} {support}" for relation, support in layout.supports(node.id))
+    holder = layout.holder(node.id)
+    where = f" {where}" if where else f" held by {holder}" if holder else ""
+    remembered = "" if seen(node) else ", not confirmed"
+    looked = ", inspected" if node.id in inspected else ""
+    return f"{node.id}{traits(node)}{where}{_states(node)}{looked}{remembered}"
+
+
+def _door(layout: Layout, node: Node) -> str:
+    return f"{node.id}{traits(node)} between {' and '.join(layout.places_joined(node.id))}{_states(node)}"
+
+
+def _states(node: Node) -> str:
+    return f", {', '.join(node.states)}" if node.states else ""
+
+
+def _is_somewhere(layout: Layout, node: Node) -> bool:
+    """What was looked for and not found is nowhere: it is not listed."""
+    return layout.room_of(node.id) is not None

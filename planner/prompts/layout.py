@@ -1,0 +1,91 @@
+"""Where the nodes of a scene graph are, as the prompts tell it: room and support, by each vocabulary's containment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from db.scene import Node, SceneGraph
+from db.schema import HOLDING, VOCABULARIES
+
+RELATION_WORDS: Final = {"ON": "ontop", "INSIDE": "inside", "UNDER": "under", "ATTACHED_TO": "attached_to"}
+"""LookPlanGraph's words for relations (appendix F-3; LLM-as-P's for the last two)."""
+TRAITS: Final = ("color",)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A scene graph, or a part of one, with what it says of where things are. The agent is the first by id."""
+
+    graph: SceneGraph
+    vocabulary: str
+
+    @cached_property
+    def agent(self) -> str | None:
+        """The acting agent's id."""
+        return min(self.graph.by_kind.get("Agent", ()), default=None)
+
+    @cached_property
+    def here(self) -> str | None:
+        """The place that the agent is in."""
+        return None if self.agent is None else self.room_of(self.agent)
+
+    @cached_property
+    def held(self) -> tuple[str, ...]:
+        """What the agent holds."""
+        return () if self.agent is None else tuple(sorted(self.graph.targets(self.agent, *HOLDING)))
+
+    def of_kind(self, *kinds: str) -> Iterator[Node]:
+        """The nodes of these kinds, by id."""
+        return (
+            self.graph.nodes[id_] for id_ in sorted({id_ for kind in kinds for id_ in self.graph.by_kind.get(kind, ())})
+        )
+
+    def supports(self, id_: str) -> tuple[tuple[str, str], ...]:
+        """What a node is on, in, under or attached to, but for rooms: each as (relation's word, id)."""
+        found = sorted(
+            (RELATION_WORDS.get(it.type, it.type.lower()), it.target)
+            for it in self.graph.outgoing.get(id_, ())
+            if it.type in self._types and it.target in self.graph and self.graph.nodes[it.target].kind != "Place"
+        )
+        return tuple(found)
+
+    def holder(self, id_: str) -> str | None:
+        """The agent that holds a node."""
+        return min(self.graph.sources(id_, *HOLDING), default=None)
+
+    def room_of(self, id_: str) -> str | None:
+        """The first place that a node is in, over any number of things and whoever holds it."""
+        told, waiting = {id_}, [id_]
+        for node_id in waiting:
+            above = sorted({*self.graph.targets(node_id, *self._types), *self.graph.sources(node_id, *HOLDING)})
+            places = [it for it in above if self.graph.nodes[it].kind == "Place"]
+            if places:
+                return places[0]
+            waiting += [it for it in above if it not in told]
+            told |= {*above}
+        return None
+
+    def places_joined(self, door: str) -> tuple[str, ...]:
+        """The places that a door joins."""
+        near = {*self.graph.targets(door, "CONNECTS", "BETWEEN"), *self.graph.sources(door, "CONNECTS", "BETWEEN")}
+        return tuple(sorted(it for it in near if self.graph.nodes[it].kind == "Place"))
+
+    @property
+    def _types(self) -> tuple[str, ...]:
+        return VOCABULARIES.get(self.vocabulary, VOCABULARIES["generic"]).containment
+
+
+def seen(node: Node) -> bool:
+    """Whether a node is known to be where the graph says: in a belief only objects may not be."""
+    return node.properties.get("seen") is not False
+
+
+def traits(node: Node) -> str:
+    """What tells a node from others of its class, such as its colour, and its class where the id does not say it."""
+    words = [str(node.properties[name]) for name in TRAITS if name in node.properties]
+    if words or node.class_.casefold() not in node.id.casefold():
+        words.append(node.class_)
+    return f" ({' '.join(words)})" if words else ""

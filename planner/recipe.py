@@ -1,0 +1,110 @@
+"""What a planning method is made of, as data: who decides, what it is shown, what it may call, and its ablations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from chat.model import Model
+from db.catalog import SceneInfo
+from db.condition import Condition
+from db.enumerations import Enumerations
+from db.store import SceneStore
+from planner.actions.pddl_planner import Planned
+from planner.method import Method
+from planner.session import Asker
+from planner.toolbox import Tool
+from retriever.reader import SceneReader
+from scenecypher.errors import InputError, did_you_mean
+
+Extent: TypeAlias = Literal["nothing", "memory", "full", "collapsed"]
+"""How much of the graph a method is shown: its schema only, LookPlanGraph's memory graph, all, or expanded rooms."""
+
+Form: TypeAlias = Literal["text", "json", "lines"]
+"""LookPlanGraph's sentences, its JSON document (appendix C), or a line of JSON a node and a link."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a method is made from: no database, but functions that look for it.
+
+    `planning` plans for a goal from the scene as it is now; `goal` is that of a data set's task, where there is one;
+    `occurring` is what occurs in the scene, its classes, states and relations.
+    """
+
+    model: Model
+    vocabulary: str
+    ablations: frozenset[str]
+    planning: Callable[[Condition], Planned]
+    occurring: Callable[[], Enumerations]
+    goal: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a tool or an asker works on: one scene, which it only reads."""
+
+    store: SceneStore
+    scene: SceneInfo
+    reader: SceneReader
+    model: Model
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """What a switch changes in a recipe (None: nothing); what else it does, the method does by its name."""
+
+    words: str
+    extent: Extent | None = None
+    form: Form | None = None
+    priors: bool | None = None
+    fix: bool | None = None
+    reprompt: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One method: `build` makes what decides, `paper` says where it is from ("" : ours), `words` what it does.
+
+    `tools` makes what it may call; `asker` what answers its questions (None: the retriever). `fix` is whether a rule
+    does first what stands in the way, `reprompt` whether it is told that an action was infeasible. `belief` is whether
+    it decides by what the robot believes.
+    """
+
+    build: Callable[[Given], Method]
+    words: str
+    paper: str = ""
+    extent: Extent = "nothing"
+    form: Form = "text"
+    priors: bool = True
+    tools: Mapping[str, Callable[[Access], Tool]] = field(default_factory=dict)
+    asker: Callable[[Access], Asker] | None = None
+    model: bool = True
+    goal: bool = False
+    belief: bool = False
+    fix: bool = True
+    reprompt: bool = True
+    ablations: Mapping[str, Ablation] = field(default_factory=dict)
+
+    def without(self, name: str, switches: tuple[str, ...]) -> Recipe:
+        """The recipe, called `name`, with these ablations. Raises InputError for one that it does not have."""
+        recipe = self
+        for switch in switches:
+            if switch not in self.ablations:
+                hint = did_you_mean(switch, tuple(self.ablations))
+                known = ", ".join(self.ablations) or "none"
+                raise InputError(f"the method {name} has no ablation {switch!r}{hint}; it has {known}")
+            recipe = _ablated(recipe, self.ablations[switch])
+        return recipe
+
+
+def _ablated(recipe: Recipe, ablation: Ablation) -> Recipe:
+    return replace(
+        recipe,
+        extent=recipe.extent if ablation.extent is None else ablation.extent,
+        form=recipe.form if ablation.form is None else ablation.form,
+        priors=recipe.priors if ablation.priors is None else ablation.priors,
+        fix=recipe.fix if ablation.fix is None else ablation.fix,
+        reprompt=recipe.reprompt if ablation.reprompt is None else ablation.reprompt,
+    )

@@ -1,0 +1,122 @@
+"""A session from a recipe: scene or belief, what acts on it, what is shown, asked and called, and the first memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from chat.model import Model, Reply, Request
+from db.catalog import SceneInfo
+from db.condition import Condition
+from db.enumerate import Enumerator
+from db.gate import Gate
+from db.store import SceneStore
+from planner.actions.pddl_planner import Planned, Question, plan
+from planner.actions.simulator import Simulator
+from planner.actions.vocabularies import action_list
+from planner.belief import belief_of
+from planner.believing import Believing
+from planner.budget import Budget
+from planner.environment import Environment, SceneEnvironment
+from planner.events import Event
+from planner.method import Memory
+from planner.recipe import Access, Given, Recipe
+from planner.seeing import seeing
+from planner.session import Session
+from planner.toolbox import Toolbox
+from planner.views import view_of
+from retriever.reader import SceneReader
+from retriever.retriever import Retriever
+from retriever.schema_text import schema_text
+from scenecypher.errors import InputError
+
+
+class NoModel:
+    """Stands where a model would, for methods that have none."""
+
+    def reply(self, request: Request) -> Reply:
+        """Raises InputError."""
+        del request
+        raise InputError("this needs a model: set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where and what a method is to do: a scene of the world, an instruction, and its goal where one is known.
+
+    `name` is the method's, and stands in the history. `belief`, `fix` and `reprompt` are None where the recipe decides.
+    `world` is where a belief's actions happen, None for the scene itself.
+    """
+
+    store: SceneStore
+    gate: Gate
+    scene: SceneInfo
+    instruction: str
+    name: str
+    goal: Condition | None = None
+    model: Model = field(default_factory=NoModel)
+    ablations: tuple[str, ...] = ()
+    budget: Budget = field(default_factory=Budget)
+    belief: bool | None = None
+    fix: bool | None = None
+    reprompt: bool | None = None
+    world: Environment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A session that is ready to run, and the memory to start from."""
+
+    session: Session
+    memory: Memory
+
+    def run(self) -> Iterator[Event]:
+        """The whole session."""
+        return self.session.run(self.memory)
+
+
+def staged(setting: Setting, recipe: Recipe) -> Staged:
+    """A session of `recipe`, with the setting's ablations. Raises InputError, SceneNotFound."""
+    recipe = recipe.without(setting.name, setting.ablations)
+    if recipe.goal and setting.goal is None:
+        raise InputError(f"the method {setting.name} needs a goal that the graph can meet: give a --task that has one")
+    simulator = _simulator(setting, recipe)
+    scene, enumerator = simulator.scene, Enumerator(setting.store.database)
+    access = Access(setting.store, scene, SceneReader(setting.gate, enumerator, scene), setting.model)
+    view, tools = view_of(recipe, access)
+    given = Given(
+        setting.model,
+        scene.vocabulary,
+        frozenset(setting.ablations),
+        planning=lambda goal: _plan(setting, scene, goal),
+        occurring=lambda: enumerator.of(scene),
+        goal=setting.goal,
+    )
+    session = Session(
+        recipe.build(given),
+        simulator,
+        recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
+        tools=Toolbox({**tools, **{name: make(access) for name, make in recipe.tools.items()}}),
+        view=view,
+        budget=setting.budget,
+        reprompt=recipe.reprompt if setting.reprompt is None else setting.reprompt,
+    )
+    schema = schema_text(enumerator.of(scene), setting.instruction, vocabulary=scene.vocabulary) if recipe.model else ""
+    actions = action_list(simulator.operators, simulator.macros)
+    return Staged(session, Memory(setting.instruction, actions, schema))
+
+
+def _simulator(setting: Setting, recipe: Recipe) -> Simulator:
+    """What acts on the scene: directly, or by what is believed of it."""
+    store, scene, actor = setting.store, setting.scene, setting.name
+    fix = recipe.fix if setting.fix is None else setting.fix
+    if not (recipe.belief if setting.belief is None else setting.belief):
+        return Simulator(store, scene, actor=actor, fix=fix)
+    world = setting.world or SceneEnvironment(store, scene, actor=actor)
+    return Believing(store, belief_of(store, scene), world=world, actor=actor, fix=fix)
+
+
+def _plan(setting: Setting, scene: SceneInfo, goal: Condition) -> Planned:
+    seconds = setting.budget.seconds
+    question = Question(goal, scene.vocabulary) if seconds is None else Question(goal, scene.vocabulary, seconds)
+    return plan(question, seeing(setting.store.database, scene, goal))

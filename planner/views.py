@@ -1,0 +1,100 @@
+"""What a method is shown of the graph before each decision, by its recipe: the memory graph, all of it, or rooms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, assert_never
+
+from db.scene import SceneGraph
+from db.surroundings import surroundings
+from planner.actions.text import Call, parse
+from planner.believing import LOOKS
+from planner.method import Memory
+from planner.prompts.graph_json import graph_json
+from planner.prompts.graph_words import graph_words
+from planner.recipe import Access, Form, Recipe
+from planner.session import View
+from planner.toolbox import Tool, ToolAnswer, argument
+from retriever.collapsed import collapse
+from retriever.graph_api import GraphApi
+from retriever.graph_text import graph_text
+
+EXPAND: Final = "expand_node"
+CONTRACT: Final = "contract_node"
+
+
+def view_of(recipe: Recipe, access: Access) -> tuple[View | None, Mapping[str, Tool]]:
+    """The view that a recipe asks for, and the tools that change what it shows."""
+    match recipe.extent:
+        case "nothing":
+            return None, {}
+        case "memory":
+            return lambda memory: _memory_graph(memory, access, form=recipe.form, priors=recipe.priors), {}
+        case "full":
+            return lambda memory: _full_graph(memory, access, form=recipe.form), {}
+        case "collapsed":
+            rooms = Rooms(access)
+            return rooms.text, {EXPAND: rooms.expand, CONTRACT: rooms.contract}
+        case _:
+            assert_never(recipe.extent)
+
+
+class Rooms:
+    """SayPlan's collapsed graph: its places, and what is in those that were expanded so far."""
+
+    def __init__(self, access: Access) -> None:
+        self._api = GraphApi(access.reader)
+        self._expanded: tuple[str, ...] = ()
+
+    def text(self, memory: Memory) -> str:
+        """What is shown now, as the scene is now: nodes and links as JSON."""
+        del memory
+        graph = collapse(self._api)
+        for place in self._expanded:
+            graph = graph.expand(place)
+        return json.dumps(graph.document(), ensure_ascii=False)
+
+    def expand(self, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Show what is in a room. Raises RejectedError for what is no room."""
+        (place,) = collapse(self._api).expand(argument(arguments, "node_name", tool=EXPAND)).expanded
+        self._expanded = (*(it for it in self._expanded if it != place), place)
+        return ToolAnswer(f"{place} is expanded")
+
+    def contract(self, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Show it no longer. Raises RejectedError for what is not expanded."""
+        graph = collapse(self._api)
+        for place in self._expanded:
+            graph = graph.expand(place)
+        self._expanded = graph.contract(argument(arguments, "node_name", tool=CONTRACT)).expanded
+        return ToolAnswer(f"{', '.join(self._expanded) or 'no room'} stays expanded")
+
+
+def inspected(memory: Memory) -> frozenset[str]:
+    """The nodes that were looked into so far."""
+    return frozenset(call.arguments[0] for call in _done(memory) if call.name in LOOKS and call.arguments)
+
+
+def touched(memory: Memory) -> frozenset[str]:
+    """The nodes that something was done with so far."""
+    return frozenset(argument for call in _done(memory) for argument in call.arguments)
+
+
+def _done(memory: Memory) -> list[Call]:
+    return [parse(action) for turn in memory.turns for action in turn.done]
+
+
+def _memory_graph(memory: Memory, access: Access, *, form: Form, priors: bool) -> str:
+    graph = surroundings(access.store.database, access.scene, touched=touched(memory), priors=priors)
+    return _written(graph, memory, access, form=form)
+
+
+def _full_graph(memory: Memory, access: Access, *, form: Form) -> str:
+    if form == "lines":
+        return graph_text(access.reader)[0]
+    return _written(access.store.load(access.scene.name).graph, memory, access, form=form)
+
+
+def _written(graph: SceneGraph, memory: Memory, access: Access, *, form: Form) -> str:
+    write = graph_words if form == "text" else graph_json
+    return write(graph, access.scene.vocabulary, inspected=inspected(memory))
