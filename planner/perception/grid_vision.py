@@ -15,10 +15,10 @@ from planner.perception.vision import describe, parse
 Color: TypeAlias = Literal["red", "green", "blue", "purple", "yellow", "grey"]
 
 DESCRIBE: Final = """\
-This picture shows a grid of {size} by {size} square cells, seen from above. Columns are counted from the left and rows \
+This picture shows a grid of {size} by {size} square cells, seen from above. Columns are counted from the left and rows
 from the top, both from 0. The red triangle at column {middle}, row {last} is you; you look up. Grey cells are walls.
-Say for each key, ball, box, door, goal (a green square) and lava (an orange one) in which column and row it is, and of \
-what colour; of a door too whether it is open (a thin frame), closed (with a round knob), or locked (with a keyhole)."""
+Say for each key, ball, box, door, goal (a green square) and lava (an orange one) in which column and row it is, and
+of what colour; of a door too whether it is open (a thin frame), closed (a round knob), or locked (a keyhole)."""
 
 PARSE: Final = """\
 A picture of a grid of {size} by {size} cells was described so:

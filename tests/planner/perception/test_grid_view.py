@@ -1,0 +1,207 @@
+"""MiniGrid walked through by its own steps: what is seen on the way, itself or its picture, makes the belief true."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from chat import OpenAIModel
+from db.delta import apply, invert
+from db.scene import Node, Point, Properties, Relation, SceneGraph
+from importers.babyai import episode
+from importers.babyai_grid import Cell, neighbors, position, scene_graph
+from planner.actions.minigrid import MOVES
+from planner.actions.minigrid_ways import Layout, turns
+from planner.belief import believed
+from planner.perception.grid_view import Pose, View, observations, picture_of, view_of, visible_cells
+from planner.perception.grid_vision import read_view
+from planner.perception.merge import Merge, merge_all
+from tests.sampling import sample
+from tests.scripted_model import MODEL_NAME, ScriptedModel
+from tests.scripted_vision import GridReader
+
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+
+SEEDS: Final = range(50)
+ENOUGH: Final = 5_000
+"""Low-level steps that a walk may take; MiniGrid's own limit is for those who know where to go."""
+
+Eyes = Callable[[Any], View]
+What = tuple[str, str, int, int]
+
+
+class Walk:
+    """A belief with stale priors, and an agent that goes wherever something has not been seen yet."""
+
+    def __init__(self, level: str, seed: int, eyes: Eyes) -> None:
+        begun = episode(level, seed)
+        self.env, self.things, self.eyes = begun.env, begun.things, eyes
+        self.env.max_steps = ENOUGH
+        for thing in self.things.values():
+            if thing.type == "door":
+                thing.is_locked = False
+        self.world = scene_graph(self.env, self.things)
+        self.belief, self.seen, self.looks = stale(self.world, seed), frozenset[Cell](), 0
+        self.findings: list[str] = []
+
+    def explore(self) -> None:
+        """Look at every cell that can be seen; after each look all that was in view is believed as it is."""
+        self.look()
+        while (goal := self._goal()) is not None:
+            stand, beside, shut = goal
+            for cell in Layout.of(self.env).way_to(position(self.env), stand):
+                self._step(*turns(int(self.env.agent_dir), position(self.env), cell), "forward")
+            self._step(*turns(int(self.env.agent_dir), position(self.env), beside), *(["toggle"] if shut else []))
+
+    def look(self) -> Merge:
+        view = self.eyes(self.env)
+        found = merge_all(self.belief, observations(self.belief, view, step=self.looks), vocabulary="babyai")
+        after = apply(self.belief, found.delta)
+        assert apply(after, invert(found.delta)) == self.belief, "one Delta, reversible"
+        self.belief, self.looks = after, self.looks + 1
+        self.seen |= view.cells
+        self.findings += [finding.kind for finding in found.findings]
+        truth = whereabouts(scene_graph(self.env, self.things))
+        assert whereabouts(self.belief, view.cells) == [it for it in truth if it[2:] in view.cells], "corrected at once"
+        return found
+
+    def _step(self, *moves: str) -> None:
+        for move in moves:
+            self.env.step(MOVES[move])
+            if not visible_cells(self.env) <= self.seen or move == "toggle":
+                self.look()
+
+    def _goal(self) -> tuple[Cell, Cell, bool] | None:
+        """The nearest place to stand beside what was not seen yet, or beside a door that is shut."""
+        layout = Layout.of(self.env)
+        for stand in layout.reached(position(self.env)):
+            for beside in neighbors(stand):
+                if beside in layout.shut or beside not in self.seen | {position(self.env)}:
+                    return stand, beside, beside in layout.shut
+        return None
+
+
+def stale(world: SceneGraph, seed: int) -> SceneGraph:
+    """A belief of which some is wrong: things elsewhere, gone or never there, doors otherwise."""
+    chance, belief = random.Random(seed), believed(world)  # noqa: S311
+    nodes, relations = dict(belief.nodes), set(belief.relations)
+    rooms = [it for it in sorted(world.by_kind["Place"]) if "size_x" in world.nodes[it].properties]
+    ghosts = [Node(f"ghost_{n}", "Object", "red ball", "ball", properties=Properties({"color": "red"})) for n in (1, 2)]
+    nodes |= {ghost.id: ghost for ghost in ghosts}
+    for thing in sorted(belief.by_kind["Object"]) + [ghost.id for ghost in ghosts]:
+        fate = chance.random() if thing in world else 0.0
+        if fate < 0.6:
+            relations -= {it for it in relations if it.source == thing}
+        if 0.4 < fate < 0.6:
+            del nodes[thing]
+        elif fate <= 0.4:
+            room, center = place(world, chance.choice(rooms), chance)
+            nodes[thing] = replace(nodes[thing], properties=Properties({**nodes[thing].properties, "center": center}))
+            relations.add(Relation(thing, "INSIDE", room))
+    for door in world.by_kind["Door"]:
+        nodes[door] = replace(nodes[door], states=chance.choice([("open",), ("closed",), ("closed", "locked")]))
+    return SceneGraph.of(nodes.values(), relations)
+
+
+def place(world: SceneGraph, room: str, chance: random.Random) -> tuple[str, Point]:
+    facts: Any = world.nodes[room].properties
+    half = ((facts["size_x"] - 3) / 2, (facts["size_y"] - 3) / 2)
+    middle = facts["center"]
+    x, y = (chance.randint(round(at - by), round(at + by)) for at, by in zip((middle.x, middle.y), half, strict=True))
+    return room, Point(x, y)
+
+
+def whereabouts(graph: SceneGraph, within: frozenset[Cell] | None = None) -> list[What]:
+    """What lies where, for all that is anywhere."""
+    found = []
+    for node_id in graph.by_kind.get("Object", ()):
+        facts: Any = graph.nodes[node_id].properties
+        if graph.targets(node_id, "INSIDE"):
+            cell = round(facts["center"].x), round(facts["center"].y)
+            found += [(graph.nodes[node_id].class_, facts["color"], *cell)] if within is None or cell in within else []
+    return sorted(found)
+
+
+def explored(level: str, seed: int, eyes: Eyes) -> Walk:
+    walk = Walk(level, seed, eyes)
+    walk.explore()
+    truth = scene_graph(walk.env, walk.things)
+    assert whereabouts(walk.belief) == whereabouts(truth), "recall 1.0, and nothing false"
+    assert {walk.belief.nodes[it].states == truth.nodes[it].states for it in truth.by_kind["Door"]} == {True}
+    absent = [walk.belief.nodes[it] for it in walk.belief.by_kind["Object"] if not walk.belief.targets(it)]
+    assert not any(node.properties["seen"] for node in absent)
+    return walk
+
+
+@pytest.fixture
+def reading() -> Iterator[tuple[Eyes, GridReader]]:
+    """Eyes that look at pictures: rendered, sent over HTTP, read by template matching, parsed."""
+    reader = GridReader()
+    with ScriptedModel(reader) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
+
+        def look(env: Any) -> View:
+            view, usage = read_view(model, picture_of(env), pose=Pose.of(env), visible=visible_cells(env))
+            assert usage.total_tokens
+            return view
+
+        yield look, reader
+
+
+LEVELS: Final = ("numqa", "MiniGrid-UnlockPickup-v0", "MiniGrid-KeyCorridorS6R3-v0")
+"""Of rooms that can all be reached: Trv-1 and Trv-2 have doors with something before them."""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", sample(SEEDS, 5))
+def test_after_a_walk_all_is_believed_and_nothing_false(level: str, seed: int) -> None:
+    assert {"absent", "changed"} & {*explored(level, seed, view_of).findings}, "there was something to correct"
+
+
+@pytest.mark.parametrize("seed", sample(SEEDS, 2))
+def test_pictures_lead_to_the_same_belief(seed: int, reading: tuple[Eyes, GridReader]) -> None:
+    assert_pictures_do("MiniGrid-UnlockPickup-v0", seed, reading)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pictures_of_nine_rooms_lead_to_the_same_belief(seed: int, reading: tuple[Eyes, GridReader]) -> None:
+    assert_pictures_do("numqa", seed, reading)
+
+
+def assert_pictures_do(level: str, seed: int, reading: tuple[Eyes, GridReader]) -> None:
+    eyes, reader = reading
+    walk = explored(level, seed, eyes)
+    assert reader.pictures == walk.looks
+    assert whereabouts(walk.belief) == whereabouts(explored(level, seed, view_of).belief)
+
+
+def test_the_simulator_s_ids_make_a_moved_thing_the_same() -> None:
+    begun = episode("numqa", 1)
+    view = view_of(begun.env, begun.things)
+    belief = believed(begun.scene.graph)
+    thing = next(it.id for it in view.things if it.id in begun.scene.graph.by_kind["Object"])
+    node = belief.nodes[str(thing)]
+    elsewhere = replace(node, properties=Properties({**node.properties, "center": Point(99, 99)}))
+    nodes = [*(it for it in belief.nodes.values() if it.id != node.id), elsewhere]
+    found = merge_all(SceneGraph.of(nodes, belief.relations), observations(belief, view, step=1), vocabulary="babyai")
+    assert {it.kind for it in found.findings} == {"confirmed"}
+
+
+def test_what_a_reply_makes_up_counts_for_nothing() -> None:
+    cell = {"kind": "key", "color": "red", "column": 3, "row": 5, "state": None}
+    things = [cell, cell | {"color": "blue"}, cell | {"column": 0, "row": 0}, cell | {"column": 99, "row": 1}]
+    begun = episode("trv1", 0)
+    pose = Pose.of(begun.env)
+    ahead = pose.cell_at(3, 5)
+    with (
+        ScriptedModel(["A red key.", "no JSON", json.dumps({"things": things})]) as server,
+        OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model,
+    ):
+        view, usage = read_view(model, picture_of(begun.env), pose=pose, visible=frozenset([ahead]))
+    assert [(it.class_, it.color, it.cell) for it in view.things] == [("key", "red", ahead)]
+    assert usage.total_tokens == 54
