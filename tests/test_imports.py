@@ -35,6 +35,7 @@ HEAVY: Final = frozenset(
         "opentelemetry",
         "pandas",
         "py2neo",
+        "pydantic_monty",
         "pygame",
         "pytest",
         "rich",

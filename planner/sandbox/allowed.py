@@ -1,0 +1,131 @@
+"""Which Python a model may write: a list of what is allowed, by syntax and by name; all else is refused in words."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from scenecypher.errors import RejectedError, did_you_mean
+
+LONGEST: Final = 20_000
+"""Characters of a program."""
+
+BUILTINS: Final = frozenset(
+    (
+        *(
+            "abs",
+            "all",
+            "any",
+            "bool",
+            "dict",
+            "divmod",
+            "enumerate",
+            "filter",
+            "float",
+            "frozenset",
+            "int",
+            "isinstance",
+        ),
+        *("iter", "len", "list", "map", "max", "min", "next", "ord", "pow", "print", "range", "repr"),
+        *("reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip", "True", "False", "None"),
+        *("Exception", "ValueError", "KeyError", "IndexError"),
+        *("TypeError", "ZeroDivisionError", "AttributeError", "StopIteration"),
+    )
+)
+"""Names of Python's own that may be used: they calculate, and reach nothing."""
+
+SYNTAX: Final[tuple[type[ast.AST], ...]] = (
+    *(ast.Module, ast.Expr, ast.Expression, ast.Load, ast.Store, ast.Del, ast.Constant, ast.Name, ast.Attribute),
+    *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr, ast.Delete, ast.Starred, ast.Subscript, ast.Slice),
+    *(ast.If, ast.IfExp, ast.For, ast.While, ast.Break, ast.Continue, ast.Pass, ast.Assert, ast.Raise),
+    *(ast.Try, ast.ExceptHandler, ast.FunctionDef, ast.Lambda, ast.Return, ast.Nonlocal, ast.Global),
+    *(ast.arguments, ast.arg, ast.keyword, ast.Call, ast.comprehension),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.List, ast.Tuple, ast.Set, ast.Dict),
+    *(ast.JoinedStr, ast.FormattedValue, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare),
+    *(ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
+)
+"""What Python may consist of. Neither imports, classes, `with`, `yield`, `async` nor `match` are among it."""
+
+HINTS: Final = {
+    ast.Import: "imports are not allowed: the tools are there without one",
+    ast.ImportFrom: "imports are not allowed: the tools are there without one",
+    ast.ClassDef: "classes are not allowed: use functions, lists and dicts",
+    ast.withitem: "`with` is not allowed: there are no files",
+    ast.match_case: "`match` is not allowed: use if",
+    ast.With: "`with` is not allowed: there are no files",
+    ast.Yield: "generators are not allowed: build a list",
+    ast.YieldFrom: "generators are not allowed: build a list",
+    ast.Match: "`match` is not allowed: use if",
+}
+
+
+class CodeRefused(RejectedError):
+    """A program that may not run, or was ended; the text is written for its author."""
+
+
+def check(code: str, tools: Iterable[str]) -> None:
+    """Raises CodeRefused where `code` is no Python, or more than calculating with BUILTINS, `tools` and its own names.
+
+    It keeps a model to what it was told of, and says what to do instead; that nothing else can be reached is seen to by
+    the interpreter.
+    """
+    tree = _parsed(code)
+    problem = next(_problems(tree, frozenset(tools)), None)
+    if problem is not None:
+        raise CodeRefused(problem)
+
+
+def _parsed(code: str) -> ast.Module:
+    if len(code) > LONGEST:
+        raise CodeRefused(f"the program has {len(code):,} characters; write one of at most {LONGEST:,}")
+    try:
+        return ast.parse(code)
+    except SyntaxError as error:
+        raise CodeRefused(f"line {error.lineno}: no Python ({error.msg}); mend the syntax") from None
+    except (ValueError, MemoryError, RecursionError) as error:
+        raise CodeRefused(f"no Python ({type(error).__name__}: {error}); write it more simply") from None
+
+
+def _problems(tree: ast.Module, tools: frozenset[str]) -> Iterator[str]:
+    """What may not stand there, with its line, in the order of the text."""
+    found = sorted(ast.walk(tree), key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
+    known = BUILTINS | tools | {name for node in found for name in _bound(node)}
+    for node in found:
+        problem = _problem(node, known)
+        if problem:
+            yield f"line {getattr(node, 'lineno', 1)}: {problem}"
+
+
+def _problem(node: ast.AST, known: frozenset[str]) -> str:
+    if not isinstance(node, SYNTAX):
+        name = type(node).__name__
+        return HINTS.get(type(node), f"`{name}` is not allowed: use plain statements")
+    hidden = next((name for name in _names(node) if name.startswith("_") and name != "_"), None)
+    if hidden is not None:
+        return f"{hidden[:60]!r}: names that begin with _ are not allowed; use others"
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in known:
+        return f"there is no {node.id[:60]!r}{did_you_mean(node.id[:60], sorted(known))}; use what you were told of"
+    return ""
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """Every name that a node itself holds."""
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name) | ast.arg(arg=name):
+            yield name
+        case ast.keyword(arg=str(name)):
+            yield name
+        case _:
+            yield from _bound(node)
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """The names that a node gives a meaning."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
+            yield name
+        case ast.ExceptHandler(name=str(name)):
+            yield name
+        case ast.Nonlocal(names=names) | ast.Global(names=names):
+            yield from names

@@ -1,0 +1,116 @@
+"""A program run in a process of its own, by an interpreter that has neither files, network nor processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from importlib.util import find_spec
+from typing import Any, Final, TypeAlias
+
+from planner.sandbox.allowed import CodeRefused, check
+from scenecypher.errors import InputError, RejectedError, SceneCypherError
+
+Tool: TypeAlias = Callable[..., Any]
+"""Takes and gives plain values (text, numbers, lists, dicts); raises RejectedError, which the program may catch."""
+
+MARGIN_S: Final = 2.0
+"""How long beyond its time a process that does not end by itself is left alive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a program may take: seconds of calculating, bytes of memory and of output, calls of tools."""
+
+    seconds: float = 5.0
+    memory_bytes: int = 64 * 2**20
+    output_bytes: int = 16_000
+    calls: int = 200
+    depth: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a program printed, and how it failed, in words for its author; None where it came to its end."""
+
+    output: str
+    error: str | None = None
+
+
+def run(code: str, tools: Mapping[str, Tool], *, limits: Limits | None = None) -> Ran:
+    """Run `code` with `tools` as its only world: the same output each time for the same answers of the tools.
+
+    Raises ServiceError where a tool does, and InputError where the interpreter is not installed.
+    """
+    check_installed()
+    try:
+        check(code, tools)
+    except CodeRefused as refused:
+        return Ran("", str(refused))
+    return _interpreted(code, tools, limits or Limits())
+
+
+def check_installed() -> None:
+    """Raises InputError where there is no interpreter."""
+    if find_spec("pydantic_monty") is None:
+        raise InputError("the sandbox for Python is not installed: run `pip install 'scenecypher[sandbox]'`")
+
+
+def _interpreted(code: str, tools: Mapping[str, Tool], limits: Limits) -> Ran:
+    import pydantic_monty as monty
+
+    failed: list[SceneCypherError] = []
+    printed = monty.CollectString(max_bytes=limits.output_bytes)
+    allowed: monty.ResourceLimits = {
+        "max_feed_duration_secs": limits.seconds,
+        "max_memory": limits.memory_bytes,
+        "max_recursion_depth": limits.depth,
+        "max_suspensions": limits.calls,
+    }
+    error = None
+    try:
+        with monty.Monty(feed_duration_limit_grace=MARGIN_S) as pool, pool.checkout(limits=allowed) as session:
+            lookup = {name: _told(tool, failed) for name, tool in tools.items()}
+            session.feed_run(code, external_lookup=lookup, print_callback=printed)
+    except monty.MontyCrashedError:
+        error = "the program broke its interpreter; write it more simply"
+    except (monty.MontyRuntimeError, monty.MontySyntaxError) as raised:
+        error = _words(raised.display("type-msg"), [frame.line for frame in raised.traceback()], limits)
+    if failed:
+        raise failed[0]
+    return Ran(printed.output, error)
+
+
+def _told(tool: Tool, failed: list[SceneCypherError]) -> Tool:
+    """The tool as a program calls it: a refusal is a ValueError, and what is no one's fault ends the program."""
+
+    @wraps(tool)
+    def call(*arguments: Any, **named: Any) -> Any:
+        if failed:
+            raise KeyboardInterrupt
+        try:
+            return tool(*arguments, **named)
+        except RejectedError as refused:
+            raise ValueError(str(refused)) from refused
+        except SceneCypherError as error:
+            failed.append(error)
+            raise KeyboardInterrupt from error
+
+    return call
+
+
+ENDED: Final[tuple[tuple[str, str], ...]] = (
+    ("TimeoutError", "it took longer than {seconds:g} s; do less, or bound your loops"),
+    ("> {output_bytes} bytes", "it printed more than {output_bytes:,} bytes; print only what was asked for"),
+    ("MemoryError", "it took more than {memory_bytes:,} bytes of memory; build smaller values"),
+    ("RecursionError", "it called itself more than {depth} deep; use a loop"),
+    ("suspension limit", "it called tools more than {calls} times; ask for more at once"),
+)
+
+
+def _words(message: str, lines: list[int], limits: Limits) -> str:
+    """What went wrong and where; where a limit was met, which one."""
+    figures = {name: getattr(limits, name) for name in Limits.__slots__}
+    words = next((words for sign, words in ENDED if sign.format(**figures) in message), "")
+    told = words.format(**figures) if words else message
+    return f"line {lines[-1]}: {told}" if lines else told
