@@ -7,6 +7,7 @@ from typing import Final
 
 from db.catalog import SceneInfo
 from db.imported import ImportedScene
+from db.publish import Header, publish
 from db.scene import Node, Properties, SceneGraph
 from db.schema import HOLDING
 from db.store import SceneStore
@@ -43,14 +44,25 @@ def belief_scene(world: ImportedScene, *, priors: bool = True) -> ImportedScene:
 
 
 def belief_of(store: SceneStore, world: SceneInfo) -> SceneInfo:
-    """The belief about a world, made of what the world now is where there is none. Raises SceneNotFound."""
+    """The belief about a world, made of what the world now is where there is none. Raises SceneNotFound.
+
+    One that is made so stores its world's key and version, from which on the two go together.
+    """
     try:
         return store.find(belief_name(world.name))
     except SceneNotFound:
-        graph = store.load(world.name).graph
-        scene = ImportedScene(world.name, graph, world.vocabulary, declared=world.declared)
-        store.put(belief_scene(scene))
-        return store.find(belief_name(world.name))
+        now = store.load(world.name)
+        scene = belief_scene(ImportedScene(world.name, now.graph, world.vocabulary, declared=world.declared))
+        header = Header(
+            scene.name,
+            scene.vocabulary,
+            role="belief",
+            declared=scene.declared,
+            source=scene.source,
+            world=now.info.key,
+            world_version=now.info.version,
+        )
+        return publish(store.database, scene.graph, header)
 
 
 def _believed(node: Node, held: set[str]) -> Node:
