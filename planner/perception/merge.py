@@ -12,16 +12,14 @@ from typing import Final, Literal, TypeAlias
 
 from db.delta import Delta, apply, diff
 from db.scene import Node, Point, Properties, Relation, SceneGraph
-from db.schema import HOLDING, VOCABULARIES, family
+from db.schema import HOLDING, VOCABULARIES
 from planner.perception.matching import identities
+from planner.perception.moving import gained, lost
 from planner.perception.observation import Observation, Sighting
 from planner.perception.placing import Placing, is_covered, placings
 from scenecypher.errors import UnknownReference, did_you_mean
 
 Kind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unplaced"]
-
-NEARNESS: Final = ("CLOSE", "FACING")
-"""What no longer holds of a thing that is not where it was believed to be."""
 
 CONTRARY: Final = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
 """What a state rules out."""
@@ -162,29 +160,17 @@ class _Draft:
         return cells is None or (isinstance(center, Point) and (round(center.x), round(center.y)) in cells)
 
     def _put(self, node_id: str, relation: tuple[str, str]) -> None:
-        type_, support = relation
-        self.relations.add(Relation(node_id, type_, support))
-        if family(self.vocabulary) == "virtualhome":
-            rooms = [it for it in self.belief.targets(self.observation.of, "INSIDE") if self._is_place(it)]
-            self.relations |= {Relation(node_id, "INSIDE", room) for room in rooms}
-            self.relations |= {Relation(node_id, "CLOSE", support), Relation(support, "CLOSE", node_id)}
+        placed = Relation(node_id, *relation)
+        room_of, vocabulary = self.observation.of, self.vocabulary
+        self.relations |= {*gained(self.belief, placed, room_of=room_of, vocabulary=vocabulary)}
 
     def _take_away(self, node_id: str) -> None:
-        """From all that it was in, on, held by and near; what is in or on it stays there."""
-        lost = {*self._containment, *NEARNESS}
-        touching = (*self.belief.outgoing.get(node_id, ()), *self.belief.incoming.get(node_id, ()))
-        self.relations -= {
-            it
-            for it in touching
-            if (it.source == node_id and it.type in lost)
-            or it.type in NEARNESS
-            or (it.target == node_id and _holds(it))
-        }
+        self.relations -= lost(self.belief, node_id, vocabulary=self.vocabulary)
 
     def _where(self, node_id: str) -> str:
         inside = [it for it in self.belief.outgoing.get(node_id, ()) if it.type in self._containment]
         told = [_phrase((it.type, it.target)) for it in inside]
-        told += [f"held by {it.source}" for it in self.belief.incoming.get(node_id, ()) if _holds(it)]
+        told += [f"held by {it.source}" for it in self.belief.incoming.get(node_id, ()) if it.type in HOLDING]
         return " and ".join(told) or "nowhere"
 
     def _free_id(self, seen: Sighting) -> str:
@@ -197,19 +183,12 @@ class _Draft:
             wanted, number = [name] if name not in self.nodes else [], number + 1
         return wanted[0]
 
-    def _is_place(self, node_id: str) -> bool:
-        return self.belief.nodes[node_id].kind == "Place"
-
     def _tell(self, kind: Kind, node: str, words: str) -> None:
         self.findings.append(Finding(kind, node, words))
 
     @property
     def _containment(self) -> tuple[str, ...]:
         return VOCABULARIES[self.vocabulary].containment
-
-
-def _holds(relation: Relation) -> bool:
-    return relation.type in HOLDING
 
 
 def _phrase(relation: tuple[str, str]) -> str:

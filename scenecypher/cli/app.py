@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from scenecypher.cli import act, ask, db, demo, history, imports, plan, query, scenes, tasks
+from scenecypher.cli import act, ask, db, demo, evaluate, history, imports, observe, perturb, plan, query, scenes, tasks
 from scenecypher.cli.context import errors
 from scenecypher.errors import SceneCypherError
 
@@ -32,14 +32,17 @@ app.command("demo")(demo.demo)
 app.add_typer(imports.import_app, name="import")
 app.add_typer(scenes.scenes_app, name="scenes")
 scenes.scenes_app.command("schema")(ask.schema)
+scenes.scenes_app.command("perturb")(perturb.perturb)
 app.add_typer(tasks.tasks_app, name="tasks")
 app.command("query")(query.query)
 app.command("ask")(ask.ask)
 app.command("act")(act.act)
+app.command("observe")(observe.observe)
 app.command("plan")(plan.plan)
 app.command("history")(history.history)
 app.command("undo")(history.undo)
 app.command("redo")(history.redo)
+app.add_typer(evaluate.eval_app, name="eval")
 app.add_typer(db.db_app, name="db")
 
 

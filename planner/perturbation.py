@@ -1,0 +1,89 @@
+"""A dynamic world: things moved behind the robot's back, by a seed and to where such things are found.
+
+LookPlanGraph, section VI-B: the positions of objects are modified, so that what is believed is stale. How far a move
+is plausible is ours: a thing goes on or into what already bears others, rather where things of its class lie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from db.delta import Delta, diff
+from db.scene import Relation, SceneGraph
+from db.schema import HOLDING, VOCABULARIES
+from planner.perception.moving import gained, lost
+from scenecypher.errors import InputError
+
+SAME_CLASS: Final = 5
+"""How much rather a thing goes where things of its class lie than to another place that bears something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A thing, and the relation that it has afterwards."""
+
+    thing: str
+    type: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.thing} {self.type.lower().replace('_', ' ')} {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbation:
+    """Which things are moved, and the one Delta that does it."""
+
+    moves: tuple[Move, ...]
+    delta: Delta
+
+
+def perturbation(graph: SceneGraph, *, vocabulary: str, seed: int, objects: int) -> Perturbation:
+    """Move `objects` things, always the same for a seed. Raises InputError where fewer than that can be moved."""
+    if vocabulary == "babyai":
+        msg = "a grid's things are moved by MiniGrid itself; perturb a scene of a home, or import another seed"
+        raise InputError(msg)
+    chance, containment = Random(seed), VOCABULARIES[vocabulary].containment  # noqa: S311 - reproducible, no secret
+    movable = _movable(graph, containment)
+    if len(movable) < objects:
+        msg = f"only {len(movable)} things in this scene can be moved elsewhere; give --objects {len(movable)} or less"
+        raise InputError(msg)
+    moves = tuple(_move(graph, thing, chance, containment) for thing in sorted(chance.sample(movable, objects)))
+    relations = set(graph.relations)
+    for move in moves:
+        relations -= lost(graph, move.thing, vocabulary=vocabulary)
+        placed = Relation(move.thing, move.type, move.target)
+        relations |= {*gained(graph, placed, room_of=move.target, vocabulary=vocabulary)}
+    return Perturbation(moves, diff(graph, SceneGraph.of(graph.nodes.values(), relations)))
+
+
+def _movable(graph: SceneGraph, containment: tuple[str, ...]) -> list[str]:
+    """Objects that nobody holds, that bear nothing, and that some furniture bears, where other furniture may."""
+    held = {it.target for it in graph.relations if it.type in HOLDING}
+    bearing = {it.target for it in graph.relations if it.type in containment}
+    free = (it for it in sorted(graph.by_kind.get("Object", ())) if it not in held | bearing)
+    return [it for it in free if _bearer(graph, it, containment) and _ways(graph, it, containment)]
+
+
+def _move(graph: SceneGraph, thing: str, chance: Random, containment: tuple[str, ...]) -> Move:
+    ways = _ways(graph, thing, containment)
+    return Move(thing, *chance.choices([*ways], weights=[*ways.values()])[0])
+
+
+def _ways(graph: SceneGraph, thing: str, containment: tuple[str, ...]) -> dict[tuple[str, str], int]:
+    """Where a thing may come to lie, as relation type and target, each with its weight."""
+    own, class_ = {*graph.targets(thing, *containment)}, graph.nodes[thing].class_
+    ways: dict[tuple[str, str], int] = {}
+    for target in sorted(graph.by_kind.get("Asset", ())):
+        for relation in graph.incoming.get(target, ()) if target not in own else ():
+            other = graph.nodes[relation.source]
+            if relation.type in {"ON", "INSIDE"} and other.kind == "Object" and other.id != thing:
+                way, weight = (relation.type, target), SAME_CLASS if other.class_ == class_ else 1
+                ways[way] = max(weight, ways.get(way, 0))
+    return ways
+
+
+def _bearer(graph: SceneGraph, thing: str, containment: tuple[str, ...]) -> bool:
+    return any(graph.nodes[it].kind == "Asset" for it in graph.targets(thing, *containment))

@@ -1,0 +1,99 @@
+"""`scenecypher observe`: a picture of one thing, read by a model and merged into what is believed, as one commit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from scenecypher.cli.context import open_model, open_store, output, print_json
+from scenecypher.cli.scenes import AsJson, Name
+
+if TYPE_CHECKING:
+    from db.catalog import SceneInfo
+    from db.commit import Committed
+    from db.store import SceneStore
+    from planner.perception.merge import Merge
+    from planner.perception.vision import Reading
+
+STYLES: Final = {"new": "green", "moved": "yellow", "changed": "yellow", "absent": "red", "unplaced": "dim"}
+
+
+def observe(
+    scene: Name,
+    image: Annotated[Path, typer.Argument(metavar="IMAGE", help="A PNG, JPEG, GIF or WebP file.")],
+    *,
+    at: Annotated[str, typer.Option("--at", metavar="NODE", help="What the picture shows: an asset's id or name.")],
+    explain: Annotated[bool, typer.Option("--explain", help="Show why, what was described, and each change.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Merge what a picture shows into SCENE@belief (made where absent), or into SCENE where that is a belief itself.
+
+    `undo` on the belief takes it back.
+    """
+    from planner.perception.picture import read_picture
+
+    picture = read_picture(image)
+    with open_store() as store:
+        belief = _belief(store, scene)
+        reading, found, done = _merged(store, belief, picture, at=at)
+    if as_json:
+        print_json(_document(belief.name, reading, found, version=done.version))
+        return
+    _print(found, reading, explain=explain)
+    what = f"{len(found.delta)} changes" if found.delta else "nothing changed"
+    output().print(f"{belief.name}: {what}, version {done.version}", markup=False)
+
+
+def _belief(store: SceneStore, scene: str) -> SceneInfo:
+    from planner.belief import belief_of
+
+    info = store.find(scene)
+    return info if info.role == "belief" else belief_of(store, info)
+
+
+def _merged(store: SceneStore, belief: SceneInfo, picture: Any, *, at: str) -> tuple[Reading, Merge, Committed]:
+    from uuid import uuid4
+
+    from db.reference import resolve
+    from planner.perception.merge import merge
+    from planner.perception.naming import known_of
+    from planner.perception.vision import read_image
+
+    of = resolve(store.database, belief, at)
+    graph = store.load(belief.name)
+    known = known_of(graph.graph, of, vocabulary=belief.vocabulary)
+    reading = read_image(open_model(), picture, known, step=graph.info.version + 1)
+    found = merge(graph.graph, reading.observation, vocabulary=belief.vocabulary)
+    done = store.commit(belief, found.delta, actor="observe", action=f"see {of}", action_id=uuid4().hex)
+    return reading, found, done
+
+
+def _print(found: Merge, reading: Reading, *, explain: bool) -> None:
+    from scenecypher.cli.scenes import words
+
+    if explain:
+        output().print(reading.description, style="dim", markup=False)
+    for finding in found.findings:
+        why = f"  {finding.words}" if explain else ""
+        output().print(f"{finding.kind:10}{finding.node}{why}", style=STYLES.get(finding.kind), markup=False)
+    if not found.findings:
+        output().print("nothing is seen, and nothing was believed there")
+    for change in found.delta.changes if explain else ():
+        output().print(f"  {words(change)}", markup=False)
+
+
+def _document(belief: str, reading: Reading, found: Merge, *, version: int) -> dict[str, Any]:
+    from db.document import delta_json
+
+    return {
+        "belief": belief,
+        "version": version,
+        "of": reading.observation.of,
+        "findings": [{"kind": it.kind, "node": it.node, "words": it.words} for it in found.findings],
+        "description": reading.description,
+        "delta": json.loads(delta_json(found.delta)),
+        "tokens": reading.usage.total_tokens,
+    }

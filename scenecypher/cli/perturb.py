@@ -1,0 +1,42 @@
+"""`scenecypher scenes perturb`: things moved by a seed, so that what is believed of a scene is stale."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from scenecypher.cli.context import open_store, output, print_json
+from scenecypher.cli.scenes import AsJson, Name
+
+
+def perturb(
+    scene: Name,
+    *,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed moves the same things.")],
+    objects: Annotated[int, typer.Option("--objects", min=1, help="How many things are moved.")] = 3,
+    as_json: AsJson = False,
+) -> None:
+    """Move things to where such things are found, as one commit that `undo` takes back; SCENE@belief stays as it is."""
+    from planner.perturbation import perturbation
+
+    with open_store() as store:
+        now = store.load(scene)
+        found = perturbation(now.graph, vocabulary=now.info.vocabulary, seed=seed, objects=objects)
+        action = f"perturb by seed {seed}: {len(found.moves)} things moved"
+        done = store.commit(
+            now.info,
+            found.delta,
+            actor="perturb",
+            action=action,
+            action_id=uuid4().hex,
+            expected_version=now.info.version,
+        )
+    if as_json:
+        moves = [{"thing": it.thing, "relation": it.type, "target": it.target} for it in found.moves]
+        print_json({"scene": scene, "version": done.version, "seed": seed, "moves": moves})
+        return
+    for move in found.moves:
+        output().print(str(move), markup=False)
+    output().print(f"{scene}: {len(found.moves)} things moved, version {done.version}", markup=False)

@@ -1,0 +1,107 @@
+"""`scenecypher observe` and `scenes perturb`: a belief that is stale, and a picture that mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import pytest
+
+from db.catalog import SceneInfo
+from db.scene import Node, Relation, SceneGraph
+from db.store import SceneStore
+from planner.belief import belief_of
+from tests.pictures import table
+from tests.planner.actions.grasif_worlds import home
+from tests.planner.actions.test_operators import put
+from tests.scenecypher.cli.conftest import Command
+from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
+from tests.scripted_vision import GridReader
+
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+
+BALLS = ("red ball-1", "red ball-2")
+
+
+@pytest.fixture
+def scene(store: SceneStore) -> SceneInfo:
+    """The home with two red balls on its table."""
+    nodes = [Node(name, "Object", name, "red ball", affordances=("pick_up",)) for name in BALLS]
+    on = [Relation(name, "ON", "table-1") for name in BALLS]
+    graph = SceneGraph.of([*home().nodes.values(), *nodes], [*home().relations, *on])
+    return put(store, graph, vocabulary="grasif")
+
+
+@contextmanager
+def serving(script: Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with ScriptedModel(script) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("SCENECYPHER_MODEL", MODEL_NAME)
+        yield
+
+
+def test_a_picture_is_merged_as_one_commit_and_undone(
+    scene: SceneInfo, store: SceneStore, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "table.png"
+    file.write_bytes(table(["red ball"] * 3).data)
+    with serving(GridReader(places=False, at="table-1"), monkeypatch):
+        seen = command("observe", scene.name, str(file), "--at", "table-1", "--explain")
+    assert seen.code == 0, seen.err
+    lines = seen.out.splitlines()
+    assert lines[0] == "There are 3 red balls on top of table-1."
+    assert [line.split()[0] for line in lines[1:5]] == ["confirmed", "confirmed", "new", "absent"]
+    assert lines[4] == "absent    cup-1  believed on table-1, not seen there"
+    assert "  - cup-1 ON table-1" in lines
+    belief = store.find(f"{scene.name}@belief")
+    assert (belief.version, belief.world, belief.world_version) == (1, scene.key, 0)
+    after = store.load(belief.name).graph
+    assert len(after.sources("table-1", "ON")) == 3
+    assert command("undo", belief.name).code == 0
+    assert store.load(belief.name).graph == store.as_of(belief.name, 0)
+    assert store.find(scene.name).version == 0, "the world is as it was"
+
+
+def test_json_has_the_findings(
+    scene: SceneInfo, store: SceneStore, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "table.png"
+    file.write_bytes(table([]).data)
+    belief = belief_of(store, scene)
+    with serving(GridReader(places=False, at="table-1"), monkeypatch):
+        seen = command("observe", belief.name, str(file), "--at", "table-1", "--json").json
+    assert (seen["belief"], seen["version"], seen["of"]) == (belief.name, 1, "table-1")
+    assert {(it["kind"], it["node"]) for it in seen["findings"]} == {("absent", it) for it in (*BALLS, "cup-1")}
+    assert seen["tokens"] == 36
+
+
+@pytest.mark.parametrize(
+    ("at", "content", "said"),
+    [
+        ("tabel-1", table([]).data, (1, "did you mean 'table-1'")),
+        ("table-1", b"no picture", (2, "give a PNG")),
+        ("table-1", table([]).data, (2, "no model is set up")),
+    ],
+)
+def test_what_can_not_be_observed_is_said(
+    at: str, content: bytes, said: tuple[int, str], scene: SceneInfo, command: Command
+) -> None:
+    with NamedTemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        seen = command("observe", scene.name, file.name, "--at", at)
+    assert (seen.code, said[1] in seen.err) == (said[0], True), seen.err
+
+
+def test_perturb_is_one_commit_and_leaves_the_belief(scene: SceneInfo, store: SceneStore, command: Command) -> None:
+    belief = belief_of(store, scene)
+    before = store.load(scene.name).graph
+    ran = command("scenes", "perturb", scene.name, "--seed", "7", "--objects", "2")
+    assert ran.code == 0, ran.err
+    assert ran.out.splitlines()[-1] == f"{scene.name}: 2 things moved, version 1"
+    assert store.load(belief.name).info.version == 0
+    assert command("scenes", "perturb", scene.name, "--seed", "7", "--objects", "99").code == 2
+    assert command("undo", scene.name).code == 0
+    assert store.load(scene.name).graph == before
