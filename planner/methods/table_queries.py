@@ -17,9 +17,177 @@ leaves out under a switch it reads from `given.ablations`; `ablations={"single-c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from planner.recipe import Recipe
+from planner import traversal
+from planner.graph_tools import PAPER_SETS
+from planner.method import Method
+from planner.methods.prompting import STYLES, Prompting
+from planner.methods.react import React
+from planner.methods.react_alfworld import ReactAlfworld
+from planner.methods.sg2 import STEPWISE, Sg2
+from planner.methods.sg2_limit import limited_retriever
+from planner.methods.sg_rwr import SgRwr, Shots
+from planner.methods.sg_rwr_retriever import summing_retriever
+from planner.methods.sg_rwr_single_coder import SingleCoder
+from planner.prompts.talking import SEED
+from planner.reasoning_tools import PROGRAM, PYTHON, TOOL_CALLER, program, python, reasoning, tool_caller
+from planner.recipe import Ablation, Access, Given, Recipe
+from retriever.graph_api import SETS
+from retriever.retriever import Options, Retriever
 
-QUERY_METHODS: Final[Mapping[str, Recipe]] = {}
+STATIC: Final = {STEPWISE: Ablation("ours: a refused action is told, and the solution may be given anew")}
+"""The papers' static setting gives a whole solution, executed as it stands (SG2, "Experimental Settings")."""
+
+
+def verifying_retriever(access: Access) -> Retriever:
+    """SG2's Retriever: Code Writer, self-debugging, and the Verifier as the paper has it."""
+    options = Options(verifier="paper", seed=SEED)
+    return Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
+
+
+def reading_retriever(access: Access) -> Retriever:
+    """RwR-Text's Retriever, which reads the whole graph and writes no code (SG-RwR, 4.2)."""
+    options = Options(retrieval="text", seed=SEED)
+    return Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
+
+
+def _stepwise(given: Given) -> bool:
+    return STEPWISE in given.ablations
+
+
+def _sg2(given: Given) -> Method:
+    return Sg2(given.model, given.vocabulary, stepwise=_stepwise(given))
+
+
+def _sg_rwr(shots: Shots = "", *, code: bool = True) -> Callable[[Given], Method]:
+    return lambda given: SgRwr(given.model, given.vocabulary, shots=shots, code=code, stepwise=_stepwise(given))
+
+
+def _react(name: str, *, tools: bool) -> Callable[[Given], Method]:
+    return lambda given: React(given.model, given.vocabulary, SETS[name], tools=tools, final=not _stepwise(given))
+
+
+def _prompting(name: str) -> Callable[[Given], Method]:
+    return lambda given: Prompting(given.model, given.vocabulary, STYLES[name], stepwise=_stepwise(given))
+
+
+REASONING: Final = {traversal.NAME: reasoning(traversal.NAME)}
+
+QUERY_METHODS: Final[Mapping[str, Recipe]] = {
+    "sg2": Recipe(
+        _sg2,
+        "a Task Planner that sees the schema queries a Retriever and has a Tool Caller call tools",
+        paper='SG2, "Method", tables 4 to 7',
+        tools={TOOL_CALLER: tool_caller},
+        asker=verifying_retriever,
+        fix=False,
+        ablations=STATIC,
+    ),
+    "sg2-limit": Recipe(
+        _sg2,
+        "the same with a Retriever that has two calls on the graph and writes no queries",
+        paper='SG2, "SG2 v.s. ReAct"',
+        tools={TOOL_CALLER: tool_caller},
+        asker=limited_retriever,
+        fix=False,
+        ablations=STATIC,
+    ),
+    "sg-rwr": Recipe(
+        _sg_rwr(),
+        "a Reasoner that sees the schema queries a Retriever and writes code over tools; both mend their code",
+        paper="SG-RwR, 2.2 to 2.5, tables 4 and 5",
+        tools={PYTHON: python},
+        asker=summing_retriever,
+        fix=False,
+        ablations=STATIC,
+    ),
+    "sg-rwr-fs": Recipe(
+        _sg_rwr("fs"),
+        "the same with worked tasks in the Reasoner's prompt",
+        paper='SG-RwR, "Few-shot SG-RwR"',
+        tools={PYTHON: python},
+        asker=summing_retriever,
+        fix=False,
+        ablations=STATIC,
+    ),
+    "sg-rwr-alg": Recipe(
+        _sg_rwr("alg"),
+        "the same with worked tasks and the method in words",
+        paper='SG-RwR, "Few-shot SG-RwR"',
+        tools={PYTHON: python},
+        asker=summing_retriever,
+        fix=False,
+        ablations=STATIC,
+    ),
+    "single-coder": Recipe(
+        lambda given: SingleCoder(given.model, given.vocabulary, stepwise=_stepwise(given)),
+        "one program for the whole task, which queries the graph and calls tools",
+        paper="SG-RwR, 4.2",
+        tools={PROGRAM: program},
+        fix=False,
+        ablations=STATIC,
+    ),
+    "rwr-text": Recipe(
+        _sg_rwr(code=False),
+        "SG-RwR without code: the Retriever reads the whole graph, a translator writes the plan as actions",
+        paper="SG-RwR, 4.2",
+        asker=reading_retriever,
+        fix=False,
+        ablations=STATIC,
+    ),
+    "react-sg2": Recipe(
+        _react("react-sg2", tools=True),
+        "thought, call, observation; expands nodes of the graph, and has SG2's tools",
+        paper='SG2, "Baselines"',
+        tools={**PAPER_SETS["react-sg2"], **REASONING},
+        fix=False,
+        ablations=STATIC,
+    ),
+    "react-limit": Recipe(
+        _react("react-limit", tools=True),
+        "the same with neighbors and attributes as calls of their own",
+        paper='SG2, "SG2 v.s. ReAct"',
+        tools={**PAPER_SETS["react-limit"], **REASONING},
+        fix=False,
+        ablations=STATIC,
+    ),
+    "react-rwr": Recipe(
+        _react("react-rwr", tools=False),
+        "thought, call, observation; four calls on the graph, and no tools",
+        paper="SG-RwR, appendix G.1",
+        tools=PAPER_SETS["react-rwr"],
+        fix=False,
+        ablations=STATIC,
+    ),
+    "react-alfworld": Recipe(
+        lambda given: ReactAlfworld(given.model, given.vocabulary, lambda: given.occurring().places),
+        "thought, action, observation; acts step by step and looks at the assets that it goes to",
+        paper="LookPlanGraph, baselines",
+        extent="memory",
+        priors=False,
+        belief=True,
+        fix=False,
+    ),
+    **{
+        name: Recipe(
+            _prompting(name),
+            words,
+            paper='SG-RwR, "Baselines"; SG2, "Baselines"',
+            extent="full",
+            form="lines",
+            fix=False,
+            ablations=STATIC,
+        )
+        for name, words in (
+            ("zero-shot", "the whole graph as text, and the solution at once"),
+            ("0-cot", "the whole graph as text, and a solution step by step"),
+            ("ltm", "the whole graph as text, and a solution part by part"),
+            ("cot", "the whole graph as text, and a solution as worked examples have it"),
+            ("bag", "the whole graph as text; first the relevant graph, then as worked examples have it"),
+            ("algorithm", "the whole graph as text, the method in words, and worked examples"),
+        )
+    },
+}
+"""Each method by its name; a row says what it is shown, may call and asks."""

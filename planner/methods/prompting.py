@@ -1,0 +1,104 @@
+"""Graph prompting: the whole graph as text, and one reply (SG-RwR, "Baselines", after NLGraph; SG2, "Baselines").
+
+`zero-shot`, `0-cot` (step by step) and `ltm` (parts first) have no examples. `cot` has worked ones, `bag` the same, in
+which the relevant graph is built first, and `algorithm` the same after the method in words, which VirtualHome has not.
+Ours: the words of the prompts, and that a reply ends with a line ``Solution:``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from chat.model import Message, Model, Usage
+from planner.method import Decision, Memory, Solve
+from planner.prompts.solution import FORM, solution
+from planner.prompts.surroundings import explanation
+from planner.prompts.talking import ask_in_text
+from planner.prompts.worked import worked
+from scenecypher.errors import ReplyRejected
+
+SYSTEM: Final = """\
+You solve tasks about an environment that is described by a scene graph, which is given whole, as text: a line of JSON \
+a node, then a line [source, type, target] a link.
+
+The environment:
+{environment}
+
+The actions of the agent, for planning tasks:
+{actions}
+
+{how}
+
+End the reply with one line:
+Solution: the solution. {form}"""
+
+_SOLUTION: Final = re.compile(r"^\W*Solution\W*?:[ \t]*", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a reply is to be arrived at; `examples` and `method` name the worked examples and the words before them."""
+
+    how: str
+    examples: str = ""
+    method: str = ""
+
+
+STYLES: Final[Mapping[str, Style]] = {
+    "zero-shot": Style("Give the solution at once, without an explanation."),
+    "0-cot": Style("Think step by step before you give the solution."),
+    "ltm": Style(
+        "First break the task down into smaller ones, from the simplest on. Then solve them one after the other, each "
+        "with the results of those before it, until the task itself is solved."
+    ),
+    "cot": Style("Explain your steps as the examples do, before you give the solution.", "cot"),
+    "bag": Style(
+        "First build the graph that the task is about: list the nodes and links that matter. Then explain your steps "
+        "as the examples do, before you give the solution.",
+        "bag",
+    ),
+    "algorithm": Style(
+        "Follow the method below, and explain its steps as the examples do, before you give the solution.",
+        "cot",
+        "algorithm",
+    ),
+}
+
+
+class Prompting:
+    """Decides once, by asking `model` in a style; `stepwise` as in `planner.methods.sg2`."""
+
+    def __init__(self, model: Model, vocabulary: str, style: Style, *, stepwise: bool = False) -> None:
+        self._model, self._vocabulary, self._style, self._final = model, vocabulary, style, not stepwise
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """The solution and its tokens. Raises ReplyRejected after three replies without one."""
+        return ask_in_text(self._model, self._prompt(memory), self._read)
+
+    def _prompt(self, memory: Memory) -> tuple[Message, Message]:
+        system = SYSTEM.format(
+            environment=explanation(self._vocabulary), actions=memory.actions, how=self._style.how, form=FORM
+        )
+        added = [
+            worked(name, self._vocabulary, memory.instruction) for name in (self._style.method, self._style.examples)
+        ]
+        asked = [f"The scene graph:\n{memory.view}", f"Task: {memory.instruction}"]
+        for turn in memory.turns:
+            said = f"The solution {solved(turn.decision)}" if isinstance(turn.decision, Solve) else "Your last reply"
+            asked.append(f"{said} did not work: {turn.feedback}")
+        return Message("system", "\n\n".join(filter(None, (system, *added)))), Message("user", "\n\n".join(asked))
+
+    def _read(self, text: str) -> Decision:
+        found = [*_SOLUTION.finditer(text)]
+        if not found:
+            raise ReplyRejected(f"it has no line that begins with Solution:. {FORM}")
+        reason = text[: found[-1].start()].strip()
+        return solution(text[found[-1].end() :], self._vocabulary, reason=reason, final=self._final)
+
+
+def solved(decision: Solve) -> str:
+    """A solution as it is written."""
+    return f"[{', '.join(decision.actions)}]"

@@ -1,0 +1,109 @@
+"""ReAct over the calls on the graph that SG2 and SG-RwR give it (SG2, "Baselines", "SG2 v.s. ReAct"; SG-RwR, G.1).
+
+`react-sg2` has ``expand``, `react-limit` ``get_neighbors`` and ``get_attrs``; both have SG2's reasoning tools too, as
+the second differs in the graph calls alone. `react-rwr` has the four calls of SG-RwR's appendix and no tools. The agent
+sees neither graph nor schema (it is "conditioned on API annotations"), and its whole history at every step.
+
+Ours: the words of the annotations, ``finish(...)`` as the call that gives the solution, and ``stepwise`` as in `sg2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from chat.model import Message, Model, Usage
+from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
+from planner.prompts.solution import FORM as SOLUTION_FORM
+from planner.prompts.solution import solution
+from planner.prompts.surroundings import explanation
+from planner.prompts.talking import ask_in_text
+from planner.prompts.worked import worked
+from planner.reasoning_tools import tools_of
+from retriever.graph_api import CALLS
+
+FINISH: Final = "finish"
+
+SYSTEM: Final = """\
+You solve tasks about an environment that is described by a scene graph, of which nodes are things, places and the \
+agent, and links say where they are and what they join. You look at the graph by calls, one a reply, and get what each \
+gives as an observation. Never guess what the graph holds.
+
+The environment:
+{environment}
+
+The actions of the agent, for planning tasks:
+{actions}
+
+The calls:
+{calls}
+finish(solution): gives the solution and ends. {solution}
+
+Give every reply this form:
+{form}"""
+
+
+class React:
+    """Decides by asking `model` for a thought and a call; `calls` are those on the graph, by name."""
+
+    def __init__(self, model: Model, vocabulary: str, calls: Sequence[str], *, tools: bool, final: bool = True) -> None:
+        self._model, self._vocabulary, self._final = model, vocabulary, final
+        self._graph_calls = tuple(calls)
+        self._tools = dict(tools_of(vocabulary)) if tools else {}
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
+        prompt = (*self._opening(memory), *(message for turn in memory.turns for message in _said(turn)))
+        return ask_in_text(self._model, prompt, self._read)
+
+    def _opening(self, memory: Memory) -> tuple[Message, Message]:
+        text = SYSTEM.format(
+            environment=explanation(self._vocabulary),
+            actions=memory.actions,
+            calls=self._annotations(),
+            solution=SOLUTION_FORM,
+            form=FORM.format(example=self._example),
+        )
+        name = "react-sg2" if self._graph_calls == ("expand",) else "react-calls"
+        examples = worked(name, self._vocabulary, memory.instruction)
+        return Message("system", "\n\n".join(filter(None, (text, examples)))), Message(
+            "user", f"Task: {memory.instruction}"
+        )
+
+    @property
+    def _example(self) -> str:
+        name = self._graph_calls[0]
+        return f"{name}(node_id)" if CALLS[name].of_node else f"{name}()"
+
+    def _annotations(self) -> str:
+        told = [f"{name}({'node_id' if CALLS[name].of_node else ''}): {CALLS[name].does}" for name in self._graph_calls]
+        return "\n".join([*told, *(tool.annotation for tool in self._tools.values())])
+
+    def _read(self, text: str) -> Decision:
+        step = step_in(text, self._example)
+        if step.name == FINISH:
+            return solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
+        known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
+        if step.name in self._tools:
+            return Call(step.name, arguments_in(step, self._tools[step.name].arguments), step.thought)
+        names = ("node_id",) if CALLS[step.name].of_node else ()
+        return Call(step.name, arguments_in(step, names), step.thought)
+
+
+def _said(turn: Turn) -> tuple[Message, ...]:
+    """A turn as it was said: thought and action, then the observation."""
+    match turn.decision:
+        case Call(tool, arguments, reason):
+            written = ", ".join(map(repr, arguments.values()))
+            return _exchange(Step(reason, tool, written), turn)
+        case Solve(actions, reason):
+            return _exchange(Step(reason, FINISH, f"[{', '.join(actions)}]"), turn)
+        case None:
+            return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
+        case Ask() | Think() | Act() | Done() | GiveUp():
+            raise AssertionError
+
+
+def _exchange(step: Step, turn: Turn) -> tuple[Message, Message]:
+    return Message("assistant", str(step)), Message("user", f"Observation: {turn.feedback}")

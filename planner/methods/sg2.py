@@ -1,0 +1,164 @@
+"""SG2 (Schema-Guided Scene-Graph Reasoning): its Task Planner, which never sees the graph ("Reasoner Module", Table 7).
+
+Each reply is explanation, mode and content. A QUERY goes to the Retriever (Code Writer and Verifier: the retriever with
+the paper's verifier), a TOOL call to the Tool Caller, and a SOLUTION ends the session: only the content is passed on.
+Ours, where the paper is silent or differs:
+
+- the Code Writer writes Cypher in place of Python over NetworkX, and the Task Planner's schema text is the same one;
+- the conversation is the agent's own replies and what came back, as a chat (the paper's AutoGen);
+- in vocabularies without a reasoning tool the TOOL mode is left out (VirtualHome has none in the paper);
+- a solution that holds actions is a plan, any other an answer;
+- with ``stepwise`` a refused action is told, and the solution may be given anew (the paper executes without feedback).
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from chat.model import Message, Model, Usage
+from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from planner.prompts.solution import FORM, solution
+from planner.prompts.surroundings import explanation
+from planner.prompts.talking import ask_in_text, headed, section
+from planner.prompts.worked import worked
+from planner.reasoning_tools import TOOL_CALLER, tools_of, tools_text
+from scenecypher.errors import ReplyRejected
+
+STEPWISE: Final = "stepwise"
+
+SYSTEM: Final = """\
+You solve tasks about an environment that is described by a scene graph. You know the schema of the graph, not the \
+graph: work together with a Retriever, which answers queries from the graph{helper}. Never guess what the graph holds; \
+query for all that you need, before you use it.
+
+The environment:
+{environment}
+
+The schema of the scene graph:
+{schema}
+
+The actions of the agent, for planning tasks:
+{actions}
+
+You reply in one of {count} modes:
+{modes}
+
+Give every reply this form:
+{form}"""
+
+QUERY_MODE: Final = "QUERY: think about which information the next step needs, and query the Retriever for it."
+TOOL_MODE: Final = "TOOL: have one of the functions below called, to settle a part of the task."
+SOLUTION_MODE: Final = "SOLUTION: give the solution. It ends the conversation: only give it when it is whole."
+QUERY_CONTENT: Final = (
+    "Of a QUERY: the query, in one sentence that stands for itself and says which attributes you need, "
+    "in the words of the schema."
+)
+TOOL_CONTENT: Final = (
+    "Of a TOOL: the function's name and the value of every argument; all values must come from the scene graph."
+)
+FORM_OF_REPLY: Final = """\
+[Explanation]
+Why you reply so, briefly.
+
+[Mode]
+One of {names}.
+
+[Content]
+{contents}"""
+TOLD: Final = {"query": "The Retriever's answer:", "tool": "The result of the tool:", "plan": "What came of it:"}
+
+
+class Reply(BaseModel):
+    """What the Task Planner says (SG2, "Reasoner Module")."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    explanation: str
+    mode: Literal["QUERY", "TOOL", "SOLUTION"]
+    content: str
+
+
+class Sg2:
+    """Decides by asking the Task Planner's `model`; `stepwise` as the module says."""
+
+    def __init__(self, model: Model, vocabulary: str, *, stepwise: bool = False) -> None:
+        self._model, self._vocabulary, self._final = model, vocabulary, not stepwise
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
+        return ask_in_text(self._model, self._prompt(memory), self._read)
+
+    def _prompt(self, memory: Memory) -> tuple[Message, ...]:
+        system = Message("system", system_text(memory, self._vocabulary))
+        said = [message for turn in memory.turns for message in _said(turn)]
+        return system, Message("user", f"Task: {memory.instruction}"), *said
+
+    def _read(self, text: str) -> Decision:
+        reply = read(text, self._vocabulary)
+        match reply.mode:
+            case "QUERY":
+                return Ask(reply.content, reply.explanation)
+            case "TOOL":
+                return Call(TOOL_CALLER, {"message": reply.content}, reply.explanation)
+            case "SOLUTION":
+                return solution(reply.content, self._vocabulary, reason=reply.explanation, final=self._final)
+
+
+def system_text(memory: Memory, vocabulary: str) -> str:
+    """The Task Planner's system message: environment, schema, actions, modes, tools, form, examples; no graph."""
+    has_tools = bool(tools_of(vocabulary))
+    modes = [QUERY_MODE, TOOL_MODE, SOLUTION_MODE] if has_tools else [QUERY_MODE, SOLUTION_MODE]
+    text = SYSTEM.format(
+        helper=", and a tool executor" if has_tools else "",
+        environment=explanation(vocabulary),
+        schema=memory.schema,
+        actions=memory.actions,
+        count=len(modes),
+        modes="\n".join(f"{number}. {mode}" for number, mode in enumerate(modes, 1)),
+        form=form(vocabulary),
+    )
+    tools = f"The functions:\n{tools_text(vocabulary)}" if has_tools else ""
+    return "\n\n".join(filter(None, (text, tools, worked("sg2", vocabulary, memory.instruction))))
+
+
+def form(vocabulary: str) -> str:
+    """The form of a reply."""
+    has_tools = bool(tools_of(vocabulary))
+    contents = [QUERY_CONTENT, *([TOOL_CONTENT] if has_tools else []), f"Of a SOLUTION: the solution. {FORM}"]
+    names = "QUERY, TOOL and SOLUTION" if has_tools else "QUERY and SOLUTION"
+    return FORM_OF_REPLY.format(names=names, contents="\n".join(contents))
+
+
+def read(text: str, vocabulary: str) -> Reply:
+    """The reply's three parts. Raises ReplyRejected where one is missing, or the mode is none of them."""
+    shape = form(vocabulary)
+    mode = section(text, "mode", shape).upper().strip(" *.`").replace("TOOL-CALL", "TOOL").replace("TOOL CALL", "TOOL")
+    if mode == "TOOL" and not tools_of(vocabulary):
+        raise ReplyRejected("there are no tools in this environment; choose QUERY or SOLUTION")
+    try:
+        return Reply(
+            explanation=section(text, "explanation", shape),
+            mode=cast("Literal['QUERY', 'TOOL', 'SOLUTION']", mode),
+            content=section(text, "content", shape),
+        )
+    except ValidationError as error:
+        raise ReplyRejected(f"its mode is {mode[:40]!r}; reply in this form:\n{shape}") from error
+
+
+def _said(turn: Turn) -> tuple[Message, ...]:
+    """A turn as it was said: the agent's reply, and what came back."""
+    match turn.decision:
+        case Ask(question, reason):
+            reply, told = headed(explanation=reason, mode="QUERY", content=question), TOLD["query"]
+        case Call(_, arguments, reason):
+            reply, told = headed(explanation=reason, mode="TOOL", content=str(arguments["message"])), TOLD["tool"]
+        case Solve(actions, reason):
+            content = f"[{', '.join(actions)}]"
+            reply, told = headed(explanation=reason, mode="SOLUTION", content=content), TOLD["plan"]
+        case None:
+            return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
+        case Think() | Act() | Done() | GiveUp():
+            raise AssertionError
+    return Message("assistant", reply), Message("user", f"{told}\n{turn.feedback}")

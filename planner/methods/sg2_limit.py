@@ -1,0 +1,103 @@
+"""SG2-limit: the Task Planner's Retriever is a ReAct-limit agent (SG2, "SG2 v.s. ReAct"), with a context of its own.
+
+It answers each query by ``get_neighbors`` and ``get_attrs`` alone, and writes no code. Ours: it is told the query, the
+environment and the schema (the paper's Retriever has the schema too), ends by ``answer(text)``, and after `MOST` calls
+says that it found no answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chat.model import Message, Model, Usage
+from db.catalog import SceneInfo
+from planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
+from planner.prompts.surroundings import explanation
+from planner.prompts.talking import ask_in_text
+from planner.recipe import Access
+from retriever.graph_api import CALLS, SETS, GraphApi, call
+from retriever.reader import SceneReader
+from retriever.retrieval import Retrieval
+from retriever.schema_text import schema_text
+from scenecypher.errors import RejectedError, ReplyRejected
+
+MOST: Final = 30
+"""Calls for one query."""
+ANSWER: Final = "answer"
+LIMITED: Final = SETS["react-limit"]
+
+SYSTEM: Final = """\
+You answer queries about a scene graph, of which nodes are things, places and the agent, and links say where they are \
+and what they join. You look at the graph by calls, one a reply, and get what each gives as an observation. Never \
+guess what the graph holds.
+
+The environment:
+{environment}
+
+The schema of the scene graph:
+{schema}
+
+The calls:
+{calls}
+answer(text): gives the answer to the query, with the ids of the nodes that it is about, and ends. If the graph does \
+not hold the answer, say so.
+
+Give every reply this form:
+{form}"""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitedRetriever:
+    """Answers questions by two calls on the graph."""
+
+    model: Model
+    reader: SceneReader
+
+    def ask(self, question: str, scene: SceneInfo) -> Retrieval:
+        """The answer, or that there is none. Raises RejectedError where the agent's replies mean nothing."""
+        api = GraphApi(self.reader)
+        talk: tuple[Message, ...] = (self._system(scene), Message("user", f"Query: {question}"))
+        usage = Usage()
+        for _ in range(MOST):
+            step, spent = ask_in_text(self.model, talk, _read)
+            usage += spent
+            if step.name == ANSWER:
+                answer = step.written.strip("\"'` ")
+                return Retrieval(question, "answered", answer, (), usage)
+            talk = (*talk, Message("assistant", str(step)), Message("user", f"Observation: {observed(api, step)}"))
+        return Retrieval(question, "refused", f"no answer was found within {MOST} calls; ask for less", (), usage)
+
+    def _system(self, scene: SceneInfo) -> Message:
+        calls = "\n".join(f"{name}(node_id): {CALLS[name].does}" for name in LIMITED)
+        text = SYSTEM.format(
+            environment=explanation(scene.vocabulary),
+            schema=schema_text(self.reader.enumerator.of(scene), vocabulary=scene.vocabulary),
+            calls=calls,
+            form=FORM.format(example="get_attrs(node_id)"),
+        )
+        return Message("system", text)
+
+
+def limited_retriever(access: Access) -> LimitedRetriever:
+    """The Retriever of a session."""
+    return LimitedRetriever(access.model, access.reader)
+
+
+def observed(api: GraphApi, step: Step) -> str:
+    """What a call gives as JSON, or why it gives nothing."""
+    try:
+        arguments: Mapping[str, Any] = arguments_in(step, ("node_id",))
+        return json.dumps(call(api, step.name, arguments), ensure_ascii=False)
+    except RejectedError as rejected:
+        return str(rejected)
+
+
+def _read(text: str) -> Step:
+    step = step_in(text, "get_attrs(node_id)")
+    known_call(step.name, (*LIMITED, ANSWER))
+    if step.name == ANSWER and not step.written:
+        raise ReplyRejected("the answer is empty; give it between the brackets")
+    return step

@@ -1,0 +1,189 @@
+"""SG-RwR (Reason-while-Retrieve): its Reasoner, which queries, writes code over tools, and sums up (2.3, 2.5, Table 4).
+
+Analysis is free text under [Explanation], and never reaches the Retriever; code runs in the sandbox, with the reasoning
+tools and nothing of the graph. Code in which "assume" or "assuming" stands is put back to be written without (2.5); an
+error of the code is told, and the next reply mends it (self-debugging). `sg-rwr-fs` adds task-level examples, and
+`sg-rwr-alg` the method in words as well ("Few-shot SG-RwR"); `rwr-text` takes code away from both agents and has a
+translator write the plan as actions (4.2). Ours: an [Answer] in place of [Actions] for questions; ``stepwise`` as in
+`planner.methods.sg2`; a translator that is asked once, after the Reasoner has ended.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, TypeAlias
+
+from chat.model import Message, Model, Usage
+from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from planner.prompts.solution import FORM, solution
+from planner.prompts.surroundings import explanation
+from planner.prompts.talking import ask_in_text, headed, program_in, sections
+from planner.prompts.worked import worked
+from planner.reasoning_tools import PYTHON, tools_text
+from scenecypher.errors import ReplyRejected
+
+Shots: TypeAlias = Literal["", "fs", "alg"]
+
+TERMINATE: Final = "TASK TERMINATE"
+ASSUMED: Final = re.compile(r"\bassum(?:e|ing)\b", re.IGNORECASE)
+"""SG-RwR, 2.5: the words that give invented scene information away."""
+
+SYSTEM: Final = """\
+You plan and reason about an environment, together with a Retriever, which gets information from the graph of the \
+environment for you. You know the schema of the graph, not the graph: find out by queries what you need, step by step, \
+until the task is solved.
+
+The environment:
+{environment}
+
+The schema of the scene graph:
+{schema}
+
+The actions of the agent:
+{actions}
+
+Guidance:
+- Solve the task step by step: find out which next step brings you closer to the solution.
+- If it needs information of the graph, raise a query in words; the Retriever's answer is sent to you.
+{coding}
+- A query is clear, stands for itself, can be answered by going through the graph, and uses the terms of the schema. \
+Ask one simple thing at a time.
+- When the task is solved, sum up and write TASK TERMINATE in a paragraph of its own; only when the solution is whole.
+{forms}"""
+
+CODING: Final = """\
+- If you know enough for the next step, reason, or write Python code that settles it and prints the result, briefly \
+explained; what it prints is sent to you. Write down only what was retrieved: no values of your own.
+- The functions below are there for code, with nothing to import. Use them wherever they fit."""
+THINKING: Final = "- If you know enough for the next step, reason in words."
+QUERY_FORM: Final = """\
+- A query has this form:
+[Explanation]
+Why you need it.
+[Query]
+The query to the Retriever."""
+CODE_FORM: Final = """\
+- Code has this form:
+[Explanation]
+What it does.
+[Code]
+```python
+the program
+```"""
+SUMMARY_FORM: Final = f"""\
+- The solution has this form:
+[Summary]
+How the task was solved.
+[Actions]
+[ACTION1, ACTION2, ...] (of a question: [Answer] in place of [Actions], and the answer alone)
+
+{TERMINATE}"""
+TEXT_FORM: Final = f"""\
+- The solution has this form:
+[Summary]
+How the task was solved.
+[Plan]
+What the agent does, step by step, in words (of a question: [Answer] in place of [Plan], and the answer alone)
+
+{TERMINATE}"""
+TRANSLATOR: Final = """\
+You write a plan in words as the actions that an agent can carry out.
+
+The actions:
+{actions}
+
+{form}"""
+TOLD: Final = {"query": "The Retriever's answer:", "code": "The output of the code:", "plan": "What came of it:"}
+
+
+class SgRwr:
+    """Decides by asking the Reasoner's `model`; without `code` it is RwR-Text's."""
+
+    def __init__(
+        self, model: Model, vocabulary: str, *, shots: Shots = "", code: bool = True, stepwise: bool = False
+    ) -> None:
+        self._model, self._vocabulary = model, vocabulary
+        self._shots, self._code, self._final = shots, code, not stepwise
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
+        decision, usage = ask_in_text(self._model, self._prompt(memory), self._read)
+        if isinstance(decision, str):
+            solved, more = self._translated(decision, memory)
+            return solved, usage + more
+        return decision, usage
+
+    def _prompt(self, memory: Memory) -> tuple[Message, ...]:
+        said = [message for turn in memory.turns for message in _said(turn)]
+        return Message("system", self._system(memory)), Message("user", f"Task: {memory.instruction}"), *said
+
+    def _system(self, memory: Memory) -> str:
+        forms = (QUERY_FORM, CODE_FORM, SUMMARY_FORM) if self._code else (QUERY_FORM, TEXT_FORM)
+        text = SYSTEM.format(
+            environment=explanation(self._vocabulary),
+            schema=memory.schema,
+            actions=memory.actions,
+            coding=CODING if self._code else THINKING,
+            forms="\n".join(forms),
+        )
+        tools = tools_text(self._vocabulary) if self._code else ""
+        examples = worked("tasks", self._vocabulary, memory.instruction) if self._shots else ""
+        method = worked("algorithm", self._vocabulary, memory.instruction) if self._shots == "alg" else ""
+        parts = (text, tools and f"The functions:\n{tools}", method, examples)
+        return "\n\n".join(filter(None, parts))
+
+    def _read(self, text: str) -> Decision | str:
+        """A decision, or of RwR-Text the plan in words."""
+        parts = sections(text)
+        if TERMINATE in text:
+            return self._solution({name: part.replace(TERMINATE, "").strip() for name, part in parts.items()})
+        if "code" in parts and self._code:
+            return _code(program_in(parts["code"]), parts.get("explanation", ""))
+        if parts.get("query"):
+            return Ask(parts["query"], parts.get("explanation", ""))
+        kinds = "a [Query], [Code] or" if self._code else "a [Query] or"
+        raise ReplyRejected(f"it holds neither {kinds} the solution with {TERMINATE}; reply in one of these forms")
+
+    def _solution(self, parts: dict[str, str]) -> Decision | str:
+        reason = parts.get("summary", "")
+        if parts.get("plan") and not self._code:
+            return parts["plan"]
+        given = parts.get("actions") or parts.get("answer")
+        if not given:
+            raise ReplyRejected(f"{TERMINATE} stands there without [Actions] or [Answer]; give the whole solution")
+        return solution(given, self._vocabulary, reason=reason, final=self._final)
+
+    def _translated(self, plan: str, memory: Memory) -> tuple[Decision, Usage]:
+        """RwR-Text's action translator (4.2)."""
+        system = Message("system", TRANSLATOR.format(actions=memory.actions, form=FORM))
+        return ask_in_text(
+            self._model,
+            (system, Message("user", f"The plan:\n{plan}")),
+            lambda text: solution(text, self._vocabulary, reason=plan, final=self._final),
+        )
+
+
+def _code(code: str, explanation_: str) -> Call:
+    """The program as a call. Raises ReplyRejected where it is empty or assumes something."""
+    if not code:
+        raise ReplyRejected("the code is empty; write a program in a ```python block")
+    if ASSUMED.search(code):
+        raise ReplyRejected("the code assumes something; remove all assumptions: query what you do not know first")
+    return Call(PYTHON, {"code": code}, explanation_)
+
+
+def _said(turn: Turn) -> tuple[Message, ...]:
+    """A turn as it was said: the Reasoner's reply, and what came back."""
+    match turn.decision:
+        case Ask(question, reason):
+            reply, told = headed(explanation=reason, query=question), TOLD["query"]
+        case Call(_, arguments, reason):
+            reply, told = headed(explanation=reason, code=f"```python\n{arguments['code']}\n```"), TOLD["code"]
+        case Solve(actions, reason):
+            reply = headed(summary=reason, actions="[" + ", ".join(actions) + "]") + f"\n\n{TERMINATE}"
+            told = TOLD["plan"]
+        case None:
+            return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
+        case Think() | Act() | Done() | GiveUp():
+            raise AssertionError
+    return Message("assistant", reply), Message("user", f"{told}\n{turn.feedback}")

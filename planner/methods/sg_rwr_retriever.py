@@ -1,0 +1,105 @@
+"""SG-RwR's Retriever: writes queries, checks for itself what came of them, and sums up (sections 2.4 and 2.5, Table 5).
+
+There is no Verifier: a reply with ``INFO RETRIEVED`` ends it, any other is a query to run. Ours: it writes Cypher in
+place of Python over NetworkX, and has `QUERIES` attempts, where the paper iterates until a program runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from chat.clean import clean_cypher
+from chat.model import Message, Model, Usage
+from db.catalog import SceneInfo
+from planner.prompts.surroundings import explanation
+from planner.prompts.talking import ask_in_text, headed, sections
+from planner.recipe import Access
+from retriever.reader import SceneReader
+from retriever.retrieval import Retrieval, rows_text
+from retriever.schema_text import schema_text
+from scenecypher.errors import RejectedError, ReplyRejected
+
+QUERIES: Final = 6
+ENDS: Final = "INFO RETRIEVED"
+
+SYSTEM: Final = """\
+You retrieve information from the graph of an environment: asked a question in words, you write queries in Cypher, the \
+language of Neo4j, and look at their results. You know the schema of the graph, not the graph.
+
+The environment:
+{environment}
+
+The schema of the scene graph:
+{schema}
+
+Guidance:
+- Write one query a reply, in a ```cypher block. It only reads, is one statement, and ends with RETURN.
+- Use only labels, relation types and properties of the schema, and mind the direction of relations.
+- Always return the id of each node, besides what was asked for.
+- The result of the query is sent back to you, or the error. Check it: if it is not what was asked for, write the \
+query again. A result without rows can be the answer, too.
+- When the information is retrieved, sum it up and end in this form:
+[Summary]
+The information that was asked for, with ids; or that the graph does not hold it.
+
+INFO RETRIEVED"""
+
+
+@dataclass(frozen=True, slots=True)
+class SummingRetriever:
+    """Answers questions by queries that its `model` writes and checks."""
+
+    model: Model
+    reader: SceneReader
+
+    def ask(self, question: str, scene: SceneInfo) -> Retrieval:
+        """The summary, with the last query that ran. Raises RejectedError where replies mean nothing."""
+        talk, usage = self._opening(question, scene), Usage()
+        cypher: str | None = None
+        for _ in range(QUERIES + 1):
+            reply, spent = ask_in_text(self.model, talk, _read)
+            usage += spent
+            if isinstance(reply, Summary):
+                return Retrieval(question, "answered", reply.text, (), usage, cypher=cypher)
+            told, has_run = self._run(reply)
+            cypher = reply if has_run else cypher
+            talk = (*talk, Message("assistant", f"```cypher\n{reply}\n```"), Message("user", told))
+        return Retrieval(question, "refused", f"nothing was found in {QUERIES} queries; ask for less", (), usage)
+
+    def _opening(self, question: str, scene: SceneInfo) -> tuple[Message, ...]:
+        schema = schema_text(self.reader.enumerator.of(scene), question, vocabulary=scene.vocabulary)
+        system = SYSTEM.format(environment=explanation(scene.vocabulary), schema=schema)
+        return Message("system", system), Message("user", headed(query=question))
+
+    def _run(self, cypher: str) -> tuple[str, bool]:
+        try:
+            return f"The result of the query:\n{rows_text(self.reader.run(cypher))}", True
+        except RejectedError as rejected:
+            return f"The query failed: {rejected}\nWrite it again, mending this.", False
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What was retrieved, in words."""
+
+    text: str
+
+
+def summing_retriever(access: Access) -> SummingRetriever:
+    """The Retriever of a session."""
+    return SummingRetriever(access.model, access.reader)
+
+
+def _read(text: str) -> Summary | str:
+    """The summary that ends it, else the query."""
+    if ENDS in text:
+        said = text.replace(ENDS, "").strip()
+        summary = sections(said).get("summary", said)
+        if not summary:
+            raise ReplyRejected(f"the summary is empty; give it before {ENDS}")
+        return Summary(summary)
+    cypher = clean_cypher(text)
+    if not cypher:
+        raise ReplyRejected(f"it holds neither a query in a ```cypher block nor {ENDS}; give one of them")
+    return cypher

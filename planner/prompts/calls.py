@@ -1,0 +1,79 @@
+"""Thought, action, observation: ReAct's replies, and its calls with their arguments as people write them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scenecypher.errors import ReplyRejected, did_you_mean
+
+FORM: Final = "Thought: what you know and what you do next\nAction: one call, such as {example}"
+_THOUGHT: Final = re.compile(r"Thought(?:\s*\d+)?:\s*(.*?)(?=^\s*Action(?:\s*\d+)?:|\Z)", re.DOTALL | re.MULTILINE)
+_ACTION: Final = re.compile(
+    r"^\s*Action(?:\s*\d+)?:\s*(.*?)(?=^\s*(?:Observation|Thought)(?:\s*\d+)?:|\Z)", re.DOTALL | re.MULTILINE
+)
+_CALL: Final = re.compile(r"`*\s*([A-Za-z_]\w*)\s*[(\[](.*)[)\]]\s*`*\.?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A thought, the name of what is called, and what stands between the brackets, as it was written."""
+
+    thought: str
+    name: str
+    written: str
+
+    def __str__(self) -> str:
+        return f"Thought: {self.thought}\nAction: {self.name}({self.written})"
+
+
+def step_in(text: str, example: str) -> Step:
+    """The first thought and action of a reply; what a model makes up after them is left out.
+
+    Raises ReplyRejected, with the form, where there is no action.
+    """
+    action, thought = _ACTION.search(text), _THOUGHT.search(text)
+    called = _CALL.fullmatch(action[1].strip()) if action else None
+    if called is None:
+        raise ReplyRejected(f"it has no action; reply in this form:\n{FORM.format(example=example)}")
+    return Step(thought[1].strip() if thought else "", called[1], called[2].strip())
+
+
+def arguments_in(step: Step, names: Sequence[str]) -> Mapping[str, Any]:
+    """The arguments of a call by name: Python's literals, bare words as text. Raises ReplyRejected."""
+    try:
+        call = ast.parse(f"f({step.written})", mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        call = None
+    if not isinstance(call, ast.Call):
+        call = ast.Call(ast.Name("f"), [ast.Constant(step.written)], [])
+    values = dict(zip(names, map(_value, call.args), strict=False))
+    values |= {keyword.arg: _value(keyword.value) for keyword in call.keywords if keyword.arg}
+    if set(values) != set(names) or len(call.args) > len(names):
+        takes = f"takes {', '.join(names)}" if names else "takes no arguments"
+        raise ReplyRejected(f"{step.name} {takes}; call it so")
+    return values
+
+
+def known_call(name: str, known: Sequence[str]) -> None:
+    """Raises ReplyRejected where `name` is none of the calls that there are."""
+    if name not in known:
+        raise ReplyRejected(f"there is no call {name[:60]!r}{did_you_mean(name, known)}; use {', '.join(known)}")
+
+
+def _value(node: ast.expr) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            return name
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return [_value(part) for part in parts]
+        case ast.Dict(keys=keys, values=values):
+            return {str(_value(key)): _value(value) for key, value in zip(keys, values, strict=True) if key}
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -number
+    return ast.unparse(node)

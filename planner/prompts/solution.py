@@ -1,0 +1,53 @@
+"""A whole solution in a reply: the actions of a plan in their order, or the answer to a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from db.schema import family
+from planner.actions.text import Call
+from planner.actions.vocabularies import DONE, macros_of, operators_of
+from planner.method import Done, Solve
+from scenecypher.errors import ReplyRejected
+
+FORM: Final = "\
+Of a planning task the solution is the list of actions, such as [first(a), second(b, c)], with ids of nodes, and \
+nothing else. Of a question it is the answer alone."
+
+_CALL: Final = re.compile(r"\b([A-Za-z_]\w*)([ \t]?)\(([^()\n]*)\)")
+_EMPTY: Final = re.compile(r"\s*\[\s*\]\s*")
+ANSWER_CHARACTERS: Final = 200
+
+
+def solution(text: str, vocabulary: str, *, reason: str = "", final: bool = True) -> Solve | Done:
+    """The actions that `text` lists, else the answer that it is. Raises ReplyRejected where it is neither.
+
+    SG2 and SG-RwR give both under one name; that a text with actions is a plan and any other an answer is ours.
+    """
+    actions = tuple(_actions(text, vocabulary))
+    if actions or _EMPTY.fullmatch(text):
+        return Solve(actions, reason, final=final)
+    answer = text.strip().strip("[]\"'`. \n")
+    if not answer or len(answer) > ANSWER_CHARACTERS:
+        raise ReplyRejected(f"it holds no solution. {FORM}")
+    return Done(reason, answer)
+
+
+def _actions(text: str, vocabulary: str) -> Iterator[str]:
+    """Every call in a text but ``done``; words with brackets after a blank count where they are actions."""
+    known = {*operators_of(vocabulary), *macros_of(vocabulary)}
+    for found in _CALL.finditer(text):
+        name = found[1].lower()
+        if (name in known or not found[2]) and name != DONE:
+            yield str(Call(name, tuple(_arguments(found[3]))))
+
+
+def _arguments(text: str) -> Iterator[str]:
+    return (argument for part in text.split(",") if (argument := part.strip().strip("\"'<>` ")))
+
+
+def asks_a_question(instruction: str, vocabulary: str) -> bool:
+    """Whether a task is to find something out, as BabyAI's numerical questions are; that it is told by is ours."""
+    return family(vocabulary) == "babyai" and instruction.lower().startswith("find the ")

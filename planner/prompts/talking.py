@@ -1,0 +1,76 @@
+"""Replies in the papers' own text forms: headed sections, read by a function, and asked again where they don't fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from chat.clean import clean
+from chat.model import Message, Model, Request, Usage
+from scenecypher.errors import ReplyRejected
+
+T = TypeVar("T")
+
+SEED: Final = 0
+"""SG2, "Experimental Settings": temperature and seed are 0."""
+ATTEMPTS: Final = 3
+ECHO_CHARACTERS: Final = 6_000
+_HEADING: Final = re.compile(
+    r"^[ \t]*[*#]*[ \t]*\[(Explanation|Mode|Content|Query|Code|Summary|Actions|Answer|Plan)\][*]*:?[ \t]*",
+    re.MULTILINE | re.IGNORECASE,
+)
+_FENCED: Final = re.compile(r"```(?:python|py)?[ \t]*\r?\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+def ask_in_text(
+    model: Model, messages: Sequence[Message], read: Callable[[str], T], *, attempts: int = ATTEMPTS
+) -> tuple[T, Usage]:
+    """What `read` makes of the reply, and the tokens of all attempts; what it rejects is told and asked again.
+
+    Raises ReplyRejected, with the last reply and the tokens spent, after `attempts` replies that don't fit.
+    """
+    asked, usage = tuple(messages), Usage()
+    for attempt in range(1, attempts + 1):
+        reply = model.reply(Request(asked, seed=SEED))
+        usage += reply.usage
+        said = clean(reply.text)
+        try:
+            return read(said), usage
+        except ReplyRejected as rejected:
+            if attempt == attempts:
+                raise ReplyRejected(
+                    str(rejected),
+                    reply=reply.text,
+                    prompt_tokens=usage.prompt_tokens,
+                    completion_tokens=usage.completion_tokens,
+                ) from rejected
+            echo = Message("assistant", said[:ECHO_CHARACTERS] or "(no text)")
+            asked = (*asked, echo, Message("user", f"That reply can't be used: {rejected}."))
+    raise AssertionError
+
+
+def sections(text: str) -> Mapping[str, str]:
+    """What stands under each ``[Heading]``, by the heading in lower case; of equal ones the last counts."""
+    found = [*_HEADING.finditer(text)]
+    ends = [*(heading.start() for heading in found[1:]), len(text)]
+    return {heading[1].lower(): text[heading.end() : end].strip() for heading, end in zip(found, ends, strict=True)}
+
+
+def section(text: str, name: str, form: str) -> str:
+    """What stands under one heading. Raises ReplyRejected, with the whole `form`, where nothing does."""
+    found = sections(text).get(name.lower(), "")
+    if not found:
+        raise ReplyRejected(f"it has no [{name}]; reply in this form, and only once:\n{form}")
+    return found
+
+
+def headed(**parts: str) -> str:
+    """Sections as text, as the papers' agents write them."""
+    return "\n\n".join(f"[{name.capitalize()}]\n{text}" for name, text in parts.items())
+
+
+def program_in(text: str) -> str:
+    """The Python in a reply: what stands in its fences, else all of it."""
+    blocks = _FENCED.findall(text)
+    return "\n\n".join(block.strip() for block in blocks) if blocks else text.strip()

@@ -1,0 +1,19 @@
+"""Worked examples of the methods that query the graph, and of graph prompting: text files, by method and vocabulary."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from db.schema import family
+from planner.prompts.solution import asks_a_question
+
+
+def worked(method: str, vocabulary: str, instruction: str) -> str:
+    """The examples that a prompt of `method` ends with; empty where its paper has none for such a task.
+
+    In BabyAI those of traversal, which are of Trv-1 alone (SG2, "2D Grid World Traversal Planning"), or those of
+    questions.
+    """
+    kind = "-questions" if asks_a_question(instruction, vocabulary) else ""
+    file = files(__name__) / f"{method}-{family(vocabulary)}{kind}.txt"
+    return file.read_text(encoding="utf-8").strip() if file.is_file() else ""

@@ -1,0 +1,156 @@
+"""The reasoning tools of SG2 and SG-RwR, alone and in model-written Python, and the agent that writes calls of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chat.model import Message, Model, Usage
+from db.schema import family
+from planner import traversal
+from planner.prompts.talking import ask_in_text, program_in
+from planner.recipe import Access
+from planner.sandbox.running import Ran, run
+from planner.toolbox import Tool, ToolAnswer, argument
+from retriever.reader import SceneReader
+from scenecypher.errors import ReplyRejected
+
+PYTHON: Final = "python"
+PROGRAM: Final = "program"
+TOOL_CALLER: Final = "tool_caller"
+FAILED: Final = "The program failed: "
+NOTHING: Final = "The program printed nothing; print what you want to know."
+ATTEMPTS: Final = 3
+"""Programs that the Tool Caller writes for one message; SG2 names no number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """A tool that calculates: the function, its arguments in order, and how a model is told of it."""
+
+    run: Callable[..., Any]
+    arguments: tuple[str, ...]
+    annotation: str
+
+
+TOOLS: Final[Mapping[str, Mapping[str, Reasoning]]] = {
+    "babyai": {traversal.NAME: Reasoning(traversal.traverse_room, traversal.ARGUMENTS, traversal.ANNOTATION)},
+}
+"""By vocabulary; others have none, as VirtualHome has none in the papers."""
+
+QUERY_ANNOTATION: Final = """\
+query(cypher)
+    Runs one read-only Cypher query on the scene graph of the schema above.
+    Returns the rows as a list of dicts by the names that RETURN gives them; a point is a dict with x and y."""
+
+CALLER: Final = """\
+You are given a list of Python functions and a message that says which of them to call with which arguments. Write the \
+message as a Python program that calls the function and prints its result.
+
+The functions:
+{tools}
+
+Reply with the program alone, in a ```python block. The functions are there already: import nothing, and use no names \
+but theirs, your own and those of Python's built-in functions."""
+MEND: Final = "The execution failed: {error}\n\nWrite the program again, in a ```python block, mending this."
+
+
+def tools_of(vocabulary: str) -> Mapping[str, Reasoning]:
+    """The reasoning tools that there are in a vocabulary."""
+    return TOOLS.get(family(vocabulary), {})
+
+
+def tools_text(vocabulary: str, *, query: bool = False) -> str:
+    """What a model is told of the tools; with `query` of Cypher too."""
+    told = [tool.annotation for tool in tools_of(vocabulary).values()]
+    return "\n\n".join([*told, QUERY_ANNOTATION] if query else told)
+
+
+def reasoning(name: str) -> Callable[[Access], Tool]:
+    """A reasoning tool as a tool of the session, its result as JSON (SG2's ReAct)."""
+
+    def on(access: Access) -> Tool:
+        tool = tools_of(access.scene.vocabulary).get(name)
+
+        def call(arguments: Mapping[str, Any]) -> ToolAnswer:
+            if tool is None:
+                raise ReplyRejected(f"there is no tool {name} in this environment; use another")
+            if set(arguments) != set(tool.arguments):
+                raise ReplyRejected(f"{name} takes {', '.join(tool.arguments)}; give each of them once")
+            return ToolAnswer(json.dumps(tool.run(**arguments)))
+
+        return call
+
+    return on
+
+
+def python(access: Access) -> Tool:
+    """``python(code)``: a program over the reasoning tools, in the sandbox (SG-RwR's Reasoner)."""
+    functions = _functions(access.scene.vocabulary)
+    return lambda arguments: ToolAnswer(outcome(run(argument(arguments, "code", tool=PYTHON), functions)))
+
+
+def program(access: Access) -> Tool:
+    """``program(code)``: the same with ``query(cypher)`` as well (SG-RwR's SingleCoder)."""
+    functions = {**_functions(access.scene.vocabulary), "query": querying(access.reader)}
+    return lambda arguments: ToolAnswer(outcome(run(argument(arguments, "code", tool=PROGRAM), functions)))
+
+
+def tool_caller(access: Access) -> Tool:
+    """``tool_caller(message)``: an agent that writes the message as a program, which is run (SG2, "Reasoner Module").
+
+    A program that fails is written again with the error, at most `ATTEMPTS` times, as the paper's Code Writer does.
+    """
+    functions = _functions(access.scene.vocabulary)
+    asked = Message("system", CALLER.format(tools=tools_text(access.scene.vocabulary)))
+
+    def call(arguments: Mapping[str, Any]) -> ToolAnswer:
+        message = Message("user", argument(arguments, "message", tool=TOOL_CALLER))
+        return _written_and_run(access.model, (asked, message), functions)
+
+    return call
+
+
+def _written_and_run(
+    model: Model, messages: tuple[Message, ...], functions: Mapping[str, Callable[..., Any]]
+) -> ToolAnswer:
+    usage, ran = Usage(), Ran("", None)
+    for _ in range(ATTEMPTS):
+        code, spent = ask_in_text(model, messages, program_in)
+        usage += spent
+        ran = run(code, functions)
+        if ran.error is None and ran.output:
+            break
+        problem = MEND.format(error=ran.error or NOTHING)
+        messages = (*messages, Message("assistant", f"```python\n{code}\n```"), Message("user", problem))
+    return ToolAnswer(outcome(ran), usage)
+
+
+def outcome(ran: Ran) -> str:
+    """What a program printed, and how it failed where it did, in words."""
+    if ran.error is None:
+        return ran.output.strip() or NOTHING
+    return f"{ran.output}{FAILED}{ran.error}"
+
+
+def has_failed(text: str) -> bool:
+    """Whether the words of `outcome` are those of a program that failed or printed nothing."""
+    return FAILED in text or text == NOTHING
+
+
+def querying(reader: SceneReader) -> Callable[..., Any]:
+    """``query(cypher)`` for programs: rows as dicts, through the gate, whose refusals a program may catch."""
+
+    def query(cypher: Any) -> list[dict[str, Any]]:
+        if not isinstance(cypher, str):
+            raise ReplyRejected("query takes the Cypher as a text; call it with that")
+        answer = reader.run(cypher)
+        return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+
+    return query
+
+
+def _functions(vocabulary: str) -> dict[str, Callable[..., Any]]:
+    return {name: tool.run for name, tool in tools_of(vocabulary).items()}

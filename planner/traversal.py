@@ -1,0 +1,124 @@
+"""traverse_room: what must be removed to walk from one cell of a room to another (SG2, "2D Grid World Traversal")."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from scenecypher.errors import ReplyRejected
+
+Cell: TypeAlias = tuple[int, int]
+
+NAME: Final = "traverse_room"
+ARGUMENTS: Final = ("room_center", "room_size", "items", "start", "goal")
+ANNOTATION: Final = """\
+traverse_room(room_center, room_size, items, start, goal)
+    Finds which items have to be removed so that the agent can walk within one room from one cell to another.
+    room_center: [x, y], the center of the room as the graph has it.
+    room_size: [size_x, size_y], walls included.
+    items: a list of [id, x, y], one for each key, ball and box that lies in the room.
+    start: [x, y], the cell where the agent is.
+    goal: [x, y], the cell to reach; it may be that of an item in the room or of a door in its wall.
+    Returns the list of the ids to remove, in the order in which they are met; [] where the way is free. \
+What lies in the cell goal itself is never among them."""
+HINT: Final = f"call it as {NAME}([x, y], [size_x, size_y], [[id, x, y], ...], [x, y], [x, y])"
+LARGEST: Final = 200
+"""Cells that a room may measure along an axis."""
+DETOUR: Final = LARGEST**2
+"""What an item in the way costs, in steps: any detour is preferred to removing one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The cells within the walls, by corners, and which items lie in them."""
+
+    low: Cell
+    high: Cell
+    items: Mapping[Cell, str]
+
+    def near(self, cell: Cell, ends: frozenset[Cell]) -> Iterator[Cell]:
+        """The cells beside one that can be walked on, items in them or not; `ends` may lie in the wall."""
+        x, y = cell
+        for beside in ((x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)):
+            within = all(a <= b <= c for a, b, c in zip(self.low, beside, self.high, strict=True))
+            if within or beside in ends:
+                yield beside
+
+
+def traverse_room(room_center: Any, room_size: Any, items: Any, start: Any, goal: Any) -> list[str]:
+    """The ids of the items to remove on the best way, by A*: the fewest items, then the fewest steps.
+
+    Raises ReplyRejected, with how it is called, for arguments of another form or where no way leads.
+    """
+    room = _room(_pair(room_center, "room_center"), _pair(room_size, "room_size"), items)
+    way = _way(room, _cell(start, "start"), _cell(goal, "goal"))
+    return [room.items[cell] for cell in way[1:-1] if cell in room.items]
+
+
+def _way(room: Room, start: Cell, goal: Cell) -> list[Cell]:
+    """The cells of the best way, both ends included."""
+    ends, before, cost = frozenset({start, goal}), {start: start}, {start: 0}
+    open_: list[tuple[int, Cell]] = [(_distance(start, goal), start)]
+    while open_:
+        _, cell = heapq.heappop(open_)
+        if cell == goal:
+            return _back(before, goal)
+        for beside in room.near(cell, ends):
+            more = cost[cell] + 1 + (DETOUR if beside in room.items and beside != goal else 0)
+            if more < cost.get(beside, more + 1):
+                before[beside], cost[beside] = cell, more
+                heapq.heappush(open_, (more + _distance(beside, goal), beside))
+    raise ReplyRejected(f"no way leads from {list(start)} to {list(goal)} within this room; give cells of one room")
+
+
+def _back(before: Mapping[Cell, Cell], goal: Cell) -> list[Cell]:
+    way = [goal]
+    while before[way[-1]] != way[-1]:
+        way.append(before[way[-1]])
+    return way[::-1]
+
+
+def _distance(one: Cell, other: Cell) -> int:
+    return abs(one[0] - other[0]) + abs(one[1] - other[1])
+
+
+def _room(center: tuple[float, float], size: tuple[float, float], items: Any) -> Room:
+    if any(not 0 < length <= LARGEST for length in size):
+        raise ReplyRejected(f"room_size is {list(size)}; {HINT}")
+    corners = [
+        (round(middle - (length - 1) / 2), round(middle + (length - 1) / 2))
+        for middle, length in zip(center, size, strict=True)
+    ]
+    (left, right), (top, bottom) = corners
+    return Room((left + 1, top + 1), (right - 1, bottom - 1), dict(_item(item) for item in _listed(items)))
+
+
+def _listed(items: Any) -> Sequence[Any]:
+    if not isinstance(items, list | tuple):
+        raise ReplyRejected(f"items is no list; {HINT}")
+    return items
+
+
+def _item(item: Any) -> tuple[Cell, str]:
+    match item:
+        case [str(id_), x, y] | [str(id_), [x, y]]:
+            return _cell([x, y], "an item"), id_
+        case {"id": str(id_), "x": x, "y": y} | {"id": str(id_), "center": {"x": x, "y": y}}:
+            return _cell([x, y], "an item"), id_
+    raise ReplyRejected(f"an item is no [id, x, y]; {HINT}")
+
+
+def _cell(value: Any, name: str) -> Cell:
+    x, y = _pair(value, name)
+    return round(x), round(y)
+
+
+def _pair(value: Any, name: str) -> tuple[float, float]:
+    """Two numbers, however they are written: [x, y] or {"x": x, "y": y}."""
+    match value:
+        case [int() | float() as x, int() | float() as y] | {"x": int() | float() as x, "y": int() | float() as y}:
+            if all(abs(number) < DETOUR for number in (x, y)):
+                return float(x), float(y)
+    raise ReplyRejected(f"{name} is not two numbers; {HINT}")
