@@ -1,0 +1,109 @@
+"""BEHAVIOR's goals as `bddl` itself evaluates them, and random arrangements to evaluate them in, both ways."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any, Final
+
+from bddl.condition_evaluation import compile_state
+from bddl.trivial_backend import TrivialBackend, TrivialGenericObject, TrivialSimulator
+
+from db.scene import Node, Relation, SceneGraph
+from importers.behavior_definitions import Activity, Expression
+from importers.behavior_words import STATES, class_of, name_of
+
+WORDS: Final = {"ON": "ontop", "INSIDE": "inside"}
+TOWARDS_THE_GOAL: Final = 0.6
+"""How often a thing is put where the goal has such a thing; by chance alone hardly a goal would ever hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """What is on or inside what, and what is open or on: each thing has one place at most, and nothing is above itself.
+
+    `places` and `switched` are in the definition's own names.
+    """
+
+    places: dict[str, tuple[str, str]]
+    switched: frozenset[tuple[str, str]]
+
+
+def arrangement(activity: Activity, chance: random.Random) -> Arrangement:
+    """A random one, drawn towards what the goal speaks of."""
+    things = sorted(name for found in activity.objects.values() for name in found)
+    wanted = sorted(set(_wanted(activity.goal)))
+    places: dict[str, tuple[str, str]] = {}
+    for thing in chance.sample(things, len(things)):
+        choices = [(word, place) for sort, word, place in wanted if thing in _named(activity, sort)]
+        word, sort = chance.choice(choices) if choices and chance.random() < TOWARDS_THE_GOAL else (None, None)
+        hosts = sorted(_named(activity, sort)) if sort is not None else things
+        host = chance.choice([it for it in hosts if it != thing] or things)
+        if thing != host and thing not in _above(places, host):
+            places[thing] = (word or chance.choice(("ontop", "inside")), host)
+    switched = {(word, thing) for word in STATES for thing in things if chance.random() < 1 / 2}
+    return Arrangement(places, frozenset(switched))
+
+
+def as_graph(activity: Activity, arranged: Arrangement) -> SceneGraph:
+    """The arrangement as a scene graph of ours."""
+    relation = {word: type_ for type_, word in WORDS.items()}
+    nodes = [_node(arranged, synset, thing) for synset, found in activity.objects.items() for thing in found]
+    places = arranged.places.items()
+    return SceneGraph.of(
+        nodes, [Relation(name_of(thing), relation[word], name_of(host)) for thing, (word, host) in places]
+    )
+
+
+def verdicts(activity: Activity, arranged: Arrangement) -> list[bool]:
+    """Whether each part of the goal holds there, as `bddl` sees it; it prints whatever it looks at."""
+    simulator: Any = TrivialSimulator()
+    things = [thing for found in activity.objects.values() for thing in found]
+    facts = [[word, thing, host] for thing, (word, host) in arranged.places.items()]
+    facts += [[word, thing] for word, thing in arranged.switched] + [["real", thing] for thing in things]
+    with redirect_stdout(StringIO()):
+        simulator.set_state(facts)
+        scope = {thing: TrivialGenericObject(thing, simulator) for thing in things}
+        parts = compile_state(
+            list(activity.goal), TrivialBackend(), scope, object_map=activity.objects, generate_ground_options=False
+        )
+        return [bool(part.evaluate()) for part in parts]
+
+
+def _node(arranged: Arrangement, synset: str, thing: str) -> Node:
+    states = tuple(
+        holding if (word, thing) in arranged.switched else lacking for word, (_, holding, lacking) in STATES.items()
+    )
+    return Node(name_of(thing), "Object", name_of(thing), class_of(synset), states)
+
+
+def _wanted(goal: Expression) -> Iterator[tuple[str, str, str]]:
+    """What the goal puts where, the variables as the synsets or things that they stand for."""
+    for part in goal:
+        if isinstance(part, list):
+            if part and part[0] in WORDS.values():
+                yield _sort(part[1]), part[0], _sort(part[2])
+            yield from _wanted(part)
+
+
+def _sort(word: str) -> str:
+    return word.lstrip("?").rpartition("_")[0] if not word.startswith("?") else word.lstrip("?")
+
+
+def _named(activity: Activity, sort: str) -> frozenset[str]:
+    """The things of a synset; of a variable's word, those whose synset it begins with."""
+    return frozenset(
+        thing
+        for synset, found in activity.objects.items()
+        for thing in found
+        if synset == sort or sort.startswith(synset)
+    )
+
+
+def _above(places: dict[str, tuple[str, str]], thing: str) -> Iterator[str]:
+    while thing in places:
+        thing = places[thing][1]
+        yield thing
