@@ -18,7 +18,10 @@ SURROUNDINGS_TIMEOUT_S: Final = 10.0
 # What is in a room is followed over so many things; what was touched or seen comes with what it is in or on.
 SURROUNDINGS: Final[LiteralString] = """
 MATCH (s:Scene {key: $key})
-WITH s, COLLECT { MATCH (a:Agent {scene: $key})-[:INSIDE]->(p:Place) RETURN DISTINCT p } AS here
+WITH s, COLLECT { MATCH (a:Agent {scene: $key})-[:INSIDE]->(p:Place) RETURN DISTINCT p } AS stood
+WITH s, stood + COLLECT {
+       UNWIND CASE WHEN $through_doors THEN stood ELSE [] END AS p
+       MATCH (p)-[:CONNECTS]-(d:Door)-[:CONNECTS]-(q:Place) WHERE 'open' IN d.states RETURN DISTINCT q } AS here
 WITH s, here,
      COLLECT { UNWIND $touched AS id MATCH (n:Entity {scene: $key, id: id}) RETURN n } +
      COLLECT { MATCH (n:Object {scene: $key}) WHERE n.seen RETURN n } +
@@ -38,13 +41,15 @@ RETURN s.status AS status, nodes,
 """
 
 
-def surroundings(database: Database, scene: SceneInfo, *, touched: Iterable[str], priors: bool = True) -> SceneGraph:
+def surroundings(
+    database: Database, scene: SceneInfo, *, touched: Iterable[str], priors: bool = True, through_doors: bool = False
+) -> SceneGraph:
     """All places, agents and doors, what is in the agents' rooms, what was seen, and the nodes `touched`: one query.
 
-    Each comes with what it is in or on. Without `priors` objects that were not seen are left out. Nearness is not
-    read. Raises SceneReplaced.
+    Each comes with what it is in or on. Without `priors` objects that were not seen are left out; with `through_doors`
+    the rooms behind open doors count as the agents'. Nearness is not read. Raises SceneReplaced.
     """
-    given = {"touched": sorted({*touched}), "priors": priors}
+    given = {"touched": sorted({*touched}), "priors": priors, "through_doors": through_doors}
 
     def work(tx: ManagedTransaction) -> SceneGraph:
         record = tx.run(SURROUNDINGS, given, key=scene.key).single()

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 from uuid import uuid4
 
 from db.catalog import SceneInfo
 from db.commit import Intent, Locked
-from db.delta import Delta, compose
+from db.delta import Delta, SetProperty, apply, compose
+from db.history import Event, holding
 from db.scene import SceneGraph
 from db.schema import VOCABULARIES, family
 from db.store import SceneStore
 from planner.actions.operator import Operator
-from planner.actions.simulator import Simulator, Step, noted
-from planner.actions.text import Call
+from planner.actions.simulator import INSERTED, Simulator, Step, noted
+from planner.actions.text import Call, parse
+from planner.actions.vocabularies import operators_of
 from planner.environment import Disagreed, Environment
 from planner.perception.merge import merge
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
@@ -25,6 +27,16 @@ LOOKS: Final = frozenset({"discover_objects", "look_at"})
 
 REVEALING: Final[Mapping[str, frozenset[str]]] = {"virtualhome": frozenset({"find", "open"})}
 """Actions after which their argument is looked at too, by vocabulary: in GraSIF looking is an action of its own."""
+
+
+def can_look(vocabulary: str) -> bool:
+    """Whether the vocabulary has actions that show something: without them a belief could never be confirmed."""
+    return family(vocabulary) in REVEALING or bool(LOOKS & {*operators_of(vocabulary)})
+
+
+BELIEF: Final = ":belief"
+SEEN: Final = ":seen"
+"""What the belief's events add to the id of the world's action."""
 
 
 class Believing(Simulator):
@@ -45,13 +57,56 @@ class Believing(Simulator):
     ) -> None:
         super().__init__(store, scene, actor=actor, agent=agent, fix=fix)
         self._world = world
+        self._known: SceneGraph | None = None
+        self._version = 0
         self._revealing = REVEALING.get(family(scene.vocabulary), frozenset())
+
+    def belief(self) -> SceneGraph:
+        """The belief as it is now: read once, and then brought up to date by what happened since."""
+        if self._known is None:
+            snapshot = self._store.load(self.scene.name)
+            self._known, self._version = snapshot.graph, snapshot.info.version
+        since = self._store.history(self.scene, after=self._version)
+        if since:
+            self._known = apply(self._known, compose(event.delta for event in since))
+            self._version = since[-1].version
+        return self._known
+
+    def complete(self, log: Sequence[Event]) -> tuple[Step, ...]:
+        """Do to the belief what was done to the world alone, when a program ended between the two: the missing halves.
+
+        `log` is the world's history. What the belief does not let be is looked at instead.
+        """
+        ids = {event.action_id for event in self._store.history(self.scene)}
+        return tuple(step for event in self._halves(log, ids) for step in self._completed(event))
+
+    def _halves(self, log: Sequence[Event], ids: Collection[str]) -> Iterator[Event]:
+        """What this actor did in the world since the last that the belief knows whole, and that still holds."""
+        held, since = holding(log), self.scene.world_version or 0
+        own = [it for it in log if it.version > since and it.kind == "act" and it.actor == self._actor]
+        for event in reversed(own):
+            if self._is_whole(event, ids):
+                since = event.version
+                break
+        yield from (event for event in own if event.version > since and event.version in held)
+
+    def _is_whole(self, event: Event, ids: Collection[str]) -> bool:
+        reveals = _noted(event)[0].name in self._revealing
+        return f"{event.action_id}{BELIEF}" in ids and (not reveals or f"{event.action_id}{SEEN}" in ids)
+
+    def _completed(self, event: Event) -> Iterator[Step]:
+        call, because = _noted(event)
+        operator = self.operators[call.name]
+        try:
+            yield self._learn(operator, call, because, action_id=event.action_id)
+        except (ActionRefused, UnknownReference) as refusal:
+            self._mended(call, refusal, event.action_id)
 
     def look(self, of: str, *, action: str, action_id: str) -> Step:
         """Look at a node of the world and commit what that changes in the belief. Raises UnknownReference."""
-        snapshot = self._store.load(self.scene.name)
-        observation = self._world.observe(of, step=snapshot.info.version + 1)
-        found = merge(snapshot.graph, observation, vocabulary=self.scene.vocabulary)
+        belief = self.belief()
+        observation = self._world.observe(of, step=self._version + 1)
+        found = merge(belief, observation, vocabulary=self.scene.vocabulary)
         done = self._store.commit(self.scene, found.delta, actor=self._actor, action=action, action_id=action_id)
         return Step(action, done.version, found.delta, seen=tuple(map(str, found.findings)))
 
@@ -61,7 +116,11 @@ class Believing(Simulator):
             self._world.execute(str(call), action_id=action_id)
         except (ActionRefused, UnknownReference) as refusal:
             raise self._mended(call, refusal, action_id) from refusal
-        believed_id = f"{action_id}:belief"
+        return self._learn(operator, call, because, action_id=action_id)
+
+    def _learn(self, operator: Operator, call: Call, because: str | None, *, action_id: str) -> Step:
+        """The second half of an action that the world let be: what it does to the belief, and what it shows."""
+        believed_id = f"{action_id}{BELIEF}"
         if operator.name in LOOKS:
             seen = self.look(call.arguments[0], action=noted(call, because), action_id=believed_id)
             return replace(seen, action=str(call), because=because)
@@ -69,8 +128,16 @@ class Believing(Simulator):
         if operator.name not in self._revealing:
             return step
         first = call.arguments[0]
-        seen = self.look(first, action=f"see {first}", action_id=f"{action_id}:seen")
+        seen = self.look(first, action=f"see {first}", action_id=f"{action_id}{SEEN}")
         return replace(step, version=seen.version, delta=compose((step.delta, seen.delta)), seen=seen.seen)
+
+    def _decided(self, operator: Operator, call: Call, locked: Locked) -> Delta:
+        """What an action changes; what was handled has been seen, too."""
+        delta = super()._decided(operator, call, locked)
+        nodes = (locked.part.nodes[word] for word in dict.fromkeys(call.arguments))
+        unseen = [node.id for node in nodes if node.properties.get("seen") is False]
+        seen = [SetProperty(id_, "seen", before=False, after=True) for id_ in unseen]
+        return Delta.of([*delta.changes, *seen])
 
     def _check(self, operator: Operator, call: Call) -> None:
         """Whether the belief lets the action be, without committing it. Raises as `_commit` does."""
@@ -87,9 +154,8 @@ class Believing(Simulator):
 
     def _mended(self, call: Call, refusal: RejectedError, action_id: str) -> Disagreed:
         """Look again where the things that the action is done with are believed to be: all that is seen is learnt."""
-        belief = self._store.load(self.scene.name).graph
         seen: list[str] = []
-        for number, of in enumerate(_places(belief, call, VOCABULARIES[self.scene.vocabulary].containment)):
+        for number, of in enumerate(_places(self.belief(), call, VOCABULARIES[self.scene.vocabulary].containment)):
             try:
                 look = self.look(
                     of, action=f"look at {of}, since {call} was not possible", action_id=f"{action_id}:{number}"
@@ -104,6 +170,12 @@ def _places(belief: SceneGraph, call: Call, containment: tuple[str, ...]) -> tup
     """Each argument, and what it is believed to be in or on, but for rooms: where a look may show what is wrong."""
     near = (end for it in call.arguments for end in (it, *belief.targets(it, *containment)))
     return tuple(dict.fromkeys(it for it in near if it in belief and belief.nodes[it].kind != "Place"))
+
+
+def _noted(event: Event) -> tuple[Call, str | None]:
+    """The action of an event of the world's history, and why a rule inserted it, if one did."""
+    action, inserted, because = event.action.partition(INSERTED)
+    return parse(action), because.removesuffix("]") if inserted else None
 
 
 class _Possible(Exception):

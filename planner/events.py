@@ -145,7 +145,10 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end: how, after how many decisions and committed actions, at the cost of how many tokens and seconds."""
+    """The end: how, after how many decisions and committed actions, at the cost of how many tokens and seconds.
+
+    Where the task is a question, `answer` is the answer.
+    """
 
     outcome: Outcome
     reason: str
@@ -153,6 +156,7 @@ class Finished:
     actions: int
     usage: Usage
     seconds: float
+    answer: str = ""
 
 
 Event: TypeAlias = (

@@ -56,9 +56,10 @@ class Solve:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The instruction is carried out."""
+    """The instruction is carried out; of a question (NumQ&A) `answer` is the answer."""
 
     reason: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,8 @@ class Session:
             if over is not None:
                 outcome, reason = over
                 seconds = time.monotonic() - began
-                yield Finished(outcome, reason, spent.steps, spent.actions, spent.usage, seconds)
+                answer = _answer(memory)
+                yield Finished(outcome, reason, spent.steps, spent.actions, spent.usage, seconds, answer)
                 return
 
     def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, Ending | None]]:
@@ -139,7 +140,7 @@ class Session:
             case Think(thought):
                 yield Thought(spent.steps, thought)
                 return Result(spent, "OK.")
-            case Done(reason) | GiveUp(reason):
+            case Done(reason=reason) | GiveUp(reason):
                 outcome: Outcome = "done" if isinstance(decision, Done) else "given_up"
                 return Result(spent, ending=(outcome, reason))
             case _:
@@ -215,6 +216,11 @@ def joined(first: Result, second: Result) -> Result:
     """What became of two actions, one after the other."""
     feedback = "; ".join(filter(None, (first.feedback, second.feedback)))
     return Result(second.spent, feedback, first.done + second.done, refused=first.refused or second.refused)
+
+
+def _answer(memory: Memory) -> str:
+    last = memory.turns[-1].decision if memory.turns else None
+    return last.answer if isinstance(last, Done) else ""
 
 
 def _unreadable(rejected: ReplyRejected, spent: Spent) -> Turning:

@@ -15,7 +15,7 @@ from planner.actions.pddl_planner import Planned, Question, plan
 from planner.actions.simulator import Simulator
 from planner.actions.vocabularies import action_list
 from planner.belief import belief_of
-from planner.believing import Believing
+from planner.believing import Believing, can_look
 from planner.budget import Budget
 from planner.environment import Environment, SceneEnvironment
 from planner.events import Event
@@ -110,7 +110,8 @@ def _simulator(setting: Setting, recipe: Recipe) -> Simulator:
     """What acts on the scene: directly, or by what is believed of it."""
     store, scene, actor = setting.store, setting.scene, setting.name
     fix = recipe.fix if setting.fix is None else setting.fix
-    if not (recipe.belief if setting.belief is None else setting.belief):
+    believes = recipe.belief and can_look(scene.vocabulary) if setting.belief is None else setting.belief
+    if not believes:
         return Simulator(store, scene, actor=actor, fix=fix)
     world = setting.world or SceneEnvironment(store, scene, actor=actor)
     return Believing(store, belief_of(store, scene), world=world, actor=actor, fix=fix)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, assert_never
 
 from db.scene import SceneGraph
+from db.schema import family
 from db.surroundings import surroundings
 from planner.actions.text import Call, parse
 from planner.believing import LOOKS
@@ -85,7 +86,13 @@ def _done(memory: Memory) -> list[Call]:
 
 
 def _memory_graph(memory: Memory, access: Access, *, form: Form, priors: bool) -> str:
-    graph = surroundings(access.store.database, access.scene, touched=touched(memory), priors=priors)
+    graph = surroundings(
+        access.store.database,
+        access.scene,
+        touched=touched(memory),
+        priors=priors,
+        through_doors=family(access.scene.vocabulary) == "babyai",
+    )
     return _written(graph, memory, access, form=form)
 
 

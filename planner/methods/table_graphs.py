@@ -7,9 +7,10 @@ from typing import Final
 
 from db.condition import ALWAYS
 from planner.method import Method
+from planner.methods.lookplangraph import LookPlanGraph
 from planner.methods.stepwise import Stepwise
 from planner.methods.symbolic import Symbolic
-from planner.recipe import Given, Recipe
+from planner.recipe import Ablation, Given, Recipe
 
 
 def _symbolic(given: Given) -> Method:
@@ -21,6 +22,21 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
     "stepwise": Recipe(
         lambda given: Stepwise(given.model),
         "one decision a reply, from the schema; asks in words what it wants to know",
+    ),
+    "lookplangraph": Recipe(
+        lambda given: LookPlanGraph(given.model, given.vocabulary),
+        "one action a reply, on a memory graph as text; looks before it acts",
+        paper="LookPlanGraph, section IV, algorithm 1, appendix F-3",
+        extent="memory",
+        belief=True,
+        ablations={
+            "json-graph": Ablation("the memory graph as JSON (table V)", form="json"),
+            "full-graph": Ablation("the whole graph instead of the memory graph (table V)", extent="full"),
+            "no-priors": Ablation("objects that were not seen are not told (table V)", priors=False),
+            "no-correction": Ablation(
+                "nothing is inserted by rule, and what is infeasible is not told (table V)", fix=False, reprompt=False
+            ),
+        },
     ),
     "symbolic": Recipe(
         _symbolic,

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from db.scene import Node, SceneGraph
-from planner.prompts.layout import TRAITS, Layout, seen
+from planner.prompts.layout import TRAITS, Layout, cell, seen
 
 AFTER = {"ontop": "ontop_of", "inside": "inside_of", "under": "under", "attached_to": "attached_to"}
 """The relations' words in the document."""
@@ -26,7 +26,9 @@ def graph_document(graph: SceneGraph, vocabulary: str, *, inspected: Collection[
         "asset": [_asset(layout, node, inspected) for node in layout.of_kind("Asset")],
         "objects": [_object(layout, node, inspected) for node in layout.of_kind("Object") if _somewhere(layout, node)],
     }
-    doors = [_described(door) | {"between": [*layout.places_joined(door.id)]} for door in layout.of_kind("Door")]
+    doors = [
+        _described(layout, door) | {"between": [*layout.places_joined(door.id)]} for door in layout.of_kind("Door")
+    ]
     if doors:
         nodes["doors"] = doors
     if layout.agent is not None:
@@ -36,7 +38,7 @@ def graph_document(graph: SceneGraph, vocabulary: str, *, inspected: Collection[
 
 
 def _asset(layout: Layout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
-    return {"name": node.id, "room": layout.room_of(node.id)} | _rest(node, inspected)
+    return {"name": node.id, "room": layout.room_of(node.id)} | _rest(layout, node, inspected)
 
 
 def _object(layout: Layout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
@@ -46,17 +48,19 @@ def _object(layout: Layout, node: Node, inspected: Collection[str]) -> dict[str,
     where = where or [("held_by", layout.agent) if held else ("inside_of", layout.room_of(node.id))]
     relation, related_to = where[0]
     document: dict[str, Any] = {"name": node.id, "relation": relation, "related_to": related_to}
-    return document | _rest(node, inspected) | ({} if seen(node) else {"confirmed": False})
+    return document | _rest(layout, node, inspected) | ({} if seen(node) else {"confirmed": False})
 
 
-def _described(node: Node) -> dict[str, Any]:
+def _described(layout: Layout, node: Node) -> dict[str, Any]:
     properties = [str(node.properties[name]) for name in TRAITS if name in node.properties]
     states, affordances = [*node.states], [*node.affordances]
-    return {"name": node.id, "states": states, "affordances": affordances, "properties": properties}
+    document = {"name": node.id, "states": states, "affordances": affordances, "properties": properties}
+    found = cell(node, layout.vocabulary)
+    return document if found is None else {**document, "cell": [*found]}
 
 
-def _rest(node: Node, inspected: Collection[str]) -> dict[str, Any]:
-    rest = {key: value for key, value in _described(node).items() if key != "name"}
+def _rest(layout: Layout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
+    rest = {key: value for key, value in _described(layout, node).items() if key != "name"}
     return rest | ({"inspected": True} if node.id in inspected else {})
 
 

@@ -2,7 +2,7 @@
 
 The ingredients and their order are the paper's, the words are ours: places; the agent; assets here; objects seen here;
 objects remembered here; what is known elsewhere. Ours besides: what was looked into already is marked, since the prompt
-forbids to look again, colours and doors (BabyAI), and what an agent holds.
+forbids to look again, colours, cells and doors (BabyAI), and what an agent holds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from db.scene import Node, SceneGraph
-from planner.prompts.layout import Layout, seen, traits
+from planner.prompts.layout import Layout, cell, seen, traits
 
 
 def graph_words(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
@@ -22,7 +22,8 @@ def graph_words(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str
 def _paragraphs(layout: Layout, inspected: Collection[str]) -> Iterable[str]:
     yield f"Places: {', '.join(place.id for place in layout.of_kind('Place')) or 'none known'}."
     held = ", ".join(id_ + traits(layout.graph.nodes[id_]) for id_ in layout.held) or "nothing"
-    yield f"You are in {layout.here or 'no known place'}, holding {held}."
+    at = _cell(layout, layout.graph.nodes[layout.agent]) if layout.agent else ""
+    yield f"You are in {layout.here or 'no known place'}{at}, holding {held}."
     doors = [_door(layout, door) for door in layout.of_kind("Door")]
     yield from _listed("Doors:", doors)
     rooms = {node.id: layout.room_of(node.id) for node in layout.of_kind("Asset", "Object")}
@@ -61,11 +62,17 @@ def _thing(layout: Layout, node: Node, inspected: Collection[str]) -> str:
     where = f" {where}" if where else f" held by {holder}" if holder else ""
     remembered = "" if seen(node) else ", not confirmed"
     looked = ", inspected" if node.id in inspected else ""
-    return f"{node.id}{traits(node)}{where}{_states(node)}{looked}{remembered}"
+    return f"{node.id}{traits(node)}{where}{_cell(layout, node)}{_states(node)}{looked}{remembered}"
 
 
 def _door(layout: Layout, node: Node) -> str:
-    return f"{node.id}{traits(node)} between {' and '.join(layout.places_joined(node.id))}{_states(node)}"
+    joined = " and ".join(layout.places_joined(node.id))
+    return f"{node.id}{traits(node)} between {joined}{_cell(layout, node)}{_states(node)}"
+
+
+def _cell(layout: Layout, node: Node) -> str:
+    found = cell(node, layout.vocabulary)
+    return "" if found is None else f" in cell {found}"
 
 
 def _states(node: Node) -> str:

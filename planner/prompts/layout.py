@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from db.scene import Node, SceneGraph
+from db.scene import Node, Point, SceneGraph
 from db.schema import HOLDING, VOCABULARIES
 
 RELATION_WORDS: Final = {"ON": "ontop", "INSIDE": "inside", "UNDER": "under", "ATTACHED_TO": "attached_to"}
@@ -81,6 +81,14 @@ class Layout:
 def seen(node: Node) -> bool:
     """Whether a node is known to be where the graph says: in a belief only objects may not be."""
     return node.properties.get("seen") is not False
+
+
+def cell(node: Node, vocabulary: str) -> tuple[int, int] | None:
+    """The grid cell that a thing or door is in, where the scene is a grid and the cell is known."""
+    center = node.properties.get("center")
+    if vocabulary != "babyai" or node.kind == "Place" or not isinstance(center, Point):
+        return None
+    return round(center.x), round(center.y)
 
 
 def traits(node: Node) -> str:

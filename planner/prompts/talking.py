@@ -51,10 +51,14 @@ def ask_in_text(
 
 
 def sections(text: str) -> Mapping[str, str]:
-    """What stands under each ``[Heading]``, by the heading in lower case; of equal ones the last counts."""
+    """What stands under each ``[Heading]``, by the heading in lower case; of equal ones the first counts.
+
+    A model that goes on by itself makes up what it would have been answered.
+    """
     found = [*_HEADING.finditer(text)]
-    ends = [*(heading.start() for heading in found[1:]), len(text)]
-    return {heading[1].lower(): text[heading.end() : end].strip() for heading, end in zip(found, ends, strict=True)}
+    ends = [heading.start() for heading in found[1:]] + [len(text)] * bool(found)
+    parts = [(heading[1].lower(), text[heading.end() : end].strip()) for heading, end in zip(found, ends, strict=True)]
+    return dict(reversed(parts))
 
 
 def section(text: str, name: str, form: str) -> str:

@@ -1,0 +1,126 @@
+"""LookPlanGraph, Algorithm 1 (sections IV-A to IV-D, appendix F-3): one action a step, on the text of a memory graph.
+
+The prompt has the paper's ingredients in our words: role, functions, form of the reply, two examples; then instruction,
+memory graph, previous reasons and actions, feedback. The session is the simulator that checks, corrects and feeds back
+(`--fix`, `--reprompt`), and looks where ``discover_objects`` says. Where the paper is silent:
+
+- what was discovered already is refused (its prompt forbids it; appendix A counts it as a mistake);
+- in vocabularies other than GraSIF all actions are offered, each with the words of its operator;
+- in BabyAI, which has no act of looking, rooms behind open doors count as surroundings, and the agent knows what is so;
+- ``done`` ends the session and is no action.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from chat.form import ask_for
+from chat.model import Message, Model, Usage
+from planner.actions.text import Call
+from planner.actions.vocabularies import DONE, macros_of, operators_of
+from planner.believing import LOOKS
+from planner.method import Act, Decision, Done, Memory
+from planner.prompts.examples import examples
+from planner.prompts.functions import STEPWISE, functions
+from planner.prompts.past import feedback, previous_actions
+from scenecypher.errors import ReplyRejected
+
+SYSTEM: Final = """\
+You are a robot at work in a building, and choose one action at a time until an instruction is carried out. What you \
+know of the building is told you as a scene graph: places, assets (furniture and appliances, which stay where they \
+are), and objects, which are on or in assets or other objects and can be moved. You see what is where you are, and \
+remember what you saw before. Objects that are only remembered may have been moved meanwhile.
+
+How to go about it:
+- Find out which objects the instruction is about, and where they may be; go to rooms where they are remembered.
+- Make sure that an object is where you remember it before you use it: look there. Look only where it matters.
+- If it is not there, look at assets near by, or where such a thing is usually kept.
+- Use only names that stand in the scene. Never take for granted what is not told.
+- What has to be done first (to walk to another room, to open what is closed) is done by itself.
+
+The functions, with names of nodes as arguments:
+{functions}{done}
+
+Reply with one JSON object and nothing else:
+{{"reason": why you do this next, in one or two sentences,
+ "action": {{"function_name": one of the functions,
+            "node": the node that it is done with, or null,
+            "relation": the relation where the function takes one, else null,
+            "destination": the second node where the function takes one, else null}}}}
+{examples}"""
+
+SAY_DONE: Final = "\ndone(x): say that the instruction is carried out, as the scene now shows (x: any node)"
+
+
+class Action(BaseModel):
+    """The action of a reply."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    function_name: str
+    node: str | None
+    relation: str | None
+    destination: str | None
+
+
+class Reply(BaseModel):
+    """What the model answers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: str
+    action: Action
+
+
+class LookPlanGraph:
+    """Decides by asking `model` once a step."""
+
+    def __init__(self, model: Model, vocabulary: str) -> None:
+        self._model, self._vocabulary = model, vocabulary
+        self._system = Message("system", system_prompt(vocabulary))
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """The next action and its tokens. Raises ReplyRejected after three replies that mean nothing."""
+        user = Message("user", step_prompt(memory))
+        reply, usage = ask_for(self._model, (self._system, user), Reply)
+        if reply.action.function_name.strip() == DONE:
+            return Done(reply.reason), usage
+        call = call_of(reply.action, self._vocabulary)
+        if call.name in LOOKS and any(str(call) in turn.done for turn in memory.turns):
+            msg = f"{call} was refused: {call.arguments[0]} was inspected already; use what the scene tells of it"
+            raise ReplyRejected(msg, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
+        return Act(str(call), reply.reason), usage
+
+
+def system_prompt(vocabulary: str) -> str:
+    """The part of the prompt that is the same for all tasks of a vocabulary."""
+    shown = [
+        f"\nExample {number}\n{example['prompt']}\nReply: {json.dumps(example['reply'], ensure_ascii=False)}"
+        for number, example in enumerate(examples("lookplangraph", vocabulary), 1)
+    ]
+    done = "" if DONE in operators_of(vocabulary) else SAY_DONE
+    return SYSTEM.format(functions=functions(vocabulary, STEPWISE), done=done, examples="\n".join(shown))
+
+
+def step_prompt(memory: Memory) -> str:
+    """The part that a step brings: the same bytes for the same memory."""
+    parts = [
+        f"Instruction: {memory.instruction}",
+        f"Scene:\n{memory.view}",
+        f"Previous actions:\n{previous_actions(memory)}",
+    ]
+    if told := feedback(memory):
+        parts.append(f"Feedback: {told}")
+    return "\n\n".join(parts)
+
+
+def call_of(action: Action, vocabulary: str) -> Call:
+    """The action as it is typed: what the function takes, and no more."""
+    name = action.function_name.strip()
+    operator, macro = operators_of(vocabulary).get(name), macros_of(vocabulary).get(name)
+    given = (action.node, action.relation, action.destination) if macro else (action.node, action.destination)
+    words = tuple(word.strip() for word in given if word and word.strip())
+    return Call(name, words if operator is None else words[: max(1, len(operator.parameters))])

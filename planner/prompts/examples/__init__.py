@@ -1,0 +1,15 @@
+"""Worked examples for prompts, as data: JSON files, one a method and vocabulary."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+from db.schema import family
+
+
+def examples(method: str, vocabulary: str) -> Any:
+    """The examples of a method in a vocabulary, as its file has them; none where it has no such file."""
+    file = files(__name__) / f"{method}-{family(vocabulary)}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
