@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -60,11 +60,16 @@ def plan(
         ),
     ] = None,
     log: Annotated[Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line.")] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", metavar="LOG", help="Go on with the session that wrote LOG, and write on in it."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
     from planner.budget import Budget
     from planner.methods import recipe_named
+    from planner.resuming import resumed
     from planner.staging import Setting, staged
 
     if (instruction is None) == (task is None):
@@ -90,7 +95,8 @@ def plan(
         )
         if recipe.model:
             setting = replace(setting, model=open_model())
-        end = show(_logged(staged(setting, recipe).run(), log), as_json=as_json)
+        events = staged(setting, recipe).run() if resume is None else resumed(setting, recipe, resume)
+        end = show(_logged(events, resume or log, mode="w" if resume is None else "a"), as_json=as_json)
     if end.outcome != "done":
         raise typer.Exit(1)
 
@@ -101,11 +107,11 @@ def _task(task_id: str) -> Task:
     return datasets.task(task_id)[1]
 
 
-def _logged(events: Iterable[Event], file: Path | None) -> Iterator[Event]:
+def _logged(events: Iterable[Event], file: Path | None, *, mode: Literal["w", "a"]) -> Iterator[Event]:
     from planner.events import event_document
 
     try:
-        opened = file.open("w", encoding="utf-8") if file else nullcontext()
+        opened = file.open(mode, encoding="utf-8") if file else nullcontext()
     except OSError as error:
         msg = f"{file}: can't be written ({error.strerror}); choose another file"
         raise InputError(msg) from error

@@ -1,0 +1,156 @@
+"""A session that is cut off anywhere and resumed from its log ends as one that was not, on a real server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from chat import Usage
+from db.gate import Gate
+from db.imported import ImportedScene
+from db.scene import SceneGraph
+from db.store import SceneStore
+from planner.belief import belief_name, belief_of
+from planner.budget import Budget
+from planner.environment import SceneEnvironment
+from planner.events import Event, Finished, event_document
+from planner.method import Act, Decision, Done, Memory, Solve, Think
+from planner.perception.observation import Observation
+from planner.recipe import Recipe
+from planner.resuming import read_log, resumed
+from planner.staging import Setting, staged
+from scenecypher.errors import DatabaseUnavailable, InputError
+from tests.planner.actions.grasif_worlds import home
+
+STEPS: tuple[Decision, ...] = (
+    Think("where may the cup be?"),
+    Act("discover_objects(table-1)"),
+    Act("pick_up(cup-1)"),
+    Act("put_on(desk-1)", "as asked"),
+    Done("it is there"),
+)
+WHOLE: tuple[Decision, ...] = (Solve(("go_to(kitchen)", "pick_up(cup-1)", "go_to(office)", "put_on(desk-1)")),)
+ACTIONS = ["go_to(kitchen)", "pick_up(cup-1)", "go_to(office)", "put_on(desk-1)"]
+
+
+class Fixed:
+    """A method that decides the same at each turn."""
+
+    def __init__(self, decisions: tuple[Decision, ...]) -> None:
+        self.decisions = decisions
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        return self.decisions[len(memory.turns)], Usage(3, 2)
+
+
+class Fragile:
+    """A world whose program ends right after an action of it was committed."""
+
+    def __init__(self, world: SceneEnvironment, action: str) -> None:
+        self.world, self.action = world, action
+
+    def execute(self, action: str, *, action_id: str) -> None:
+        self.world.execute(action, action_id=action_id)
+        if action == self.action:
+            raise DatabaseUnavailable("the program ends here; start it again")
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        return self.world.observe(of, step=step)
+
+    def reset(self) -> None:
+        self.world.reset()
+
+
+class Run:
+    """A world with its belief, a method, and a log."""
+
+    def __init__(self, store: SceneStore, file: Path, decisions: tuple[Decision, ...]) -> None:
+        self.store, self.file, name = store, file, f"test/{uuid4().hex}"
+        store.put(ImportedScene(name, home(), "grasif"))
+        self.world = store.find(name)
+        belief_of(store, self.world)
+        self.recipe = Recipe(build=lambda _given: Fixed(decisions), words="always the same", model=False)
+
+    def setting(self, *, breaks_at: str = "") -> Setting:
+        world = SceneEnvironment(self.store, self.world, actor="fixed")
+        breaking = Fragile(world, breaks_at) if breaks_at else None
+        gate = Gate(self.store.database)
+        budget = Budget(10)
+        return Setting(self.store, gate, self.world, "", "fixed", budget=budget, belief=True, world=breaking)
+
+    def log(self, events: Iterator[Event], stop_after: int = 1_000) -> list[Event]:
+        seen: list[Event] = []
+        with self.file.open("a") as log:
+            for event in events:
+                log.write(json.dumps(event_document(event)) + "\n")
+                seen.append(event)
+                if len(seen) == stop_after:
+                    break
+        return seen
+
+    def begin(self, *, stop_after: int = 1_000, breaks_at: str = "") -> list[Event]:
+        return self.log(staged(self.setting(breaks_at=breaks_at), self.recipe).run(), stop_after)
+
+    def resume(self) -> list[Event]:
+        return self.log(resumed(self.setting(), self.recipe, self.file))
+
+    def graphs(self) -> tuple[SceneGraph, SceneGraph]:
+        return tuple(self.store.load(it).graph for it in (self.world.name, belief_name(self.world.name)))  # type: ignore[return-value]
+
+    def done(self) -> list[str]:
+        actions = [event.action.split("  [")[0] for event in self.store.history(self.world)]
+        return [action for action in actions if not action.startswith("discover")]
+
+
+@pytest.mark.parametrize(("decisions", "cuts"), [(STEPS, (1, 4, 8)), (WHOLE, (1, 5))], ids=["steps", "whole"])
+def test_a_session_goes_on_wherever_it_was_cut_off(
+    store: SceneStore, tmp_path: Path, decisions: tuple[Decision, ...], cuts: tuple[int, ...]
+) -> None:
+    straight = Run(store, tmp_path / "straight", decisions)
+    straight.begin()
+    assert straight.done() == ACTIONS
+    for cut in cuts:
+        run = Run(store, tmp_path / f"cut {cut}", decisions)
+        assert len(run.begin(stop_after=cut)) == cut
+        with run.file.open("a") as log:
+            log.write('{"event": "act')
+        last = run.resume()[-1]
+        assert isinstance(last, Finished)
+        assert last.outcome == "done"
+        assert run.done() == ACTIONS, f"nothing is done twice after event {cut}"
+        assert [graph.relations for graph in run.graphs()] == [graph.relations for graph in straight.graphs()]
+        past = read_log(run.file)
+        assert past.ended
+        assert len(past.turns) == len(decisions)
+
+
+@pytest.mark.parametrize("breaks_at", ["go_to(office)", "put_on(desk-1)", "discover_objects(table-1)"])
+def test_a_half_done_pair_is_completed(store: SceneStore, tmp_path: Path, breaks_at: str) -> None:
+    run = Run(store, tmp_path / "log", STEPS)
+    with pytest.raises(DatabaseUnavailable):
+        run.begin(breaks_at=breaks_at)
+    world, belief = (store.history(store.find(name)) for name in (run.world.name, belief_name(run.world.name)))
+    assert len(world) == len(belief) + 1, "the belief lacks what the world has"
+    assert run.resume()[-1].outcome == "done"  # type: ignore[union-attr]
+    assert run.done() == ACTIONS
+    world, belief = (store.history(store.find(name)) for name in (run.world.name, belief_name(run.world.name)))
+    assert [event.action_id for event in belief] == [f"{event.action_id}:belief" for event in world]
+
+
+def test_what_is_no_log_is_refused(store: SceneStore, tmp_path: Path) -> None:
+    run = Run(store, tmp_path / "log", STEPS)
+    for content, words in (
+        (b"no log\nat all\n", "log:1: this is no event"),
+        (b'{"event": "remembered", "step": 1}\n', "the turn 1 can't be read"),
+        (b'{"event": "finished"}\n', "came to its end"),
+        (b"\xff", "give a log that `plan --log` wrote"),
+    ):
+        run.file.write_bytes(content)
+        with pytest.raises(InputError, match=words):
+            run.resume()
+    run.file.write_bytes(b"")
+    assert read_log(run.file).turns == ()
