@@ -56,21 +56,21 @@ LARGE: Final = 100_000
 def actions(database: Database) -> Iterator[Row]:
     """Grabbing and putting down an object, beside a bare move and beside the same writes by hand."""
     store = SceneStore(database)
-    with scene(store, _reachable(home())) as ours, scene(store) as theirs:
-        act, by_hand = _acting(store, ours), moving_by_hand(database, theirs)
+    with scene(store, reachable(home())) as ours, scene(store) as theirs:
+        act, by_hand = acting(store, ours), moving_by_hand(database, theirs)
         yield compare("act: grab, put on (one hand-written statement)", act, reference=by_hand, limit=1.8)
-    with scene(store, _reachable(home())) as ours, scene(store, _reachable(home())) as theirs:
-        act, same = _acting(store, ours), _acting_by_hand(store, theirs)
+    with scene(store, reachable(home())) as ours, scene(store, reachable(home())) as theirs:
+        act, same = acting(store, ours), _acting_by_hand(store, theirs)
         yield compare("act: grab, put on (the same writes by hand)", act, reference=same, limit=1.6)
 
 
 def sizes(database: Database) -> Iterator[Row]:
     """The same action in a scene of 100,000 nodes and in one of 300."""
     store = SceneStore(database)
-    few = _reachable(home(relations=600))
+    few = reachable(home(relations=600))
     with scene(store, few) as small, scene(store, _among(few, crowd(LARGE))) as large:
         yield compare(
-            f"act in {LARGE:,} nodes (in 300)", _acting(store, large), reference=_acting(store, small), limit=1.5
+            f"act in {LARGE:,} nodes (in 300)", acting(store, large), reference=acting(store, small), limit=1.5
         )
 
 
@@ -78,7 +78,7 @@ def crowds(database: Database) -> Iterator[Row]:
     """Actions a second with 1, 4 and 8 scenes written at once, beside those of one; none may be slower than alone."""
     store = SceneStore(database)
     with ExitStack() as stack:
-        acts = [_acting(store, stack.enter_context(scene(store, _reachable(home())))) for _ in range(8)]
+        acts = [acting(store, stack.enter_context(scene(store, reachable(home())))) for _ in range(8)]
         for act in acts:
             _repeat(act, 50)
         alone = _a_second(acts[:1])
@@ -88,14 +88,15 @@ def crowds(database: Database) -> Iterator[Row]:
             yield Row(f"seconds an action, {many} scenes at once (one alone)", 1e3 / together, 1e3 / alone, 1.0)
 
 
-def _reachable(graph: SceneGraph) -> SceneGraph:
+def reachable(graph: SceneGraph) -> SceneGraph:
     """With the agent close to the object and to furniture that things can lie on."""
     near = [Relation(*ends) for thing in (OBJECT, TABLE) for ends in ((AGENT, "CLOSE", thing), (thing, "CLOSE", AGENT))]
     fresh = [AddRelation(relation) for relation in near if relation not in graph.relations]
     return apply(graph, Delta.of(fresh))
 
 
-def _acting(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
+def acting(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
+    """Grabs and puts down the object, in turn."""
     simulator = Simulator(store, info, actor="bench")
     texts = cycle((f"grab({OBJECT})", f"put_on({OBJECT}, {TABLE})"))
     return lambda: list(simulator.act(next(texts)))
@@ -103,7 +104,7 @@ def _acting(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
 
 def _acting_by_hand(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
     """The two statements in turn, from where a first action of ours has left the scene."""
-    act = _acting(store, info)
+    act = acting(store, info)
     _repeat(act, 2)
     statements = cycle((TAKE_BY_HAND + EVENT_BY_HAND, LAY_BY_HAND + EVENT_BY_HAND))
 
