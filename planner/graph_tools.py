@@ -49,6 +49,12 @@ def verify_plan(access: Access) -> Tool:
     return verify
 
 
+def confirm_graph(access: Access) -> Tool:
+    """``verify_graph()``: ends the search of SayPlan Lite."""
+    del access
+    return lambda _: ToolAnswer("the graph is confirmed")
+
+
 def graph_calls(*names: str) -> dict[str, Callable[[Access], Tool]]:
     """Several of the papers' calls."""
     return {name: graph_call(name) for name in names}

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from db.condition import ALWAYS
+from planner.graph_tools import confirm_graph, verify_plan
 from planner.method import Method
+from planner.methods.llm_as_p import LlmAsP
 from planner.methods.lookplangraph import LookPlanGraph
+from planner.methods.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
 from planner.methods.stepwise import Stepwise
 from planner.methods.symbolic import Symbolic
 from planner.recipe import Ablation, Given, Recipe
@@ -37,6 +40,30 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
                 "nothing is inserted by rule, and what is infeasible is not told (table V)", fix=False, reprompt=False
             ),
         },
+    ),
+    "sayplan": Recipe(
+        lambda given: SayPlan(given.model, given.vocabulary),
+        "expands rooms of a collapsed graph, then plans; a simulator tells what is wrong with a plan",
+        paper="LookPlanGraph, section VI-A, appendix D (SayPlan)",
+        extent="collapsed",
+        tools={VERIFY: verify_plan},
+        fix=False,
+    ),
+    "sayplan-lite": Recipe(
+        lambda given: SayPlanLite(given.model, given.vocabulary),
+        "the same in two prompts, one for the search and one for the plan",
+        paper="LookPlanGraph, section VI-A, appendices D and F-4",
+        extent="collapsed",
+        tools={VERIFY: verify_plan, CONFIRM: confirm_graph},
+        fix=False,
+    ),
+    "llm-as-p": Recipe(
+        lambda given: LlmAsP(given.model, given.vocabulary),
+        "the whole graph in, a whole plan out",
+        paper="LookPlanGraph, section VI-A, appendix F-1",
+        extent="full",
+        form="json",
+        fix=False,
     ),
     "symbolic": Recipe(
         _symbolic,

@@ -18,7 +18,7 @@ DONE: Final[Step] = ("done", "", None, None)
 
 def reply(system: str, user: str) -> str:
     """The reply to one prompt."""
-    instruction = user.split("\n")[0].removeprefix("Instruction: ")
+    instruction = user.split("\n", maxsplit=1)[0].removeprefix("Instruction: ")
     scene = read_scene(user.partition("\nScene:\n")[2].partition("\n\nPrevious actions:")[0])
     went = re.findall(r"^action: go_to\((.*)\)$", user, re.MULTILINE)
     step = _fetch(instruction, scene) if "pickup(x)" in system else _bring_about(instruction, scene, went)

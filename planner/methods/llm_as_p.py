@@ -1,0 +1,62 @@
+"""LLM-as-P as LookPlanGraph has it (section VI-A, appendix F-1): the whole graph and one example in, a whole plan out.
+
+One request, no feedback: the plan is carried out as it stands, and what is refused is skipped. The graph is the JSON
+document of appendix C; the example is ours and its plan can be carried out, which that of the paper can't.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from chat.form import ask_for
+from chat.model import Message, Model, Usage
+from planner.method import Decision, Memory, Solve
+from planner.prompts.examples import examples
+from planner.prompts.functions import WHOLE, functions
+
+SYSTEM: Final = """\
+You plan the work of a robot from a graph of its building. Write the whole plan, step by step, that carries out the \
+instruction.
+
+Use these functions only, with names of nodes as arguments:
+{functions}
+
+Reply with one JSON object and nothing else: {{"plan": [the function calls in their order]}}"""
+
+PROBLEM: Final = "The instruction: {instruction}\nThe graph:\n{graph}"
+
+
+class Reply(BaseModel):
+    """What the model answers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    plan: list[str]
+
+
+class LlmAsP:
+    """Asks `model` once for a plan."""
+
+    def __init__(self, model: Model, vocabulary: str) -> None:
+        self._model, self._vocabulary = model, vocabulary
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """The whole plan. Raises ReplyRejected after three replies that mean nothing."""
+        reply, usage = ask_for(self._model, prompt(memory, self._vocabulary), Reply)
+        return Solve(tuple(reply.plan)), usage
+
+
+def prompt(memory: Memory, vocabulary: str) -> tuple[Message, Message]:
+    """The two messages; the example stands before the problem."""
+    example = examples("problems", vocabulary)
+    graph = json.dumps(example["graph"], ensure_ascii=False)
+    told = PROBLEM.format(instruction=example["instruction"], graph=graph)
+    parts = [
+        f"An example. {told}\nIts plan:\n{json.dumps({'plan': example['plan']}, ensure_ascii=False)}",
+        f"Now the task. {PROBLEM.format(instruction=memory.instruction, graph=memory.view)}\nIts plan:",
+    ]
+    system = SYSTEM.format(functions=functions(vocabulary, WHOLE))
+    return Message("system", system), Message("user", "\n\n".join(parts))

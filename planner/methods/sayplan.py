@@ -1,0 +1,235 @@
+"""SayPlan, and SayPlan Lite as LookPlanGraph revised it (section VI-A, appendices D and F-4).
+
+Both search the collapsed graph by expanding and contracting rooms, then plan on what is shown, and try each plan on the
+simulator, which tells what is wrong with it; a plan that can be carried out is.
+
+- SayPlan has both stages in one prompt with all that was said so far, and ``access`` and ``release`` in its plans.
+- Lite has a prompt a stage, each with that stage's functions only and the last search command alone, and puts things
+  on or into others directly.
+
+Where the papers are silent: `MOST_PLANS` plans are tried; ``release`` after ``access(x)`` puts what is held into x
+where x affords that, else on x, and ``access`` itself does nothing; in vocabularies other than GraSIF both methods
+offer all actions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from chat.form import ask_for
+from chat.model import Message, Model, Usage
+from db.schema import family
+from planner.actions.text import parse
+from planner.graph_tools import REHEARSED
+from planner.method import Call, Decision, GiveUp, Memory, Solve, Turn
+from planner.prompts.functions import WHOLE, functions
+from planner.views import CONTRACT, EXPAND
+from scenecypher.errors import ActionRefused
+
+VERIFY: Final = "verify_plan"
+CONFIRM: Final = "verify_graph"
+MOST_PLANS: Final = 5
+"""Plans that the simulator looks at: SayPlan ends at a limit of feedback, whose number no paper gives."""
+
+ROLE: Final = """\
+You plan the work of a robot in a building, of which you see a graph. At first it shows the rooms alone.
+"""
+
+SEARCH: Final = f"""\
+Look for what the instruction is about:
+- {EXPAND}(room): show what is in a room
+- {CONTRACT}(room): hide it again; hide rooms that do not matter, so that the graph stays small
+Only rooms can be expanded.
+"""
+
+PLAN: Final = """\
+Plan with these functions only, with names of nodes as arguments:
+{functions}
+The plan is tried on a simulator of the graph. Where a step can't be carried out you are told why: mend the plan then.
+"""
+
+ACCESSING: Final = """\
+go_to(room): go to a room
+access(node): turn to an asset or object of this room, before something is taken from it or released at it
+pick_up(object): take an object at the accessed node into the one hand
+release(object): put what is held down on or into the accessed node
+open(node), close(node): open or close it
+turn_on(node), turn_off(node): switch it"""
+
+WHOLE_FORM: Final = """\
+Reply with one JSON object and nothing else:
+{"chain_of_thought": [your thoughts, step by step], "reasoning": why this comes next,
+ "mode": "exploring" or "planning",
+ "command": {"command_name": function, "node_name": room} while exploring, else null,
+ "plan": [the function calls in their order] when planning, else null}"""
+
+SEARCH_FORM: Final = f"""\
+When all that matters is shown, say so with {CONFIRM}() and null for the node.
+
+Reply with one JSON object and nothing else:
+{{"chain_of_thought": [your thoughts, step by step], "reasoning": why this comes next,
+ "command": {{"command_name": function, "node_name": room or null}}}}"""
+
+PLAN_FORM: Final = """\
+Reply with one JSON object and nothing else:
+{"chain_of_thought": [your thoughts, step by step], "plan": [the function calls in their order]}"""
+
+
+class Command(BaseModel):
+    """A search command."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    command_name: str
+    node_name: str | None
+
+
+class Reply(BaseModel):
+    """What the model answers in SayPlan."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    chain_of_thought: list[str]
+    reasoning: str
+    mode: Literal["exploring", "planning"]
+    command: Command | None
+    plan: list[str] | None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.command if self.mode == "exploring" else self.plan) is None:
+            wanted = "command" if self.mode == "exploring" else "plan"
+            msg = f"the mode is {self.mode!r}: give the {wanted} too"
+            raise ValueError(msg)
+        return self
+
+
+class Searched(BaseModel):
+    """What the model answers in Lite's search."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    chain_of_thought: list[str]
+    reasoning: str
+    command: Command
+
+
+class PlanReply(BaseModel):
+    """What the model answers in Lite's planning."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    chain_of_thought: list[str]
+    plan: list[str]
+
+
+class SayPlan:
+    """Decides by asking `model` once a step, with all that was said before."""
+
+    def __init__(self, model: Model, vocabulary: str) -> None:
+        self._model, self._vocabulary = model, vocabulary
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """The next command or plan. Raises ReplyRejected after three replies that mean nothing."""
+        ended = plan_tried(memory)
+        if ended is not None:
+            return ended, Usage()
+        actions = ACCESSING if family(self._vocabulary) == "grasif" else functions(self._vocabulary, WHOLE)
+        system = "\n".join((ROLE, SEARCH, PLAN.format(functions=actions), WHOLE_FORM))
+        parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
+        parts += [f"Before:\n{past}" for past in ["\n".join(_said(memory.turns))] if past]
+        reply, usage = ask_for(self._model, _messages(system, parts), Reply)
+        if reply.command is not None and reply.mode == "exploring":
+            return _search(reply.command, reply.reasoning), usage
+        plan = [*translated(reply.plan or [], memory.view)]
+        return Call(VERIFY, {"plan": plan}, reply.reasoning), usage
+
+
+class SayPlanLite:
+    """Decides by asking `model` once a step, with a prompt a stage."""
+
+    def __init__(self, model: Model, vocabulary: str) -> None:
+        self._model, self._vocabulary = model, vocabulary
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """The next command or plan. Raises ReplyRejected after three replies that mean nothing."""
+        ended = plan_tried(memory)
+        if ended is not None:
+            return ended, Usage()
+        if any(_called(turn, CONFIRM) and not turn.refused for turn in memory.turns):
+            return self._plan(memory)
+        return self._search(memory)
+
+    def _search(self, memory: Memory) -> tuple[Decision, Usage]:
+        parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
+        parts += [f"The last command:\n{line}" for line in [*_said(memory.turns[-1:])]]
+        reply, usage = ask_for(self._model, _messages("\n".join((ROLE, SEARCH, SEARCH_FORM)), parts), Searched)
+        if reply.command.command_name == CONFIRM:
+            return Call(CONFIRM, {}, reply.reasoning), usage
+        return _search(reply.command, reply.reasoning), usage
+
+    def _plan(self, memory: Memory) -> tuple[Decision, Usage]:
+        parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
+        tried = [turn for turn in memory.turns[-1:] if _called(turn, VERIFY) or turn.decision is None]
+        parts += [f"The last plan:\n{line}" for line in [*_said(tried)]]
+        actions = PLAN.format(functions=functions(self._vocabulary, WHOLE))
+        reply, usage = ask_for(self._model, _messages("\n".join((ROLE, actions, PLAN_FORM)), parts), PlanReply)
+        return Call(VERIFY, {"plan": reply.plan}), usage
+
+
+def plan_tried(memory: Memory) -> Decision | None:
+    """What follows from the last try: the plan itself where it can be carried out, the end at the limit."""
+    tried = [turn for turn in memory.turns if _called(turn, VERIFY)]
+    if tried and tried[-1] is memory.turns[-1] and tried[-1].feedback == REHEARSED:
+        decision = tried[-1].decision
+        return Solve(tuple(decision.arguments["plan"])) if isinstance(decision, Call) else None
+    if len(tried) >= MOST_PLANS:
+        return GiveUp(f"none of {MOST_PLANS} plans can be carried out")
+    return None
+
+
+def translated(plan: Sequence[str], view: str) -> Iterator[str]:
+    """SayPlan's ``access`` and ``release`` as actions; what can't be read stays, for the simulator to refuse."""
+    accessed = ""
+    for action in plan:
+        try:
+            call = parse(action)
+        except ActionRefused:
+            yield action
+            continue
+        if call.name == "access" and call.arguments:
+            accessed = call.arguments[0]
+        elif call.name == "release" and accessed:
+            yield f"{'put_inside' if _contains(accessed, view) else 'put_on'}({accessed})"
+        else:
+            yield action
+
+
+def _contains(node_id: str, view: str) -> bool:
+    nodes: list[dict[str, Any]] = json.loads(view)["nodes"]
+    return any(node["id"] == node_id and "put_inside" in node["affordances"] for node in nodes)
+
+
+def _search(command: Command, reason: str) -> Call:
+    return Call(command.command_name, {"node_name": command.node_name or ""}, reason)
+
+
+def _called(turn: Turn, tool: str) -> bool:
+    return isinstance(turn.decision, Call) and turn.decision.tool == tool
+
+
+def _said(turns: Sequence[Turn]) -> Iterator[str]:
+    for turn in turns:
+        if isinstance(turn.decision, Call):
+            values = ", ".join(str(value) for value in turn.decision.arguments.values())
+            yield f"{turn.decision.tool}({values}): {turn.feedback}"
+        elif turn.decision is None:
+            yield f"a reply could not be used: {turn.feedback}"
+
+
+def _messages(system: str, parts: Sequence[str]) -> tuple[Message, Message]:
+    return Message("system", system), Message("user", "\n\n".join(parts))
