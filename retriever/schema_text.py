@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final, Literal, TypeAlias
 
 from db.enumerations import Enumerations, literal
@@ -28,11 +29,12 @@ def schema_text(
     vocabulary: str = "generic",
     form: Form = "compact",
     budget_tokens: int = 2_000,
+    names: bool = True,
 ) -> str:
     """What a model is told of a scene, trimmed so that what `question` mentions stays longest.
 
-    Equal for equal scenes; no node is listed beyond a few example names. Raises InputError for a budget below
-    `LEAST_TOKENS` or an unknown form.
+    Equal for equal scenes; no node is listed beyond a few example names and the agents, and without `names` none at
+    all. Raises InputError for a budget below `LEAST_TOKENS` or an unknown form.
     """
     if budget_tokens < LEAST_TOKENS:
         raise InputError(f"a schema text needs at least {LEAST_TOKENS} tokens, not {budget_tokens}; raise its budget")
@@ -41,7 +43,8 @@ def schema_text(
     render = FORMS[form]
 
     def text(shown: Enumerations) -> str:
-        return render(outline(shown, enumerations, vocabulary=vocabulary))
+        told = outline(shown, enumerations, vocabulary=vocabulary)
+        return render(told if names else replace(told, examples=(), agents=()))
 
     return fitting(enumerations, question, render=text, longest=budget_tokens * CHARACTERS_A_TOKEN)
 

@@ -23,6 +23,7 @@ from typing import Final
 from planner import traversal
 from planner.graph_tools import PAPER_SETS
 from planner.method import Method
+from planner.methods.nameless import Nameless
 from planner.methods.prompting import STYLES, Prompting
 from planner.methods.react import React
 from planner.methods.react_alfworld import ReactAlfworld
@@ -58,11 +59,23 @@ def _stepwise(given: Given) -> bool:
 
 
 def _sg2(given: Given) -> Method:
-    return Sg2(given.model, given.vocabulary, stepwise=_stepwise(given))
+    return _nameless(Sg2(given.model, given.vocabulary, stepwise=_stepwise(given)), given)
+
+
+def _nameless(method: Method, given: Given) -> Method:
+    return Nameless(method, given.occurring, given.vocabulary)
+
+
+def _single_coder(given: Given) -> Method:
+    return _nameless(SingleCoder(given.model, given.vocabulary, stepwise=_stepwise(given)), given)
 
 
 def _sg_rwr(shots: Shots = "", *, code: bool = True) -> Callable[[Given], Method]:
-    return lambda given: SgRwr(given.model, given.vocabulary, shots=shots, code=code, stepwise=_stepwise(given))
+    def build(given: Given) -> Method:
+        reasoner = SgRwr(given.model, given.vocabulary, shots=shots, code=code, stepwise=_stepwise(given))
+        return _nameless(reasoner, given)
+
+    return build
 
 
 def _react(name: str, *, tools: bool) -> Callable[[Given], Method]:
@@ -122,7 +135,7 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         ablations=STATIC,
     ),
     "single-coder": Recipe(
-        lambda given: SingleCoder(given.model, given.vocabulary, stepwise=_stepwise(given)),
+        _single_coder,
         "one program for the whole task, which queries the graph and calls tools",
         paper="SG-RwR, 4.2",
         tools={PROGRAM: program},

@@ -1,0 +1,127 @@
+"""A method's whole session on a scene of its own, its model a script behind real HTTP: what was said, done and paid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chat import OpenAIModel, Usage
+from db.gate import Gate
+from db.scene import SceneGraph
+from db.store import SceneStore
+from importers.babyai import episode
+from planner.budget import Budget
+from planner.events import Event, Finished, Remembered
+from planner.methods import recipe_named
+from planner.staging import Setting, staged
+from tests.planner.actions.test_operators import put
+from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
+
+EPISODE: Final = episode("trv1", 7)
+ROOMS: Final = EPISODE.scene.graph
+"""Two rooms, blue door_1 between them at (5, 4), ball_1 before it, blue key_1, yellow key_2; box_1 is beyond."""
+INSTRUCTION: Final = "pick up the purple box"
+PLAN: Final = ("pickup(key_1)", "remove(ball_1)", "open(door_1)", "pickup(box_1)")
+SOLUTION: Final = f"[{', '.join(PLAN)}]"
+
+ROLES: Final[Mapping[str, str]] = {
+    "You solve tasks about an environment that is described by a scene graph. You know": "planner",
+    "You write Cypher for Neo4j": "writer",
+    "You check the work of a query writer": "verifier",
+    "You are given a list of Python functions": "caller",
+    "You answer queries about a scene graph": "limited",
+    "You plan and reason about an environment": "reasoner",
+    "You retrieve information from the graph": "retriever",
+    "You answer questions about the scene graph": "reader",
+    "You write a plan in words as the actions": "translator",
+    "You solve a task about an environment by one Python program": "coder",
+    "You solve tasks about an environment that is described by a scene graph, of which": "react",
+    "You solve tasks about an environment that is described by a scene graph, which": "prompting",
+    "You are an agent in an environment": "alfworld",
+}
+"""Who is asked, by how its system message begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A session that is over."""
+
+    events: Sequence[Event]
+    requests: Sequence[Mapping[str, Any]]
+    actions: Sequence[str]
+    key: str
+
+    @property
+    def end(self) -> Finished:
+        """How it ended."""
+        (end,) = (event for event in self.events if isinstance(event, Finished))
+        return end
+
+    @property
+    def roles(self) -> list[str]:
+        """Who was asked, request by request."""
+        return [role_of(request) for request in self.requests]
+
+    def said(self, number: int) -> str:
+        """All that a request says but its system message, request by request from 0."""
+        return "\n".join(message["content"] for message in self.requests[number]["messages"][1:])
+
+    def last(self, number: int) -> str:
+        """The last message of a request."""
+        return str(self.requests[number]["messages"][-1]["content"])
+
+    def of(self, kind: type[Event]) -> list[Event]:
+        """The events of one kind."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def role_of(request: Mapping[str, Any]) -> str:
+    text = system_of(request)
+    return next(role for words, role in ROLES.items() if text.startswith(words))
+
+
+def system_of(request: Mapping[str, Any]) -> str:
+    return str(request["messages"][0]["content"])
+
+
+def play(
+    store: SceneStore,
+    method: str,
+    script: Script,
+    *,
+    graph: SceneGraph = ROOMS,
+    vocabulary: str = "babyai",
+    instruction: str = INSTRUCTION,
+    ablations: tuple[str, ...] = (),
+    steps: int = 30,
+) -> Played:
+    """A session of `method`, each reply of the model the next of `script`."""
+    scene = put(store, graph, vocabulary=vocabulary)
+    with (
+        ScriptedModel(script) as server,
+        OpenAIModel(model=MODEL_NAME, base_url=server.base_url, api_key="none", retries=0) as model,
+    ):
+        setting = Setting(
+            store,
+            Gate(store.database),
+            scene,
+            instruction,
+            method,
+            model=model,
+            ablations=ablations,
+            budget=Budget(steps),
+        )
+        events = [event for event in staged(setting, recipe_named(method)).run() if not isinstance(event, Remembered)]
+    return Played(events, server.requests, [event.action for event in store.history(scene)], scene.key)
+
+
+def paid(requests: int) -> Usage:
+    """What a script's replies cost."""
+    return Usage(11 * requests, 7 * requests)
+
+
+def named_in(text: str, graph: SceneGraph, but: Sequence[str] = ()) -> list[str]:
+    """The ids and names of nodes, but for places' and agents' classes, that stand in a text."""
+    words = {word for node in graph.nodes.values() for word in (node.id, node.name) if word != node.class_}
+    return sorted(word for word in words - {*but} if word in text)
