@@ -7,14 +7,15 @@ from db.condition import Condition
 from db.connection import Database
 from db.relevant import relevant
 from db.scene import SceneGraph
-from planner.actions.pddl_planner import LIFTED, SURFACES, See, named_in
+from planner.actions.pddl_part import sought_for
+from planner.actions.pddl_planner import See
 
 
 def seeing(database: Database, scene: SceneInfo, goal: Condition) -> See:
     """How to look at the part of a scene that a goal is about: one query."""
-    ids, classes = named_in(goal)
+    sought = sought_for(goal)
 
     def see(wide: bool) -> SceneGraph:  # noqa: FBT001 - what a See takes
-        return relevant(database, scene, ids=ids, classes=classes, surfaces=SURFACES, lifted=LIFTED, wide=wide)
+        return relevant(database, scene, sought, wide=wide)
 
     return see

@@ -37,7 +37,8 @@ def solve(
 ) -> Answered:
     """A plan within `timeout_s`, by Fast Downward where it is installed, else by any engine that fits, or by `engine`.
 
-    `search` is an alias of Fast Downward's, such as ``seq-sat-lama-2011``. Raises InputError where there is no engine.
+    `search` is an alias of Fast Downward's, such as ``lama-first``, or a search such as ``astar(lmcut())``.
+    Raises InputError where there is no engine.
     """
     check_installed()
     if engine is None and find_spec("up_fast_downward") is not None:
@@ -52,7 +53,7 @@ def check_installed() -> None:
         raise InputError(msg)
 
 
-def _fast_downward(planning: PlanningProblem, timeout_s: float, alias: str) -> Answered:
+def _fast_downward(planning: PlanningProblem, timeout_s: float, search: str) -> Answered:
     """It writes its translation into the working folder unless told otherwise: here into one of its own.
 
     It runs in a session of its own, where it would outlive a program that is killed: so it gets a limit itself, too.
@@ -67,11 +68,12 @@ def _fast_downward(planning: PlanningProblem, timeout_s: float, alias: str) -> A
                     "--sas-file",
                     str(Path(folder) / "output.sas"),
                     "--overall-time-limit",
-                    f"{ceil(timeout_s + GRACE_S)}s",
+                    f"{ceil(timeout_s)}s",
                 ]
                 return [*super()._base_cmd(plan_filename), *own]
 
-        planner = Planner(fast_downward_alias=alias, log_level="warning")
+        chosen = {"fast_downward_search_config" if "(" in search else "fast_downward_alias": search}
+        planner = Planner(**chosen, log_level="warning")
         planner.skip_checks = True
         result = planner.solve(planning.problem, timeout=timeout_s)
     return _answered(planning, result, "fast-downward")

@@ -160,7 +160,7 @@ class Grounding:
     def _possible_calls(self) -> Iterator[tuple[Operator, dict[str, str]]]:
         """Operators with arguments that can do what they are to be used for, as far as that never changes."""
         reader = Reader(self.facts)
-        ids = sorted(node.id for node in self.facts.graph.nodes.values())
+        ids = sorted({*self.facts.graph.nodes} - ({self.scope.agent} if self.scope.thrifty else set()))
         for operator in self.operators.values():
             names = [parameter.name for parameter in operator.parameters]
             chosen_vars = frozenset(choice.var for choice in operator.choose)

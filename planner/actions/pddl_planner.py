@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from db.condition import Condition, HasClass, Id, evaluate, terms
+from db.condition import Condition, evaluate
 from db.delta import apply
 from db.scene import SceneGraph
 from planner.actions.execution import Infeasible, simulate
@@ -17,26 +17,19 @@ from planner.actions.pddl import planning_problem
 from planner.actions.pddl_engine import Answered, check_installed, solve
 from planner.actions.pddl_facts import Facts, Reader
 from planner.actions.pddl_formula import FALSE, TRUE, Atom, literals
-from planner.actions.pddl_grounding import Grounding, OutOfTime, Scope, parts_of
+from planner.actions.pddl_grounding import Grounding, OutOfTime, Scope
 from planner.actions.pddl_lean import lean
+from planner.actions.pddl_part import SECOND_HAND, is_filler, is_spare
+from planner.actions.pddl_plain import plain
 from planner.actions.pddl_relevance import nearest, useful
 from planner.actions.text import Call
 from planner.actions.vocabularies import operators_of
 
-SURFACES: Final = ("put_on", "surfaces")
-"""The affordances of what things can be put on, in the words of the vocabularies."""
-LIFTED: Final = ("pick_up", "grabbable")
-"""Those of what can be carried away, likewise."""
 PLAN_TIMEOUT_S: Final = 30.0
+LONGEST: Final = 60
+"""Actions of a plan in which those that are of no use are looked for, in the square of their number."""
 NEAREST: Final = 3
 """Of the actions that bring a fact about so many are looked at first."""
-
-PLAINER: Final[Mapping[str, frozenset[str]]] = {
-    "virtualhome": frozenset(
-        {"run", "find", "put_back", "drop", "release", "move", "push", "pull", "touch", "look_at", "point_at", "watch"}
-    ),
-}
-"""Actions that are left out at first, since others bring the same about."""
 
 See = Callable[[bool], SceneGraph]
 """The part of the scene that a goal is about, as it is now; a wider one where asked."""
@@ -101,24 +94,11 @@ def plan(question: Question, see: See) -> Planned:
     return Planned(None, why, nodes, time.monotonic() - began)
 
 
-def named_in(goal: Condition) -> tuple[frozenset[str], frozenset[str]]:
-    """The ids and the classes that a goal names."""
-    ids: set[str] = set()
-    classes: set[str] = set()
-    for part in parts_of(goal):
-        if isinstance(part, HasClass):
-            classes.add(part.class_)
-        ids |= {term.id for term in terms(part) if isinstance(term, Id)}
-    return frozenset(ids), frozenset(classes)
-
-
 def _attempt(
     question: Question, part: SceneGraph, *, effort: Effort, deadline: float
 ) -> tuple[tuple[Call, ...] | None, str]:
     operators, graph = _hindered(question.vocabulary, part)
-    if effort.nearest:
-        plainer = PLAINER.get(question.vocabulary.removesuffix("_ext"), frozenset())
-        operators = {name: operator for name, operator in operators.items() if name not in plainer}
+    planned_with = plain(question.vocabulary, operators) if effort.nearest else operators
     agent = min(graph.by_kind.get("Agent", ()), default=None)
     if agent is None:
         return None, "the scene has no agent"
@@ -127,10 +107,10 @@ def _attempt(
     facts = Facts(graph, question.vocabulary)
     wanted = _wanted(question, graph)
     named = frozenset(node for atom in wanted for node in atom[1:]) if effort.nearest else None
-    movable = None if question.vocabulary == "babyai" else named  # keys and hurdles are in no goal
+    movable = None if question.vocabulary == "babyai" or named is None else named | _fillers(graph, wanted)
     scope = Scope(agent, wanted, _spares(graph), thrifty=effort.thrifty, movable=movable, deadline=deadline)
     try:
-        actions = Grounding(facts, lean(operators, question.goal), scope).actions()
+        actions = Grounding(facts, lean(planned_with, question.goal), scope).actions()
     except OutOfTime:
         return None, f"no plan within {question.timeout_s:g} s: there are too many ways to act"
     goal = Reader(facts).read(question.goal, {})
@@ -151,12 +131,49 @@ def _validated(
     if answered.answer != "solved":
         proven = answered.answer == "unsolvable"
         return None, "there is no plan" if proven else "the engine found no plan in its time"
+    end = graph
     try:
         for call in answered.plan:
-            graph = carried_out(call, graph, operators=operators, agent=agent)
+            end = carried_out(call, end, operators=operators, agent=agent)
     except Infeasible as refusal:
         return None, f"the plan does not work: {refusal}"
-    return (answered.plan, "") if evaluate(goal, graph, {}) else (None, "the plan does not reach the goal")
+    if not evaluate(goal, end, {}):
+        return None, "the plan does not reach the goal"
+    if len(answered.plan) > LONGEST:
+        return answered.plan, ""
+    return shortened(answered.plan, goal, graph, operators=operators, agent=agent), ""
+
+
+def shortened(
+    plan: Sequence[Call], goal: Condition, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str
+) -> tuple[Call, ...]:
+    """The plan without each action that nothing after it needs, one after the other (action elimination)."""
+    kept, number = tuple(plan), 0
+    while number < len(kept):
+        shorter, end = _without(kept, number, graph, operators=operators, agent=agent)
+        if evaluate(goal, end, {}):
+            kept = shorter
+        else:
+            graph = carried_out(kept[number], graph, operators=operators, agent=agent)
+            number += 1
+    return kept
+
+
+def _without(
+    plan: tuple[Call, ...], number: int, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str
+) -> tuple[tuple[Call, ...], SceneGraph]:
+    """The plan without the action of this number and those that are not possible without it, and where it ends.
+
+    `graph` is how things are before that action.
+    """
+    kept = plan[:number]
+    for call in plan[number + 1 :]:
+        try:
+            graph = carried_out(call, graph, operators=operators, agent=agent)
+        except Infeasible:
+            continue
+        kept += (call,)
+    return kept, graph
 
 
 def carried_out(call: Call, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str) -> SceneGraph:
@@ -179,15 +196,16 @@ def _wanted(question: Question, graph: SceneGraph) -> frozenset[Atom]:
     return frozenset(literal.atom for literal in literals(Reader(everything).read(question.goal, {})))
 
 
+def _fillers(graph: SceneGraph, wanted: frozenset[Atom]) -> frozenset[str]:
+    """What fills the first hand, where the goal asks for something in the second."""
+    asked = any(atom[0] == SECOND_HAND for atom in wanted)
+    return frozenset(x for x in graph.nodes if is_filler(graph, x)) if asked else frozenset()
+
+
 def _spares(graph: SceneGraph) -> frozenset[str]:
     """One surface a room, the first by id."""
     found = (
-        min((x for x in graph.sources(place, "INSIDE") if _is_surface(graph, x)), default=None)
+        min((x for x in graph.sources(place, "INSIDE") if is_spare(graph, x)), default=None)
         for place in graph.by_kind.get("Place", ())
     )
     return frozenset(x for x in found if x is not None)
-
-
-def _is_surface(graph: SceneGraph, x: str) -> bool:
-    affordances = {*graph.nodes[x].affordances}
-    return bool(affordances & {*SURFACES}) and not affordances & {*LIFTED}

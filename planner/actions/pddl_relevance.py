@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
-from planner.actions.pddl_formula import Atom, Formula, Literal, literals
+from planner.actions.pddl_formula import Atom, Cube, Formula, Literal, literals
 from planner.actions.pddl_grounding import GroundAction, Outcome
 from planner.actions.text import Call
 
 FAR: Final = float("inf")
+
+Way: TypeAlias = tuple[Call, Cube, Cube]
+"""A call, what it needs, and when its effect takes place."""
 
 
 def useful(actions: Iterable[GroundAction], goal: Formula) -> list[GroundAction]:
@@ -36,7 +39,7 @@ def nearest(actions: Iterable[GroundAction], goal: Formula, now: set[Atom], *, c
     holds now is needed only where one of the actions that are kept ends it.
     """
     pool = useful(actions, goal)
-    cost, bringing = _costs(pool, now), _bringing(pool)
+    cost, ways = _costs(pool, now), _ways(pool)
     variants: dict[Call, list[GroundAction]] = {}
     for action in pool:
         variants.setdefault(action.call, []).append(action)
@@ -44,22 +47,35 @@ def nearest(actions: Iterable[GroundAction], goal: Formula, now: set[Atom], *, c
     kept: set[Call] = set()
     while waiting := {each for each in wanted - done if (each.atom in now) is not each.holds or each in broken}:
         done |= waiting
-        calls_ = {call for each in waiting for call in _cheapest(bringing.get(each, ()), cost, calls)}
-        for action in (action for call in calls_ - kept for action in variants[call]):
+        chosen = [way for each in waiting for way in _cheapest(ways.get(each, ()), cost, calls)]
+        for action in (action for call in {call for call, _ in chosen} - kept for action in variants[call]):
             brought = {literal for outcome in action.outcomes for literal in _brings(outcome)}
             broken |= {Literal(literal.atom, not literal.holds) for literal in brought}
-        kept |= calls_
+        kept |= {call for call, _ in chosen}
         wanted = wanted.union(*(action.needs for call in kept for action in variants[call]))
+        wanted = wanted.union(*(when for _, when in chosen))
     return useful([action for action in pool if action.call in kept], goal)
 
 
-def _cheapest(actions: Sequence[GroundAction], cost: Mapping[Literal, float], calls: int) -> list[Call]:
-    """The `calls` cheapest calls of these actions."""
-    prices: dict[Call, float] = {}
+def _ways(actions: Iterable[GroundAction]) -> dict[Literal, list[Way]]:
+    """The ways to bring each literal about: a call, what its action needs, and when the effect takes place."""
+    found: dict[Literal, list[Way]] = {}
     for action in actions:
-        price = sum(cost.get(literal, FAR) for literal in action.needs)
-        prices[action.call] = min(price, prices.get(action.call, FAR))
-    return sorted(prices, key=lambda call: (prices[call], call.name, call.arguments))[:calls]
+        for outcome in action.outcomes:
+            for literal in _brings(outcome):
+                found.setdefault(literal, []).append((action.call, action.needs, outcome.when))
+    return found
+
+
+def _cheapest(ways: Iterable[Way], cost: Mapping[Literal, float], calls: int) -> list[tuple[Call, Cube]]:
+    """The cheapest way of each of the `calls` cheapest calls, with when the effect takes place."""
+    prices: dict[Call, tuple[float, Cube]] = {}
+    for call, needs, when in ways:
+        price = sum(cost.get(literal, FAR) for literal in needs | when)
+        if call not in prices or price < prices[call][0]:
+            prices[call] = price, when
+    cheapest = sorted(prices, key=lambda call: (prices[call][0], call.name, call.arguments))[:calls]
+    return [(call, prices[call][1]) for call in cheapest]
 
 
 def _costs(actions: Sequence[GroundAction], now: set[Atom]) -> dict[Literal, float]:

@@ -17,9 +17,11 @@ from planner.actions.minigrid import Executor
 from planner.actions.pddl import pddl_text, planning_problem
 from planner.actions.pddl_facts import Facts, Reader
 from planner.actions.pddl_formula import FALSE, TRUE, Literal, Some, at_least, cubes, negated
-from planner.actions.pddl_grounding import Grounding, Scope
-from planner.actions.pddl_planner import Question, carried_out, named_in, plan
-from planner.actions.pddl_relevance import useful
+from planner.actions.pddl_grounding import GroundAction, Grounding, Outcome, Scope
+from planner.actions.pddl_part import sought_for
+from planner.actions.pddl_planner import Question, carried_out, plan, shortened
+from planner.actions.pddl_relevance import nearest, useful
+from planner.actions.text import Call, parse
 from tests.planner.actions.grasif_worlds import ROBOT, drawn, home
 from tests.sampling import sample
 
@@ -135,7 +137,28 @@ def test_counting_and_denying_formulas() -> None:
 
 def test_what_a_goal_names() -> None:
     goal = And((HasClass("x", "cup"), Not(Related("x", "ON", Id("table-1")))))
-    assert named_in(goal) == (frozenset({"table-1"}), frozenset({"cup"}))
+    sought = sought_for(goal)
+    assert (sought.ids, sought.classes, sought.fillers) == (frozenset({"table-1"}), frozenset({"cup"}), False)
+    assert sought_for(Related("x", "HOLDS_LH", Id("cup-1"))).fillers
+
+
+def test_what_an_effect_depends_on_counts_for_how_near_its_action_is() -> None:
+    """Walking elsewhere brings what is held along, and needs no more than walking there: but it takes the holding."""
+    near, far = Literal(("CLOSE", "me", "box")), Literal(("HOLDS", "me", "box"))
+    along = Outcome(frozenset({far}), frozenset({near.atom}), frozenset())
+    there = Outcome(frozenset(), frozenset({near.atom}), frozenset())
+    taken = Outcome(frozenset(), frozenset({far.atom}), frozenset())
+    grab = GroundAction(Call("grab", ("box",)), frozenset({near}), (taken,))
+    walks = [GroundAction(Call("walk", (name,)), frozenset(), (along,)) for name in ("a", "b", "c")]
+    straight = GroundAction(Call("walk", ("x",)), frozenset(), (there,))
+    assert straight in nearest([*walks, straight, grab], near, set(), calls=1)
+
+
+def test_a_plan_is_freed_of_what_nothing_needs() -> None:
+    words = ("go_to(kitchen)", "go_to(office)", "go_to(kitchen)", "turn_on(lamp-1)", "go_to(office)", "pick_up(pen-1)")
+    calls = list(map(parse, words))
+    found = shortened(calls, HasState(Id("lamp-1"), "on"), HOME, operators=OPERATORS, agent=ROBOT)
+    assert list(map(str, found)) == ["go_to(kitchen)", "turn_on(lamp-1)"]
 
 
 # --- the data sets

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
+
 import pytest
 
-from db.condition import And, HasState, HeldBy, Id, evaluate
+from db.condition import And, HasState, HeldBy, Id, Related, evaluate
 from db.gate import Gate
 from db.imported import ImportedScene
 from db.scene import Node, Relation, SceneGraph
 from db.store import SceneStore
+from importers.datasets import DATASETS
+from planner.actions.pddl_part import part_of
 from planner.actions.simulator import Simulator
 from planner.budget import Budget
 from planner.events import Acted, Finished, Refused
@@ -44,12 +49,26 @@ def test_of_a_big_scene_only_what_matters_is_read(store: SceneStore) -> None:
     small = home()
     crumbs = [Node(f"crumb-{n}", "Object", f"crumb-{n}", "crumb", (), ("pick_up",)) for n in range(60)]
     on_table = {Relation(crumb.id, "ON", "table-1") for crumb in crumbs}
-    graph = SceneGraph.of((*small.nodes.values(), *crumbs), small.relations | on_table)
+    attic = Node("attic", "Place", "attic", "attic")
+    graph = SceneGraph.of((*small.nodes.values(), *crumbs, attic), small.relations | on_table)
     name = fresh("symbolic")
     store.put(ImportedScene(name, graph, vocabulary="grasif"))
     see = seeing(store.database, store.find(name), GOAL)
     part, wider = see(False), see(True)  # noqa: FBT003
     expected = {"apple-1", "box-1", "fridge-1", "kitchen", "lamp-1", ROBOT, "office", "desk-1"}
-    assert set(part.nodes) == expected
+    assert set(part.nodes) == expected, "without the attic, in which nothing is of use"
     assert expected < set(wider.nodes) < set(graph.nodes)
     assert part.relations == {r for r in graph.relations if r.source in expected and r.target in expected}
+
+
+def test_the_query_finds_what_memory_finds(store: SceneStore) -> None:
+    for name in ("sayplan-office", "homes"):
+        scene = next(DATASETS[name].scenes())
+        stored = replace(scene, name=fresh("part"))
+        store.put(stored)
+        tasks = [task for task in DATASETS[name].tasks() if task.scene == scene.name][::5]
+        goals = [*(task.goal for task in tasks), Related(Id("character_1"), "HOLDS_LH", Id("plum_56"))]
+        for goal, wide in product(goals, (False, True)):
+            found = seeing(store.database, store.find(stored.name), goal)(wide)
+            assert found == part_of(scene.graph, goal, wide=wide), (goal, wide)
+            assert len(found.nodes) < len(scene.graph.nodes)
