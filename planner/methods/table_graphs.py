@@ -8,6 +8,7 @@ from typing import Final
 from db.condition import ALWAYS
 from planner.graph_tools import confirm_graph, verify_plan
 from planner.method import Method
+from planner.methods.goal_then_plan import GoalThenPlan
 from planner.methods.llm_as_p import LlmAsP
 from planner.methods.lookplangraph import LookPlanGraph
 from planner.methods.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
@@ -63,6 +64,11 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         paper="LookPlanGraph, section VI-A, appendix F-1",
         extent="full",
         form="json",
+        fix=False,
+    ),
+    "goal-then-plan": Recipe(
+        lambda given: GoalThenPlan(given.model, given.planning, given.occurring),
+        "the model states the goal only, from the schema; a PDDL engine plans, and anew when an action is refused",
         fix=False,
     ),
     "symbolic": Recipe(

@@ -1,0 +1,136 @@
+"""A goal as a model states it, checked and made canonical against what occurs in the scene, and then a Condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from db.condition import (
+    And,
+    AtLeast,
+    Condition,
+    Exists,
+    ForAll,
+    HasClass,
+    HasKind,
+    HasState,
+    HeldBy,
+    Id,
+    Not,
+    PropertyEquals,
+    Related,
+    Term,
+)
+from db.enumerations import Enumerations
+from scenecypher.errors import UnknownReference, did_you_mean
+
+HELD: Final = "HELD"
+"""What the form calls being in an agent's hand."""
+SYNONYMS: Final = {
+    "ONTOP": "ON",
+    "ONTOP_OF": "ON",
+    "IN": "INSIDE",
+    "INSIDE_OF": "INSIDE",
+    "HOLDS": HELD,
+    "HELD_BY": HELD,
+}
+
+
+class FactForm(BaseModel):
+    """One thing that shall be so."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    what: str
+    color: str | None
+    count: int | None
+    relation: str | None
+    to: str | None
+    state: str | None
+    negated: bool
+
+
+class GoalForm(BaseModel):
+    """What the model answers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: str
+    goal: list[FactForm]
+
+
+@dataclass(frozen=True)
+class Canon:
+    """Turns forms into Conditions in the words of one scene. Raises UnknownReference for what does not occur there."""
+
+    occurring: Enumerations
+
+    def condition(self, goal: Iterable[FactForm]) -> Condition:
+        """All facts together."""
+        return And(tuple(self._fact(fact) for fact in goal))
+
+    def _fact(self, fact: FactForm) -> Condition:
+        if fact.what in self.occurring.ids:
+            return self._claim(fact, Id(fact.what))
+        class_ = self._known("class", fact.what, self._classes)
+        among: Condition = HasClass("x", class_)
+        if fact.color is not None:
+            among = And((among, PropertyEquals("x", "color", fact.color.casefold())))
+        claim = self._claim(fact, "x")
+        if fact.count is None:
+            return ForAll("x", among, claim)
+        return AtLeast(max(1, fact.count), "x", And((among, claim)))
+
+    def _claim(self, fact: FactForm, x: Term) -> Condition:
+        parts: list[Condition] = []
+        if fact.relation is not None:
+            parts.append(self._related(fact.relation, fact.to, x))
+        if fact.state is not None:
+            parts.append(HasState(x, self._known("state", fact.state, self._states)))
+        if not parts:
+            raise UnknownReference(f"of {fact.what[:60]!r} nothing is said: give a relation with a target, or a state")
+        claim = parts[0] if len(parts) == 1 else And(tuple(parts))
+        return Not(claim) if fact.negated else claim
+
+    def _related(self, relation: str, to: str | None, x: Term) -> Condition:
+        type_ = relation.strip().upper().replace(" ", "_")
+        type_ = SYNONYMS.get(type_, type_)
+        if type_ == HELD:
+            return Exists("agent", And((HasKind("agent", "Agent"), HeldBy(x, "agent"))))
+        type_ = self._known("relation", type_, self._types)
+        if to is None:
+            raise UnknownReference(f'the relation {type_} leads to something: give it in "to"')
+        if to in self.occurring.ids:
+            return Related(x, type_, Id(to))
+        class_ = self._known("class", to, (*self._classes, *self.occurring.places))
+        return Exists("y", And((HasClass("y", class_), Related(x, type_, "y"))))
+
+    def _known(self, what: str, word: str, known: tuple[str, ...]) -> str:
+        folded = {each.casefold().replace(" ", "_"): each for each in known}
+        found = folded.get(word.strip().casefold().replace(" ", "_"))
+        if found is None:
+            hint = did_you_mean(word[:60], known)
+            raise UnknownReference(f"no {what} {word[:60]!r} occurs in this scene{hint}; use one that does")
+        return found
+
+    @cached_property
+    def _classes(self) -> tuple[str, ...]:
+        return self.occurring.known()["class"]
+
+    @cached_property
+    def _states(self) -> tuple[str, ...]:
+        return (*self.occurring.known()["states"], *OPPOSITES)
+
+    @cached_property
+    def _types(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*(pattern.type for pattern in self.occurring.patterns), *CONTAINING)))
+
+
+OPPOSITES: Final = ("open", "closed", "on", "off")
+"""States that an action can bring about where nothing is in them yet."""
+CONTAINING: Final = ("INSIDE", "ON")
+"""Relations likewise."""
