@@ -155,7 +155,7 @@ class Believing(Simulator):
     def _mended(self, call: Call, refusal: RejectedError, action_id: str) -> Disagreed:
         """Look again where the things that the action is done with are believed to be: all that is seen is learnt."""
         seen: list[str] = []
-        for number, of in enumerate(_places(self.belief(), call, VOCABULARIES[self.scene.vocabulary].containment)):
+        for number, of in enumerate(_places(self.belief(), call, self.scene.vocabulary)):
             try:
                 look = self.look(
                     of, action=f"look at {of}, since {call} was not possible", action_id=f"{action_id}:{number}"
@@ -166,10 +166,18 @@ class Believing(Simulator):
         return Disagreed(str(call), refusal.reasons, tuple(seen))
 
 
-def _places(belief: SceneGraph, call: Call, containment: tuple[str, ...]) -> tuple[str, ...]:
-    """Each argument, and what it is believed to be in or on, but for rooms: where a look may show what is wrong."""
-    near = (end for it in call.arguments for end in (it, *belief.targets(it, *containment)))
-    return tuple(dict.fromkeys(it for it in near if it in belief and belief.nodes[it].kind != "Place"))
+def _places(belief: SceneGraph, call: Call, vocabulary: str) -> tuple[str, ...]:
+    """Where a look may show what is wrong: each argument, and what it is believed to be in or on.
+
+    A room shows little, except in a grid: there it shows all, and its doors say where a way leads.
+    """
+    containment = VOCABULARIES[vocabulary].containment
+    near = [end for it in call.arguments for end in (it, *belief.targets(it, *containment)) if end in belief]
+    rooms = [it for it in near if belief.nodes[it].kind == "Place"]
+    if family(vocabulary) == "babyai":
+        near += [door for room in rooms for door in belief.targets(room, "CONNECTS")]
+        rooms = []
+    return tuple(dict.fromkeys(it for it in near if it not in rooms))
 
 
 def _noted(event: Event) -> tuple[Call, str | None]:

@@ -52,6 +52,13 @@ class Executor:
             raise ActionRefused(str(call), [str(refused)]) from None
         return Done(self._taken - before, self._fulfilled)
 
+    def turn(self) -> None:
+        """One turn to the left, to look around. Raises ActionRefused where the episode has ended."""
+        try:
+            self._step("left")
+        except _Refused as refused:
+            raise ActionRefused("turn", [str(refused)]) from None
+
     def _act(self, name: str, node_id: str) -> None:
         match name:
             case "pickup":

@@ -69,6 +69,12 @@ def view_of(env: Any, things: Mapping[str, Any] | None = None) -> View:
     return View(Pose.of(env), frozenset(shown), found)
 
 
+def joined(first: View, second: View) -> View:
+    """What two looks from one place showed together."""
+    fresh = tuple(it for it in second.things if it.cell not in first.cells)
+    return View(second.pose, first.cells | second.cells, first.things + fresh)
+
+
 def picture_of(env: Any) -> Image:
     """The same view as a picture, as MiniGrid renders it: what the agent can't see is dark."""
     pixels = env.get_pov_render(TILE_PIXELS)

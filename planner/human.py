@@ -1,0 +1,79 @@
+"""A person as the robot's hands and eyes: does what is printed, and takes the pictures.
+
+LookPlanGraph, section VII-E: an operator carries out the actions one by one and gives egocentric pictures when asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from chat.model import Image, Model
+from planner.actions.text import parse
+from planner.believing import LOOKS
+from planner.perception.naming import Known
+from planner.perception.observation import Observation
+from planner.perception.picture import read_picture
+from planner.perception.vision import VisionObserver
+from scenecypher.errors import ActionRefused, InputError
+
+TRIES: Final = 3
+"""How often a picture's path is asked for."""
+
+Ask = Callable[[str], str]
+"""Prints a question and gives the answer's line; raises EOFError where there is no more."""
+
+
+class HumanEnvironment:
+    """The real world, through a person who is asked; `model` reads the pictures, with what is `known` of a node."""
+
+    def __init__(self, ask: Ask, *, model: Model, known: Callable[[str], Known]) -> None:
+        self._ask = ask
+        self._eyes = VisionObserver(model, PersonsCamera(ask), known)
+        self._done: set[str] = set()
+
+    def execute(self, action: str, *, action_id: str) -> None:
+        """Ask for one action, once for each id. Raises ActionRefused with the person's words where it can't be done."""
+        if action_id in self._done or parse(action).name in LOOKS:
+            return  # a look is the picture that is asked for next
+        answer = answered(self._ask, f"please do {action}; Enter when it is done, or why it can't be: ")
+        if answer:
+            raise ActionRefused(action, [answer])
+        self._done.add(action_id)
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        """Ask for a picture and read it. Raises UnknownReference, InputError, ReplyRejected, ModelUnavailable."""
+        return self._eyes.observe(of, step=step)
+
+    def reset(self) -> None:
+        """Ask that all be put back."""
+        answered(self._ask, "please put everything back to where it was at the start; Enter when it is done: ")
+
+
+class PersonsCamera:
+    """A camera in a person's hand, who gives the picture's path."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    def picture(self, of: str) -> Image:
+        """Ask for a picture until its file can be read. Raises InputError when it never can."""
+        question = f"please take a picture of {of} and give its path: "
+        for _ in range(TRIES - 1):
+            try:
+                return read_picture(self._path(question))
+            except InputError as error:
+                question = f"{error}: "
+        return read_picture(self._path(question))
+
+    def _path(self, question: str) -> Path:
+        return Path(answered(self._ask, question).strip("'\"")).expanduser()
+
+
+def answered(ask: Ask, question: str) -> str:
+    """The answer, stripped. Raises InputError where the person went away."""
+    try:
+        return ask(question).strip()
+    except EOFError as error:
+        raise InputError("nobody answers any more; start again with somebody at the terminal") from error

@@ -1,0 +1,71 @@
+"""A MiniGrid level as an environment: actions are MiniGrid's own steps, and what is seen is its 7 x 7 view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any, Final, TypeAlias
+
+from importers.babyai import episode
+from planner.actions.minigrid import Executor
+from planner.actions.text import parse
+from planner.perception.grid_view import View, joined, observations, view_of
+from planner.perception.observation import Observation
+from scenecypher.errors import UnknownReference
+
+DIRECTIONS: Final = 4
+
+Eyes: TypeAlias = Callable[[Any, Mapping[str, Any]], View]
+"""What is in view of a MiniGrid environment, whose objects are known by their ids."""
+
+
+class MiniGridEnvironment:
+    """One instance of a level, such as ``trv1`` with the seed 7: the world behind the scene ``babyai/trv1/7``.
+
+    `eyes` see from where the agent stands (None: the simulator's own view, which knows the scene's ids). Raises
+    InputError for an unknown level.
+    """
+
+    def __init__(self, level: str, seed: int, *, eyes: Eyes = view_of) -> None:
+        self._level, self._seed, self._eyes = level, seed, eyes
+        self._fulfilled = False
+        self._begin()
+
+    @property
+    def fulfilled(self) -> bool:
+        """Whether MiniGrid says that its mission is done."""
+        return self._fulfilled
+
+    def execute(self, action: str, *, action_id: str) -> None:
+        """Walk and do, by real steps. Raises ActionRefused where it can't be done; steps may have been taken."""
+        if action_id not in self._done:
+            self._fulfilled = self._executor.do(parse(action)).fulfilled or self._fulfilled
+            self._done.add(action_id)
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        """Turn around once where the agent stands, and tell what that shows of a room, a door or a thing.
+
+        What is not in view is not told, and counts as neither there nor absent. Raises UnknownReference, ActionRefused
+        where the episode has ended.
+        """
+        if of not in self._map:
+            msg = f"there is no {of[:100]!r} in {self._level}/{self._seed} to look at; use the id of a node in it"
+            raise UnknownReference(msg)
+        view = reduce(joined, [self._turned() for _ in range(DIRECTIONS)])
+        found = {it.of: it for it in observations(self._map, view, step=step)}
+        return found.get(of, Observation(of, (), step, ()))
+
+    def reset(self) -> None:
+        """The same instance from its start."""
+        self._begin()
+
+    def _begin(self) -> None:
+        begun = episode(self._level, self._seed)
+        self._env, self._things, self._map = begun.env, begun.things, begun.scene.graph
+        self._executor = Executor(begun.env, begun.things)
+        self._done: set[str] = set()
+        self._fulfilled = False
+
+    def _turned(self) -> View:
+        self._executor.turn()
+        return self._eyes(self._env, self._things)

@@ -1,0 +1,124 @@
+"""Environments behind one belief: a MiniGrid level, and a person; what they see mends what is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from chat import OpenAIModel
+from db.condition import evaluate
+from db.imported import ImportedScene
+from db.scene import Node, Relation, SceneGraph
+from db.store import SceneStore
+from importers.babyai import episode
+from planner.belief import belief_name, belief_scene
+from planner.believing import Believing
+from planner.environment import Disagreed, Environment
+from planner.human import HumanEnvironment
+from planner.minigrid_world import MiniGridEnvironment
+from planner.perception.naming import knowing
+from scenecypher.errors import ActionRefused, InputError, UnknownReference
+from tests.pictures import table
+from tests.planner.actions.grasif_worlds import home
+from tests.scripted_model import MODEL_NAME, ScriptedModel
+from tests.scripted_vision import GridReader
+
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+
+
+def believer(store: SceneStore, prior: SceneGraph, world: Environment, vocabulary: str) -> Believing:
+    name = f"test/{uuid4().hex}"
+    store.put(belief_scene(ImportedScene(name, prior, vocabulary)))
+    return Believing(store, store.find(belief_name(name)), world=world, actor="robot")
+
+
+def done(robot: Believing, *actions: str) -> None:
+    for action in actions:
+        assert [step.action for step in robot.act(action)] == [action]
+
+
+def test_a_plan_comes_off_in_minigrid_and_in_the_belief(store: SceneStore) -> None:
+    begun = episode("trv1", 7)
+    assert begun.task is not None
+    world = MiniGridEnvironment("trv1", 7)
+    robot = believer(store, begun.scene.graph, world, "babyai")
+    done(robot, *map(str, begun.task.program))
+    assert world.fulfilled
+    assert evaluate(begun.task.goal, robot.belief(), {})
+    with pytest.raises(ActionRefused, match="the episode ended"):
+        world.observe("room_1", step=1)
+    world.reset()
+    assert not world.fulfilled
+
+
+def test_a_door_that_is_shut_after_all_is_seen(store: SceneStore) -> None:
+    begun = episode("trv1", 7)
+    assert begun.task is not None
+    *_, last = begun.task.program
+    door = replace(begun.scene.graph.nodes["door_1"], states=("open",))
+    nodes = [*(it for it in begun.scene.graph.nodes.values() if it.id != "door_1"), door]
+    prior = SceneGraph.of(nodes, begun.scene.graph.relations)
+    robot = believer(store, prior, MiniGridEnvironment("trv1", 7), "babyai")
+    with pytest.raises(Disagreed, match="door_1 is changed: it is closed, it is locked, it is no longer open"):
+        done(robot, str(last))
+    done(robot, *map(str, begun.task.program))
+
+
+def test_a_look_in_minigrid_shows_the_room(store: SceneStore) -> None:
+    begun = episode("trv1", 7)
+    world = MiniGridEnvironment("trv1", 7)
+    here = begun.scene.graph.targets("agent", "INSIDE")[0]
+    seen = {it.id for it in world.observe(here, step=1).sightings}
+    assert seen == {
+        it for it in begun.scene.graph.sources(here, "INSIDE") if begun.scene.graph.nodes[it].kind == "Object"
+    }
+    with pytest.raises(UnknownReference, match="no 'room_9'"):
+        world.observe("room_9", step=1)
+
+
+class Person:
+    """Answers what is asked, in order, and goes away."""
+
+    def __init__(self, answers: Sequence[str]) -> None:
+        self.asked: list[str] = []
+        self._answers: Iterator[str] = iter(answers)
+
+    def __call__(self, question: str) -> str:
+        self.asked.append(question)
+        answer = next(self._answers, None)
+        if answer is None:
+            raise EOFError
+        return answer
+
+
+def test_a_person_acts_and_takes_the_pictures(store: SceneStore, tmp_path: Path) -> None:
+    balls = [Node(f"red ball-{n}", "Object", f"red ball-{n}", "red ball", affordances=("pick_up",)) for n in (1, 2)]
+    prior = SceneGraph.of(
+        [*home().nodes.values(), *balls], [*home().relations, *(Relation(it.id, "ON", "table-1") for it in balls)]
+    )
+    picture = tmp_path / "table.png"
+    picture.write_bytes(table(["red ball"]).data)
+    person = Person(["", str(tmp_path / "none.png"), f"'{picture}'", "it is screwed down", ""])
+    reader = GridReader(places=False, at="table-1")
+    with ScriptedModel(reader) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
+        world = HumanEnvironment(person, model=model, known=knowing(lambda: prior, vocabulary="grasif"))
+        robot = believer(store, prior, world, "grasif")
+        done(robot, "go_to(kitchen)")
+        (look,) = robot.act("discover_objects(table-1)")
+        with pytest.raises(ActionRefused, match="it is screwed down"):
+            world.execute("pick_up(lamp-1)", action_id="one")
+        world.reset()
+        with pytest.raises(InputError, match="nobody answers"):
+            world.execute("pick_up(lamp-1)", action_id="two")
+    assert [line.split(":")[0] for line in look.seen] == [
+        "red ball-1 is confirmed",
+        "cup-1 is absent",
+        "red ball-2 is absent",
+    ]
+    assert person.asked[0] == "please do go_to(kitchen); Enter when it is done, or why it can't be: "
+    assert "No such file" in person.asked[2]
+    assert reader.pictures == 1
