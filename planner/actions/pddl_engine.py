@@ -100,7 +100,7 @@ def _elsewhere(planning: PlanningProblem, timeout_s: float, engine: str | None) 
             done = subprocess.run(  # noqa: S603 - our own module
                 [*command, f"{folder}/domain.pddl", f"{folder}/problem.pddl"],
                 cwd=folder,
-                env=_environment(),
+                env=engine_environment(),
                 capture_output=True,
                 text=True,
                 timeout=timeout_s + GRACE_S,
@@ -117,7 +117,8 @@ def _elsewhere(planning: PlanningProblem, timeout_s: float, engine: str | None) 
     return Answered(said["answer"], planning.calls_of(names), said["engine"])
 
 
-def _environment() -> dict[str, str]:
+def engine_environment() -> dict[str, str]:
+    """What an engine's own process needs to find our modules."""
     import os
 
     root = str(Path(__file__).parents[2])

@@ -6,6 +6,7 @@ import json
 import sys
 from contextlib import redirect_stdout
 from functools import partial
+from typing import Any
 
 
 def main(engine: str, seconds: str, domain: str, problem: str) -> None:
@@ -19,10 +20,16 @@ def main(engine: str, seconds: str, domain: str, problem: str) -> None:
     choose = partial(OneshotPlanner, name=engine) if engine else partial(OneshotPlanner, problem_kind=read.kind)
     with redirect_stdout(sys.stderr), choose() as planner:
         result = planner.solve(read, timeout=float(seconds))
-    plan = [instance.action.name for instance in result.plan.actions] if result.plan is not None else []
+    steps = [_step(instance) for instance in result.plan.actions] if result.plan is not None else []
     proven = "unsolvable" if result.status.name == "UNSOLVABLE_PROVEN" else "unknown"
-    answer = {"answer": "solved" if result.plan is not None else proven, "plan": plan, "engine": planner.name}
+    found = "solved" if result.plan is not None else proven
+    answer = {"answer": found, "plan": [name for name, *_ in steps], "steps": steps, "engine": planner.name}
     sys.stdout.write(json.dumps(answer) + "\n")
+
+
+def _step(instance: Any) -> list[str]:
+    """An action's name, then its arguments."""
+    return [instance.action.name, *map(str, instance.actual_parameters)]
 
 
 if __name__ == "__main__":

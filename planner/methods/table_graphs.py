@@ -10,6 +10,7 @@ from planner.graph_tools import confirm_graph, verify_plan
 from planner.method import Method
 from planner.methods.goal_then_plan import GoalThenPlan
 from planner.methods.llm_as_p import LlmAsP
+from planner.methods.llm_p import LlmPlusP
 from planner.methods.lookplangraph import LookPlanGraph
 from planner.methods.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
 from planner.methods.stepwise import Stepwise
@@ -62,6 +63,14 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         lambda given: LlmAsP(given.model, given.vocabulary),
         "the whole graph in, a whole plan out",
         paper="LookPlanGraph, section VI-A, appendix F-1",
+        extent="full",
+        form="json",
+        fix=False,
+    ),
+    "llm+p": Recipe(
+        lambda given: LlmPlusP(given.model, given.vocabulary),
+        "the whole graph in, a PDDL problem out, which an engine plans for",
+        paper="LookPlanGraph, section VI-A, appendices D and F-2",
         extent="full",
         form="json",
         fix=False,

@@ -44,14 +44,15 @@ def step_in(text: str, example: str) -> Step:
 
 def arguments_in(step: Step, names: Sequence[str]) -> Mapping[str, Any]:
     """The arguments of a call by name: Python's literals, bare words as text. Raises ReplyRejected."""
+    source = f"f({step.written})"
     try:
-        call = ast.parse(f"f({step.written})", mode="eval").body
+        call = ast.parse(source, mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         call = None
     if not isinstance(call, ast.Call):
         call = ast.Call(ast.Name("f"), [ast.Constant(step.written)], [])
-    values = dict(zip(names, map(_value, call.args), strict=False))
-    values |= {keyword.arg: _value(keyword.value) for keyword in call.keywords if keyword.arg}
+    values = dict(zip(names, (_value(part, source) for part in call.args), strict=False))
+    values |= {keyword.arg: _value(keyword.value, source) for keyword in call.keywords if keyword.arg}
     if set(values) != set(names) or len(call.args) > len(names):
         takes = f"takes {', '.join(names)}" if names else "takes no arguments"
         raise ReplyRejected(f"{step.name} {takes}; call it so")
@@ -64,16 +65,16 @@ def known_call(name: str, known: Sequence[str]) -> None:
         raise ReplyRejected(f"there is no call {name[:60]!r}{did_you_mean(name, known)}; use {', '.join(known)}")
 
 
-def _value(node: ast.expr) -> Any:
+def _value(node: ast.expr, source: str) -> Any:
+    """A literal's value; anything else, such as ``table-1``, as it was written."""
     match node:
         case ast.Constant(value=value):
             return value
-        case ast.Name(id=name):
-            return name
         case ast.List(elts=parts) | ast.Tuple(elts=parts):
-            return [_value(part) for part in parts]
+            return [_value(part, source) for part in parts]
         case ast.Dict(keys=keys, values=values):
-            return {str(_value(key)): _value(value) for key, value in zip(keys, values, strict=True) if key}
+            pairs = zip(keys, values, strict=True)
+            return {str(_value(key, source)): _value(value, source) for key, value in pairs if key}
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
-    return ast.unparse(node)
+    return ast.get_source_segment(source, node) or ""

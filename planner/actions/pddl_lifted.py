@@ -1,0 +1,47 @@
+"""A plan for a domain and a problem that are PDDL text, by any installed engine, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from planner.actions.pddl_engine import GRACE_S, Answer, check_installed, engine_environment
+
+
+@dataclass(frozen=True, slots=True)
+class LiftedPlan:
+    """What an engine said: the steps of a plan as an action's name and its arguments, or why there is none."""
+
+    answer: Answer
+    steps: tuple[tuple[str, ...], ...] = ()
+    why: str = ""
+
+
+def solve_text(domain: str, problem: str, *, timeout_s: float) -> LiftedPlan:
+    """A plan within `timeout_s`. Raises InputError where no engine is installed."""
+    check_installed()
+    with TemporaryDirectory(prefix="scenecypher-") as folder:
+        for name, text in (("domain", domain), ("problem", problem)):
+            Path(folder, f"{name}.pddl").write_text(text, encoding="utf-8")
+        files = [f"{folder}/domain.pddl", f"{folder}/problem.pddl"]
+        try:
+            done = subprocess.run(  # noqa: S603 - our own module
+                [sys.executable, "-m", "planner.actions.pddl_process", "", str(timeout_s), *files],
+                cwd=folder,
+                env=engine_environment(),
+                capture_output=True,
+                text=True,
+                timeout=timeout_s + GRACE_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return LiftedPlan("unknown", why="the engine found no plan in its time")
+    if done.returncode != 0:
+        return LiftedPlan("unknown", why=(done.stderr.strip().splitlines() or ["the engine says nothing"])[-1])
+    said = json.loads(done.stdout.splitlines()[-1])
+    why = {"solved": "", "unsolvable": "there is no plan", "unknown": "the engine found no plan in its time"}
+    return LiftedPlan(said["answer"], tuple(map(tuple, said["steps"])), why[said["answer"]])

@@ -1,0 +1,116 @@
+"""LLM+P as LookPlanGraph has it (section VI-A, appendices D and F-2): the model writes a PDDL problem, an engine plans.
+
+The domain is the vocabulary's (`planner.prompts.domains`), with what is mended told there, and stands in the prompt;
+the paper's prompt shows an example that is of another domain, ours is of this one. A reply that is no PDDL is asked
+again. A problem that is PDDL stands as it is: mistakes of the paper's first two kinds end the session, named; facts
+that are left out are named too, but the plan is carried out, since it shows only then what is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from chat.clean import clean
+from chat.model import Message, Model, Request, Usage
+from db.schema import family
+from planner.actions.pddl_lifted import solve_text
+from planner.actions.pddl_planner import PLAN_TIMEOUT_S
+from planner.actions.text import Call
+from planner.method import Decision, GiveUp, Memory, Solve
+from planner.methods.pddl_mistakes import mistakes
+from planner.methods.pddl_text import Problem, read_domain, read_problem
+from planner.prompts.domains import domain_text
+from planner.prompts.examples import examples
+from scenecypher.errors import InputError, ReplyRejected
+
+ATTEMPTS: Final = 3
+
+SYSTEM: Final = """\
+You write planning problems in PDDL. This is the domain:
+
+{domain}
+
+A problem names the objects with their types, the facts that hold now, and the goal. Use the domain's predicates only, \
+and say that something is not so by (not ...). Reply with the problem and nothing else."""
+
+PROBLEM: Final = "The instruction: {instruction}\nThe graph:\n{graph}"
+
+TAKES: Final[Mapping[str, Mapping[str, tuple[int, ...]]]] = {
+    "grasif": {
+        "go_to": (1,),
+        "pick_up": (0,),
+        **dict.fromkeys(("put_on", "put_inside"), (1,)),
+        **dict.fromkeys(("turn_on", "turn_off", "open", "close"), (0,)),
+    },
+    "babyai": dict.fromkeys(("pickup", "remove", "open"), (0,)),
+    "virtualhome": {
+        **dict.fromkeys(("put_on", "put_in"), (0, 1)),
+        **dict.fromkeys(("walk", "grab", "open", "close", "switch_on", "switch_off"), (0,)),
+    },
+}
+"""Which of a step's arguments are those of our action, by vocabulary and action."""
+
+
+class LlmPlusP:
+    """Asks `model` once for a problem, which `seconds` are given to plan for. Raises InputError without a domain."""
+
+    def __init__(self, model: Model, vocabulary: str, *, seconds: float = PLAN_TIMEOUT_S) -> None:
+        self._model, self._vocabulary, self._seconds = model, vocabulary, seconds
+        if not domain_text(vocabulary):
+            raise InputError(f"llm+p has no domain for the vocabulary {vocabulary!r}; choose another method")
+        self._domain = read_domain(domain_text(vocabulary))
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:
+        """The plan, or what is wrong with the problem. Raises ReplyRejected after three replies that are no PDDL."""
+        problem, usage = self._written(memory)
+        found = mistakes(problem, self._domain, view=memory.view, vocabulary=self._vocabulary)
+        fatal = [str(mistake) for mistake in found if mistake.kind != "temporal inconsistency"]
+        if fatal:
+            return GiveUp("; ".join(fatal)), usage
+        planned = solve_text(self._domain.text, problem.text(self._domain), timeout_s=self._seconds)
+        told = "; ".join(map(str, found))
+        if planned.answer != "solved":
+            return GiveUp("; ".join(filter(None, (planned.why, told)))), usage
+        names = {node.lower(): node for node in names_in(memory.view)}
+        takes = TAKES[family(self._vocabulary)]
+        actions = [
+            Call(name, tuple(names.get(arguments[place], arguments[place]) for place in takes[name]))
+            for name, *arguments in planned.steps
+        ]
+        return Solve(tuple(map(str, actions)), told), usage
+
+    def _written(self, memory: Memory) -> tuple[Problem, Usage]:
+        """The problem that the model writes, asked again where it is none."""
+        request, usage = Request(prompt(memory, self._vocabulary)), Usage()
+        for _ in range(ATTEMPTS):
+            reply = self._model.reply(request)
+            usage += reply.usage
+            try:
+                return read_problem(clean(reply.text)), usage
+            except ReplyRejected as rejected:
+                mistake = str(rejected)
+            again = Message("assistant", reply.text or "(no text)"), Message("user", mistake)
+            request = replace(request, messages=(*request.messages, *again))
+        raise ReplyRejected(mistake, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
+
+
+def prompt(memory: Memory, vocabulary: str) -> tuple[Message, Message]:
+    """The two messages; an example stands before the problem where the vocabulary has one."""
+    example = examples("problems", vocabulary)
+    parts = []
+    if "pddl" in example:
+        graph = json.dumps(example["graph"], ensure_ascii=False)
+        told = PROBLEM.format(instruction=example["instruction"], graph=graph)
+        parts.append(f"An example. {told}\nIts problem:\n{example['pddl']}")
+    parts.append(f"Now the task. {PROBLEM.format(instruction=memory.instruction, graph=memory.view)}\nIts problem:")
+    system = SYSTEM.format(domain=domain_text(vocabulary))
+    return Message("system", system), Message("user", "\n\n".join(parts))
+
+
+def names_in(view: str) -> list[str]:
+    """The names of all nodes in the graph's document."""
+    nodes = json.loads(view)["nodes"]
+    return [node["name"] for key in ("rooms", "asset", "objects", "doors") for node in nodes.get(key, [])]

@@ -1,0 +1,126 @@
+"""PDDL as text: read into nested lists, and a problem's objects, facts and goal checked against its domain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from scenecypher.errors import ReplyRejected
+
+Expression: TypeAlias = Any
+"""A word, or a list of expressions."""
+Fact: TypeAlias = tuple[str, ...]
+
+_PIECE: Final = re.compile(r"[()]|[^\s()]+")
+DEEPEST: Final = 50
+CONNECTIVES: Final = ("and", "or", "not", "imply")
+QUANTIFIERS: Final = ("forall", "exists")
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """What a problem may say: predicates with their parameters' types, and the types there are."""
+
+    name: str
+    text: str
+    types: tuple[str, ...]
+    predicates: Mapping[str, tuple[str, ...]]
+    actions: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a model wrote: objects with their types, the facts at first, and the goal as it stands."""
+
+    objects: Mapping[str, str]
+    init: tuple[Fact, ...]
+    goal: Expression
+
+    def text(self, domain: Domain) -> str:
+        """The problem in PDDL again, written by us."""
+        objects = " ".join(f"{name} - {type_}" for name, type_ in self.objects.items())
+        init = " ".join(written(list(fact)) for fact in self.init)
+        return (
+            f"(define (problem written) (:domain {domain.name}) (:objects {objects}) "
+            f"(:init {init}) (:goal {written(self.goal)}))"
+        )
+
+
+def read_domain(text: str) -> Domain:
+    """A domain of ours."""
+    (_, (_, name), *sections) = expression(text)
+    found = {section[0]: section[1:] for section in sections if section[0] != ":action"}
+    actions = {section[1]: section for section in sections if section[0] == ":action"}
+    predicates = {predicate[0]: (*typed(predicate[1:]).values(),) for predicate in found[":predicates"]}
+    parameters = {name: (*typed(action[3]),) for name, action in actions.items()}
+    return Domain(name, text, tuple(found[":types"]), predicates, parameters)
+
+
+def read_problem(text: str) -> Problem:
+    """The problem in a reply. Raises ReplyRejected where there is none."""
+    found = expression(text[text.find("(define") :] if "(define" in text else text)
+    if not isinstance(found, list) or not found or found[0] != "define":
+        raise ReplyRejected('that is no PDDL problem: write one that begins with "(define (problem"')
+    sections = {str(it[0]): it[1:] for it in found[1:] if isinstance(it, list) and it}
+    missing = [name for name in (":objects", ":init", ":goal") if name not in sections]
+    if missing or len(sections[":goal"]) != 1:
+        raise ReplyRejected(f"the problem lacks {', '.join(missing) or 'one goal'}: write it whole")
+    init = tuple(tuple(map(str, it)) for it in sections[":init"] if isinstance(it, list))
+    return Problem(typed(sections[":objects"]), init, sections[":goal"][0])
+
+
+def expression(text: str) -> Expression:
+    """The first expression of a text, comments left out, in lower case as PDDL is read. Raises ReplyRejected."""
+    pieces = _PIECE.findall(re.sub(r";[^\n]*", "", text).lower())
+    stack: list[list[Expression]] = [[]]
+    for piece in pieces:
+        if piece == "(":
+            stack.append([])
+        elif piece != ")":
+            stack[-1].append(piece)
+        elif len(stack) > 1:
+            closed = stack.pop()
+            stack[-1].append(closed)
+        if len(stack) == 1 and stack[0]:
+            return stack[0][0]
+        if len(stack) > DEEPEST:
+            break
+    raise ReplyRejected("that is no PDDL: its brackets do not close; write the problem again, whole")
+
+
+def written(of: Expression) -> str:
+    """An expression as text."""
+    return f"({' '.join(map(written, of))})" if isinstance(of, list) else str(of)
+
+
+def typed(words: Sequence[Expression]) -> dict[str, str]:
+    """``a b - room c`` as types by name; what has none is an object."""
+    found: dict[str, str] = {}
+    waiting: list[str] = []
+    rest = iter(map(written, words))
+    for word in rest:
+        if word == "-":
+            found |= dict.fromkeys(waiting, next(rest, "object"))
+            waiting = []
+        else:
+            waiting.append(word)
+    return found | dict.fromkeys(waiting, "object")
+
+
+def facts(goal: Expression) -> Iterator[tuple[Fact, bool]]:
+    """The facts that a goal speaks of, each with whether it shall hold."""
+    yield from _facts(goal, wanted=True)
+
+
+def _facts(goal: Expression, *, wanted: bool) -> Iterator[tuple[Fact, bool]]:
+    if not isinstance(goal, list) or not goal:
+        return
+    if goal[0] in CONNECTIVES:
+        for part in goal[1:]:
+            yield from _facts(part, wanted=wanted != (goal[0] == "not"))
+    elif goal[0] in QUANTIFIERS and len(goal) > 1:
+        yield from _facts(goal[-1], wanted=wanted)
+    else:
+        yield tuple(map(written, goal)), wanted

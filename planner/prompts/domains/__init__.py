@@ -1,0 +1,13 @@
+"""The PDDL domains in which a model writes a problem (LLM+P), one a vocabulary."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from db.schema import family
+
+
+def domain_text(vocabulary: str) -> str:
+    """The domain of a vocabulary; empty where there is none."""
+    file = files(__name__) / f"{family(vocabulary)}.pddl"
+    return file.read_text(encoding="utf-8") if file.is_file() else ""

@@ -1,0 +1,30 @@
+; Rooms, doors and things, an agent with one hand. What stands before a door blocks it.
+(define (domain babyai)
+  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions :existential-preconditions :conditional-effects :equality)
+  (:types room door thing)
+  (:predicates
+    (agent-in ?r - room)
+    (in ?x - thing ?r - room)
+    (joins ?d - door ?r - room)
+    (opened ?d - door)
+    (locked ?d - door)
+    (fits ?k - thing ?d - door)
+    (blocks ?x - thing ?d - door)
+    (holds ?x - thing))
+  (:action pickup
+    :parameters (?x - thing ?from - room ?r - room)
+    :precondition (and (agent-in ?from) (in ?x ?r)
+      (or (= ?from ?r) (exists (?d - door) (and (opened ?d) (joins ?d ?from) (joins ?d ?r)))))
+    :effect (and (not (agent-in ?from)) (agent-in ?r) (not (in ?x ?r)) (holds ?x)
+      (forall (?d - door) (not (blocks ?x ?d)))
+      (forall (?h - thing) (when (holds ?h) (and (not (holds ?h)) (in ?h ?from))))))
+  (:action remove
+    :parameters (?x - thing ?d - door ?r - room)
+    :precondition (and (agent-in ?r) (in ?x ?r) (blocks ?x ?d))
+    :effect (not (blocks ?x ?d)))
+  (:action open
+    :parameters (?d - door ?r - room)
+    :precondition (and (agent-in ?r) (joins ?d ?r) (not (opened ?d))
+      (not (exists (?x - thing) (and (blocks ?x ?d) (in ?x ?r))))
+      (or (not (locked ?d)) (exists (?k - thing) (and (holds ?k) (fits ?k ?d)))))
+    :effect (and (opened ?d) (not (locked ?d)))))
