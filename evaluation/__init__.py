@@ -1,0 +1,1 @@
+"""Tasks, scorers and reports: what a model is worth, measured."""

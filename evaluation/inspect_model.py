@@ -1,0 +1,118 @@
+"""Inspect's model behind our own interface: methods run in worker threads and see no difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from anyio import from_thread
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    Content,
+    ContentImage,
+    ContentText,
+    GenerateConfig,
+    ModelOutput,
+    ResponseSchema,
+    StopReason,
+)
+from inspect_ai.model import Model as Generator
+from inspect_ai.util import JSONSchema
+
+from chat.model import Finish, Message, Reply, Request, Source, Usage
+from scenecypher.errors import ModelUnavailable
+
+MOCK: Final = "mockllm/"
+FINISHES: Final[Mapping[StopReason, Finish]] = {
+    "max_tokens": "length",
+    "model_length": "length",
+    "tool_calls": "tool_call",
+    "content_filter": "filtered",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InspectModel:
+    """A Service whose replies are Inspect's: its retries, its cache, its log.
+
+    `reply` is for worker threads that `anyio.to_thread` started. What a provider raises beyond Inspect's own retries
+    passes through, and Inspect records it as that sample's error.
+    """
+
+    generator: Generator
+
+    def session(self, name: str) -> Self:  # noqa: ARG002 - only recordings tell sessions apart
+        """The model itself."""
+        return self
+
+    def reply(self, request: Request) -> Reply:
+        """Answer once. Raises ModelUnavailable where Inspect says that the model failed."""
+        return from_thread.run(self._reply, request)
+
+    async def _reply(self, request: Request) -> Reply:
+        output = await self.generator.generate(
+            [_turn(message) for message in request.messages], config=_config(request)
+        )
+        if output.error or not output.choices:
+            raise ModelUnavailable(
+                f"model {self.generator} gave no answer ({output.error or 'no choice'}); try again, or choose another"
+            )
+        return Reply(
+            output.completion,
+            _usage(output),
+            output.model,
+            source=self._source,
+            finish=FINISHES.get(output.stop_reason, "stop"),
+        )
+
+    @property
+    def _source(self) -> Source:
+        return "scripted" if str(self.generator).startswith(MOCK) else "live"
+
+
+def _turn(message: Message) -> ChatMessage:
+    pictures: list[Content] = [ContentImage(image=image.data_url) for image in message.images]
+    content: str | list[Content] = [ContentText(text=message.text), *pictures] if pictures else message.text
+    match message.role:
+        case "system":
+            return ChatMessageSystem(content=content)
+        case "user":
+            return ChatMessageUser(content=content)
+        case "assistant":
+            return ChatMessageAssistant(content=content)
+
+
+def _config(request: Request) -> GenerateConfig:
+    return GenerateConfig(
+        temperature=request.temperature,
+        seed=request.seed,
+        max_tokens=request.max_tokens,
+        response_schema=None if request.schema is None else _form(request.schema),
+    )
+
+
+def _form(schema: Mapping[str, Any]) -> ResponseSchema:
+    """Inspect's form of a schema knows no references: what they name stands in their place."""
+    return ResponseSchema(name="reply", json_schema=JSONSchema.model_validate(_inlined(schema, schema)), strict=True)
+
+
+def _inlined(node: Any, root: Mapping[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_inlined(item, root) for item in node]
+    if not isinstance(node, Mapping):
+        return node
+    if "$ref" in node:
+        return _inlined(root["$defs"][str(node["$ref"]).rpartition("/")[2]], root)
+    return {key: _inlined(value, root) for key, value in node.items() if key != "$defs"}
+
+
+def _usage(output: ModelOutput) -> Usage:
+    counted = output.usage
+    if counted is None:
+        return Usage()
+    cached = (counted.input_tokens_cache_read or 0) + (counted.input_tokens_cache_write or 0)
+    return Usage(counted.input_tokens + cached, counted.output_tokens)

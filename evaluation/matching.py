@@ -1,0 +1,62 @@
+"""Execution match: whether the rows of a query hold the gold answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from math import isclose
+from typing import Any, Final
+
+Rows = Sequence[Sequence[Any]]
+
+COLUMNS: Final = 8
+"""Answers with more columns are dumps of nodes, and match nothing."""
+
+
+def holds(gold: Rows, rows: Rows) -> bool:
+    """Whether some columns of `rows`, in any order, have exactly the gold rows, as sets.
+
+    So evidence beside the answer is no mistake, nor is a row told twice; one row too many or too few is. A list in
+    a single row may stand for a column of its items. Where gold is empty, nothing but nulls is right.
+    """
+    if not gold:
+        return all(cell is None for row in rows for cell in row)
+    if not rows or len(rows[0]) > COLUMNS:
+        return False
+    wanted = _set(gold)
+    return any(_set(one) == wanted for one in _readings(rows, width=len(gold[0])))
+
+
+def equals(gold: Rows, rows: Rows) -> bool:
+    """Whether the rows are the gold rows and nothing else: as many columns, as many rows, in any order."""
+    return sorted(map(_key, gold)) == sorted(map(_key, rows))
+
+
+def _readings(rows: Rows, *, width: int) -> Iterator[Rows]:
+    for chosen in permutations(range(len(rows[0])), width):
+        yield [[row[column] for column in chosen] for row in rows]
+    if width == 1 and len(rows) == 1:
+        yield from ([[item] for item in cell] for cell in rows[0] if isinstance(cell, list))
+
+
+def _set(rows: Rows) -> set[str]:
+    return {_key(row) for row in rows}
+
+
+def _key(row: Sequence[Any]) -> str:
+    return json.dumps([_plain(cell) for cell in row], sort_keys=True, ensure_ascii=False)
+
+
+def _plain(cell: Any) -> Any:
+    """The same text for what Cypher takes for equal: 2 and 2.0, and sums that differ in their last digits."""
+    match cell:
+        case bool():
+            return cell
+        case float() if isclose(cell, round(cell), abs_tol=1e-9):
+            return round(cell)
+        case float():
+            return round(cell, 6)
+        case list():
+            return [_plain(item) for item in cell]
+    return cell

@@ -1,0 +1,138 @@
+"""The table of the experiment `questions`: right answers by kind and by data, each with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from inspect_ai.log import EvalLog, EvalSample
+from inspect_ai.scorer import CORRECT
+
+from evaluation.interval import wilson
+from evaluation.question_set import DATA, KINDS
+from evaluation.replies import REFERENCE
+
+SCORER: Final = "execution_match"
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One question and what came of it; `outcome` is ``failed`` where there is no answer at all, which is wrong."""
+
+    kind: str
+    data: str
+    right: bool
+    exact: bool
+    outcome: str
+    attempts: int
+    tokens: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the table: `low` and `high` are Wilson's interval at 95%, `exact` counts rows that are gold alone."""
+
+    name: str
+    questions: int
+    right: int
+    low: float
+    high: float
+    exact: int
+    refused: int
+    failed: int
+    attempts: float
+    tokens: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run is worth, and all that one must know to believe it."""
+
+    model: str
+    replies: str
+    date: str
+    version: str
+    settings: Mapping[str, Any]
+    finished: bool
+    wanted: int
+    total: Line
+    kinds: tuple[Line, ...]
+    data: tuple[Line, ...]
+    tokens: int
+    log: str
+
+    def document(self) -> dict[str, Any]:
+        """All of it as plain JSON values."""
+        return asdict(self)
+
+
+def report(log: EvalLog) -> Report:
+    """The report of one run's log. A run that did not finish says so: `finished`, and how many were `wanted`."""
+    scored = [_scored(sample) for sample in log.samples or ()]
+    wanted = log.results.total_samples if log.results else len(scored)
+    arguments = dict(log.eval.task_args)
+    return Report(
+        model=_model(log, scored),
+        replies=_replies(arguments, scored),
+        date=log.eval.created,
+        version=str(log.eval.task_version),
+        settings=arguments,
+        finished=log.status == "success" and len(scored) >= wanted,
+        wanted=wanted,
+        total=_line("all", scored),
+        kinds=_lines(KINDS, scored, of=lambda one: one.kind),
+        data=_lines(DATA, scored, of=lambda one: one.data),
+        tokens=sum(one.tokens for one in scored),
+        log=log.location,
+    )
+
+
+def _scored(sample: EvalSample) -> Scored:
+    """A sample without a score is a failure, counted in the open."""
+    score = (sample.scores or {}).get(SCORER)
+    figures = (score.metadata if score else None) or {}
+    return Scored(
+        kind=str(sample.metadata["kind"]),
+        data=str(sample.metadata["data"]),
+        right=score is not None and score.value == CORRECT,
+        exact=bool(figures.get("exact")),
+        outcome=str(figures.get("outcome", "failed")),
+        attempts=int(figures.get("attempts", 0)),
+        tokens=int(figures.get("prompt_tokens", 0)) + int(figures.get("completion_tokens", 0)),
+        source=str(figures.get("source", "")),
+    )
+
+
+def _lines(names: Iterable[str], scored: Sequence[Scored], *, of: Callable[[Scored], str]) -> tuple[Line, ...]:
+    groups = ((name, [one for one in scored if of(one) == name]) for name in names)
+    return tuple(_line(name, group) for name, group in groups if group)
+
+
+def _line(name: str, group: Sequence[Scored]) -> Line:
+    right, count = sum(one.right for one in group), len(group)
+    low, high = wilson(right, count)
+    return Line(
+        name=name,
+        questions=count,
+        right=right,
+        low=low,
+        high=high,
+        exact=sum(one.exact for one in group),
+        refused=sum(one.outcome == "refused" for one in group),
+        failed=sum(one.outcome == "failed" for one in group),
+        attempts=sum(one.attempts for one in group) / max(1, count),
+        tokens=sum(one.tokens for one in group) / max(1, count),
+    )
+
+
+def _replies(arguments: Mapping[str, Any], scored: Sequence[Scored]) -> str:
+    """Where the replies really came from: live, recorded, scripted, or the set's own reference queries."""
+    if arguments.get("replies") == REFERENCE:
+        return REFERENCE
+    return ", ".join(sorted({one.source for one in scored if one.source})) or "none"
+
+
+def _model(log: EvalLog, scored: Sequence[Scored]) -> str:
+    return log.eval.model if any(one.source == "live" for one in scored) else "none"

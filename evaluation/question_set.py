@@ -1,0 +1,62 @@
+"""The question set: questions about imported scenes, with their gold answers and a query that gives each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from db.imported import ImportedScene
+from importers.datasets import dataset
+from scenecypher.errors import InputError, did_you_mean
+
+Kind: TypeAlias = Literal[
+    "lookup", "count", "multi-hop", "state", "negation", "superlative", "path", "comparison", "yes/no", "unanswerable"
+]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+DATA: Final = ("virtualhome", "babyai", "grasif")
+ALL: Final = "all"
+
+
+class Question(BaseModel):
+    """One line of a file of the set.
+
+    `scene` is a data set's name and an id there, such as ``eai/963_2``. `rows` are what a right answer holds, in any
+    order; where the scene can't answer, there are none. `cypher` is a query that gives exactly these rows.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    data: str
+    scene: str
+    kind: Kind
+    question: str
+    rows: list[list[Any]]
+    cypher: str
+
+
+def questions(data: str = ALL) -> tuple[Question, ...]:
+    """The questions of one of DATA, or all of them. Raises InputError."""
+    if data != ALL and data not in DATA:
+        hint = did_you_mean(data[:60], (ALL, *DATA)) or f"; there are {', '.join((ALL, *DATA))}"
+        raise InputError(f"no questions are about {data[:60]!r}{hint}")
+    return tuple(question for name in DATA if data in {ALL, name} for question in _read(name))
+
+
+def scenes_of(asked: Sequence[Question]) -> tuple[str, ...]:
+    """The scenes that questions are about, each once, in their order."""
+    return tuple(dict.fromkeys(question.scene for question in asked))
+
+
+def scene_of(scene: str) -> ImportedScene:
+    """The scene as its importer makes it. Raises InputError where its source is not installed, saying how to."""
+    name, _, within = scene.partition("/")
+    return next(dataset(name).scenes(within or None))
+
+
+def _read(name: str) -> list[Question]:
+    text = (files("evaluation") / "data" / "questions" / f"{name}.jsonl").read_text(encoding="utf-8")
+    return [Question.model_validate_json(line) for line in text.split("\n") if line]

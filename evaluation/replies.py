@@ -1,0 +1,55 @@
+"""Where the replies of an experiment come from: a live model, a cassette, or the set's own queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from chat.cassette import Recording, Replaying
+from chat.model import Model, Reply, Request, Service, Usage
+from evaluation.question_set import Question
+
+LIVE: Final = "live"
+REFERENCE: Final = "reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A model that always writes one query, which a person's template made."""
+
+    cypher: str
+
+    def reply(self, request: Request) -> Reply:  # noqa: ARG002 - whatever is asked
+        """The query, at no cost."""
+        return Reply(self.cypher, Usage(), REFERENCE, source="scripted")
+
+
+class Replies:
+    """The models of the samples. `chosen` is LIVE, REFERENCE or a cassette's file; live ones may be recorded."""
+
+    def __init__(self, chosen: str = LIVE, *, record: str = "") -> None:
+        self.chosen = chosen
+        self._tape = Replaying(Path(chosen)) if chosen not in {LIVE, REFERENCE} else None
+        self._record = Path(record) if record else None
+        self._recording: Recording | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a model is asked now."""
+        return self.chosen == LIVE
+
+    def of(self, question: Question, live: Service | None) -> Model:
+        """The model that one question is put to. Raises InputError, ModelUnavailable."""
+        if self._tape is not None:
+            return self._tape.session(question.id)
+        if live is None:
+            return Reference(question.cypher)
+        return self._recorded(live).session(question.id)
+
+    def _recorded(self, live: Service) -> Service:
+        if self._record is None:
+            return live
+        if self._recording is None:
+            self._recording = Recording(live, self._record)
+        return self._recording

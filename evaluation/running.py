@@ -1,0 +1,58 @@
+"""Running an experiment's task through Inspect, from our own command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from scenecypher.errors import InputError
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+    from inspect_ai.log import EvalLog
+    from inspect_ai.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a task is run: `model` as Inspect names it (none asks none), `limit` samples, `at_once` of them."""
+
+    model: str | Model | None = None
+    limit: int | None = None
+    at_once: int | None = None
+    log_dir: str | None = None
+
+
+def check_installed() -> None:
+    """Raises InputError where Inspect is missing."""
+    if find_spec("inspect_ai") is None:
+        raise InputError("Inspect is not installed: run `pip install 'scenecypher[evaluation]'`")
+
+
+def run(task: Task, how: Run, *, metadata: Mapping[str, Any] | None = None) -> EvalLog:
+    """The log of one run. Samples that fail are failures of their own and stop no others. Raises InputError."""
+    from inspect_ai import eval as evaluate
+
+    try:
+        (log,) = evaluate(
+            task,
+            model=full_name(how.model),
+            limit=how.limit,
+            max_samples=how.at_once,
+            log_dir=how.log_dir,
+            metadata=dict(metadata or {}),
+            fail_on_error=False,
+            display="none",
+            ctl_server=False,
+            acp_server=False,
+        )
+    except ValueError as error:  # a model or provider that Inspect does not know
+        raise InputError(f"Inspect can't run this: {error}; name the model as PROVIDER/NAME") from error
+    return log
+
+
+def full_name(model: str | Model | None) -> str | Model | None:
+    """The model as Inspect names it: without a provider it is OpenAI's, or any service behind OPENAI_BASE_URL."""
+    return f"openai/{model}" if isinstance(model, str) and "/" not in model else model

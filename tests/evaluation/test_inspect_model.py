@@ -1,0 +1,96 @@
+"""Inspect's model behind our interface, asked from a worker thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import anyio
+import pytest
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, ModelUsage, get_model
+from inspect_ai.tool import ToolChoice, ToolInfo
+from pydantic import BaseModel
+
+from chat import Image, Message, Reply, Request, Usage, ask_for
+from evaluation.inspect_model import InspectModel
+from scenecypher.errors import ModelUnavailable
+
+Asked = list[tuple[list[ChatMessage], GenerateConfig]]
+Generate = Callable[[list[ChatMessage], list[ToolInfo], ToolChoice, GenerateConfig], ModelOutput]
+
+
+TALK = (Message("system", "be brief"), Message("user", "cup?"), Message("assistant", "where?"), Message("user", "here"))
+
+
+def mock(output: ModelOutput, asked: Asked | None = None) -> InspectModel:
+    def generate(
+        messages: list[ChatMessage], tools: list[ToolInfo], choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        if asked is not None:
+            asked.append((messages, config))
+        return output
+
+    return InspectModel(get_model("mockllm/model", memoize=False, custom_outputs=generate))
+
+
+def said(text: str, stop: Any = "stop") -> ModelOutput:
+    output = ModelOutput.from_content("mockllm", text, stop_reason=stop)
+    output.usage = ModelUsage(input_tokens=5, input_tokens_cache_read=3, input_tokens_cache_write=1, output_tokens=2)
+    return output
+
+
+def in_a_thread(work: Callable[[], Any]) -> Any:
+    return anyio.run(partial(anyio.to_thread.run_sync, work))
+
+
+def test_a_conversation_goes_and_a_reply_comes() -> None:
+    asked: Asked = []
+    model = mock(said("here it is"), asked)
+    reply = in_a_thread(lambda: model.session("any").reply(Request(TALK, temperature=0.5, seed=7, max_tokens=90)))
+    assert reply == Reply("here it is", Usage(9, 2), "mockllm", source="scripted")
+    ((messages, config),) = asked
+    assert [(message.role, message.text) for message in messages] == [(one.role, one.text) for one in TALK]
+    assert (config.temperature, config.seed, config.max_tokens) == (0.5, 7, 90)
+
+
+@pytest.mark.parametrize(
+    ("stop", "finish"), [("max_tokens", "length"), ("content_filter", "filtered"), ("unknown", "stop")]
+)
+def test_why_it_ended(stop: str, finish: str) -> None:
+    model = mock(said("", stop))
+    assert in_a_thread(lambda: model.reply(Request(TALK))).finish == finish
+
+
+def test_pictures_go_along() -> None:
+    asked: Asked = []
+    model = mock(said("a cup"), asked)
+    in_a_thread(lambda: model.reply(Request((Message("user", "what is it?", (Image(b"png", "image/png"),)),))))
+    text, picture = asked[0][0][0].content
+    assert (text.text, picture.image) == ("what is it?", "data:image/png;base64,cG5n")  # type: ignore[union-attr]
+
+
+class Part(BaseModel):
+    name: str
+
+
+class Form(BaseModel):
+    parts: list[Part]
+
+
+def test_a_form_is_asked_for_and_read() -> None:
+    asked: Asked = []
+    model = mock(said('{"parts": [{"name": "cup"}]}'), asked)
+    value, usage = in_a_thread(lambda: ask_for(model, TALK, Form))
+    assert (value, usage) == (Form(parts=[Part(name="cup")]), Usage(9, 2))
+    schema = asked[0][1].response_schema
+    assert schema is not None
+    items = (schema.json_schema.properties or {})["parts"].items
+    assert items is not None
+    assert list(items.properties or {}) == ["name"], "what a reference names stands in its place"
+
+
+def test_a_failure_says_what_to_do() -> None:
+    model = mock(ModelOutput(model="mockllm", error="overloaded"))
+    with pytest.raises(ModelUnavailable, match=r"overloaded.*; try again"):
+        in_a_thread(lambda: model.reply(Request(TALK)))

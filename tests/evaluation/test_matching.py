@@ -1,0 +1,53 @@
+"""What counts as the gold answer, row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evaluation.interval import wilson
+from evaluation.matching import equals, holds
+
+Rows = list[list[Any]]
+
+CASES: dict[str, tuple[Rows, Rows, bool]] = {
+    "the same": ([["a"], ["b"]], [["b"], ["a"]], True),
+    "evidence beside it": ([["a"], ["b"]], [["x", "a"], ["y", "b"]], True),
+    "columns in another order": ([["a", "b"]], [["b", "a"]], True),
+    "told twice": ([["a"]], [["a"], ["a"]], True),
+    "one too many": ([["a"]], [["a"], ["b"]], False),
+    "one too few": ([["a"], ["b"]], [["a"]], False),
+    "columns of different rows": ([["a", "b"]], [["a", "c"], ["d", "b"]], False),
+    "collected": ([["a"], ["b"]], [["x", ["b", "a"]]], True),
+    "collected, one too many": ([["a"]], [[["b", "a"]]], False),
+    "an order that matters": ([[["a", "b"]]], [[["b", "a"]]], False),
+    "a whole number as a float": ([[2]], [[2.0]], True),
+    "true is not one": ([[True]], [[1]], False),
+    "a number as text": ([[2]], [["2"]], False),
+    "a dump of nodes": ([["a"]], [["a", 1, 2, 3, 4, 5, 6, 7, 8]], False),
+    "no rows": ([["a"]], [], False),
+    "nothing to be found": ([], [], True),
+    "nulls where nothing is": ([], [[None, None]], True),
+    "something where nothing is": ([], [["a"]], False),
+    "nought where nothing is": ([], [[0]], False),
+}
+
+
+@pytest.mark.parametrize(("gold", "rows", "is_right"), CASES.values(), ids=CASES)
+def test_holds(gold: Rows, rows: Rows, *, is_right: bool) -> None:
+    assert holds(gold, rows) is is_right
+
+
+def test_equals_takes_nothing_else() -> None:
+    assert equals([["a"], ["b"]], [["b"], ["a"]])
+    assert not equals([["a"]], [["a", "x"]])
+    assert not equals([["a"]], [["a"], ["a"]])
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [(0, 0, 0.0, 1.0), (0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0), (86, 100, 0.7786, 0.9147)],
+)
+def test_wilson(successes: int, trials: int, low: float, high: float) -> None:
+    assert wilson(successes, trials) == pytest.approx((low, high), abs=1e-4)

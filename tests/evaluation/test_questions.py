@@ -1,0 +1,123 @@
+"""The experiment `questions` through Inspect, its models a mock, a cassette and the set's own queries."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.model import ChatMessage, ModelOutput, get_model
+
+from db.connection import Address
+from evaluation.question_report import report
+from evaluation.question_set import questions as question_set
+from evaluation.questions import questions
+from evaluation.running import Run, full_name, run
+from scenecypher.cli.app import run as command
+from scenecypher.errors import InputError
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def at_the_server(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The user's settings name the throw-away server; Inspect's own files go to the test's folder."""
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    monkeypatch.setenv("NEO4J_DATABASE", address.database)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+def answering(reply: Callable[[str], str]) -> Any:
+    def generate(messages: list[ChatMessage], *_: object) -> ModelOutput:
+        output = ModelOutput.from_content("mockllm", reply(messages[-1].text))
+        assert output.usage is None
+        return output
+
+    return get_model("mockllm/model", memoize=False, custom_outputs=generate)
+
+
+def by_the_book(asked: str) -> str:
+    """The reference query of what is asked; of the first three questions: garbage, a wrong answer, a refusal."""
+    question = asked.rpartition("Question: ")[2]
+    number, found = next((at, one) for at, one in enumerate(question_set("babyai")) if one.question == question)
+    wrong = {0: "I don't know.", 1: "MATCH (n:Object) RETURN count(n) AS number", 2: "UNANSWERABLE: no"}
+    return wrong.get(number, f"```cypher\n{found.cypher}\n```")
+
+
+def ran(model: Any, **arguments: Any) -> EvalLog:
+    return run(questions(data="babyai", **arguments), Run(model, limit=4, at_once=4))
+
+
+def test_a_model_is_scored_and_its_recorded_replies_score_the_same(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    log = ran(answering(by_the_book), record=str(tape), attempts=2)
+    live = report(log)
+    assert (live.finished, live.replies, live.total.questions, live.total.right) == (True, "scripted", 4, 1)
+    assert (live.total.refused, live.total.failed, live.settings["attempts"]) == (1, 0, 2)
+    again = report(ran(None, replies=str(tape), attempts=2))
+    assert (again.total, again.kinds, again.data) == (live.total, live.kinds, live.data)
+    cut = log.model_copy(update={"status": "cancelled", "samples": (log.samples or [])[:1]})
+    found = report(cut)
+    assert (found.finished, found.wanted, found.total.questions) == (False, 4, 1), "a run that did not finish says so"
+
+
+def test_a_reply_that_the_cassette_lacks_is_a_failure_told_as_such(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    tape.write_text('{"cassette": 1, "source": "recorded"}\n', encoding="utf-8")
+    found = report(ran(None, replies=str(tape)))
+    assert (found.total.questions, found.total.right, found.total.failed) == (4, 0, 4)
+
+
+def test_the_command_scores_the_reference_queries(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    options = ["--data", "grasif", "--limit", "3", "--log-dir", str(tmp_path / "logs")]
+    assert command(["eval", "questions", *options]) == 0
+    shown = capsys.readouterr().out
+    assert "replies: reference; model: none" in shown
+    assert "43.9 to 100.0" in shown, "Wilson's interval of 3 of 3"
+    assert list((tmp_path / "logs").glob("*.eval"))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--data", "babyia"], "did you mean 'babyai'"),
+        (["--replies", "x.jsonl", "--model", "openai/gpt-4o"], "leave --model and --record out"),
+        (["--record", "x.jsonl"], "name one with --model"),
+        (["--model", "nosuchprovider/x"], "name the model as PROVIDER/NAME"),
+    ],
+)
+def test_a_wrong_command_says_what_to_do(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["eval", "questions", *words]) == 2
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_inspect_itself_runs_the_file(tmp_path: Path) -> None:
+    words = ["eval", "evaluation/questions.py", "--model", "mockllm/model", "--limit", "1"]
+    ended = subprocess.run(
+        [str(Path(sys.executable).with_name("inspect")), *words, "--log-dir", str(tmp_path), "--display", "plain"],
+        cwd=ROOT,
+        env={**os.environ},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (file,) = tmp_path.glob("*.eval")
+    assert report(read_eval_log(str(file))).total.questions == 1
+
+
+def test_options_are_checked_and_models_get_a_provider() -> None:
+    with pytest.raises(InputError, match="verifier can't be 'always'; give off"):
+        questions(verifier="always")  # type: ignore[arg-type]
+    assert (full_name("gpt-4o"), full_name("vllm/x"), full_name(None)) == ("openai/gpt-4o", "vllm/x", None)

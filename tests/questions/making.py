@@ -1,0 +1,58 @@
+"""`python -m tests.questions.making`: write the question set anew, 40 questions a kind of scene."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from evaluation.question_set import KINDS, Question, scene_of
+from tests.questions.draft import Template, chosen
+from tests.questions.grids import BABYAI_TEMPLATES
+from tests.questions.homes import GRASIF_TEMPLATES, VIRTUALHOME_TEMPLATES
+
+FOLDER: Final = Path(__file__).resolve().parents[2] / "evaluation" / "data" / "questions"
+SETS: Final[Mapping[str, tuple[Sequence[str], Sequence[Template]]]] = {
+    "virtualhome": (("eai/963_2", "eai/416_2"), VIRTUALHOME_TEMPLATES),
+    "babyai": (("numqa/0", "numqa/3", "numqa/4", "numqa/7"), BABYAI_TEMPLATES),
+    "grasif": (("our-office", "sayplan-office"), GRASIF_TEMPLATES),
+}
+"""By data: the scenes, and the templates, each of which is filled once a scene."""
+
+
+def made(data: str) -> list[Question]:
+    """The questions of one data set, by kind."""
+    return sorted(_questions(data), key=lambda one: (KINDS.index(one.kind), one.id))
+
+
+def text_of(questions: Sequence[Question]) -> str:
+    """A file of the set."""
+    return "".join(json.dumps(one.model_dump(), ensure_ascii=False) + "\n" for one in questions)
+
+
+def main() -> None:
+    """Write all files."""
+    for data in SETS:
+        (FOLDER / f"{data}.jsonl").write_text(text_of(made(data)), encoding="utf-8")
+
+
+def _questions(data: str) -> Iterator[Question]:
+    scenes, templates = SETS[data]
+    for turn, scene in enumerate(scenes):
+        graph = scene_of(scene).graph
+        for template in templates:
+            draft = chosen(template, graph, turn=turn, turns=len(scenes))
+            yield Question(
+                id=f"{template.kind.replace('/', '-')}/{template.fill.__name__}/{scene}",
+                data=data,
+                scene=scene,
+                kind=template.kind,
+                question=draft.question,
+                rows=draft.rows,
+                cypher=draft.cypher,
+            )
+
+
+if __name__ == "__main__":
+    main()

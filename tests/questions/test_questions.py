@@ -1,0 +1,56 @@
+"""The question set: what its templates make, and what its reference queries answer through the gate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from db.enumerate import Enumerator
+from db.gate import Gate
+from db.store import SceneStore
+from evaluation.matching import equals
+from evaluation.question_set import DATA, KINDS, Question, questions, scene_of, scenes_of
+from retriever.reader import SceneReader
+from tests.questions.making import FOLDER, SETS, made, text_of
+
+
+@pytest.mark.parametrize("data", SETS)
+def test_the_files_are_what_the_templates_make(data: str) -> None:
+    again = text_of(made(data))
+    assert (FOLDER / f"{data}.jsonl").read_text(encoding="utf-8") == again, "run `python -m tests.questions.making`"
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_each_data_set_has_forty_of_all_kinds(data: str) -> None:
+    asked = questions(data)
+    assert Counter(one.kind for one in asked) == dict.fromkeys(KINDS, 4)
+    assert len({one.id for one in asked}) == len({(one.scene, one.question) for one in asked}) == 40
+
+
+def test_answers_differ_and_only_the_unanswerable_have_none() -> None:
+    every = questions()
+    assert {one.kind for one in every if not one.rows} == {"unanswerable"}
+    assert not any(one.rows for one in every if one.kind == "unanswerable")
+    assert Counter(one.rows[0][0] for one in every if one.kind == "yes/no").keys() == {True, False}
+
+
+@pytest.fixture(scope="module")
+def readers(store: SceneStore) -> Iterator[dict[str, SceneReader]]:
+    """The set's scenes, imported once each."""
+    gate, enumerator, run = Gate(store.database), Enumerator(store.database), uuid4().hex[:8]
+    names = {scene: f"test/{run}/{scene}" for scene in scenes_of(questions())}
+    for scene, name in names.items():
+        store.put(replace(scene_of(scene), name=name))
+    yield {scene: SceneReader(gate, enumerator, store.find(name)) for scene, name in names.items()}
+    for name in names.values():
+        store.delete(name)
+
+
+@pytest.mark.parametrize("question", questions(), ids=lambda one: one.id)
+def test_its_reference_query_gives_the_gold_answer(readers: dict[str, SceneReader], question: Question) -> None:
+    answer = readers[question.scene].run(question.cypher)
+    assert equals(question.rows, answer.rows), f"{question.question}\n{question.cypher}\n{answer.rows}"
