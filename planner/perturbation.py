@@ -1,7 +1,7 @@
 """A dynamic world: things moved behind the robot's back, by a seed and to where such things are found.
 
 LookPlanGraph, section VI-B: the positions of objects are modified, so that what is believed is stale. How far a move
-is plausible is ours: a thing goes on or into what already bears others, rather where things of its class lie.
+is plausible is ours: a thing goes on or into furniture that may bear it, rather where things of its class lie.
 """
 
 from __future__ import annotations
@@ -16,8 +16,12 @@ from db.schema import HOLDING, VOCABULARIES
 from planner.perception.moving import gained, lost
 from scenecypher.errors import InputError
 
-SAME_CLASS: Final = 5
-"""How much rather a thing goes where things of its class lie than to another place that bears something."""
+SAME_CLASS: Final = 10
+BEARING: Final = 4
+"""How much rather a thing goes where things of its class lie, or anything does, than to what merely could bear it."""
+
+AFFORDED: Final = {"put_on": "ON", "surfaces": "ON", "put_inside": "INSIDE", "containers": "INSIDE"}
+"""What an affordance of furniture lets be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,8 @@ def perturbation(graph: SceneGraph, *, vocabulary: str, seed: int, objects: int)
     chance, containment = Random(seed), VOCABULARIES[vocabulary].containment  # noqa: S311 - reproducible, no secret
     movable = _movable(graph, containment)
     if len(movable) < objects:
-        msg = f"only {len(movable)} things in this scene can be moved elsewhere; give --objects {len(movable)} or less"
+        advice = f"move at most {len(movable)} (--objects)" if movable else "choose another scene"
+        msg = f"{len(movable)} things in this scene can be moved elsewhere, not {objects}; {advice}"
         raise InputError(msg)
     moves = tuple(_move(graph, thing, chance, containment) for thing in sorted(chance.sample(movable, objects)))
     relations = set(graph.relations)
@@ -76,11 +81,13 @@ def _ways(graph: SceneGraph, thing: str, containment: tuple[str, ...]) -> dict[t
     """Where a thing may come to lie, as relation type and target, each with its weight."""
     own, class_ = {*graph.targets(thing, *containment)}, graph.nodes[thing].class_
     ways: dict[tuple[str, str], int] = {}
-    for target in sorted(graph.by_kind.get("Asset", ())):
-        for relation in graph.incoming.get(target, ()) if target not in own else ():
+    for target in sorted({*graph.by_kind.get("Asset", ())} - own):
+        afforded = graph.nodes[target].affordances
+        ways |= {(type_, target): 1 for word, type_ in AFFORDED.items() if word in afforded}
+        for relation in graph.incoming.get(target, ()):
             other = graph.nodes[relation.source]
-            if relation.type in {"ON", "INSIDE"} and other.kind == "Object" and other.id != thing:
-                way, weight = (relation.type, target), SAME_CLASS if other.class_ == class_ else 1
+            if relation.type in AFFORDED.values() and other.kind == "Object" and other.id != thing:
+                way, weight = (relation.type, target), SAME_CLASS if other.class_ == class_ else BEARING
                 ways[way] = max(weight, ways.get(way, 0))
     return ways
 

@@ -1,0 +1,149 @@
+"""Dynamic worlds: things moved by a seed, which a plan made beforehand misses and a robot that looks finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from db.delta import apply, invert
+from db.imported import ImportedScene
+from db.invariants import broken_promises
+from db.scene import SceneGraph
+from db.schema import HOLDING
+from db.store import SceneStore
+from importers import behavior
+from importers.home import small_home
+from importers.virtualhome import packaged_scene
+from planner.actions.simulator import Simulator
+from planner.belief import belief_of
+from planner.believing import Believing
+from planner.environment import Disagreed, SceneEnvironment
+from planner.perturbation import Perturbation, perturbation
+from scenecypher.errors import ActionRefused, InputError, RejectedError
+from tests.planner.actions.grasif_worlds import home
+from tests.sampling import sample
+
+TAKE = {"grasif": "pick_up", "virtualhome": "grab"}
+LOOK = {"grasif": "discover_objects", "virtualhome": "find"}
+BEHAVIOR = "clearing_table_after_snacks"
+"""An activity in two rooms: within one, BEHAVIOR's actions ask only whether a thing is in the agent's room."""
+
+
+def perturbed(scene: ImportedScene, seed: int, objects: int = 2) -> Perturbation:
+    return perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
+
+
+def homes() -> Iterator[ImportedScene]:
+    yield ImportedScene("home", home(), "grasif")
+    yield small_home()
+
+
+@pytest.mark.parametrize("scene", [*homes()], ids=lambda scene: scene.vocabulary)
+def test_the_same_seed_moves_the_same_and_no_more(scene: ImportedScene) -> None:
+    found = perturbed(scene, 3)
+    assert found == perturbed(scene, 3)
+    assert len({str(perturbed(scene, seed).moves) for seed in range(20)}) > 3
+    for seed in range(20):
+        one = perturbed(scene, seed)
+        after = apply(scene.graph, one.delta)
+        assert apply(after, invert(one.delta)) == scene.graph
+        assert not list(broken_promises(after, scene.vocabulary))
+        assert after.nodes == scene.graph.nodes
+        changed = {it.source for it in after.relations ^ scene.graph.relations if it.type != "CLOSE"}
+        assert changed == {move.thing for move in one.moves}
+        assert all(move.target in after.targets(move.thing, move.type) for move in one.moves)
+
+
+def test_what_can_not_be_moved_is_said() -> None:
+    with pytest.raises(InputError, match=r"things in this scene can be moved elsewhere, not 99; move at most \d+"):
+        perturbed(small_home(), 0, 99)
+    grid = ImportedScene("grid", home(), "babyai")
+    with pytest.raises(InputError, match="perturb a scene of a home"):
+        perturbed(grid, 0)
+
+
+class Dynamic:
+    """A world that changed after its belief was made; `hidden` is a thing that was moved."""
+
+    def __init__(self, store: SceneStore, scene: ImportedScene, seed: int) -> None:
+        self.store, name = store, f"test/{uuid4().hex}"
+        store.put(replace(scene, name=name))
+        self.world = store.find(name)
+        self.belief = belief_of(store, self.world)
+        found = perturbed(scene, seed, 1)
+        self.hidden, self.take = found.moves[0].thing, TAKE[scene.vocabulary]
+        store.commit(self.world, found.delta, actor="perturb", action="perturb", action_id=uuid4().hex)
+
+    def static(self, steps: list[str]) -> bool:
+        """Whether a plan that was made by the belief comes off in the world as it is."""
+        world = Simulator(self.store, self.world)
+        try:
+            for step in steps:
+                list(world.act(step))
+        except ActionRefused:
+            return False
+        return self.is_held(self.world.name)
+
+    def planned(self) -> list[str]:
+        """What the belief says is to be done: tried on a copy of the world as it was."""
+        as_believed = self.store.copy(self.belief.name, f"{self.world.name}/plan")
+        robot = Simulator(self.store, as_believed, fix=True)
+        return [step.action for step in robot.act(f"{self.take}({self.hidden})")]
+
+    def looking(self) -> bool:
+        """Whether a robot that acts on its belief comes by the thing: it looks, furniture by furniture, when wrong."""
+        world = SceneEnvironment(self.store, self.world, actor="robot")
+        robot = Believing(self.store, self.belief, world=world, actor="robot", fix=True)
+        for place in [None, *self.places(robot.belief())]:
+            if place is not None:
+                self.tried(robot, f"open({place})")
+                self.tried(robot, f"{LOOK[self.belief.vocabulary]}({place})")
+            if robot.belief().targets(self.hidden) and self.tried(robot, f"{self.take}({self.hidden})"):
+                return self.is_held(self.world.name) and self.is_held(self.belief.name)
+        return False
+
+    def places(self, belief: SceneGraph) -> list[str]:
+        """Furniture by what it bears, the fullest first."""
+        bearing = {it: belief.sources(it, "ON", "INSIDE") for it in belief.by_kind["Asset"]}
+        return sorted(bearing, key=lambda it: (-len(bearing[it]), it))
+
+    def tried(self, robot: Believing, action: str) -> bool:
+        try:
+            list(robot.act(action))
+        except (Disagreed, RejectedError):
+            return False
+        return True
+
+    def is_held(self, name: str) -> bool:
+        graph = self.store.load(name).graph
+        return any(it.type in HOLDING for it in graph.incoming.get(self.hidden, ()))
+
+
+def outcomes(store: SceneStore, scene: ImportedScene, seed: int) -> tuple[bool, bool]:
+    world = Dynamic(store, scene, seed)
+    plan = world.planned()
+    static = world.static(plan)
+    store.reset(world.world, 1)
+    return static, world.looking()
+
+
+@pytest.mark.parametrize("seed", sample(range(10), 1))
+def test_a_robot_that_looks_finds_what_a_plan_misses_in_behavior(store: SceneStore, seed: int) -> None:
+    (scene,) = behavior.scenes(BEHAVIOR)
+    assert outcomes(store, scene, seed) == (False, True)
+
+
+def test_a_robot_that_looks_finds_what_a_plan_misses_in_a_home(store: SceneStore) -> None:
+    assert outcomes(store, small_home(), seed=0) == (False, True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_and_in_a_real_virtualhome_scene(store: SceneStore, seed: int) -> None:
+    pytest.importorskip("virtualhome_eval", reason="needs `pip install 'scenecypher[virtualhome]'`")
+    static, looking = outcomes(store, packaged_scene("963_2"), seed)
+    assert looking
+    assert not static or looking
