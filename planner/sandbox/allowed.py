@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -64,8 +65,10 @@ class CodeRefused(RejectedError):
     """A program that may not run, or was ended; the text is written for its author."""
 
 
-def check(code: str, tools: Iterable[str]) -> None:
-    """Raises CodeRefused where `code` is no Python, or more than calculating with BUILTINS, `tools` and its own names.
+def check(code: str, tools: Iterable[str]) -> tuple[str, ...]:
+    """The names of Python's own that the program uses for something else.
+
+    Raises CodeRefused where `code` is no Python, or more than calculating with BUILTINS, `tools` and its own names.
 
     It keeps a model to what it was told of, and says what to do instead; that nothing else can be reached is seen to by
     the interpreter.
@@ -74,6 +77,7 @@ def check(code: str, tools: Iterable[str]) -> None:
     problem = next(_problems(tree, frozenset(tools)), None)
     if problem is not None:
         raise CodeRefused(problem)
+    return tuple(sorted({name for node in ast.walk(tree) for name in _bound(node) if hasattr(builtins, name)}))
 
 
 def _parsed(code: str) -> ast.Module:

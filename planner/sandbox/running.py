@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from importlib.util import find_spec
@@ -44,10 +44,10 @@ def run(code: str, tools: Mapping[str, Tool], *, limits: Limits | None = None) -
     """
     check_installed()
     try:
-        check(code, tools)
+        shadowed = check(code, tools)
     except CodeRefused as refused:
         return Ran("", str(refused))
-    return _interpreted(code, tools, limits or Limits())
+    return _interpreted(code, tools, limits or Limits(), shadowed)
 
 
 def check_installed() -> None:
@@ -56,7 +56,15 @@ def check_installed() -> None:
         raise InputError("the sandbox for Python is not installed: run `pip install 'scenecypher[sandbox]'`")
 
 
-def _interpreted(code: str, tools: Mapping[str, Tool], limits: Limits) -> Ran:
+def own_builtins(names: Iterable[str]) -> str:
+    """Makes built-in names the program's own first.
+
+    Monty 1.4 takes ``id`` in ``[id for id in ids]`` for the built-in one, unless the module has an ``id`` already.
+    """
+    return "\n".join(f"{name} = {name}" for name in names)
+
+
+def _interpreted(code: str, tools: Mapping[str, Tool], limits: Limits, shadowed: Iterable[str]) -> Ran:
     import pydantic_monty as monty
 
     failed: list[SceneCypherError] = []
@@ -71,6 +79,7 @@ def _interpreted(code: str, tools: Mapping[str, Tool], limits: Limits) -> Ran:
     try:
         with monty.Monty(feed_duration_limit_grace=MARGIN_S) as pool, pool.checkout(limits=allowed) as session:
             lookup = {name: _told(tool, failed) for name, tool in tools.items()}
+            session.feed_run(own_builtins(shadowed))
             session.feed_run(code, external_lookup=lookup, print_callback=printed)
     except monty.MontyCrashedError:
         error = "the program broke its interpreter; write it more simply"

@@ -52,6 +52,11 @@ print(key_for("blue"), sorted(found, key=lambda id: -len(found[id])), f"{total:>
     assert len(world.asked) == 2
 
 
+def test_a_name_of_python_s_own_may_stand_for_something_else() -> None:
+    code = "print([id + 'x' for id in ['a']], {max: 1 for max in 'b'}, [f'{list}' for list in 'c'], min(2, 1))"
+    assert World().run(code) == Ran("['ax'] {'b': 1} ['c'] 1\n")
+
+
 def test_what_was_printed_before_an_error_is_kept_and_the_error_says_its_line() -> None:
     assert World().run("print(1)\n\nprint({}['a'])") == Ran("1\n", "line 3: KeyError: a")
 

@@ -1,0 +1,56 @@
+"""The worked examples: true of the instances that they are from, two each, Trv-1 alone, and of none that is tested."""
+
+from __future__ import annotations
+
+from importers import babyai, datasets
+from planner.method import Done, Solve
+from planner.prompts.solution import solution
+from planner.prompts.worked import worked
+from tests.planner.methods.worked_examples import (
+    FOLDER,
+    QUESTIONS,
+    TITLE,
+    TRAVERSALS,
+    Question,
+    Traversal,
+    home_examples,
+    texts,
+)
+
+
+def test_the_files_are_what_their_instances_say() -> None:
+    written = texts()
+    assert {file.name for file in FOLDER.glob("*.txt")} == {*written, *ALGORITHMS}
+    for name, text in written.items():
+        assert (FOLDER / name).read_text(encoding="utf-8") == text, name
+
+
+ALGORITHMS = {"algorithm-babyai.txt", "algorithm-babyai-questions.txt"}
+
+
+def test_they_are_two_each_of_trv1_alone_and_never_tested() -> None:
+    assert len(TRAVERSALS) == len(QUESTIONS) == 2
+    assert {level for level, _ in TRAVERSALS} == {"trv1"}
+    assert all(seed >= 900_000 > 10 * datasets.SEEDS for _, seed in (*TRAVERSALS, *QUESTIONS))
+    for name, text in texts().items():
+        assert text.count("Task: ") == 2, name
+        assert text.startswith((TITLE, "Examples, of tasks in a home:"))
+
+
+def test_their_solutions_are_right() -> None:
+    for instance in TRAVERSALS:
+        example = Traversal(*instance)
+        program = [f"{step.action}({', '.join(step.arguments)})" for step in babyai.read_task(*instance).program]  # type: ignore[union-attr]
+        solved = solution(example.solution, "babyai")
+        assert isinstance(solved, Solve)
+        assert list(solved.actions) == program
+    for instance in QUESTIONS:
+        assert isinstance(solution(Question(*instance).solution, "babyai"), Done)
+
+
+def test_examples_are_chosen_by_method_vocabulary_and_sort_of_task() -> None:
+    question = "find the color of the ball in a room next to the room with 2 grey keys"
+    assert worked("sg2", "babyai", question) != worked("sg2", "babyai", "pick up the box") != ""
+    assert worked("sg2", "virtualhome_ext", "Watch TV") == home_examples().strip()
+    assert worked("sg2", "grasif", "Put the cup on the table") == ""
+    assert worked("algorithm", "virtualhome", "Watch TV") == "", "the papers have no method in words for homes"
