@@ -16,7 +16,7 @@ from planner.perception.naming import Known
 from planner.perception.observation import Observation
 from planner.perception.picture import read_picture
 from planner.perception.vision import VisionObserver
-from scenecypher.errors import ActionRefused, InputError
+from scenecypher.errors import ActionRefused, InputError, UnknownReference
 
 TRIES: Final = 3
 """How often a picture's path is asked for."""
@@ -58,17 +58,24 @@ class PersonsCamera:
         self._ask = ask
 
     def picture(self, of: str) -> Image:
-        """Ask for a picture until its file can be read. Raises InputError when it never can."""
-        question = f"please take a picture of {of} and give its path: "
+        """Ask for a picture until its file can be read.
+
+        Raises InputError when it never can, UnknownReference where the person takes none.
+        """
+        question = f"please take a picture of {of} and give its path; Enter for none: "
         for _ in range(TRIES - 1):
             try:
-                return read_picture(self._path(question))
+                return read_picture(self._path(of, question))
             except InputError as error:
                 question = f"{error}: "
-        return read_picture(self._path(question))
+        return read_picture(self._path(of, question))
 
-    def _path(self, question: str) -> Path:
-        return Path(answered(self._ask, question).strip("'\"")).expanduser()
+    def _path(self, of: str, question: str) -> Path:
+        answer = answered(self._ask, question).strip("'\"")
+        if not answer:
+            msg = f"no picture was taken of {of}; go on without, or look at something else"
+            raise UnknownReference(msg)
+        return Path(answer).expanduser()
 
 
 def answered(ask: Ask, question: str) -> str:

@@ -7,7 +7,22 @@ from typing import Annotated
 
 import typer
 
-from scenecypher.cli import act, ask, db, demo, evaluate, history, imports, observe, perturb, plan, query, scenes, tasks
+from scenecypher.cli import (
+    act,
+    ask,
+    db,
+    demo,
+    evaluate,
+    history,
+    imports,
+    observe,
+    perturb,
+    plan,
+    query,
+    scenes,
+    session,
+    tasks,
+)
 from scenecypher.cli.context import errors
 from scenecypher.errors import SceneCypherError
 
@@ -39,6 +54,7 @@ app.command("ask")(ask.ask)
 app.command("act")(act.act)
 app.command("observe")(observe.observe)
 app.command("plan")(plan.plan)
+app.command("session")(session.session)
 app.command("history")(history.history)
 app.command("undo")(history.undo)
 app.command("redo")(history.redo)

@@ -1,0 +1,138 @@
+"""`scenecypher session`: one scene, line by line: ask, query, act, undo, plan, step."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from scenecypher.cli.context import errors, open_model, open_store, output
+from scenecypher.cli.desk import Desk, Quit
+from scenecypher.cli.scenes import Name
+from scenecypher.errors import InputError, SceneCypherError
+from scenecypher.settings import Settings
+
+if TYPE_CHECKING:
+    from db.catalog import SceneInfo
+    from db.store import SceneStore
+    from planner.environment import Environment
+
+PROMPT: Final = "> "
+REMEMBERED: Final = 1_000
+"""Lines that are kept for the next session."""
+
+Read = Callable[[], str]
+"""The next line; raises EOFError after the last."""
+
+
+def session(
+    scene: Name,
+    *,
+    method: Annotated[str, typer.Option("--method", "-m", help="How `plan` decides.")] = "stepwise",
+    belief: Annotated[
+        bool, typer.Option("--belief", help="Act by SCENE@belief, made where absent: what was seen, and what may be.")
+    ] = False,
+    human: Annotated[
+        bool, typer.Option("--human", help="A person does each action and takes the pictures; with a belief.")
+    ] = False,
+) -> None:
+    """Work with a scene line by line: questions, Cypher, actions, plans. `help` lists what there is."""
+    from planner.belief import belief_of
+    from planner.methods import recipe_named
+
+    recipe_named(method)
+    with open_store() as store:
+        info = store.find(scene)
+        believed = belief_of(store, info) if belief or human else None
+        world = _person(store, believed) if human and believed else None
+        desk = Desk(store, info, method, believed, world)
+        output().print(f"{desk.known.name}, version {desk.known.version}; `help` lists the commands", markup=False)
+        with _lines(desk) as read:
+            converse(desk, read)
+
+
+def converse(desk: Desk, read: Read) -> None:
+    """Do line after line, until the person is done; what is refused is said, and the session goes on."""
+    while True:
+        try:
+            desk.do(read())
+        except (EOFError, Quit):
+            return
+        except KeyboardInterrupt:
+            desk.plan = None
+            errors().print("stopped; what was done is in the history, and nothing is half done")
+        except SceneCypherError as error:
+            title = "refused:" if error.exit_code == 1 else "error:"
+            errors().print(f"[bold red]{title}[/]", end=" ")
+            errors().print(str(error), markup=False, highlight=False)
+
+
+def _person(store: SceneStore, belief: SceneInfo) -> Environment:
+    from planner.human import HumanEnvironment
+    from planner.perception.naming import knowing
+
+    known = knowing(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)
+    return HumanEnvironment(_answer, model=open_model(), known=known)
+
+
+def _answer(question: str) -> str:
+    if sys.stdin.isatty():
+        return input(question)
+    output().print(question, markup=False)
+    return _piped()
+
+
+@contextmanager
+def _lines(desk: Desk) -> Iterator[Read]:
+    """Lines from a terminal, with completion and history, or from a file."""
+    if not sys.stdin.isatty():
+        yield _piped
+        return
+    with _editing(desk.words(), Settings().home / "session_history"):
+        yield lambda: input(PROMPT)
+
+
+def _piped() -> str:
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")
+
+
+@contextmanager
+def _editing(words: Sequence[str], file: Path) -> Iterator[None]:
+    """The standard library's line editor, where Python has it (not on Windows)."""
+    try:
+        import readline
+    except ImportError:
+        yield
+        return
+    readline.set_completer_delims(" (),")
+    readline.set_completer(completer(words))
+    readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
+    if file.exists():
+        readline.read_history_file(file)
+    try:
+        yield
+    finally:
+        readline.set_history_length(REMEMBERED)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            readline.write_history_file(file)
+        except OSError as error:
+            msg = f"{file}: the session's history can't be kept ({error.strerror}); make the folder writable"
+            raise InputError(msg) from error
+
+
+def completer(words: Sequence[str]) -> Callable[[str, int], str | None]:
+    """What readline asks: the n-th word that begins so."""
+
+    def complete(text: str, number: int) -> str | None:
+        fitting = [word for word in words if word.startswith(text)]
+        return fitting[number] if number < len(fitting) else None
+
+    return complete

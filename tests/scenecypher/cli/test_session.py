@@ -1,0 +1,153 @@
+"""`scenecypher session`: lines from a file, as a person would type them, on a real server with a scripted model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import StringIO
+
+import pytest
+
+from db.catalog import SceneInfo
+from db.store import SceneStore
+from scenecypher.cli.session import completer
+from tests.planner.actions.grasif_worlds import home as kitchen
+from tests.planner.actions.test_operators import put
+from tests.planner.actions.worlds import HOME
+from tests.planner.test_session import says
+from tests.scenecypher.cli.conftest import Command, Ran
+from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
+
+Typed = Callable[..., Ran]
+
+
+@pytest.fixture
+def typed(command: Command, monkeypatch: pytest.MonkeyPatch) -> Typed:
+    """Runs a session with these lines."""
+
+    def ran(scene: str, *lines: str, options: tuple[str, ...] = ()) -> Ran:
+        monkeypatch.setattr("sys.stdin", StringIO("\n".join(lines) + "\n"))
+        return command("session", scene, *options)
+
+    return ran
+
+
+@pytest.fixture
+def home(store: SceneStore) -> SceneInfo:
+    return put(store, HOME)
+
+
+@contextmanager
+def serving(script: Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
+    with ScriptedModel(script) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("SCENECYPHER_MODEL", MODEL_NAME)
+        yield server
+
+
+def test_acting_asking_why_and_undoing(home: SceneInfo, store: SceneStore, typed: Typed) -> None:
+    ran = typed(
+        home.name,
+        "put_in(cup_30, fridge_21)",
+        "why",
+        "act grab(cup)",
+        "MATCH (o:Object)<-[:HOLDS_RH]-(:Agent) RETURN o.name AS held",
+        "undo",
+        "redo",
+        "undo",
+        "history",
+        "",
+        "help",
+        "quit",
+        "grab(cup)",
+    )
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[0] == f"{home.name}, version 0; `help` lists the commands"
+    assert lines[1] == "put_in(cup_30, fridge_21) was refused"
+    assert "does not hold cup_30" in lines[2]
+    assert "grab(cup_30): done, version 1" in lines
+    rows = [line.strip() for line in lines]
+    assert rows[rows.index("held") + 1] == "cup_30"
+    assert [line for line in lines if line.startswith(("undone", home.name))][1:] == [
+        "undone: 7 changes, version 2",
+        f"{home.name}: 7 changes done again, version 3",
+        "undone: 7 changes, version 4",
+    ]
+    assert any(line.startswith("step [N]") for line in lines)
+    assert ran.err.startswith("refused: put_in(cup_30, fridge_21): ")
+    assert store.find(home.name).version == 4, "nothing is done after quit"
+
+
+def test_a_question_and_a_plan_step_by_step(
+    home: SceneInfo, store: SceneStore, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies = [
+        "MATCH (o:Object {class: 'cup'}) RETURN o.name AS name",
+        says("act", "grab(cup_30)", reason="it is to go there"),
+        says("act", "put_in(cup_30, fridge_21)"),
+        says("done", reason="the cup is in"),
+    ]
+    with serving(replies, monkeypatch) as server:
+        ran = typed(
+            home.name,
+            "go to the kitchen?",
+            "why",
+            "plan Put the cup into the fridge.",
+            "step",
+            "why",
+            "act open(fridge_21)",
+            "go",
+            "go",
+        )
+    assert ran.code == 0
+    assert "go to the kitchen?" in str(server.requests[0]), "a question, though it begins with a command's word"
+    lines = [line.strip() for line in ran.out.splitlines()]
+    assert "1  grab(cup_30)  (it is to go there)" in lines
+    assert "grab(cup_30): it is to go there" in lines
+    assert any(line.startswith("done: the cup is in (3 steps, 2 actions") for line in lines)
+    assert "no plan is under way" in ran.err
+    assert [event.actor for event in store.history(home)] == ["stepwise", "person", "stepwise"]
+
+
+def test_what_can_not_be_done_is_said_and_the_session_goes_on(home: SceneInfo, typed: Typed) -> None:
+    ran = typed(home.name, "hlep", "where is the cup?", "plan", "step", "MATCH (n) DELETE n", "ask", "actions")
+    assert ran.code == 0
+    for words in (
+        "did you mean 'help'",
+        "no model is set up",
+        "what shall be done",
+        "no plan is under way",
+        "refused:",
+    ):
+        assert words in ran.err
+    assert "grab(x)" in ran.out
+
+
+def test_by_a_belief_both_are_undone(store: SceneStore, typed: Typed) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    ran = typed(
+        world.name, "undo", "go_to(kitchen)", "discover_objects(table-1)", "undo", "undo", options=("--belief",)
+    )
+    assert ran.code == 0
+    assert "saw: cup-1 is confirmed" in ran.out
+    assert "nothing was done in this session yet" in ran.err
+    for name in (world.name, f"{world.name}@belief"):
+        assert store.load(name).graph == store.as_of(name, 0)
+
+
+def test_a_person_does_it(store: SceneStore, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    with serving([], monkeypatch):
+        lines = ("go_to(kitchen)", "", "pick_up(cup-1)", "too hot", "", "", "undo")
+        ran = typed(world.name, *lines, options=("--human",))
+    assert "please do go_to(kitchen)" in ran.out
+    assert "too hot" in ran.err
+    assert "can't be undone here" in ran.err
+    assert store.find(world.name).version == 0
+    assert store.find(f"{world.name}@belief").version == 1
+
+
+def test_words_are_completed() -> None:
+    complete = completer(["grab", "grid", "undo"])
+    assert [complete("gr", number) for number in range(3)] == ["grab", "grid", None]
