@@ -1,0 +1,110 @@
+"""Plays SG2 and its ReAct with programs for models: ``python -m tests.oracle.conversing`` prints the table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import mean
+from typing import Final
+
+from chat.model import Message, Reply, Request, Usage
+from db.connection import Address, Database
+from db.gate import Gate
+from db.imported import ImportedScene
+from db.store import SceneStore
+from db.verdict import judge
+from importers.datasets import DATASETS
+from importers.task import Task
+from planner.budget import Budget
+from planner.events import Asked, Called, Finished, Refused
+from planner.methods import recipe_named
+from planner.staging import Setting, staged
+from tests.db.test_store import fresh
+from tests.oracle import react_sg2, sg2
+
+Answering = Callable[[Sequence[Message]], str]
+ORACLES: Final[Mapping[str, Answering]] = {"sg2": sg2.reply, "sg2-limit": sg2.reply, "react-sg2": react_sg2.reply}
+LEVELS: Final = {"trv1": 50, "trv2": 50, "numqa": 100}
+
+
+class Conversing:
+    """A model that is a program over all that was said; its tokens are estimated at four characters each."""
+
+    def __init__(self, answering: Answering) -> None:
+        self._answering = answering
+        self.largest = 0
+
+    def reply(self, request: Request) -> Reply:
+        text = self._answering(request.messages)
+        prompt = sum(len(message.text) for message in request.messages) // 4
+        self.largest = max(self.largest, prompt)
+        return Reply(text, Usage(prompt, len(text) // 4), "oracle", source="scripted")
+
+
+@dataclass(frozen=True)
+class Played:
+    """One episode: whether it succeeded, what it took, and the largest prompt."""
+
+    task: str
+    met: bool
+    queries: int
+    refusals: int
+    largest: int
+    finished: Finished
+
+
+def tasks(level: str, count: int) -> Iterator[tuple[Task, ImportedScene]]:
+    """The first tasks of a level, with their scenes."""
+    data = DATASETS[level]
+    for index, task in enumerate(data.tasks()):
+        if index == count:
+            return
+        yield task, next(data.scenes(task.id.partition("/")[2]))
+
+
+def play(store: SceneStore, task: Task, scene: ImportedScene, method: str) -> Played:
+    """One episode in a scene of its own."""
+    name, model = fresh("oracle"), Conversing(ORACLES[method])
+    store.put(replace(scene, name=name))
+    setting = Setting(
+        store, Gate(store.database), store.find(name), task.instruction, method, model=model, budget=Budget(60)
+    )
+    events = [*staged(setting, recipe_named(method)).run()]
+    end = events[-1]
+    assert isinstance(end, Finished)
+    right = end.answer == task.answer if task.answer else judge(store, setting.scene, task.goal).holds
+    store.delete(name)
+    asked = sum(isinstance(event, Asked | Called) for event in events)
+    refused = sum(isinstance(event, Refused) for event in events)
+    return Played(task.id, right and end.outcome == "done", asked, refused, model.largest, end)
+
+
+def table(store: SceneStore, methods: Sequence[str]) -> Iterator[str]:
+    """A row a method and level."""
+    yield "| method | level | solved | queries and calls a task | refused | tokens a task | largest prompt |"
+    yield "|---|---|---|---|---|---|---|"
+    for method in methods:
+        for level, count in LEVELS.items():
+            played = [play(store, task, scene, method) for task, scene in tasks(level, count)]
+            figures = (
+                f"{sum(one.met for one in played)} of {len(played)}",
+                f"{mean(one.queries for one in played):.1f}",
+                str(sum(one.refusals for one in played)),
+                f"{mean(one.finished.usage.total_tokens for one in played):,.0f}",
+                f"{max(one.largest for one in played):,}",
+            )
+            yield f"| `{method}` | {level} | {' | '.join(figures)} |"
+
+
+def main(uri: str, password: str, *methods: str) -> None:
+    """Print the table, from a server that is there."""
+    database = Database(Address(uri, "neo4j", password))
+    for line in table(SceneStore(database), methods or ("sg2", "react-sg2")):
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+    database.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

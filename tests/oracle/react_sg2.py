@@ -1,0 +1,108 @@
+"""Answers the prompts of SG2's ReAct from what it was shown: expands nodes, calls the tool, finishes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from chat.model import Message
+
+CALL: Final = re.compile(r"Action: (.*)\Z", re.DOTALL)
+
+
+class _Missing(Exception):
+    """The call that has to be made next."""
+
+
+class _Seen:
+    """What each call gave so far."""
+
+    def __init__(self, seen: dict[str, str]) -> None:
+        self._seen = seen
+
+    def expanded(self, id_: str) -> dict[str, Any]:
+        return dict(json.loads(self._called(f"expand('{id_}')")))
+
+    def removed(self, room: Any, items: list[Any], start: Any, goal: Any) -> list[str]:
+        listed = [[item["id"], *_cell(item)] for item in items]
+        size = [room["size_x"], room["size_y"]]
+        return list(
+            json.loads(self._called(f"traverse_room({_cell(room)}, {size}, {listed}, {_cell(start)}, {_cell(goal)})"))
+        )
+
+    def _called(self, call: str) -> str:
+        if call not in self._seen:
+            raise _Missing(call)
+        return self._seen[call]
+
+
+def reply(messages: Sequence[Message]) -> str:
+    """The next thought and action."""
+    task = messages[1].text.removeprefix("Task: ")
+    pairs = zip(messages[2::2], messages[3::2], strict=True)
+    seen = _Seen({_action(said.text): heard.text.removeprefix("Observation: ") for said, heard in pairs})
+    try:
+        action = f"finish({_fetch(task, seen) if task.startswith('pick up') else _find(task, seen)})"
+    except _Missing as missing:
+        action = str(missing)
+    return f"Thought: This comes next.\nAction: {action}"
+
+
+def _fetch(task: str, seen: _Seen) -> str:
+    color, kind = task.split()[-2:]
+    agent = seen.expanded("agent")
+    here = next(node for node in agent["neighbors"] if node["class"] == "room")
+    inside = seen.expanded(here["id"])
+    (door,) = (node for node in inside["neighbors"] if node["class"] == "door")
+    (beyond,) = (node for node in seen.expanded(door["id"])["neighbors"] if node["id"] != here["id"])
+    items, others = _items(inside), _items(seen.expanded(beyond["id"]))
+    key = next(item for item in items if (item["class"], item["color"]) == ("key", door["color"]))
+    (target,) = (item for item in others if (item["class"], item["color"]) == (kind, color))
+    to_key = seen.removed(here, items, agent["node"], key)
+    to_door = seen.removed(here, [item for item in items if item["id"] != key["id"]], key, door)
+    to_target = seen.removed(beyond, others, door, target)
+    steps = [
+        *(f"remove({id_})" for id_ in to_key),
+        f"pickup({key['id']})",
+        *(f"remove({id_})" for id_ in to_door),
+        f"open({door['id']})",
+        *(f"remove({id_})" for id_ in to_target),
+        f"pickup({target['id']})",
+    ]
+    return f"[{', '.join(steps)}]"
+
+
+def _find(task: str, seen: _Seen) -> str:
+    found = re.fullmatch(
+        r"find the color of the (\w+) in a room next to the room with (\d+) (\w+) (key|ball|box)e?s", task
+    )
+    assert found, task
+    wanted, number, color, kind = found.groups()
+    here = next(node for node in seen.expanded("agent")["neighbors"] if node["class"] == "room")
+    root = next(node for node in seen.expanded(here["id"])["neighbors"] if node["class"] == "root")
+    for room in (node["id"] for node in seen.expanded(root["id"])["neighbors"]):
+        inside = seen.expanded(room)
+        described = [item for item in _items(inside) if (item["class"], item["color"]) == (kind, color)]
+        if len(described) == int(number):
+            doors = (node["id"] for node in inside["neighbors"] if node["class"] == "door")
+            near = {node["id"] for door in doors for node in seen.expanded(door)["neighbors"]} - {room}
+            things = [item for other in sorted(near) for item in _items(seen.expanded(other))]
+            (answer,) = (item["color"] for item in things if item["class"] == wanted)
+            return str(answer)
+    raise AssertionError(task)
+
+
+def _items(expanded: dict[str, Any]) -> list[Any]:
+    return [node for node in expanded["neighbors"] if node["kind"] == "Object"]
+
+
+def _cell(node: Any) -> list[float]:
+    return [node["center"]["x"], node["center"]["y"]]
+
+
+def _action(said: str) -> str:
+    found = CALL.search(said)
+    assert found
+    return found[1]

@@ -1,0 +1,18 @@
+"""Programs that answer the prompts of SG2 and of its ReAct from nothing but these prompts solve BabyAI's tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+from db.store import SceneStore
+from tests.oracle.conversing import LEVELS, ORACLES, play, tasks
+from tests.sampling import FULL
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("method", [name for name in ORACLES if name != "sg2-limit"])
+def test_the_prompts_carry_what_the_tasks_need(store: SceneStore, method: str, level: str) -> None:
+    for task, scene in tasks(level, LEVELS[level] if FULL else 1):
+        played = play(store, task, scene, method)
+        assert played.met, played
+        assert played.refusals == 0
