@@ -15,6 +15,7 @@ offer all actions.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, Self
 
@@ -25,7 +26,7 @@ from chat.model import Message, Model, Usage
 from db.schema import family
 from planner.actions.text import parse
 from planner.graph_tools import REHEARSED
-from planner.method import Call, Decision, GiveUp, Memory, Solve, Turn
+from planner.method import Call, Decision, Done, GiveUp, Memory, Solve, Turn
 from planner.prompts.functions import WHOLE, functions
 from planner.views import CONTRACT, EXPAND
 from scenecypher.errors import ActionRefused
@@ -50,6 +51,7 @@ PLAN: Final = """\
 Plan with these functions only, with names of nodes as arguments:
 {functions}
 The plan is tried on a simulator of the graph. Where a step can't be carried out you are told why: mend the plan then.
+If the instruction is a question, the plan is one call that gives the answer in as few words as possible: answer(words)
 """
 
 ACCESSING: Final = """\
@@ -146,7 +148,7 @@ class SayPlan:
         if reply.command is not None and reply.mode == "exploring":
             return _search(reply.command, reply.reasoning), usage
         plan = [*translated(reply.plan or [], memory.view)]
-        return Call(VERIFY, {"plan": plan}, reply.reasoning), usage
+        return _answered(plan) or Call(VERIFY, {"plan": plan}, reply.reasoning), usage
 
 
 class SayPlanLite:
@@ -178,7 +180,7 @@ class SayPlanLite:
         parts += [f"The last plan:\n{line}" for line in [*_said(tried)]]
         actions = PLAN.format(functions=functions(self._vocabulary, WHOLE))
         reply, usage = ask_for(self._model, _messages("\n".join((ROLE, actions, PLAN_FORM)), parts), PlanReply)
-        return Call(VERIFY, {"plan": reply.plan}), usage
+        return _answered(reply.plan) or Call(VERIFY, {"plan": reply.plan}), usage
 
 
 def plan_tried(memory: Memory) -> Decision | None:
@@ -212,6 +214,12 @@ def translated(plan: Sequence[str], view: str) -> Iterator[str]:
 def _contains(node_id: str, view: str) -> bool:
     nodes: list[dict[str, Any]] = json.loads(view)["nodes"]
     return any(node["id"] == node_id and "put_inside" in node["affordances"] for node in nodes)
+
+
+def _answered(plan: Sequence[str]) -> Done | None:
+    """The end, where the plan is the answer to a question."""
+    found = re.fullmatch(r"answer\((.*)\)", plan[0].strip()) if len(plan) == 1 else None
+    return Done("the question is answered", found[1].strip("\"' ")) if found else None
 
 
 def _search(command: Command, reason: str) -> Call:

@@ -1,0 +1,114 @@
+"""The page of methods, made from their table: `python -m planner.methods.page docs/methods.md` renews it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from planner.methods import METHODS
+from planner.methods.matrix import SETS, cell
+from planner.recipe import Recipe
+
+REST: Final = "\n## What the prompts carry\n"
+"""Where the part begins that is not made from the table: what was measured."""
+
+HEAD: Final = """\
+# Methods
+
+A planning method is a small object that yields decisions; one session loop runs them all, on the same scenes, actions,
+budgets and models. `scenecypher plan SCENE --task ID --method NAME` takes each by its name, and `--ablation NAME`
+leaves a part of it out. The tables are made from the code by `python -m planner.methods.page docs/methods.md`; a test
+compares the two. How a session goes is in [acting](acting.md).
+
+| method | what it does | is shown | tools | from |
+|---|---|---|---|---|"""
+
+SHOWN: Final = {
+    "nothing": "the schema",
+    "memory": "the memory graph",
+    "full": "the whole graph",
+    "collapsed": "the rooms that it expanded",
+}
+FORMS: Final = {"text": "as sentences", "json": "as JSON", "lines": "as lines"}
+
+AFTER: Final = """
+A method is shown the scene's schema and finds out the rest by asking or calling, or it is shown the graph, as its paper
+has it; what it is not shown stands in none of its prompts. A method that gives one whole solution has it carried out
+action by action, what is refused being skipped, and is not asked again: the papers' static setting.
+
+One budget holds for all: steps, tokens, seconds, and three refusals in a row. A reply that does not have the asked form
+is asked again with what is wrong with it, at most twice.
+
+## Ablations
+
+| method | `--ablation` | what changes |
+|---|---|---|"""
+
+MATRIX: Final = """
+## Methods and data sets
+
+**paper**: a paper has figures of this method on these tasks, or on tasks that ours stand for (`homes` for VH-1 and
+VH-2, the offices for SayPlan's and LookPlanGraph's). **ours**: an addition of ours. A number: that would have no
+meaning, for the reason below.
+"""
+
+
+def page() -> str:
+    """The part that is made from the table."""
+    return "\n".join([HEAD, *map(_row, METHODS), AFTER, *_ablations(), MATRIX, *_matrix()]) + "\n"
+
+
+def _row(name: str) -> str:
+    recipe = METHODS[name]
+    tools = ", ".join(f"`{tool}`" for tool in _tools(recipe)) or ""
+    return f"| `{name}` | {recipe.words} | {_shown(recipe)} | {tools} | {recipe.paper or 'ours'} |"
+
+
+def _shown(recipe: Recipe) -> str:
+    if not recipe.model:
+        return ""
+    form = f", {FORMS[recipe.form]}" if recipe.extent in {"memory", "full"} else ""
+    return f"{SHOWN[recipe.extent]}{form}"
+
+
+def _tools(recipe: Recipe) -> tuple[str, ...]:
+    own = ("expand_node", "contract_node") if recipe.extent == "collapsed" else ()
+    return (*own, *recipe.tools)
+
+
+def _ablations() -> Iterator[str]:
+    for name, recipe in METHODS.items():
+        for switch, ablation in recipe.ablations.items():
+            yield f"| `{name}` | `{switch}` | {ablation.words} |"
+
+
+def _matrix() -> Iterator[str]:
+    reasons: list[str] = []
+    yield f"| method | {' | '.join(SETS)} |"
+    yield f"|---|{'---|' * len(SETS)}"
+    for name in METHODS:
+        yield f"| `{name}` | {' | '.join(_short(cell(name, data_set), reasons) for data_set in SETS)} |"
+    yield ""
+    yield from (f"{number}. {reason}" for number, reason in enumerate(reasons, 1))
+
+
+def _short(told: str, reasons: list[str]) -> str:
+    if not told.startswith("no meaning"):
+        return f"**{told}**" if told == "paper" else told
+    reason = told.partition(": ")[2]
+    if reason not in reasons:
+        reasons.append(reason)
+    return str(reasons.index(reason) + 1)
+
+
+def main(file: str) -> None:
+    """Renew the made part of a file; what was measured stays as it is."""
+    path = Path(file)
+    measured = path.read_text(encoding="utf-8").partition(REST)[2] if path.exists() else ""
+    path.write_text(page() + REST + measured, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
