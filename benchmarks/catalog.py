@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import acting, asking, duel, reading, scale, spent, writing
+from benchmarks import acting, asking, duel, planning, reading, scale, spent, writing
 from benchmarks.frame import Row
 from db.connection import Database
 
@@ -23,6 +23,8 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "lookups": reading.lookups,
     "schema": reading.schema,
     "asking": asking.asking,
+    "sessions": planning.sessions,
+    "prompts": planning.prompts,
     "homes": scale.homes,
     "million": scale.million,
 }
