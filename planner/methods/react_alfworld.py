@@ -1,7 +1,7 @@
 """ReAct as LookPlanGraph compares it (its baselines' appendix): it acts step by step, and hears back as from ALFWorld.
 
-Each reply is a thought and an action; what became of it is one line of text. Going to an asset observes it: the look
-follows by itself, without a reply of the model, where looking is an action of its own (GraSIF). The paper is silent on
+Each reply is a thought and an action; what became of it is one line of text. Going to an asset observes it: where
+looking is an action of its own (GraSIF), that is what ``go_to`` of anything but a room does. The paper is silent on
 what it sees at first. Ours: the places, what is in the room, nothing that was not seen (``priors`` off), no example,
 and ``done()`` as the action that ends it.
 """
@@ -12,16 +12,17 @@ from collections.abc import Callable
 from typing import Final
 
 from chat.model import Message, Model, Usage
-from planner.actions.text import Call, parse
 from planner.actions.vocabularies import DONE, macros_of, operators_of
 from planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from planner.method import Call as ToolCall
 from planner.prompts.calls import FORM, Step, known_call, step_in
+from planner.prompts.functions import WHOLE, functions
 from planner.prompts.surroundings import explanation
 from planner.prompts.talking import ask_in_text
 
 LOOK: Final = "discover_objects"
 GO: Final = "go_to"
+GOING: Final = "go_to(x): go to an asset or object in the room, too; you see what is on and in it"
 
 SYSTEM: Final = """\
 You are an agent in an environment, and carry out a task by actions, one a reply. After each you are told what you see.
@@ -45,25 +46,14 @@ class ReactAlfworld:
         self._names = (*(name for name in (*operators_of(vocabulary), *macros_of(vocabulary)) if name != DONE), DONE)
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next action and its tokens: none for the look that follows a walk. Raises ReplyRejected."""
-        look = self._look(memory)
-        if look is not None:
-            return look, Usage()
+        """The next action and its tokens. Raises ReplyRejected after three replies that mean nothing."""
         return ask_in_text(self._model, self._prompt(memory), self._read)
-
-    def _look(self, memory: Memory) -> Act | None:
-        """The look at the asset that was just gone to."""
-        last = memory.turns[-1] if memory.turns else None
-        if last is None or not isinstance(last.decision, Act) or last.refused or LOOK not in self._names:
-            return None
-        went = parse(last.decision.action)
-        if went.name != GO or went.arguments[0] in self._places():
-            return None
-        return Act(str(Call(LOOK, went.arguments)))
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         text = SYSTEM.format(
-            environment=explanation(self._vocabulary), actions=memory.actions, form=FORM.format(example=self._example)
+            environment=explanation(self._vocabulary),
+            actions="\n".join([functions(self._vocabulary, WHOLE), *([GOING] if LOOK in self._names else [])]),
+            form=FORM.format(example=self._example),
         )
         opening = f"You look around.\n{memory.view}\n\nYour task is to: {memory.instruction}"
         said = [message for turn in memory.turns for message in _said(turn)]
@@ -76,19 +66,20 @@ class ReactAlfworld:
     def _read(self, text: str) -> Decision:
         step = step_in(text, self._example)
         known_call(step.name, self._names)
-        return Done(step.thought) if step.name == DONE else Act(f"{step.name}({step.written})", step.thought)
+        if step.name == DONE:
+            return Done(step.thought)
+        is_look = step.name == GO and LOOK in self._names and step.written.strip("\"'") not in self._places()
+        return Act(f"{LOOK if is_look else step.name}({step.written})", step.thought)
 
 
 def _said(turn: Turn) -> tuple[Message, ...]:
-    """A turn as it was said; of a look that followed by itself only what was seen."""
+    """A turn as it was said: a look was a walk."""
     match turn.decision:
         case Act(action, reason):
             heard = Message("user", f"Observation: {_heard(turn)}")
-            call = parse(action) if not turn.refused else None
-            if call is not None and call.name == LOOK and not reason:
-                return (heard,)
             name, _, written = action.partition("(")
-            return Message("assistant", str(Step(reason, name, written.removesuffix(")")))), heard
+            step = Step(reason, GO if name == LOOK else name, written.removesuffix(")"))
+            return Message("assistant", str(step)), heard
         case None:
             return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
         case Ask() | ToolCall() | Think() | Solve() | Done() | GiveUp():

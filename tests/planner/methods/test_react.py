@@ -12,6 +12,7 @@ from planner.methods.prompting import STYLES
 from planner.prompts.calls import Step, arguments_in, step_in
 from planner.prompts.worked import worked
 from scenecypher.errors import ReplyRejected
+from tests.planner.actions.grasif_worlds import home
 from tests.planner.methods.playing import INSTRUCTION, PLAN, ROOMS, SOLUTION, named_in, paid, play, system_of
 from tests.planner.methods.worked_examples import lines
 
@@ -90,6 +91,24 @@ def test_react_alfworld_acts_and_hears_in_words(store: SceneStore) -> None:
     assert played.actions == ["pickup(key_1)", "remove(ball_1)"]
     assert [type(event) for event in played.of(Acted)] == [Acted, Acted]
     assert (played.end.outcome, played.end.usage) == ("done", paid(4))
+
+
+def test_react_alfworld_sees_what_it_goes_to(store: SceneStore) -> None:
+    script = [
+        acts("go_to(table-1)"),
+        acts("go_to(kitchen)"),
+        acts("go_to(table-1)"),
+        acts("pick_up(cup-1)"),
+        acts("done()"),
+    ]
+    played = play(store, "react-alfworld", script, graph=home(), vocabulary="grasif", instruction="take the cup")
+    assert "discover_objects" not in system_of(played.requests[0])
+    assert "cup-1" not in played.said(0)
+    assert played.last(1).startswith("Observation: Nothing happens")
+    assert "cup-1" in played.last(3)
+    assert "Action: go_to(table-1)" in played.said(4)
+    assert "pick_up(cup-1)" in played.actions
+    assert (played.end.outcome, played.end.usage) == ("done", paid(5))
 
 
 @pytest.mark.parametrize("style", STYLES)
