@@ -58,7 +58,7 @@ def merge(belief: SceneGraph, observation: Observation, *, vocabulary: str) -> M
     for placing in placed:
         draft.see(placing, known.get(placing.number))
     draft.miss({placing.number for placing in placed})
-    return Merge(diff(belief, SceneGraph.of(draft.nodes.values(), draft.relations)), tuple(draft.findings))
+    return Merge(draft.delta(), tuple(draft.findings))
 
 
 def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabulary: str) -> Merge:
@@ -85,6 +85,15 @@ class _Draft:
 
     def __post_init__(self) -> None:
         self.nodes, self.relations = dict(self.belief.nodes), set(self.belief.relations)
+
+    def delta(self) -> Delta:
+        """What has changed: only the nodes that did, and the ends of relations that did, are compared."""
+        before, now = self.belief.relations, self.relations
+        lost, gained = before - now, now - before
+        ends = {end for it in lost | gained for end in (it.source, it.target)}
+        touched = ends | {id_ for id_, node in self.nodes.items() if self.belief.nodes.get(id_) is not node}
+        old = [self.belief.nodes[it] for it in sorted(touched) if it in self.belief]
+        return diff(SceneGraph.of(old, lost), SceneGraph.of([self.nodes[it] for it in sorted(touched)], gained))
 
     def see_itself(self, of: Node) -> None:
         """What was looked at: its own states."""
