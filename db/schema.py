@@ -156,6 +156,8 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
         for field in ("", "name", "class"):
             name, keys = _index_of(label, field)
             yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
+    # A belief has few objects that were seen among many that may be; a world has none, and pays nothing.
+    yield "object_scene_seen", "CREATE INDEX object_scene_seen IF NOT EXISTS FOR (n:Object) ON (n.scene, n.seen)"
 
 
 def _index_of(label: LiteralString, field: LiteralString) -> tuple[LiteralString, LiteralString]:

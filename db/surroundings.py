@@ -24,7 +24,7 @@ WITH s, stood + COLLECT {
        MATCH (p)-[:CONNECTS]-(d:Door)-[:CONNECTS]-(q:Place) WHERE 'open' IN d.states RETURN DISTINCT q } AS here
 WITH s, here,
      COLLECT { UNWIND $touched AS id MATCH (n:Entity {scene: $key, id: id}) RETURN n } +
-     COLLECT { MATCH (n:Object {scene: $key}) WHERE n.seen RETURN n } +
+     COLLECT { MATCH (n:Object {scene: $key, seen: true}) RETURN n } +
      COLLECT { MATCH (a:Agent {scene: $key})-[:HOLDS|HOLDS_LH|HOLDS_RH]->(n) RETURN n } AS known
 WITH s, known +
      COLLECT { MATCH (n:Place {scene: $key}) RETURN n } +

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from neo4j import ManagedTransaction
 
-from db import catalog, commit, history, optimistic, publish, store
+from db import catalog, commit, history, optimistic, publish, store, surroundings
 from db.commit import WRITE_PARTS, Change
 from db.connection import Database
 from db.store import SceneStore
@@ -18,7 +18,7 @@ from planner.actions.vocabularies import OPERATORS
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
 
-_LISTS = ("rows", "ids", "pairs", "classes", "undoes", *WRITE_PARTS)
+_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", *WRITE_PARTS)
 _SEEDS = ("seed_0", "seed_1", "seed_2")
 _TEXTS = (
     "key",
@@ -40,13 +40,13 @@ PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
     **dict.fromkeys(_NUMBERS, 1),
-    "leased": False,
+    **dict.fromkeys(("leased", "priors", "through_doors"), False),
     "facts": {},
 }
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (catalog, commit, history, optimistic, publish, store):
+    for module in (catalog, commit, history, optimistic, publish, store, surroundings):
         yield from _constants(module)
     for vocabulary, operators in OPERATORS.items():
         for operator in operators.values():
