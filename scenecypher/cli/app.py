@@ -15,6 +15,7 @@ from scenecypher.cli import (
     evaluate,
     history,
     imports,
+    methods,
     observe,
     perturb,
     plan,
@@ -54,6 +55,7 @@ app.command("ask")(ask.ask)
 app.command("act")(act.act)
 app.command("observe")(observe.observe)
 app.command("plan")(plan.plan)
+app.command("methods")(methods.methods)
 app.command("session")(session.session)
 app.command("history")(history.history)
 app.command("undo")(history.undo)

@@ -1,0 +1,55 @@
+"""`scenecypher methods`: the planning methods there are, and what each can leave out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenecypher.cli.context import output, print_json
+from scenecypher.cli.scenes import AsJson
+
+if TYPE_CHECKING:
+    from planner.recipe import Recipe
+
+
+def methods(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One method; else all.")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """List the methods that `plan --method` takes, or show one: its paper, ablations, and the data sets it is for."""
+    from planner.methods import METHODS, recipe_named
+
+    chosen = METHODS if name is None else {name: recipe_named(name)}
+    if as_json:
+        print_json([_document(each, recipe) for each, recipe in chosen.items()])
+    elif name is None:
+        for each, recipe in METHODS.items():
+            output().print(f"{each:16}{recipe.words}", markup=False, highlight=False)
+    else:
+        _show(name, chosen[name])
+
+
+def _show(name: str, recipe: Recipe) -> None:
+    from planner.methods.matrix import SETS, cell
+
+    out = output()
+    out.print(f"{name}: {recipe.words}", markup=False)
+    out.print(f"  from: {recipe.paper or 'ours'}", markup=False)
+    for switch, ablation in recipe.ablations.items():
+        out.print(f"  --ablation {switch}: {ablation.words}", markup=False)
+    for data_set in SETS:
+        out.print(f"  {data_set}: {cell(name, data_set)}", markup=False, style="dim")
+
+
+def _document(name: str, recipe: Recipe) -> dict[str, object]:
+    from planner.methods.matrix import SETS, cell
+
+    return {
+        "method": name,
+        "words": recipe.words,
+        "paper": recipe.paper or None,
+        "ablations": {switch: ablation.words for switch, ablation in recipe.ablations.items()},
+        "data_sets": {data_set: cell(name, data_set) for data_set in SETS},
+    }

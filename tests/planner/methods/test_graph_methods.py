@@ -1,0 +1,183 @@
+"""SayPlan, SayPlan Lite, LLM-as-P, LLM+P and goal-then-plan on the papers' example, over HTTP: who is told what."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+import pytest
+
+from db.store import SceneStore
+from planner.events import Answered, Called, Refused, Solved, Thought
+from planner.methods.sayplan import MOST_PLANS
+from tests.planner.methods.coffee import COFFEE, INSTRUCTION
+from tests.planner.methods.playing import Played, paid, play
+
+PLAN: Final = [
+    *("go_to(kitchen-1)", "pick_up(cup-1)", "put_inside(coffee_machine-1)"),
+    *("turn_on(coffee_machine-1)", "turn_off(coffee_machine-1)"),
+    *("pick_up(cup-1)", "go_to(toms_room-1)", "put_on(table-2)"),
+]
+"""The plan of the papers' example (LookPlanGraph, appendix F-4)."""
+
+
+def made(store: SceneStore, method: str, *script: str, steps: int = 30) -> Played:
+    return play(store, method, list(script), graph=COFFEE, vocabulary="grasif", instruction=INSTRUCTION, steps=steps)
+
+
+def command(name: str, node: str | None, **more: object) -> str:
+    document = {"chain_of_thought": ["the kitchen might have it"], "reasoning": "explore it next"}
+    return json.dumps(document | {"command": {"command_name": name, "node_name": node}} | more)
+
+
+def exploring(name: str, node: str) -> str:
+    return command(name, node, mode="exploring", plan=None)
+
+
+def planning(plan: list[str]) -> str:
+    return json.dumps(
+        {
+            "chain_of_thought": ["bring it"],
+            "reasoning": "all is shown",
+            "mode": "planning",
+            "command": None,
+            "plan": plan,
+        }
+    )
+
+
+def test_sayplan_searches_plans_and_mends_its_plan(store: SceneStore) -> None:
+    accessing = [
+        *("go_to(kitchen-1)", "access(table-1)", "pick_up(cup-1)", "access(coffee_machine-1)"),
+        *("release(coffee_machine-1)", "turn_on(coffee_machine-1)", "turn_off(coffee_machine-1)", "pick_up(cup-1)"),
+        *("go_to(toms_room-1)", "access(table-2)", "release(table-2)"),
+    ]
+    script = [
+        exploring("expand_node", "table-1"),
+        exploring("expand_node", "kitchen-1"),
+        exploring("expand_node", "jack_room-1"),
+        exploring("contract_node", "jack_room-1"),
+        exploring("expand_node", "toms_room-1"),
+        planning(accessing[1:]),
+        planning(accessing),
+    ]
+    played = made(store, "sayplan", *script)
+    assert (played.end.outcome, played.end.usage) == ("done", paid(7))
+    assert played.actions == PLAN, "what is accessed and released is carried out as it is put on or inside"
+    assert "cup-1" not in played.last(0), "at first the rooms alone"
+    assert "is no place" in played.last(1)
+    assert "cup-1" in played.last(2)
+    assert "shelf-1" in played.last(3)
+    assert "shelf-1" not in played.last(4)
+    assert "expand_node(jack_room-1): jack_room-1 is expanded" in played.last(5), "all that was said stays"
+    assert "step 1, pick_up(cup-1): cup-1 is not in the agent's room" in played.last(6)
+    assert [event.tool for event in played.of(Called) if isinstance(event, Called)].count("verify_plan") == 2
+    system = played.requests[0]["messages"][0]["content"]
+    assert "expand_node(room)" in system
+    assert "release(object)" in system
+
+
+def test_sayplan_lite_has_a_prompt_a_stage(store: SceneStore) -> None:
+    script = [
+        command("expand_node", "kitchen-1"),
+        command("expand_node", "toms_room-1"),
+        command("verify_graph", None),
+        json.dumps({"chain_of_thought": [], "plan": PLAN[1:]}),
+        json.dumps({"chain_of_thought": [], "plan": PLAN}),
+    ]
+    played = made(store, "sayplan-lite", *script)
+    assert (played.end.outcome, played.actions) == ("done", PLAN)
+    systems = [request["messages"][0]["content"] for request in played.requests]
+    assert ["expand_node" in system for system in systems] == [True, True, True, False, False]
+    assert ["put_inside(x)" in system for system in systems] == [False, False, False, True, True]
+    assert "kitchen-1 is expanded" not in played.last(2), "only the last command is told"
+    assert "toms_room-1 is expanded" in played.last(2)
+    assert "step 1, pick_up(cup-1)" in played.last(4)
+
+
+def test_sayplan_ends_at_its_limit_of_plans(store: SceneStore) -> None:
+    played = made(store, "sayplan", *[planning(["fly(kitchen-1)"])] + [planning(PLAN[1:])] * MOST_PLANS)
+    assert played.end.outcome in {"given_up", "infeasible"}
+    assert played.actions == []
+
+
+def test_llm_as_p_gives_a_whole_plan_that_is_not_mended(store: SceneStore) -> None:
+    played = made(store, "llm-as-p", json.dumps({"plan": [*PLAN[:2], "fly(kitchen-1)", *PLAN[2:]]}))
+    assert [event.actions for event in played.of(Solved) if isinstance(event, Solved)] == [
+        (*PLAN[:2], "fly(kitchen-1)", *PLAN[2:])
+    ]
+    assert (played.end.outcome, played.end.reason) == ("infeasible", "1 of 9 actions could not be carried out")
+    assert played.actions == PLAN, "what is refused is skipped, the rest is carried out"
+    assert len(played.requests) == 1
+    told = played.last(0)
+    assert told.startswith("An example.")
+    graph = json.loads(told.rpartition("The graph:\n")[2].partition("\n")[0])
+    assert {"name": "cup-1", "relation": "ontop_of", "related_to": "table-1"}.items() <= graph["nodes"]["objects"][
+        1
+    ].items()
+
+
+PROBLEM: Final = """\
+(define (problem coffee) (:domain grasif)
+  (:objects toms_room-1 kitchen-1 - room agent-1 - agent
+    table-1 table-2 cupboard-1 coffee_machine-1 cup-1 spoon-1 - object)
+  (:init (robot-in toms_room-1) (hand-empty) (object-room table-2 toms_room-1)
+    (object-room table-1 kitchen-1) (object-room cup-1 kitchen-1) (object-room spoon-1 kitchen-1)
+    (object-room cupboard-1 kitchen-1) (object-room coffee_machine-1 kitchen-1)
+    (ontop cup-1 table-1) (inside spoon-1 cupboard-1) (closed cupboard-1))
+  (:goal (and (ontop cup-1 table-2) (ontop spoon-1 table-2))))"""
+
+
+def test_llm_plus_p_has_its_problem_planned_for(store: SceneStore) -> None:
+    pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+    played = made(store, "llm+p", "I can't.", f"```pddl\n{PROBLEM}\n```")
+    assert (played.end.outcome, played.end.usage) == ("done", paid(2))
+    assert "that is no PDDL problem" in played.last(1)
+    assert "(:action pick_up" in played.requests[0]["messages"][0]["content"]
+    assert {"open(cupboard-1)", "pick_up(spoon-1)", "put_on(table-2)"} <= {*played.actions}
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "kind"),
+    [
+        (
+            "(ontop spoon-1 table-2)",
+            "(on spoon-1 table-2)",
+            "predicate misalignment: (on spoon-1 table-2): there is no",
+        ),
+        (
+            "(ontop spoon-1 table-2)",
+            "(inside spoon-1 table-2)",
+            "semantic violation: (inside spoon-1 table-2): table-2",
+        ),
+        ("(closed cupboard-1))", ")", "temporal inconsistency: (closed cupboard-1) is left out"),
+    ],
+)
+def test_the_papers_three_mistakes_are_told_apart(store: SceneStore, written: str, instead: str, kind: str) -> None:
+    pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+    played = made(store, "llm+p", PROBLEM.replace(written, instead))
+    solved = [event.reason for event in played.of(Solved) if isinstance(event, Solved)]
+    assert kind in (solved[0] if solved else played.end.reason)
+    assert played.end.outcome == ("infeasible" if solved else "given_up")
+    if solved:
+        refused, *_ = (event for event in played.events if isinstance(event, Refused))
+        assert "cupboard-1" in refused.reasons[0], "the simulator refuses what comes too early"
+
+
+def fact(what: str, to: str, *, relation: str = "ontop") -> dict[str, object]:
+    return {"what": what, "color": None, "count": 1, "relation": relation, "to": to, "state": None, "negated": False}
+
+
+def test_goal_then_plan_states_the_goal_and_no_more(store: SceneStore) -> None:
+    pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+    stated = [json.dumps({"reason": "as asked", "goal": [fact(what, "table-2")]}) for what in ("mug", "Cup")]
+    played = made(store, "goal-then-plan", *stated)
+    assert (played.end.outcome, played.end.usage) == ("done", paid(2))
+    assert "no class 'mug' occurs in this scene" in played.last(1)
+    told = json.dumps(played.requests)
+    assert "(:Object)-[:ON]->(:Asset)" in told
+    assert "cup-1 ontop" not in told, "the schema, and never what is where"
+    (thought,) = (event for event in played.events if isinstance(event, Thought))
+    assert thought.thought.startswith("the goal: {")
+    assert [*played.actions][-1] == "put_on(table-2)"
+    assert not played.of(Answered)

@@ -1,0 +1,36 @@
+"""The page of methods is what their table says, and the matrix knows every method and every data set."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from importers.datasets import DATASETS
+from planner.methods import METHODS
+from planner.methods.matrix import IN_PAPERS, NO_MEANING, SETS, cell
+from planner.methods.page import REST, page
+
+PAGE = Path(__file__).parents[3] / "docs" / "methods.md"
+
+
+def test_the_page_is_made_from_the_table() -> None:
+    made = PAGE.read_text(encoding="utf-8").partition(REST)[0]
+    assert made == page(), "run: python -m planner.methods.page docs/methods.md"
+
+
+def test_the_matrix_has_every_method_and_data_set() -> None:
+    assert set(SETS) == set(DATASETS)
+    assert {*IN_PAPERS, *(method for method, _ in NO_MEANING)} <= set(METHODS)
+    cells = {(method, data_set): cell(method, data_set) for method in METHODS for data_set in SETS}
+    assert all(re.fullmatch(r"paper|ours|no meaning: .+", told) for told in cells.values())
+    for method, data_sets in IN_PAPERS.items():
+        assert {told for (name, data_set), told in cells.items() if name == method and data_set in data_sets} == {
+            "paper"
+        }, "what a paper has figures of has a meaning"
+
+
+def test_what_each_method_is_shown_is_told() -> None:
+    text = page()
+    assert "| `sg2` | a Task Planner that sees the schema" in text
+    assert re.search(r"\| `lookplangraph` \|[^|]+\| the memory graph, as sentences \|", text)
+    assert re.search(r"\| `llm\+p` \|[^|]+\| the whole graph, as JSON \|", text)
