@@ -22,10 +22,11 @@ from planner.methods import recipe_named
 from planner.staging import Setting, staged
 from tests.db.test_store import fresh
 from tests.oracle import react_sg2, sg2
+from tests.oracle.play import grasif_tasks
 
 Answering = Callable[[Sequence[Message]], str]
 ORACLES: Final[Mapping[str, Answering]] = {"sg2": sg2.reply, "sg2-limit": sg2.reply, "react-sg2": react_sg2.reply}
-LEVELS: Final = {"trv1": 50, "trv2": 50, "numqa": 100}
+LEVELS: Final = {"trv1": 50, "trv2": 50, "numqa": 100, "grasif": 100}
 
 
 class Conversing:
@@ -55,7 +56,10 @@ class Played:
 
 
 def tasks(level: str, count: int) -> Iterator[tuple[Task, ImportedScene]]:
-    """The first tasks of a level, with their scenes."""
+    """The first tasks of a level, or those of GraSIF's data sets spread evenly, with their scenes."""
+    if level == "grasif":
+        yield from sample_of(grasif_tasks(), count)
+        return
     data = DATASETS[level]
     for index, task in enumerate(data.tasks()):
         if index == count:
@@ -63,12 +67,17 @@ def tasks(level: str, count: int) -> Iterator[tuple[Task, ImportedScene]]:
         yield task, next(data.scenes(task.id.partition("/")[2]))
 
 
+def sample_of(pairs: list[tuple[Task, ImportedScene]], count: int) -> Iterator[tuple[Task, ImportedScene]]:
+    """As many of them, spread evenly."""
+    return (pairs[index * len(pairs) // count] for index in range(count))
+
+
 def play(store: SceneStore, task: Task, scene: ImportedScene, method: str) -> Played:
     """One episode in a scene of its own."""
     name, model = fresh("oracle"), Conversing(ORACLES[method])
     store.put(replace(scene, name=name))
     setting = Setting(
-        store, Gate(store.database), store.find(name), task.instruction, method, model=model, budget=Budget(60)
+        store, Gate(store.database), store.find(name), task.instruction, method, model=model, budget=Budget(200)
     )
     events = [*staged(setting, recipe_named(method)).run()]
     end = events[-1]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from chat.model import Message
+from tests.oracle.grasif import PUT, Place, Planning
 
 CALL: Final = re.compile(r"Action: (.*)\Z", re.DOTALL)
 
@@ -44,7 +45,8 @@ def reply(messages: Sequence[Message]) -> str:
     pairs = zip(messages[2::2], messages[3::2], strict=True)
     seen = _Seen({_action(said.text): heard.text.removeprefix("Observation: ") for said, heard in pairs})
     try:
-        action = f"finish({_fetch(task, seen) if task.startswith('pick up') else _find(task, seen)})"
+        decide = _fetch if task.startswith("pick up") else _find if task.startswith("find the color") else _bring_about
+        action = f"finish({decide(task, seen)})"
     except _Missing as missing:
         action = str(missing)
     return f"Thought: This comes next.\nAction: {action}"
@@ -92,6 +94,22 @@ def _find(task: str, seen: _Seen) -> str:
             (answer,) = (item["color"] for item in things if item["class"] == wanted)
             return str(answer)
     raise AssertionError(task)
+
+
+def _bring_about(task: str, seen: _Seen) -> str:
+    """``cup-1 is on table-1; lamp-1 is on``: GraSIF's goals, in their own words."""
+
+    def where(thing: str) -> Place:
+        expanded = seen.expanded(thing)
+        (link,) = (link for link in expanded["links"] if link[0] == thing and link[1] in PUT)
+        (node,) = (node for node in expanded["neighbors"] if node["id"] == link[2])
+        return Place(link[1], node["id"], tuple(node["states"]), node["kind"] == "Place")
+
+    def node(thing: str) -> Any:
+        return seen.expanded(thing)["node"]
+
+    planning = Planning(where, lambda thing: tuple(node(thing)["states"]), lambda thing: node(thing)["kind"] == "Agent")
+    return f"[{', '.join(planning.solve(task))}]"
 
 
 def _items(expanded: dict[str, Any]) -> list[Any]:

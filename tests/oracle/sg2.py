@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from chat.model import Message
+from tests.oracle.grasif import Place, Planning
 
 PLANNER: Final = "You solve tasks about an environment"
 WRITER: Final = "You write Cypher for Neo4j"
@@ -21,6 +22,8 @@ ROOM_QUERY: Final = "What are the center, size_x and size_y of {0}?"
 ITEMS_QUERY: Final = "What are the id and center of every object INSIDE {0}?"
 COUNT_QUERY: Final = "How many objects of class {0} with color {1} does each room contain?"
 NEXT_QUERY: Final = "What are the ids of the rooms that doors connect with {0}?"
+WHERE_QUERY: Final = "What is {0} INSIDE, ON, UNDER or ATTACHED_TO directly, of which kind and in which states?"
+NODE_QUERY: Final = "What are the kind and the states of {0}?"
 THINGS_QUERY: Final = "What are the id, color and room of each object of class {0}?"
 
 CYPHER: Final = {
@@ -39,6 +42,9 @@ CYPHER: Final = {
     "RETURN r.id AS id, count(o) AS number ORDER BY id",
     NEXT_QUERY: "MATCH (:Place {{id: '{0}'}})-[:CONNECTS]->(:Door)-[:CONNECTS]->(r:Place) WHERE r.id <> '{0}' "
     "RETURN DISTINCT r.id AS id, r.class AS class ORDER BY id",
+    WHERE_QUERY: "MATCH (x:Entity {{id: '{0}'}})-[r:INSIDE|ON|UNDER|ATTACHED_TO]->(y:Entity) "
+    "RETURN type(r) AS relation, y.id AS id, labels(y) AS kind, y.states AS states ORDER BY id",
+    NODE_QUERY: "MATCH (x:Entity {{id: '{0}'}}) RETURN labels(x) AS kind, x.states AS states",
     THINGS_QUERY: "MATCH (o:Object {{class: '{0}'}})-[:INSIDE]->(r:Place) "
     "RETURN o.id AS id, o.color AS color, r.id AS room ORDER BY id",
 }
@@ -61,7 +67,7 @@ def reply(messages: Sequence[Message]) -> str:
 def _write(query: str, system: str) -> str:
     """The Cypher for a query of the Task Planner's, of what the schema in the prompt has."""
     for asked, cypher in CYPHER.items():
-        pattern = re.escape(asked).replace(r"\{0\}", r"(?P<a>\w+)").replace(r"\{1\}", r"(?P<b>\w+)")
+        pattern = re.escape(asked).replace(r"\{0\}", r"(?P<a>[\w-]+)").replace(r"\{1\}", r"(?P<b>[\w-]+)")
         if found := re.fullmatch(pattern, query):
             assert all(label in system for label in re.findall(r"[(:](:[A-Z]\w+)", cypher))
             words = found.groupdict()
@@ -75,7 +81,8 @@ def _plan(messages: Sequence[Message]) -> str:
         _content(said.text): heard.text.partition("\n")[2]
         for said, heard in zip(messages[2::2], messages[3::2], strict=True)
     }
-    mode, content = _fetch(task, told) if task.startswith("pick up") else _find(task, told)
+    decide = _fetch if task.startswith("pick up") else _find if task.startswith("find the color") else _bring_about
+    mode, content = decide(task, told)
     return f"[Explanation]\nThis comes next.\n\n[Mode]\n{mode}\n\n[Content]\n{content}"
 
 
@@ -150,6 +157,27 @@ def _find(task: str, told: dict[str, str]) -> tuple[str, str]:
     except _Missing as missing:
         return missing.args[0], missing.args[1]
     return "SOLUTION", answer
+
+
+def _bring_about(task: str, told: dict[str, str]) -> tuple[str, str]:
+    """``cup-1 is on table-1; lamp-1 is on``: GraSIF's goals, in their own words."""
+    known = _Known(told)
+
+    def where(thing: str) -> Place:
+        (row,) = known.rows(WHERE_QUERY.format(thing))
+        return Place(row["relation"], row["id"], tuple(json.loads(row["states"])), "Place" in row["kind"])
+
+    def node(thing: str) -> dict[str, str]:
+        (row,) = known.rows(NODE_QUERY.format(thing))
+        return row
+
+    try:
+        planning = Planning(
+            where, lambda it: tuple(json.loads(node(it)["states"])), lambda it: "Agent" in node(it)["kind"]
+        )
+        return "SOLUTION", f"[{', '.join(planning.solve(task))}]"
+    except _Missing as missing:
+        return missing.args[0], missing.args[1]
 
 
 def _pair(row: Any, *names: str) -> list[float]:

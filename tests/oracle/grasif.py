@@ -1,0 +1,106 @@
+"""A static plan for a GraSIF instruction in the goal's own words, from what can be asked of single nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+WORDS: Final = {"on": "ON", "inside": "INSIDE", "under": "UNDER", "attached to": "ATTACHED_TO"}
+PUT: Final = {"ON": "put_on", "INSIDE": "put_inside", "UNDER": "put_under", "ATTACHED_TO": "attach"}
+SWITCH: Final = {"on": "turn_on", "off": "turn_off", "open": "open", "closed": "close"}
+FACT: Final = re.compile(r"(.+?) is (?:(on|inside|under|attached to) (?:the )?(.+)|(\w+))")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a node is: by which relation, in or on what, and that thing's states; `is_room` ends it."""
+
+    relation: str
+    id: str
+    states: tuple[str, ...]
+    is_room: bool
+
+
+Where = Callable[[str], Place]
+States = Callable[[str], tuple[str, ...]]
+
+
+@dataclass
+class Planning:
+    """The actions so far, and what they changed of what `where` and `states` tell of the scene as it was."""
+
+    where: Where
+    states: States
+    is_agent: Callable[[str], bool]
+    actions: list[str] = field(default_factory=list)
+    moved: dict[str, Place] = field(default_factory=dict)
+    switched: dict[str, str] = field(default_factory=dict)
+    room: str = ""
+
+    def solve(self, instruction: str) -> list[str]:
+        """The whole plan: things are moved first, then states are seen to. It goes to the first room in any case."""
+        facts = [FACT.fullmatch(part) for part in instruction.split("; ")]
+        for found in facts:
+            assert found, instruction
+            if found[2]:
+                self._move(found[1], WORDS[found[2]], found[3])
+        for found in facts:
+            if found and found[4] and found[4] not in self._state(found[1]):
+                self._reach(found[1])
+                self._switch(found[1], found[4])
+        return self.actions
+
+    def _move(self, thing: str, relation: str, target: str) -> None:
+        if self.is_agent(thing):
+            self._go(target)
+            return
+        at = self._at(thing)
+        if (at.relation, at.id) == (relation, target):
+            return
+        self._reach(thing)
+        self.actions.append(f"pick_up({thing})")
+        self._reach(target)
+        if relation == "INSIDE" and "closed" in self._state(target):
+            self._switch(target, "open")
+        self.actions.append(f"{PUT[relation]}({target})")
+        self.moved[thing] = Place(relation, target, (), is_room=False)
+
+    def _reach(self, thing: str) -> None:
+        """Be in its room, with everything open that shuts it in."""
+        way = self._way(thing)
+        self._go(way[-1].id)
+        for place in reversed(way[:-1]):
+            if "closed" in self._state(place.id) and place.relation == "INSIDE":
+                self._switch(place.id, "open")
+
+    def _go(self, room: str) -> None:
+        if room != self.room:
+            self.actions.append(f"go_to({room})")
+            self.room = room
+
+    def _switch(self, thing: str, state: str) -> None:
+        self.actions.append(f"{SWITCH[state]}({thing})")
+        self.switched[thing] = state
+
+    def _state(self, thing: str) -> tuple[str, ...]:
+        known = self.switched.get(thing)
+        if known is None:
+            return self.states(thing)
+        pair = {"open", "closed"} if known in {"open", "closed"} else {"on", "off"}
+        return (*(state for state in self.states(thing) if state not in pair), known)
+
+    def _at(self, thing: str) -> Place:
+        return self.moved.get(thing) or self.where(thing)
+
+    def _way(self, thing: str) -> list[Place]:
+        """What it is in or on, and what that is in or on, up to the room."""
+        return [*self._up(thing)]
+
+    def _up(self, thing: str) -> Iterator[Place]:
+        place = self._at(thing)
+        yield place
+        while not place.is_room:
+            place = self._at(place.id)
+            yield place
