@@ -69,6 +69,10 @@ def resumed(setting: Setting, recipe: Recipe, file: Path) -> Iterator[Event]:
     if past.ended:
         msg = f"{file}: this session came to its end; start another without --resume"
         raise InputError(msg)
+    return _going_on(setting, recipe, past)
+
+
+def _going_on(setting: Setting, recipe: Recipe, past: Past) -> Iterator[Event]:
     believes = recipe.belief if setting.belief is None else setting.belief
     cut = _cut_off(past, completed(setting) if believes else ())
     if cut.first is not None:

@@ -74,6 +74,8 @@ def plan(
 
     if (instruction is None) == (task is None):
         raise InputError("give either an INSTRUCTION in words or the --task of a data set")
+    if log is not None and resume is not None:
+        raise InputError("a resumed session writes on in its own log; leave out --log")
     recipe = recipe_named(method)
     if belief and recipe.goal:
         raise InputError(f"the method {method} plans on the world as it is; leave out --belief")

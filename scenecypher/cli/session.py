@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from scenecypher.cli.context import errors, open_model, open_store, output
-from scenecypher.cli.desk import Desk, Quit
+from scenecypher.cli.desk import Desk
 from scenecypher.cli.scenes import Name
+from scenecypher.cli.session_commands import COMMANDS, Quit, do
 from scenecypher.errors import InputError, SceneCypherError
 from scenecypher.settings import Settings
 
@@ -59,7 +60,7 @@ def converse(desk: Desk, read: Read) -> None:
     """Do line after line, until the person is done; what is refused is said, and the session goes on."""
     while True:
         try:
-            desk.do(read())
+            do(desk, read())
         except (EOFError, Quit):
             return
         except KeyboardInterrupt:
@@ -92,7 +93,7 @@ def _lines(desk: Desk) -> Iterator[Read]:
     if not sys.stdin.isatty():
         yield _piped
         return
-    with _editing(desk.words(), Settings().home / "session_history"):
+    with _editing([*COMMANDS, *desk.words()], Settings().home / "session_history"):
         yield lambda: input(PROMPT)
 
 

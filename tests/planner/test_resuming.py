@@ -152,5 +152,8 @@ def test_what_is_no_log_is_refused(store: SceneStore, tmp_path: Path) -> None:
         run.file.write_bytes(content)
         with pytest.raises(InputError, match=words):
             run.resume()
+    run.file.unlink()
+    with pytest.raises(InputError, match="No such file"):
+        resumed(run.setting(), run.recipe, run.file)
     run.file.write_bytes(b"")
     assert read_log(run.file).turns == ()

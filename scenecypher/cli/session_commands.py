@@ -1,0 +1,224 @@
+"""What a line of `scenecypher session` does: commands, Cypher, actions, or a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scenecypher.cli.context import open_gate, open_model, output
+from scenecypher.cli.desk import Desk
+from scenecypher.errors import InputError, RejectedError, did_you_mean
+
+if TYPE_CHECKING:
+    from importers.task import Task
+
+CYPHER: Final = re.compile(
+    r"(optional\s+)?match\s*(\w+\s*=\s*)?\(|(with|unwind)\b.*\breturn\b|return\b", re.IGNORECASE | re.DOTALL
+)
+ACTION: Final = re.compile(r"[a-z_]+\s*\(.*\)")
+STEPS: Final = 30
+NUMBER: Final = "[N]"
+
+
+class Quit(Exception):
+    """The person is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a command word does with the rest of its line; `takes` is what that is, in the help."""
+
+    run: Callable[[Desk, str], None]
+    takes: str
+    words: str
+
+    def is_meant(self, rest: str) -> bool:
+        """Whether a line that begins with its word is this command, and no question such as "why is it open?"."""
+        return not rest or (self.takes == NUMBER and rest.isdecimal()) or self.takes not in {"", NUMBER}
+
+
+def do(desk: Desk, line: str) -> None:
+    """Do what a line says. Raises Quit, SceneCypherError."""
+    line = line.strip()
+    word, _, rest = line.partition(" ")
+    command = COMMANDS.get(word.casefold())
+    if not word:
+        return
+    if command is not None and command.is_meant(rest):
+        command.run(desk, rest.strip())
+    elif CYPHER.match(line):
+        _query(desk, line)
+    elif ACTION.fullmatch(line):
+        _act(desk, line)
+    elif not rest and did_you_mean(word, tuple(COMMANDS)):
+        msg = f"no command {word!r}{did_you_mean(word, tuple(COMMANDS))}; `help` lists all"
+        raise InputError(msg)
+    else:
+        _ask(desk, line)
+
+
+def _ask(desk: Desk, question: str) -> None:
+    from db.enumerate import Enumerator
+    from retriever.retriever import Retriever
+    from scenecypher.cli.ask import answered, show
+
+    if not question:
+        raise InputError("what do you want to know? Write it after `ask`")
+    retriever = Retriever(open_model(), open_gate(desk.store), Enumerator(desk.store.database))
+    found = answered(retriever.stream(question, desk.known))
+    desk.last = [found.cypher or "no query answers that", found.answer]
+    show(found)
+
+
+def _query(desk: Desk, cypher: str) -> None:
+    from db.enumerate import Enumerator
+    from retriever.reader import SceneReader
+    from scenecypher.cli.query import print_answer
+
+    print_answer(SceneReader(open_gate(desk.store), Enumerator(desk.store.database), desk.known).run(cypher))
+
+
+def _act(desk: Desk, action: str) -> None:
+    desk.mark()
+    try:
+        for step in desk.simulator().act(action):
+            desk.last = [f"{step.action} changed {len(step.delta)} facts"]
+            output().print(f"{step.action}: done, version {step.version}", style="green", markup=False)
+            for line in step.seen:
+                output().print(f"  saw: {line}", style="magenta", markup=False)
+    except RejectedError as refused:
+        desk.last = [f"{action} was refused", *refused.reasons]
+        raise
+
+
+def _plan(desk: Desk, instruction: str) -> None:
+    from planner.budget import Budget
+    from planner.methods import recipe_named
+    from planner.staging import NoModel, Setting, staged
+
+    known, instruction = _task_or_words(instruction)
+    recipe = recipe_named(desk.method)
+    setting = Setting(
+        desk.store,
+        open_gate(desk.store),
+        desk.scene,
+        instruction,
+        desk.method,
+        goal=known.goal if known is not None and known.has_graph_goal else None,
+        model=open_model() if recipe.model else NoModel(),
+        budget=Budget(known.budget + STEPS if known else STEPS),
+        belief=desk.belief is not None,
+        world=desk.world,
+    )
+    desk.plan = staged(setting, recipe).run()
+    desk.last = [f"{desk.method} is to carry out: {instruction}"]
+    output().print(f"{desk.method}: {instruction}\n`step` takes its next decision, `go` all of them", markup=False)
+
+
+def _task_or_words(text: str) -> tuple[Task | None, str]:
+    word, _, task_id = text.partition(" ")
+    if word == "--task":
+        from importers import datasets
+
+        known = datasets.task(task_id.strip())[1]
+        return known, known.instruction
+    if not text:
+        raise InputError("what shall be done? Write it after `plan`, or --task and a task's id")
+    return None, text
+
+
+def _step(desk: Desk, count: str) -> None:
+    _turns(desk, int(count or 1))
+
+
+def _go(desk: Desk, _: str) -> None:
+    _turns(desk, None)
+
+
+def _turns(desk: Desk, count: int | None) -> None:
+    """So many decisions of the plan, or all that are left (None)."""
+    from planner.events import Finished, Remembered
+
+    if desk.plan is None:
+        raise InputError("no plan is under way; begin one with `plan` and what shall be done")
+    desk.mark()
+    taken = 0
+    for event in desk.plan:
+        desk.tell(event)
+        taken += isinstance(event, Remembered)
+        if isinstance(event, Finished):
+            desk.plan = None
+            return
+        if taken == count:
+            return
+
+
+def _undo(desk: Desk, _: str) -> None:
+    """Without a belief the latest action that holds; with one, both back to before this session's last action."""
+    if desk.world is not None:
+        raise InputError("what a person did can't be undone here; ask for the action that puts it back")
+    if desk.belief is None:
+        done = desk.store.undo(desk.scene)
+        output().print(f"undone: {len(done.delta)} changes, version {done.version}", markup=False)
+        return
+    if not desk.marks:
+        raise InputError("nothing was done in this session yet; `scenecypher undo` goes further back")
+    for name, version in desk.marks.pop().items():
+        if desk.store.find(name).version > version:
+            done = desk.store.undo(desk.store.find(name), to=version)
+            output().print(f"{name}: {len(done.delta)} changes undone, version {done.version}", markup=False)
+
+
+def _redo(desk: Desk, _: str) -> None:
+    if desk.world is not None:
+        raise InputError("what a person did can't be done again here; ask for the action once more")
+    for scene in filter(None, (desk.scene, desk.belief)):
+        done = desk.store.redo(scene)
+        output().print(f"{scene.name}: {len(done.delta)} changes done again, version {done.version}", markup=False)
+
+
+def _why(desk: Desk, _: str) -> None:
+    for line in desk.last or ["nothing was asked, planned or done yet"]:
+        output().print(line, markup=False)
+
+
+def _history(desk: Desk, _: str) -> None:
+    from scenecypher.cli.history import print_history
+
+    print_history(desk.store.history(desk.known), limit=20)
+
+
+def _actions(desk: Desk, _: str) -> None:
+    from planner.actions.vocabularies import action_list, macros_of, operators_of
+
+    vocabulary = desk.scene.vocabulary
+    output().print(action_list(operators_of(vocabulary), macros_of(vocabulary)), markup=False)
+
+
+def _help(_desk: Desk, _: str) -> None:
+    for name, command in COMMANDS.items():
+        output().print(f"{f'{name} {command.takes}':22}{command.words}", markup=False)
+    output().print("Anything else is a question, a Cypher query, or an action such as grab(cup_30).", markup=False)
+
+
+def _quit(_desk: Desk, _: str) -> None:
+    raise Quit
+
+
+COMMANDS: Final[Mapping[str, Command]] = {
+    "ask": Command(_ask, "QUESTION", "ask the scene in words (a model writes the query)"),
+    "act": Command(_act, "ACTION", "carry out an action, checked and committed"),
+    "actions": Command(_actions, "", "the actions that there are"),
+    "plan": Command(_plan, "INSTRUCTION", "begin to carry out a task; or --task ID"),
+    "step": Command(_step, NUMBER, "take the plan's next decision, or the next N"),
+    "go": Command(_go, "", "carry the plan out to its end"),
+    "why": Command(_why, "", "why the last action was proposed or refused"),
+    "undo": Command(_undo, "", "take the last action back"),
+    "redo": Command(_redo, "", "take the last undo back"),
+    "history": Command(_history, "", "what was done"),
+    "help": Command(_help, "", "this list"),
+    "quit": Command(_quit, "", "end the session (also end of input)"),
+}
+"""Each command by its word."""
