@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ChatMessage, ContentImage, ContentText, GenerateConfig, ModelOutput, ModelUsage, get_model
 from inspect_ai.tool import ToolChoice, ToolInfo
 from pydantic import BaseModel
 
@@ -66,8 +66,10 @@ def test_pictures_go_along() -> None:
     asked: Asked = []
     model = mock(said("a cup"), asked)
     in_a_thread(lambda: model.reply(Request((Message("user", "what is it?", (Image(b"png", "image/png"),)),))))
-    text, picture = asked[0][0][0].content
-    assert (text.text, picture.image) == ("what is it?", "data:image/png;base64,cG5n")  # type: ignore[union-attr]
+    text, picture = list(asked[0][0][0].content)
+    assert isinstance(text, ContentText)
+    assert isinstance(picture, ContentImage)
+    assert (text.text, picture.image) == ("what is it?", "data:image/png;base64,cG5n")
 
 
 class Part(BaseModel):
@@ -91,6 +93,6 @@ def test_a_form_is_asked_for_and_read() -> None:
 
 
 def test_a_failure_says_what_to_do() -> None:
-    model = mock(ModelOutput(model="mockllm", error="overloaded"))
+    model = mock(ModelOutput(model="mockllm", error="overloaded", usage=ModelUsage()))
     with pytest.raises(ModelUnavailable, match=r"overloaded.*; try again"):
         in_a_thread(lambda: model.reply(Request(TALK)))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import ChatMessage, ModelOutput, get_model
+from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 
 from db.connection import Address
 from evaluation.question_report import report
@@ -20,7 +20,6 @@ from evaluation.questions import questions
 from evaluation.running import Run, full_name, run
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
-
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,7 +38,7 @@ def at_the_server(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: P
 def answering(reply: Callable[[str], str]) -> Any:
     def generate(messages: list[ChatMessage], *_: object) -> ModelOutput:
         output = ModelOutput.from_content("mockllm", reply(messages[-1].text))
-        assert output.usage is None
+        output.usage = ModelUsage(input_tokens=100, output_tokens=10)  # else Inspect fetches a tokenizer to count
         return output
 
     return get_model("mockllm/model", memoize=False, custom_outputs=generate)
@@ -102,7 +101,7 @@ def test_a_wrong_command_says_what_to_do(words: list[str], told: str, capsys: py
 
 @pytest.mark.slow
 def test_inspect_itself_runs_the_file(tmp_path: Path) -> None:
-    words = ["eval", "evaluation/questions.py", "--model", "mockllm/model", "--limit", "1"]
+    words = ["eval", "evaluation/questions.py", "--model", "none", "-T", "replies=reference", "--limit", "1"]
     ended = subprocess.run(
         [str(Path(sys.executable).with_name("inspect")), *words, "--log-dir", str(tmp_path), "--display", "plain"],
         cwd=ROOT,
