@@ -11,6 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from chat.model import Usage
+from db.catalog import lookup
 from db.store import SceneStore
 from planner.actions.simulator import Step
 from planner.belief import belief_name
@@ -21,7 +22,7 @@ from planner.events import Event, Remembered
 from planner.method import Act, Decision, Memory, Method, Solve, Turn, decision_document, decision_of
 from planner.recipe import Given, Recipe
 from planner.staging import Setting, staged
-from scenecypher.errors import InputError, SceneNotFound
+from scenecypher.errors import InputError
 
 ACTIONS: Final = frozenset({"acted", "corrected"})
 
@@ -89,9 +90,8 @@ def _going_on(setting: Setting, recipe: Recipe, past: Past) -> Iterator[Event]:
 def completed(setting: Setting) -> tuple[Step, ...]:
     """Complete what was done to the world and not to the belief; nothing where there is no belief."""
     store: SceneStore = setting.store
-    try:
-        belief = store.find(belief_name(setting.scene.name))
-    except SceneNotFound:
+    belief = lookup(store.database, belief_name(setting.scene.name))
+    if belief is None:
         return ()
     world = setting.world or SceneEnvironment(store, setting.scene, actor=setting.name)
     robot = Believing(store, belief, world=world, actor=setting.name)
