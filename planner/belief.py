@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from db.catalog import SceneInfo
+from db.catalog import SceneInfo, lookup
 from db.imported import ImportedScene
 from db.publish import Header, publish
 from db.scene import Node, Properties, SceneGraph
 from db.schema import HOLDING
 from db.store import SceneStore
-from scenecypher.errors import SceneNotFound
 
 SUFFIX: Final = "@belief"
 
@@ -48,21 +47,21 @@ def belief_of(store: SceneStore, world: SceneInfo) -> SceneInfo:
 
     One that is made so stores its world's key and version, from which on the two go together.
     """
-    try:
-        return store.find(belief_name(world.name))
-    except SceneNotFound:
-        now = store.load(world.name)
-        scene = belief_scene(ImportedScene(world.name, now.graph, world.vocabulary, declared=world.declared))
-        header = Header(
-            scene.name,
-            scene.vocabulary,
-            role="belief",
-            declared=scene.declared,
-            source=scene.source,
-            world=now.info.key,
-            world_version=now.info.version,
-        )
-        return publish(store.database, scene.graph, header)
+    found = lookup(store.database, belief_name(world.name))
+    if found is not None:
+        return found
+    now = store.load(world.name)
+    scene = belief_scene(ImportedScene(world.name, now.graph, world.vocabulary, declared=world.declared))
+    header = Header(
+        scene.name,
+        scene.vocabulary,
+        role="belief",
+        declared=scene.declared,
+        source=scene.source,
+        world=now.info.key,
+        world_version=now.info.version,
+    )
+    return publish(store.database, scene.graph, header)
 
 
 def _believed(node: Node, held: set[str]) -> Node:

@@ -1,13 +1,17 @@
-"""Plays whole episodes with an oracle model and counts: ``python -m tests.oracle.play`` prints the table."""
+"""Plays whole episodes with an oracle model: ``python -m tests.oracle.play URI PASSWORD`` prints the table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from statistics import mean
 from typing import Final
 
 from chat.model import Reply, Request, Usage
 from db.condition import Condition, HasState, Id, Related, conjuncts, explain
+from db.connection import Address, Database
 from db.gate import Gate
 from db.imported import ImportedScene
 from db.store import SceneStore
@@ -19,6 +23,7 @@ from planner.events import Finished, Refused
 from planner.methods import recipe_named
 from planner.staging import Setting, staged
 from tests.db.test_store import fresh
+from tests.oracle.lookplangraph import reply
 
 Answering = Callable[[str, str], str]
 GRASIF: Final = {"robothow": 34, "behavior-1k": 30, "sayplan-office": 25, "our-office": 11}
@@ -49,17 +54,17 @@ class Played:
     finished: Finished
 
 
-def grasif_tasks() -> list[tuple[Task, ImportedScene]]:
-    """The tasks, with instructions in the goal's own words, and their scenes."""
-    return [pair for name, count in GRASIF.items() for pair in _worded(name, count)]
+def grasif_tasks(counts: Mapping[str, int] = GRASIF) -> list[tuple[Task, ImportedScene]]:
+    """So many tasks of each data set, with instructions in the goal's own words, and their scenes."""
+    return [pair for name, count in counts.items() for pair in _worded(name, count)]
 
 
-def babyai_tasks() -> list[tuple[Task, ImportedScene]]:
-    """The tasks with their own instructions, and their scenes."""
+def babyai_tasks(counts: Mapping[str, int] = BABYAI) -> list[tuple[Task, ImportedScene]]:
+    """So many tasks of each level with their own instructions, and their scenes."""
     return [
         (task, next(DATASETS[name].scenes(task.id.partition("/")[2])))
-        for name, count in BABYAI.items()
-        for task in [*DATASETS[name].tasks()][:count]
+        for name, count in counts.items()
+        for task in islice(DATASETS[name].tasks(), count)
     ]
 
 
@@ -93,6 +98,41 @@ def play(
     return Played(task.id, met, sum(isinstance(event, Refused) for event in events), end)
 
 
+def table(store: SceneStore, groups: Mapping[str, Sequence[tuple[Task, ImportedScene]]]) -> Iterator[str]:
+    """A row a data set: how many goals hold in the end, and what that took."""
+    yield "| method | data set | solved | decisions a task | actions a task | refused | tokens a decision |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, tasks in groups.items():
+        played = [play(store, task, scene, method="lookplangraph", oracle=reply) for task, scene in tasks]
+        steps = [one.finished.steps for one in played]
+        tokens = sum(one.finished.usage.total_tokens for one in played)
+        figures = (
+            f"{sum(one.met for one in played)} of {len(played)}",
+            f"{mean(steps):.1f}",
+            f"{mean(one.finished.actions for one in played):.1f}",
+            str(sum(one.refusals for one in played)),
+            f"{tokens / sum(steps):,.0f}",
+        )
+        yield f"| `lookplangraph` | {name} | {' | '.join(figures)} |"
+
+
+def groups() -> dict[str, list[tuple[Task, ImportedScene]]]:
+    """The tasks by data set."""
+    found: dict[str, list[tuple[Task, ImportedScene]]] = {}
+    for task, scene in (*grasif_tasks(), *babyai_tasks()):
+        found.setdefault(task.id.partition("/")[0], []).append((task, scene))
+    return found
+
+
+def main(uri: str, password: str) -> None:
+    """Print the table, from a server that is there."""
+    database = Database(Address(uri, "neo4j", password))
+    for line in table(SceneStore(database), groups()):
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+    database.close()
+
+
 def _worded(name: str, count: int) -> Iterator[tuple[Task, ImportedScene]]:
     data = DATASETS[name]
     plain = [task for task in data.tasks() if _is_plain(task.goal)]
@@ -113,3 +153,7 @@ def _is_fact(part: Condition) -> bool:
             return True
         case _:
             return False
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

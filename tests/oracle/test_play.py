@@ -1,0 +1,36 @@
+"""LookPlanGraph's prompts carry what is needed: a program that reads nothing else plays whole episodes to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import pytest
+
+from db.store import SceneStore
+from tests.oracle.lookplangraph import reply
+from tests.oracle.play import BABYAI, GRASIF, babyai_tasks, grasif_tasks, play
+
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
+
+
+FEW_GRASIF: Final = {"behavior-1k": 1, "sayplan-office": 1, "our-office": 1}
+FEW_BABYAI: Final = {"trv1": 1, "trv2": 1}
+
+
+def solved(store: SceneStore, grasif: Mapping[str, int], babyai: Mapping[str, int]) -> None:
+    tasks = [*grasif_tasks(grasif), *babyai_tasks(babyai)]
+    played = [play(store, task, scene, method="lookplangraph", oracle=reply) for task, scene in tasks]
+    assert [one.task for one in played if not one.met] == []
+    assert {one.finished.outcome for one in played} == {"done"}
+
+
+def test_a_few_tasks_are_solved_from_the_prompts_alone(store: SceneStore) -> None:
+    solved(store, FEW_GRASIF, FEW_BABYAI)
+
+
+@pytest.mark.slow
+def test_a_hundred_tasks_of_each_are_solved_from_the_prompts_alone(store: SceneStore) -> None:
+    assert sum(GRASIF.values()) == sum(BABYAI.values()) == 100
+    solved(store, GRASIF, BABYAI)
