@@ -29,29 +29,28 @@ def says(mode: str, content: str, explanation: str = "SECRET REASONS") -> str:
     return f"[Explanation]\n{explanation}\n\n[Mode]\n{mode}\n\n[Content]\n{content}"
 
 
+SCRIPT = [
+    says("QUERY", "Which rooms are the agent and the purple box in?"),
+    f"```cypher\n{WHERE}\n```",
+    "The agent is in room_1, box_1 is in room_2.",
+    says("QUERY", "What are the id, color, states and center of the door between the two rooms?"),
+    "MATCH (d:Dor) RETURN d.id",
+    f"```cypher\n{DOORS}\n```",
+    "NOT ADDRESSED",
+    "MATCH (d:Door)--(r:Place) RETURN DISTINCT d.id AS id, d.color AS color, d.states AS states, r.id AS r ORDER BY r",
+    "door_1, blue, closed and locked, at (5, 4), joins room_1 and room_2.",
+    "I think the door needs a key.",
+    says("TOOL-CALL", "traverse_room for room_1 with center [2.5, 2.5], size [6, 6], from [4, 1] to [5, 4]"),
+    "```python\nprint(traverse_room([2.5, 2.5]))\n```",
+    f"```python\n{CALL}\n```",
+    says("SOLUTION", SOLUTION),
+]
+"""The traversal of the paper's Figure 6, with one mistake of each agent."""
+
+
 @pytest.fixture(scope="module")
 def whole(store: SceneStore) -> Played:
-    """The traversal of the paper's Figure 6, with one mistake of each agent."""
-    return play(
-        store,
-        "sg2",
-        [
-            says("QUERY", "Which rooms are the agent and the purple box in?"),
-            f"```cypher\n{WHERE}\n```",
-            "The agent is in room_1, box_1 is in room_2.",
-            says("QUERY", "What are the id, color, states and center of the door between the two rooms?"),
-            "MATCH (d:Dor) RETURN d.id",
-            f"```cypher\n{DOORS}\n```",
-            "NOT ADDRESSED",
-            "MATCH (d:Door)--(r:Place) RETURN d.id AS id, d.color AS color, d.states AS states, collect(r.id) AS rooms",
-            "door_1, blue, closed and locked, at (5, 4), joins room_1 and room_2.",
-            "I think the door needs a key.",
-            says("TOOL-CALL", "traverse_room for room_1 with center [2.5, 2.5], size [6, 6], from [4, 1] to [5, 4]"),
-            "```python\nprint(traverse_room([2.5, 2.5]))\n```",
-            f"```python\n{CALL}\n```",
-            says("SOLUTION", SOLUTION),
-        ],
-    )
+    return play(store, "sg2", SCRIPT)
 
 
 def test_the_agents_are_asked_in_the_paper_s_order(whole: Played) -> None:
@@ -102,6 +101,12 @@ def test_errors_are_fed_back_to_whoever_made_them(whole: Played) -> None:
     assert "missing" in whole.last(12)
     assert whole.last(13) == "The result of the tool:\n['ball_1']"
     assert "MATCH" not in whole.said(13), "no query comes to the Task Planner"
+
+
+def test_the_same_episode_sends_the_same_bytes(store: SceneStore, whole: Played) -> None:
+    again = play(store, "sg2", SCRIPT)
+    assert again.key != whole.key
+    assert again.requests == whole.requests
 
 
 def test_three_replies_that_mean_nothing_are_a_turn_that_is_told(store: SceneStore) -> None:
