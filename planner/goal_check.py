@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from db.catalog import SceneInfo
@@ -41,9 +41,12 @@ def check_task(store: SceneStore, scene: SceneInfo, task: Task) -> GoalCheck:
 def executed(log: Sequence[Event]) -> tuple[Step, ...]:
     """The actions in a history that still hold, in the words of the data sets, which write ours without underscores."""
     held = holding(log)
-    return tuple(
-        step for event in log if event.kind == "act" and event.version in held for step in _steps(event.action)
-    )
+    return steps_of(event.action for event in log if event.kind == "act" and event.version in held)
+
+
+def steps_of(actions: Iterable[str]) -> tuple[Step, ...]:
+    """Actions in the words of the data sets; what is no action is left out."""
+    return tuple(step for action in actions for step in _steps(action))
 
 
 def missing(steps: tuple[Step, ...], goals: tuple[ActionGoal, ...]) -> tuple[ActionGoal, ...]:

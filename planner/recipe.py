@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from chat.model import Model
 from db.catalog import SceneInfo
 from db.condition import Condition
 from db.enumerations import Enumerations
 from db.store import SceneStore
+from planner.actions.pddl_deeds import Deed
 from planner.actions.pddl_planner import Planned
 from planner.method import Method
 from planner.session import Asker
@@ -25,20 +26,28 @@ Form: TypeAlias = Literal["text", "json", "lines"]
 """LookPlanGraph's sentences, its JSON document (appendix C), or a line of JSON a node and a link."""
 
 
+class Planning(Protocol):
+    """Plans for a goal from the scene as it is now, and for actions that are to be done besides."""
+
+    def __call__(self, goal: Condition, deeds: tuple[Deed, ...] = ()) -> Planned:
+        """The plan, or why there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """What a method is made from: no database, but functions that look for it.
 
-    `planning` plans for a goal from the scene as it is now; `goal` is that of a data set's task, where there is one;
+    `goal` is that of a data set's task, where there is one, and `deeds` the actions that it asks for besides;
     `occurring` is what occurs in the scene, its classes, states and relations.
     """
 
     model: Model
     vocabulary: str
     ablations: frozenset[str]
-    planning: Callable[[Condition], Planned]
+    planning: Planning
     occurring: Callable[[], Enumerations]
     goal: Condition | None = None
+    deeds: tuple[Deed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

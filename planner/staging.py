@@ -11,7 +11,8 @@ from db.condition import Condition
 from db.enumerate import Enumerator
 from db.gate import Gate
 from db.store import SceneStore
-from planner.actions.pddl_planner import Planned, Question, plan
+from planner.actions.pddl_deeds import Deed
+from planner.actions.pddl_planner import PLAN_TIMEOUT_S, Planned, Question, plan
 from planner.actions.simulator import Simulator
 from planner.actions.vocabularies import action_list
 from planner.belief import belief_of
@@ -54,6 +55,7 @@ class Setting:
     instruction: str
     name: str
     goal: Condition | None = None
+    deeds: tuple[Deed, ...] = ()
     model: Model = field(default_factory=NoModel)
     ablations: tuple[str, ...] = ()
     budget: Budget = field(default_factory=Budget)
@@ -88,9 +90,10 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
         setting.model,
         scene.vocabulary,
         frozenset(setting.ablations),
-        planning=lambda goal: _plan(setting, scene, goal),
+        planning=lambda goal, deeds=(): _plan(setting, scene, goal, deeds=deeds),
         occurring=lambda: enumerator.of(scene),
         goal=setting.goal,
+        deeds=setting.deeds,
     )
     session = Session(
         recipe.build(given),
@@ -117,7 +120,7 @@ def _simulator(setting: Setting, recipe: Recipe) -> Simulator:
     return Believing(store, belief_of(store, scene), world=world, actor=actor, fix=fix)
 
 
-def _plan(setting: Setting, scene: SceneInfo, goal: Condition) -> Planned:
+def _plan(setting: Setting, scene: SceneInfo, goal: Condition, *, deeds: tuple[Deed, ...]) -> Planned:
     seconds = setting.budget.seconds
-    question = Question(goal, scene.vocabulary) if seconds is None else Question(goal, scene.vocabulary, seconds)
+    question = Question(goal, scene.vocabulary, PLAN_TIMEOUT_S if seconds is None else seconds, deeds=deeds)
     return plan(question, seeing(setting.store.database, scene, goal))

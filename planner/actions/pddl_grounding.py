@@ -66,7 +66,7 @@ MOST_WAYS: Final = 64
 NOTHING: Final = "no_"
 """With a relation type: the fact that the agent has no such relation."""
 MOST_CHAINS: Final = 40
-"""Places where one thing may be, with all that it is in or on."""
+"""Places where one thing may be, with all that it is in or on, of which the thrifty look at no more."""
 
 Places: TypeAlias = Mapping[str, tuple[str, str] | None]
 
@@ -263,7 +263,9 @@ class Grounding:
         ways: list[tuple[dict[str, tuple[str, str] | None], Formula]] = [({}, TRUE)]
         for node in nodes:
             ways = [placed for places, guard in ways for placed in self._placed(node, places, guard)]
-        yield from ways[:MOST_CHAINS]
+        if self.scope.thrifty and len(ways) > MOST_CHAINS:
+            ways = sorted(ways, key=lambda way: not self.facts.holds_now(way[1]))[:MOST_CHAINS]
+        yield from ways
 
     def _placed(
         self, node: str, places: dict[str, tuple[str, str] | None], guard: Formula
@@ -272,6 +274,8 @@ class Grounding:
         if node in places or self.facts.graph.nodes[node].kind == "Place" or node == self.scope.agent:
             yield places, guard
             return
+        if time.monotonic() > self.scope.deadline:
+            raise OutOfTime
         options = self.facts.parents(node)
         for type_, parent in options:
             atom = (type_, parent, node) if type_ in HOLDING else (type_, node, parent)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
-from db.condition import Condition, evaluate
-from db.delta import apply
+from db.condition import And, Condition, HasState, conjuncts, evaluate
 from db.scene import SceneGraph
-from planner.actions.execution import Infeasible, simulate
+from planner.actions.execution import Infeasible
 from planner.actions.minigrid_hurdles import hindered, with_hurdles
-from planner.actions.operator import AGENT, Operator
+from planner.actions.operator import Operator
 from planner.actions.pddl import planning_problem
+from planner.actions.pddl_deeds import Deed, Situation, carried_out, deeds_done
 from planner.actions.pddl_engine import Answered, check_installed, solve
 from planner.actions.pddl_facts import Facts, Reader
 from planner.actions.pddl_formula import FALSE, TRUE, Atom, literals
@@ -28,6 +28,8 @@ from planner.actions.vocabularies import operators_of
 PLAN_TIMEOUT_S: Final = 30.0
 LONGEST: Final = 60
 """Actions of a plan in which those that are of no use are looked for, in the square of their number."""
+AT_ONCE: Final = 3
+"""Parts of a goal that are planned for together where the whole is too much."""
 NEAREST: Final = 3
 """Of the actions that bring a fact about so many are looked at first."""
 
@@ -47,33 +49,49 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of an engine: which goal, with which operators, by whom, and for how long."""
+    """What is asked of an engine: which goal, with which operators, by whom, and for how long.
+
+    `deeds` are actions that the task asks for beside the goal.
+    """
 
     goal: Condition
     vocabulary: str
     timeout_s: float = PLAN_TIMEOUT_S
+    deeds: tuple[Deed, ...] = ()
     engine: str | None = None
     search: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is looked at: a `wide` part of the scene, a `thrifty` grounding, the `nearest` actions only."""
+    """How much is looked at: a `wide` part of the scene, a `thrifty` grounding, the `nearest` actions only.
+
+    With `stepwise` the parts of the goal are brought about one after the other. `share` is of the time that is left;
+    more than `most` ground actions are not tried.
+    """
 
     wide: bool
     thrifty: bool = True
     nearest: bool = False
+    stepwise: bool = False
+    share: float = 1.0
+    most: float = float("inf")
 
 
 EFFORTS: Final = (
-    Effort(wide=False, nearest=True),
+    Effort(wide=False, nearest=True, share=0.4, most=600),
+    Effort(wide=False, nearest=True, stepwise=True, share=0.7),
     Effort(wide=True, nearest=True),
     Effort(wide=True),
     Effort(wide=True, thrifty=False),
 )
 
 
-def plan(question: Question, see: See) -> Planned:
+Found: TypeAlias = tuple[tuple[Call, ...] | None, str]
+"""A plan, or None and why there is none."""
+
+
+def plan(question: Question, see: See, *, efforts: Sequence[Effort] = EFFORTS) -> Planned:
     """A validated plan: on the part that the goal is about, then on a wider one, then with nothing left out.
 
     That there is none is said only of the part that was looked at last. Raises InputError where no engine is installed.
@@ -82,66 +100,106 @@ def plan(question: Question, see: See) -> Planned:
     began = time.monotonic()
     deadline = began + question.timeout_s
     why, nodes = "", 0
-    for effort in EFFORTS:
-        if time.monotonic() > deadline:
+    for effort in efforts:
+        left = deadline - time.monotonic()
+        if left < 0:
             why = why or f"no plan within {question.timeout_s:g} s"
             break
         part = see(effort.wide)
         nodes = len(part.nodes)
-        found, why = _attempt(question, part, effort=effort, deadline=deadline)
+        found, why = _attempt(question, part, effort=effort, deadline=deadline - (1 - effort.share) * left)
         if found is not None:
             return Planned(found, "", nodes, time.monotonic() - began)
     return Planned(None, why, nodes, time.monotonic() - began)
 
 
-def _attempt(
-    question: Question, part: SceneGraph, *, effort: Effort, deadline: float
-) -> tuple[tuple[Call, ...] | None, str]:
+def _attempt(question: Question, part: SceneGraph, *, effort: Effort, deadline: float) -> Found:
     operators, graph = _hindered(question.vocabulary, part)
-    planned_with = plain(question.vocabulary, operators) if effort.nearest else operators
     agent = min(graph.by_kind.get("Agent", ()), default=None)
     if agent is None:
         return None, "the scene has no agent"
+    situation = Situation(graph, agent, operators)
+    attempt = _by_steps if effort.stepwise else _at_once
+    found, why = attempt(question, situation, effort=effort, deadline=deadline)
+    if found is None:
+        return None, why
+    if len(found) <= LONGEST:
+        found = shortened(found, question.goal, graph, operators=operators, agent=agent)
+    return _with_deeds(question, found, situation)
+
+
+def _with_deeds(question: Question, found: tuple[Call, ...], situation: Situation) -> Found:
+    """The plan, and after it the actions that the task asks for; without these where there is first more to do."""
+    more = deeds_done(question.deeds, question.goal, situation.after(*found))
+    if more is None and not found:
+        return (
+            None,
+            f"the goal holds, but no way was found to {_worded(question.deeds)} as well, which the task asks for",
+        )
+    return found + (more or ()), ""
+
+
+def _worded(deeds: Sequence[Deed]) -> str:
+    return ", then ".join(" or ".join(deed) for deed in deeds)
+
+
+def _by_steps(question: Question, situation: Situation, *, effort: Effort, deadline: float) -> Found:
+    """A plan for a few parts of the goal, then from where it ended for a few more, which keeps what was reached."""
+    parts = sorted(conjuncts(question.goal), key=lambda part: isinstance(part, HasState))
+    plan: tuple[Call, ...] = ()
+    for number in range(0, len(parts), AT_ONCE):
+        newest = And(tuple(parts[number : number + AT_ONCE]))
+        step = replace(question, goal=And(tuple(parts[: number + AT_ONCE])))
+        found, why = _at_once(step, situation, effort=effort, deadline=deadline, about=newest)
+        if found is None:
+            return None, why
+        plan, situation = plan + found, situation.after(*found)
+    return plan, ""
+
+
+def _at_once(
+    question: Question, situation: Situation, *, effort: Effort, deadline: float, about: Condition | None = None
+) -> Found:
+    """A plan for the whole goal, which moves at first only what `about` speaks of (None: the goal)."""
+    graph, agent = situation.graph, situation.agent
     if evaluate(question.goal, graph, {}):
         return (), ""
+    operators = plain(question.vocabulary, situation.operators) if effort.nearest else situation.operators
+    wanted = _wanted(question.goal, question.vocabulary, graph)
+    movable = None
+    if effort.nearest and question.vocabulary != "babyai":  # keys and hurdles are in no goal
+        asked = _wanted(about or question.goal, question.vocabulary, graph)
+        movable = frozenset(node for atom in asked for node in atom[1:]) | _fillers(graph, asked)
     facts = Facts(graph, question.vocabulary)
-    wanted = _wanted(question, graph)
-    named = frozenset(node for atom in wanted for node in atom[1:]) if effort.nearest else None
-    movable = None if question.vocabulary == "babyai" or named is None else named | _fillers(graph, wanted)
     scope = Scope(agent, wanted, _spares(graph), thrifty=effort.thrifty, movable=movable, deadline=deadline)
     try:
-        actions = Grounding(facts, lean(planned_with, question.goal), scope).actions()
+        actions = Grounding(facts, lean(operators, question.goal), scope).actions()
     except OutOfTime:
         return None, f"no plan within {question.timeout_s:g} s: there are too many ways to act"
     goal = Reader(facts).read(question.goal, {})
     if goal in (TRUE, FALSE):
         return None, "no action brings about what the goal asks for"
     chosen = nearest(actions, goal, facts.now, calls=NEAREST) if effort.nearest else useful(actions, goal)
+    if len(chosen) > effort.most:
+        return None, "there are too many ways to act at once"
+    left = max(1.0, deadline - time.monotonic())
     problem = planning_problem(chosen, goal, facts.now)
-    answered = solve(
-        problem, timeout_s=max(1.0, deadline - time.monotonic()), engine=question.engine, search=question.search
+    return _validated(
+        solve(problem, timeout_s=left, engine=question.engine, search=question.search), question.goal, situation
     )
-    return _validated(answered, question.goal, graph, operators=operators, agent=agent)
 
 
-def _validated(
-    answered: Answered, goal: Condition, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str
-) -> tuple[tuple[Call, ...] | None, str]:
+def _validated(answered: Answered, goal: Condition, situation: Situation) -> Found:
     """The plan, where the operators themselves say that it can be carried out and reaches the goal."""
     if answered.answer != "solved":
         proven = answered.answer == "unsolvable"
         return None, "there is no plan" if proven else "the engine found no plan in its time"
-    end = graph
     try:
-        for call in answered.plan:
-            end = carried_out(call, end, operators=operators, agent=agent)
+        end = situation.after(*answered.plan)
     except Infeasible as refusal:
         return None, f"the plan does not work: {refusal}"
-    if not evaluate(goal, end, {}):
-        return None, "the plan does not reach the goal"
-    if len(answered.plan) > LONGEST:
-        return answered.plan, ""
-    return shortened(answered.plan, goal, graph, operators=operators, agent=agent), ""
+    reached = evaluate(goal, end.graph, {})
+    return (answered.plan, "") if reached else (None, "the plan does not reach the goal")
 
 
 def shortened(
@@ -176,24 +234,16 @@ def _without(
     return kept, graph
 
 
-def carried_out(call: Call, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str) -> SceneGraph:
-    """The graph after an action. Raises Infeasible."""
-    operator = operators[call.name]
-    names = (parameter.name for parameter in operator.parameters)
-    arguments = {AGENT: agent, **dict(zip(names, call.arguments, strict=True))}
-    return apply(graph, simulate(operator, graph, arguments, action=str(call)))
-
-
 def _hindered(vocabulary: str, part: SceneGraph) -> tuple[Mapping[str, Operator], SceneGraph]:
     if vocabulary == "babyai":
         return hindered(), with_hurdles(part)
     return operators_of(vocabulary), part
 
 
-def _wanted(question: Question, graph: SceneGraph) -> frozenset[Atom]:
+def _wanted(goal: Condition, vocabulary: str, graph: SceneGraph) -> frozenset[Atom]:
     """The facts that the goal depends on."""
-    everything = Facts(graph, question.vocabulary, anything=True)
-    return frozenset(literal.atom for literal in literals(Reader(everything).read(question.goal, {})))
+    everything = Facts(graph, vocabulary, anything=True)
+    return frozenset(literal.atom for literal in literals(Reader(everything).read(goal, {})))
 
 
 def _fillers(graph: SceneGraph, wanted: frozenset[Atom]) -> frozenset[str]:

@@ -57,7 +57,7 @@ class GoalThenPlan:
         if goal is None:
             goal, usage = self._stated(memory)
             return Think(GOAL + json.dumps(condition_document(goal), ensure_ascii=False)), usage
-        self._symbolic = self._symbolic or Symbolic(lambda: self._planning(goal))
+        self._symbolic = self._symbolic or Symbolic(lambda _: self._planning(goal))
         return self._symbolic.decide(memory)
 
     def _stated(self, memory: Memory) -> tuple[Condition, Usage]:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Final
 
 from chat.model import Usage
+from planner.actions.pddl_deeds import Deed
 from planner.actions.pddl_planner import Planned
 from planner.actions.text import Call
+from planner.goal_check import missing, steps_of
 from planner.method import Act, Decision, Done, GiveUp, Memory
 
 MOST_PLANS: Final = 5
@@ -15,27 +17,28 @@ MOST_PLANS: Final = 5
 
 
 class Symbolic:
-    """Decides by `planning`, which gives a plan from the scene as it is now."""
+    """Decides by `planning`, which gives a plan from the scene as it is now, and for what is left of `deeds`."""
 
-    def __init__(self, planning: Callable[[], Planned]) -> None:
-        self._planning = planning
+    def __init__(self, planning: Callable[[tuple[Deed, ...]], Planned], deeds: tuple[Deed, ...] = ()) -> None:
+        self._planning, self._deeds = planning, deeds
         self._ahead: list[Call] = []
         self._plans = 0
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """The next action of the plan; a new plan at first, after a refusal, and at the end, to make sure."""
         if (memory.turns and memory.turns[-1].refused) or not self._ahead:
-            ended = self._plan_anew()
+            ended = self._plan_anew(memory)
             if ended is not None:
                 return ended, Usage()
         call = self._ahead.pop(0)
         return Act(str(call), f"plan {self._plans}, {len(self._ahead)} to come"), Usage()
 
-    def _plan_anew(self) -> Done | GiveUp | None:
+    def _plan_anew(self, memory: Memory) -> Done | GiveUp | None:
         if self._plans == MOST_PLANS:
             return GiveUp(f"{MOST_PLANS} plans did not lead to the goal")
         self._plans += 1
-        planned = self._planning()
+        done = steps_of(action for turn in memory.turns for action in turn.done)
+        planned = self._planning(missing(done, self._deeds))
         if planned.plan is None:
             return GiveUp(planned.why)
         self._ahead = [*planned.plan]

@@ -20,7 +20,7 @@ from planner.recipe import Ablation, Given, Recipe
 
 def _symbolic(given: Given) -> Method:
     goal = given.goal or ALWAYS
-    return Symbolic(lambda: given.planning(goal))
+    return Symbolic(lambda deeds: given.planning(goal, deeds), given.deeds)
 
 
 GRAPH_METHODS: Final[Mapping[str, Recipe]] = {

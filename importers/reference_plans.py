@@ -1,0 +1,41 @@
+"""Reference plans: for each task of the GraSIF form the shortest plan that is known to reach its goal, as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from typing import Final
+
+from scenecypher.errors import InputError
+
+DATA_SETS: Final = ("behavior-1k", "robothow", "sayplan-office", "our-office", "homes")
+"""The data sets whose tasks have reference plans."""
+FILE: Final = files("importers") / "data" / "reference_plans.jsonl"
+"""A line a task: its id and its actions. It is made by `python -m planner.reference`, which finds the plans."""
+
+
+def reference_plans() -> Mapping[str, tuple[str, ...]]:
+    """The actions of each plan, by the task's id, such as ``behavior-1k/raking_leaves``."""
+    return dict(_read(FILE.read_text(encoding="utf-8").splitlines()))
+
+
+def reference_plan(task_id: str) -> tuple[str, ...]:
+    """The actions for one task. Raises InputError where no plan is known."""
+    plans = reference_plans()
+    if task_id not in plans:
+        msg = f"no reference plan is known for {task_id[:60]!r}: `scenecypher tasks list` shows which tasks there are"
+        raise InputError(msg)
+    return plans[task_id]
+
+
+def as_lines(plans: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """The plans as the file has them."""
+    for task_id, actions in plans.items():
+        yield json.dumps({"task": task_id, "plan": actions}, ensure_ascii=False) + "\n"
+
+
+def _read(lines: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for line in lines:
+        row = json.loads(line)
+        yield row["task"], tuple(row["plan"])

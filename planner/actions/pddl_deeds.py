@@ -1,0 +1,87 @@
+"""Actions that a task asks for beside its goal: they are done where the goal holds already, and leave it so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final, TypeAlias
+
+from db.condition import Condition, evaluate
+from db.delta import apply
+from db.scene import SceneGraph
+from planner.actions.execution import Infeasible, simulate
+from planner.actions.operator import AGENT, Operator
+from planner.actions.text import Call
+
+Deed: TypeAlias = tuple[str, ...]
+"""Alternatives, in the words of the data sets, which write our actions without underscores: one must be done."""
+
+DEEPEST: Final = 4
+"""How many actions in a row a rule puts before one that is not possible yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A scene, or a part of it, as it is at some time, who acts there, and with which operators."""
+
+    graph: SceneGraph
+    agent: str
+    operators: Mapping[str, Operator]
+
+    def after(self, *plan: Call) -> Situation:
+        """When the plan is carried out. Raises Infeasible."""
+        graph = self.graph
+        for call in plan:
+            graph = carried_out(call, graph, operators=self.operators, agent=self.agent)
+        return replace(self, graph=graph)
+
+
+def carried_out(call: Call, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str) -> SceneGraph:
+    """The graph after an action. Raises Infeasible."""
+    operator = operators[call.name]
+    names = (parameter.name for parameter in operator.parameters)
+    arguments = {AGENT: agent, **dict(zip(names, call.arguments, strict=True))}
+    return apply(graph, simulate(operator, graph, arguments, action=str(call)))
+
+
+def deeds_done(deeds: Sequence[Deed], goal: Condition, situation: Situation) -> tuple[Call, ...] | None:
+    """Actions that do each of the deeds in order and leave the goal true; None where no few do."""
+    plan: tuple[Call, ...] = ()
+    for deed in deeds:
+        found = [steps for steps in _ways(deed, situation) if evaluate(goal, situation.after(*steps).graph, {})]
+        if not found:
+            return None
+        best = min(found, key=lambda steps: (len(steps), tuple(map(str, steps))))
+        plan, situation = plan + best, situation.after(*best)
+    return plan
+
+
+def _ways(deed: Deed, situation: Situation) -> Iterator[tuple[Call, ...]]:
+    """The ways to do one, with anything, each with what has to be done first by rule."""
+    nodes = sorted({*situation.graph.nodes} - {situation.agent})
+    for operator in situation.operators.values():
+        if operator.name.replace("_", "") in deed:
+            for arguments in product(nodes, repeat=len(operator.parameters)):
+                steps = _by_rule(Call(operator.name, arguments), situation, DEEPEST)
+                if steps is not None:
+                    yield steps
+
+
+def _by_rule(call: Call, situation: Situation, depth: int) -> tuple[Call, ...] | None:
+    """The action with what its refusals say is to be done first; None where they say nothing, or too much."""
+    steps: tuple[Call, ...] = ()
+    for _ in range(DEEPEST):
+        try:
+            situation.after(call)
+        except Infeasible as refusal:
+            remedy = refusal.unmet[0].remedy
+            if depth == 0 or remedy is None or any(part.requirement.repair is None for part in refusal.unmet):
+                return None
+            first = _by_rule(remedy, situation, depth - 1)
+            if first is None:
+                return None
+            steps, situation = steps + first, situation.after(*first)
+        else:
+            return (*steps, call)
+    return None

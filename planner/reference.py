@@ -1,0 +1,113 @@
+"""Reference plans, found and replayed: `python -m planner.reference` finds them anew, in about an hour.
+
+A task that has a shorter plan already keeps it. `--only DATASET` looks at one data set, `--workers N` plans for N tasks
+at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from db.condition import evaluate
+from db.imported import ImportedScene
+from db.scene import SceneGraph
+from importers.datasets import DATASETS, dataset
+from importers.reference_plans import DATA_SETS, FILE, as_lines, reference_plan, reference_plans
+from importers.task import Task
+from planner.actions.pddl_deeds import carried_out
+from planner.actions.pddl_part import part_of
+from planner.actions.pddl_planner import EFFORTS, Planned, Question, plan
+from planner.actions.text import Call, parse
+from planner.actions.vocabularies import operators_of
+from scenecypher.errors import InputError
+
+FIRST_S: Final = 60.0
+"""For a first plan."""
+SECOND_S: Final = 12.0
+"""For a second one."""
+SECOND: Final = "astar(ff())"
+"""A* by the heuristic FF, which sometimes says too much: what it finds first is as a rule, not always, the shortest."""
+SHORT: Final = 2
+"""A plan of so few actions that an engine finds and that has no needless one is left as it is."""
+
+
+def goal_graph(task: Task, scene: ImportedScene) -> SceneGraph:
+    """The end of the task's reference plan in its scene: the goal graph with which LookPlanGraph's APP compares.
+
+    Raises InputError where no plan is known, and where it does not lead to the goal in this scene.
+    """
+    end = end_of(reference_plan(task.id), scene.graph, scene.vocabulary)
+    if not evaluate(task.goal, end, {}):
+        msg = f"the reference plan of {task.id} does not reach its goal in {scene.name}: import the task's own scene"
+        raise InputError(msg)
+    return end
+
+
+def end_of(actions: Iterable[str], graph: SceneGraph, vocabulary: str) -> SceneGraph:
+    """The graph after the actions, done by its first agent. Raises Infeasible at the first that is not possible."""
+    operators = operators_of(vocabulary)
+    agent = min(graph.by_kind["Agent"])
+    for text in actions:
+        graph = carried_out(parse(text), graph, operators=operators, agent=agent)
+    return graph
+
+
+def found(task_id: str) -> tuple[str, tuple[str, ...]]:
+    """The shortest plan that the engine finds for a task; none at all is an empty one."""
+    name, _, within = task_id.partition("/")
+    task, scene = next(dataset(name).tasks(within)), next(dataset(name).scenes(within))
+    plans = [each.plan for each in _attempts(task, scene) if each.plan is not None]
+    best: tuple[Call, ...] = min(plans, key=len, default=())
+    return task_id, tuple(map(str, best))
+
+
+def _attempts(task: Task, scene: ImportedScene) -> Iterator[Planned]:
+    see = partial(_part, scene.graph, task)
+    question = Question(task.goal, scene.vocabulary, timeout_s=FIRST_S)
+    first = plan(question, see)
+    yield first
+    if first.plan is None or len(first.plan) <= SHORT:
+        return
+    yield plan(replace(question, search=SECOND, timeout_s=SECOND_S), see, efforts=EFFORTS[:1])
+
+
+def _part(graph: SceneGraph, task: Task, wide: bool) -> SceneGraph:  # noqa: FBT001 - what a See takes
+    return part_of(graph, task.goal, wide=wide)
+
+
+def _better(old: Mapping[str, tuple[str, ...]], new: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Of two plans for a task the shorter one; in the order of the data sets."""
+    best: dict[str, tuple[str, ...]] = {}
+    for task in (task for name in DATA_SETS for task in DATASETS[name].tasks()):
+        plans = [plans[task.id] for plans in (old, new) if plans.get(task.id)]
+        if plans:
+            best[task.id] = min(plans, key=len)
+    return best
+
+
+def main() -> None:
+    """Find the plans and write the file."""
+    parser = argparse.ArgumentParser(prog="python -m planner.reference", description="Find the reference plans.")
+    parser.add_argument("--only", choices=DATA_SETS, action="append", help="one data set; else all")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="tasks at once")
+    arguments = parser.parse_args()
+    ids = [task.id for name in arguments.only or DATA_SETS for task in DATASETS[name].tasks()]
+    with ProcessPoolExecutor(arguments.workers) as pool:
+        plans: dict[str, tuple[str, ...]] = {}
+        for task_id, actions in pool.map(found, ids):
+            plans[task_id] = actions
+            sys.stderr.write(f"{task_id}: {len(actions) or 'no plan'}\n")
+    path = Path(str(FILE))
+    old = reference_plans() if path.exists() else {}
+    path.write_text("".join(as_lines(_better(old, plans))), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
