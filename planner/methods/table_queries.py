@@ -18,6 +18,7 @@ leaves out under a switch it reads from `given.ablations`; `ablations={"single-c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from planner import traversal
@@ -38,8 +39,12 @@ from planner.recipe import Ablation, Access, Given, Recipe
 from retriever.graph_api import SETS
 from retriever.retriever import Options, Retriever
 
-STATIC: Final = {STEPWISE: Ablation("ours: a refused action is told, and the solution may be given anew")}
-"""The papers' static setting gives a whole solution, executed as it stands (SG2, "Experimental Settings")."""
+static: Final = partial(
+    Recipe,
+    fix=False,
+    ablations={STEPWISE: Ablation("ours: a refused action is told, and the solution may be given anew")},
+)
+"""The papers' static setting: a whole solution, executed as it stands (SG2, "Experimental Settings")."""
 
 
 def verifying_retriever(access: Access) -> Retriever:
@@ -89,90 +94,70 @@ def _prompting(name: str) -> Callable[[Given], Method]:
 REASONING: Final = {traversal.NAME: reasoning(traversal.NAME)}
 
 QUERY_METHODS: Final[Mapping[str, Recipe]] = {
-    "sg2": Recipe(
+    "sg2": static(
         _sg2,
         "a Task Planner that sees the schema queries a Retriever and has a Tool Caller call tools",
         paper='SG2, "Method", tables 4 to 7',
         tools={TOOL_CALLER: tool_caller},
         asker=verifying_retriever,
-        fix=False,
-        ablations=STATIC,
     ),
-    "sg2-limit": Recipe(
+    "sg2-limit": static(
         _sg2,
         "the same with a Retriever that has two calls on the graph and writes no queries",
         paper='SG2, "SG2 v.s. ReAct"',
         tools={TOOL_CALLER: tool_caller},
         asker=limited_retriever,
-        fix=False,
-        ablations=STATIC,
     ),
-    "sg-rwr": Recipe(
+    "sg-rwr": static(
         _sg_rwr(),
         "a Reasoner that sees the schema queries a Retriever and writes code over tools; both mend their code",
         paper="SG-RwR, 2.2 to 2.5, tables 4 and 5",
         tools={PYTHON: python},
         asker=summing_retriever,
-        fix=False,
-        ablations=STATIC,
     ),
-    "sg-rwr-fs": Recipe(
+    "sg-rwr-fs": static(
         _sg_rwr("fs"),
         "the same with worked tasks in the Reasoner's prompt",
         paper='SG-RwR, "Few-shot SG-RwR"',
         tools={PYTHON: python},
         asker=summing_retriever,
-        fix=False,
-        ablations=STATIC,
     ),
-    "sg-rwr-alg": Recipe(
+    "sg-rwr-alg": static(
         _sg_rwr("alg"),
         "the same with worked tasks and the method in words",
         paper='SG-RwR, "Few-shot SG-RwR"',
         tools={PYTHON: python},
         asker=summing_retriever,
-        fix=False,
-        ablations=STATIC,
     ),
-    "single-coder": Recipe(
+    "single-coder": static(
         _single_coder,
         "one program for the whole task, which queries the graph and calls tools",
         paper="SG-RwR, 4.2",
         tools={PROGRAM: program},
-        fix=False,
-        ablations=STATIC,
     ),
-    "rwr-text": Recipe(
+    "rwr-text": static(
         _sg_rwr(code=False),
         "SG-RwR without code: the Retriever reads the whole graph, a translator writes the plan as actions",
         paper="SG-RwR, 4.2",
         asker=reading_retriever,
-        fix=False,
-        ablations=STATIC,
     ),
-    "react-sg2": Recipe(
+    "react-sg2": static(
         _react("react-sg2", tools=True),
         "thought, call, observation; expands nodes of the graph, and has SG2's tools",
         paper='SG2, "Baselines"',
         tools={**PAPER_SETS["react-sg2"], **REASONING},
-        fix=False,
-        ablations=STATIC,
     ),
-    "react-limit": Recipe(
+    "react-limit": static(
         _react("react-limit", tools=True),
         "the same with neighbors and attributes as calls of their own",
         paper='SG2, "SG2 v.s. ReAct"',
         tools={**PAPER_SETS["react-limit"], **REASONING},
-        fix=False,
-        ablations=STATIC,
     ),
-    "react-rwr": Recipe(
+    "react-rwr": static(
         _react("react-rwr", tools=False),
         "thought, call, observation; four calls on the graph, and no tools",
         paper="SG-RwR, appendix G.1",
         tools=PAPER_SETS["react-rwr"],
-        fix=False,
-        ablations=STATIC,
     ),
     "react-alfworld": Recipe(
         lambda given: ReactAlfworld(given.model, given.vocabulary, lambda: given.occurring().places),
@@ -184,14 +169,12 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         fix=False,
     ),
     **{
-        name: Recipe(
+        name: static(
             _prompting(name),
             words,
             paper='SG-RwR, "Baselines"; SG2, "Baselines"',
             extent="full",
             form="lines",
-            fix=False,
-            ablations=STATIC,
         )
         for name, words in (
             ("zero-shot", "the whole graph as text, and the solution at once"),
