@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any, Final, TypeAlias
 
+from chat.model import Model
 from importers.babyai import episode
 from planner.actions.minigrid import Executor
 from planner.actions.text import parse
-from planner.perception.grid_view import View, joined, observations, view_of
+from planner.perception.grid_view import Pose, View, joined, observations, picture_of, view_of, visible_cells
+from planner.perception.grid_vision import read_view
 from planner.perception.observation import Observation
 from scenecypher.errors import UnknownReference
 
@@ -17,6 +19,16 @@ DIRECTIONS: Final = 4
 
 Eyes: TypeAlias = Callable[[Any, Mapping[str, Any]], View]
 """What is in view of a MiniGrid environment, whose objects are known by their ids."""
+
+
+def pictured(model: Model) -> Eyes:
+    """Eyes that look at rendered pictures of the view, read by a model; they know no ids."""
+
+    def look(env: Any, _things: Mapping[str, Any]) -> View:
+        view, _usage = read_view(model, picture_of(env), pose=Pose.of(env), visible=visible_cells(env))
+        return view
+
+    return look
 
 
 class MiniGridEnvironment:

@@ -19,7 +19,7 @@ from planner.belief import belief_name, belief_scene
 from planner.believing import Believing
 from planner.environment import Disagreed, Environment
 from planner.human import HumanEnvironment
-from planner.minigrid_world import MiniGridEnvironment
+from planner.minigrid_world import MiniGridEnvironment, pictured
 from planner.perception.naming import knowing
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
 from tests.pictures import table
@@ -78,6 +78,15 @@ def test_a_look_in_minigrid_shows_the_room(store: SceneStore) -> None:
     }
     with pytest.raises(UnknownReference, match="no 'room_9'"):
         world.observe("room_9", step=1)
+
+
+def test_pictures_show_the_same_room() -> None:
+    here = episode("trv1", 7).scene.graph.targets("agent", "INSIDE")[0]
+    with ScriptedModel(GridReader()) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
+        seen = MiniGridEnvironment("trv1", 7, eyes=pictured(model)).observe(here, step=1)
+    truth = MiniGridEnvironment("trv1", 7).observe(here, step=1)
+    assert {(it.name, it.position) for it in seen.sightings} == {(it.name, it.position) for it in truth.sightings}
+    assert {it.id for it in seen.sightings} == {None}
 
 
 class Person:
