@@ -1,55 +1,120 @@
-"""A whole question without the time of its model, beside the bare driver and beside neo4j-graphrag's own retriever."""
+"""A whole question without its model's time, one and eight at once, beside the bare driver and neo4j-graphrag's own."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Final
 
-from neo4j import ManagedTransaction
+from neo4j import ManagedTransaction, Transaction
 
-from benchmarks.frame import Row, compare
+from benchmarks.frame import Call, Row, compare, median_ms
 from benchmarks.reading import WHERE
 from benchmarks.writing import TIMEOUT_S, scene
 from chat.scripted import Scripted, ScriptedReply
+from db.catalog import SceneInfo
 from db.connection import Database
 from db.enumerate import Enumerator
-from db.gate import Gate, Limits
+from db.gate import Gate, Limits, SceneRef
 from db.gate.scope import SCENE_PARAMETER, scope
-from db.schema import vocabulary_of
+from db.schema import Vocabulary, vocabulary_of
 from db.store import SceneStore
 from retriever.retriever import Retriever
 from retriever.schema_text import schema_text
 
-QUESTION = "Which room is cup_1 in?"
+QUESTION: Final = "Which room is cup_1 in?"
+ASKERS: Final = 8
+EACH: Final = 10
+LONG: Final = """
+MATCH (p:Place) OPTIONAL MATCH (o:Object)-[:INSIDE|ON*1..3]->(p) WHERE 'clean' IN o.states AND o.name STARTS WITH 'cup'
+WITH p, collect(DISTINCT o.name) AS names, count(DISTINCT o.class) AS classes ORDER BY classes DESC LIMIT 5
+CALL (p) { MATCH (a:Asset)-[:INSIDE]->(p) WHERE NOT EXISTS { (:Object)-[:ON]->(a) } RETURN count(a) AS bare }
+RETURN p.name AS room, names[0..5] AS some, classes, bare, [(x:Object)-[:CLOSE]->(y:Asset) WHERE (y)-[:INSIDE]->(p) |
+x.name] AS near, CASE WHEN bare > 3 THEN 'many' ELSE 'few' END AS words
+"""
+
+
+def gate(database: Database) -> Iterator[Row]:
+    """What the gate's own Python takes: a shape seen before without the server, and reading a new one; in ms."""
+    with scene(SceneStore(database)) as info:
+        opened, vocabulary, ref = Gate(database), vocabulary_of(info.declared), SceneRef(info.key, info.name)
+        opened.run(WHERE, ref, vocabulary)
+        seen = median_ms(lambda: opened.check(WHERE, ref, vocabulary), rounds=1_000)
+        explained = _explained(database, ref, vocabulary)
+    new = median_ms(lambda: scope(LONG, vocabulary, Limits()))
+    yield Row("gate: a shape seen before, Python alone (1 ms)", seen, 1.0, 1.0)
+    yield Row("gate: lexing and binding a long new text (5 ms)", new, 5.0, 1.0)
+    yield Row("gate: EXPLAINs for twenty texts of one shape (1)", explained, 1.0, 1.0, "plans")
 
 
 def asking(database: Database) -> Iterator[Row]:
     """A question asked before, its model a script, beside the same scoped text in `session.execute_read`."""
     with scene(SceneStore(database)) as info:
-        model, enumerator = Scripted([ScriptedReply((), WHERE)]), Enumerator(database)
-        retriever = Retriever(model, Gate(database), enumerator)
-        scoped = scope(WHERE, vocabulary_of(info.declared), Limits())
-        text: Any = scoped.text
-        parameters: dict[str, Any] = {**scoped.strings, SCENE_PARAMETER: info.key}
-
-        def ours() -> object:
-            return retriever.ask(QUESTION, info)
-
-        def bare() -> object:
-            def work(tx: ManagedTransaction) -> list[Any]:
-                return tx.run(text, parameters).values()
-
-            return database.read(work, timeout_s=TIMEOUT_S)
-
-        yield compare("ask: a question seen before (bare driver, same scoped text)", ours, reference=bare, limit=2.0)
+        ours, bare = _ours_and_bare(database, info)
+        yield compare("ask: a question seen before (bare driver, same scoped text)", ours, reference=bare, limit=1.5)
         if find_spec("neo4j_graphrag") is None:
             print("neo4j-graphrag is not installed: pip install 'scenecypher[graphrag]'", file=sys.stderr)
             return
-        shown = schema_text(enumerator.of(info), vocabulary=info.vocabulary)
+        shown = schema_text(Enumerator(database).of(info), vocabulary=info.vocabulary)
         written = WHERE.replace("{name:", f"{{scene: '{info.key}', name:")
         yield _beside_graphrag(database, ours, schema=shown, written=written)
+
+
+def askers(database: Database) -> Iterator[Row]:
+    """Eight threads that ask, beside eight on the bare driver, in turn; time a query, so at most 1 / 0.8."""
+    with scene(SceneStore(database)) as info:
+        ours, bare = _ours_and_bare(database, info)
+        with ThreadPoolExecutor(ASKERS) as pool:
+
+            def crowd(call: Call) -> Call:
+                return lambda: [*pool.map(lambda _: call(), range(ASKERS * EACH))]
+
+            what = f"ask: {ASKERS} at a time (bare driver, {ASKERS} at a time)"
+            row = compare(what, crowd(ours), reference=crowd(bare), limit=1 / 0.8, pairs=10, warm_up=5)
+    yield row
+
+
+def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
+    """A question through a whole retriever, and its query as the gate sends it, on the bare driver."""
+    model = Scripted([ScriptedReply((), WHERE)])
+    retriever = Retriever(model, Gate(database), Enumerator(database))
+    scoped = scope(WHERE, vocabulary_of(info.declared), Limits())
+    text: Any = scoped.text
+    parameters: dict[str, Any] = {**scoped.strings, SCENE_PARAMETER: info.key}
+
+    def bare() -> object:
+        def work(tx: ManagedTransaction) -> list[Any]:
+            return tx.run(text, parameters).values()
+
+        return database.read(work, timeout_s=TIMEOUT_S)
+
+    return lambda: retriever.ask(QUESTION, info), bare
+
+
+def _explained(database: Database, ref: SceneRef, vocabulary: Vocabulary) -> float:
+    """How many plans the server is asked for while twenty texts run that differ in a string alone."""
+    counting = Counting(database.address)
+    with counting:
+        opened = Gate(counting)
+        for number in range(20):
+            opened.run(WHERE.replace("cup_1", f"cup_{number}"), ref, vocabulary)
+    return float(counting.transactions - 20)
+
+
+class Counting(Database):
+    """The same database; each transaction of a gate is counted: one a query, and one a plan."""
+
+    transactions = 0
+
+    @contextmanager
+    def begin(self, *, timeout_s: float, mark: str) -> Iterator[Transaction]:
+        """As it is, and counted."""
+        self.transactions += 1
+        with super().begin(timeout_s=timeout_s, mark=mark) as tx:
+            yield tx
 
 
 def _beside_graphrag(database: Database, ours: Any, *, schema: str, written: str) -> Row:

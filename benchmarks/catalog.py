@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import acting, asking, duel, planning, reading, scale, spent, writing
+from benchmarks import acting, asking, duel, flat, planning, reading, scale, spent, writing
 from benchmarks.frame import Row
 from db.connection import Database
 
@@ -22,10 +22,13 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "queries": reading.queries,
     "lookups": reading.lookups,
     "schema": reading.schema,
+    "gate": asking.gate,
     "asking": asking.asking,
+    "askers": asking.askers,
     "sessions": planning.sessions,
     "prompts": planning.prompts,
     "homes": scale.homes,
     "million": scale.million,
+    "flat": flat.flat,
 }
 """Each function makes scenes of its own and deletes them; its docstring's first line says what it compares."""

@@ -18,13 +18,16 @@ from db.store import SceneStore
 from scenecypher.settings import Settings
 
 THINGS_A_ROOM: Final = 1_000
+ROBOTS: Final = 10
 STATES, AFFORDANCES = ("clean",), ("grabbable", "movable")
 
 
 def crowd(nodes: int) -> SceneGraph:
-    """One room for each thousand things or part of it, and a `cup_1` in the first; a relation for each thing."""
+    """One room for each thousand things or part of it, with a `cup_1` and ten robots; a relation for each thing."""
     rooms = -(-nodes // (THINGS_A_ROOM + 1))
-    return SceneGraph.of(_members(nodes, rooms), _relations(nodes, rooms))
+    robots = [Node(f"robot_{number}", "Agent", f"robot_{number}", "robot") for number in range(ROBOTS)]
+    homes = [Relation(robot.id, "INSIDE", "room_0") for robot in robots]
+    return SceneGraph.of([*_members(nodes, rooms), *robots], [*_relations(nodes, rooms), *homes])
 
 
 def main() -> None:

@@ -40,7 +40,7 @@ def queries(database: Database) -> Iterator[Row]:
 
         what = "query: a text seen before (bare driver, same scoped text)"
         yield compare(
-            what, lambda: gate.run(WHERE, SceneRef(info.key, info.name), vocabulary), reference=bare, limit=2.0
+            what, lambda: gate.run(WHERE, SceneRef(info.key, info.name), vocabulary), reference=bare, limit=1.5
         )
 
 

@@ -62,7 +62,7 @@ def million(database: Database) -> Iterator[Row]:
     store = SceneStore(database)
     name = f"bench/{uuid4().hex}"
     with scene(store, crowd(THOUSAND)) as small:
-        took = _imported_elsewhere(database.address, name)
+        took = imported_elsewhere(database.address, name)
         print(f"imported in {took['seconds']:,.0f} s", file=sys.stderr)
         info = store.find(name)
         few, many = lookup_ms(database, small), lookup_ms(database, info)
@@ -79,7 +79,8 @@ def million(database: Database) -> Iterator[Row]:
     publish.drop(database, info.key)
 
 
-def _imported_elsewhere(address: Address, name: str) -> Mapping[str, Any]:
+def imported_elsewhere(address: Address, name: str, *, nodes: int = MILLION) -> Mapping[str, Any]:
+    """Import a crowd in a process of its own; what `benchmarks.crowd` prints of it."""
     environment = {
         **os.environ,
         "NEO4J_URI": address.uri,
@@ -87,7 +88,7 @@ def _imported_elsewhere(address: Address, name: str) -> Mapping[str, Any]:
         "NEO4J_PASSWORD": address.password,
         "NEO4J_DATABASE": address.database,
     }
-    command = [sys.executable, "-m", "benchmarks.crowd", name, str(MILLION)]
+    command = [sys.executable, "-m", "benchmarks.crowd", name, str(nodes)]
     done = subprocess.run(  # noqa: S603 - our own module
         command, env=environment, check=True, stdout=subprocess.PIPE, text=True, timeout=CHILD_TIMEOUT_S
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 from db.enumerations import Enumerations, literal
@@ -40,13 +41,39 @@ def schema_text(
         raise InputError(f"a schema text needs at least {LEAST_TOKENS} tokens, not {budget_tokens}; raise its budget")
     if form not in FORMS:
         raise InputError(f"no schema text has the form {form!r}; choose one of {', '.join(FORMS)}")
-    render = FORMS[form]
+    longest = budget_tokens * CHARACTERS_A_TOKEN
+    whole = _whole(_Same(enumerations), vocabulary, form, names=names)
+    if len(whole) <= longest:
+        return whole
 
     def text(shown: Enumerations) -> str:
-        told = outline(shown, enumerations, vocabulary=vocabulary)
-        return render(told if names else replace(told, examples=(), agents=()))
+        return _text(shown, enumerations, vocabulary=vocabulary, form=form, names=names)
 
-    return fitting(enumerations, question, render=text, longest=budget_tokens * CHARACTERS_A_TOKEN)
+    return fitting(enumerations, question, render=text, longest=longest)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """Enumerations by identity: to compare them by their values takes longer than to write the text."""
+
+    of: Enumerations
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.of is other.of
+
+    def __hash__(self) -> int:
+        return id(self.of)
+
+
+@lru_cache(maxsize=32)
+def _whole(same: _Same, vocabulary: str, form: Form, *, names: bool) -> str:
+    """The text of everything, which depends on no question; an Enumerator gives the same value for a version."""
+    return _text(same.of, same.of, vocabulary=vocabulary, form=form, names=names)
+
+
+def _text(shown: Enumerations, whole: Enumerations, *, vocabulary: str, form: Form, names: bool) -> str:
+    told = outline(shown, whole, vocabulary=vocabulary)
+    return FORMS[form](told if names else replace(told, examples=(), agents=()))
 
 
 def compact(of: Outline) -> str:

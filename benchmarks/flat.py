@@ -1,0 +1,46 @@
+"""Lookups of the same ten rows among a thousand nodes and among a million, in the database and in one scene."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+from uuid import uuid4
+
+from benchmarks.crowd import ROBOTS, crowd
+from benchmarks.frame import Row, median_ms
+from benchmarks.scale import MILLION, THOUSAND, imported_elsewhere
+from benchmarks.writing import scene
+from db import publish
+from db.catalog import SceneInfo
+from db.connection import Database
+from db.gate import Gate, SceneRef
+from db.schema import vocabulary_of
+from db.store import SceneStore
+
+NAMES: Final = ", ".join(f"'robot_{number}'" for number in range(ROBOTS))
+LOOKUPS: Final[Mapping[str, str]] = {
+    "name": f"MATCH (n:Entity) WHERE n.name IN [{NAMES}] RETURN n.id, n.states",
+    "class": "MATCH (n:Entity {class: 'robot'}) RETURN n.id, n.states",
+    "kind": "MATCH (n:Agent) RETURN n.id, n.states",
+}
+
+
+def flat(database: Database) -> Iterator[Row]:
+    """Gated lookups by name, class and kind, alone with a thousand nodes, beside a million more, and in the million."""
+    store, name = SceneStore(database), f"bench/{uuid4().hex}"
+    with scene(store, crowd(THOUSAND)) as small:
+        alone = {what: ten_ms(database, small, cypher) for what, cypher in LOOKUPS.items()}
+        imported_elsewhere(database.address, name)
+        big = store.find(name)
+        for what, cypher in LOOKUPS.items():
+            beside, within = ten_ms(database, small, cypher), ten_ms(database, big, cypher)
+            yield Row(f"ten rows by {what}: {MILLION:,} nodes beside them ({THOUSAND:,})", beside, alone[what], 1.5)
+            yield Row(f"ten rows by {what}: among {MILLION:,} nodes ({THOUSAND:,})", within, alone[what], 1.5)
+    publish.drop(database, big.key)
+
+
+def ten_ms(database: Database, info: SceneInfo, cypher: str) -> float:
+    """The median time of a gated lookup that finds the ten robots."""
+    gate, vocabulary, ref = Gate(database), vocabulary_of(info.declared), SceneRef(info.key, info.name)
+    assert len(gate.run(cypher, ref, vocabulary).rows) == ROBOTS
+    return median_ms(lambda: gate.run(cypher, ref, vocabulary))
