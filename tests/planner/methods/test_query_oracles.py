@@ -8,8 +8,11 @@ from db.store import SceneStore
 from tests.oracle.conversing import LEVELS, ORACLES, play, tasks
 from tests.sampling import FULL
 
+SLOW = pytest.mark.slow
+"""GraSIF's hundred tasks take long to put into words."""
 
-@pytest.mark.parametrize("level", LEVELS)
+
+@pytest.mark.parametrize("level", [pytest.param(it, marks=SLOW if it == "grasif" else ()) for it in LEVELS])
 @pytest.mark.parametrize("method", [name for name in ORACLES if name != "sg2-limit"])
 def test_the_prompts_carry_what_the_tasks_need(store: SceneStore, method: str, level: str) -> None:
     for task, scene in tasks(level, LEVELS[level] if FULL else 1):
