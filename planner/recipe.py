@@ -70,6 +70,7 @@ class Ablation:
     priors: bool | None = None
     fix: bool | None = None
     reprompt: bool | None = None
+    asker: Callable[[Access], Asker] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,4 +117,5 @@ def _ablated(recipe: Recipe, ablation: Ablation) -> Recipe:
         priors=recipe.priors if ablation.priors is None else ablation.priors,
         fix=recipe.fix if ablation.fix is None else ablation.fix,
         reprompt=recipe.reprompt if ablation.reprompt is None else ablation.reprompt,
+        asker=ablation.asker or recipe.asker,
     )

@@ -38,19 +38,28 @@ from planner.reasoning_tools import PROGRAM, PYTHON, TOOL_CALLER, program, pytho
 from planner.recipe import Ablation, Access, Given, Recipe
 from retriever.graph_api import SETS
 from retriever.retriever import Options, Retriever
+from retriever.verifier import VerifierMode
 
-static: Final = partial(
-    Recipe,
-    fix=False,
-    ablations={STEPWISE: Ablation("ours: a refused action is told, and the solution may be given anew")},
-)
+STATIC: Final = {STEPWISE: Ablation("ours: a refused action is told, and the solution may be given anew")}
+
+static: Final = partial(Recipe, fix=False, ablations=STATIC)
 """The papers' static setting: a whole solution, executed as it stands (SG2, "Experimental Settings")."""
 
 
-def verifying_retriever(access: Access) -> Retriever:
-    """SG2's Retriever: Code Writer, self-debugging, and the Verifier as the paper has it."""
-    options = Options(verifier="paper", seed=SEED)
-    return Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
+def verifying_retriever(verifier: VerifierMode) -> Callable[[Access], Retriever]:
+    """SG2's Retriever: Code Writer, self-debugging, and the Verifier, as the paper has it or otherwise."""
+    options = Options(verifier=verifier, seed=SEED)
+    return lambda access: Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
+
+
+VERIFIERS: Final = {
+    "verifier-hints": Ablation(
+        "ours: the Verifier says what is missing in the results", asker=verifying_retriever("hints")
+    ),
+    "no-verifier": Ablation(
+        "ours: the rows of the first query that runs are the answer", asker=verifying_retriever("off")
+    ),
+}
 
 
 def reading_retriever(access: Access) -> Retriever:
@@ -99,7 +108,8 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         "a Task Planner that sees the schema queries a Retriever and has a Tool Caller call tools",
         paper='SG2, "Method", tables 4 to 7',
         tools={TOOL_CALLER: tool_caller},
-        asker=verifying_retriever,
+        asker=verifying_retriever("paper"),
+        ablations={**STATIC, **VERIFIERS},
     ),
     "sg2-limit": static(
         _sg2,

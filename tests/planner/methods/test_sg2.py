@@ -131,6 +131,20 @@ def test_stepwise_a_refused_action_is_told(store: SceneStore) -> None:
     assert (played.end.outcome, len(played.of(Acted))) == ("done", 3)
 
 
+@pytest.mark.parametrize(("ablation", "verdict"), [("verifier-hints", "and what is missing"), ("no-verifier", "")])
+def test_the_verifier_may_be_another_or_none(store: SceneStore, ablation: str, verdict: str) -> None:
+    script = [
+        says("QUERY", "Which color has the door?"),
+        "MATCH (d:Door) RETURN d.color AS color",
+        *(["It is blue."] if verdict else []),
+        says("SOLUTION", "[]"),
+    ]
+    played = play(store, "sg2", script, ablations=(ablation,))
+    assert played.roles == ["planner", "writer", *(["verifier"] if verdict else []), "planner"]
+    assert verdict in system_of(played.requests[2])
+    assert played.said(-1).endswith("It is blue." if verdict else "The Retriever's answer:\nblue")
+
+
 def test_a_question_is_answered(store: SceneStore) -> None:
     question = "find the color of the box in a room next to the room with 2 keys"
     played = play(store, "sg2", [says("SOLUTION", "Purple.")], instruction=question)
