@@ -1,0 +1,78 @@
+"""LookPlanGraph with a truthful observer in worlds that changed, beside the plan made beforehand (its section VI-B)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from db.condition import conjuncts, explain
+from db.gate import Gate
+from db.imported import ImportedScene
+from db.store import SceneStore
+from db.verdict import judge
+from importers import behavior
+from importers.task import Task
+from planner.actions.pddl_planner import Question, plan
+from planner.actions.simulator import Simulator
+from planner.belief import belief_of
+from planner.budget import Budget
+from planner.methods import recipe_named
+from planner.perturbation import perturbation
+from planner.staging import Setting, staged
+from scenecypher.errors import ActionRefused
+from tests.oracle.lookplangraph import reply
+from tests.oracle.play import Oracle
+from tests.sampling import sample
+
+pytest.importorskip("unified_planning", reason="needs `pip install 'scenecypher[pddl]'`")
+
+
+class Changed:
+    """A world in which things were moved since its belief was made, and a task in it."""
+
+    def __init__(self, store: SceneStore, task: Task, scene: ImportedScene, *, seed: int) -> None:
+        self.store, self.task, self.before, name = store, task, scene, f"test/{uuid4().hex}"
+        store.put(replace(scene, name=name))
+        self.world = store.find(name)
+        belief_of(store, self.world)
+        self.found = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
+        store.commit(self.world, self.found.delta, actor="perturb", action="perturb", action_id=uuid4().hex)
+
+    def by_plan(self) -> bool:
+        """Whether the plan for the world as it was comes off in the world as it is."""
+        made = plan(Question(self.task.goal, self.before.vocabulary), lambda _wide: self.before.graph)
+        assert made.plan is not None, made.why
+        simulator = Simulator(self.store, self.world)
+        try:
+            for action in made.plan:
+                list(simulator.act(str(action)))
+        except ActionRefused:
+            return False
+        finally:
+            met = judge(self.store, self.world, self.task.goal).holds
+            self.store.reset(self.world, 1)
+        return met
+
+    def by_looking(self) -> bool:
+        """Whether LookPlanGraph gets there, its model played by a program that knows its prompts only."""
+        setting = Setting(
+            self.store,
+            Gate(self.store.database),
+            self.world,
+            self.task.instruction,
+            "lookplangraph",
+            model=Oracle(reply),
+            budget=Budget(self.task.budget * 3 + 80),
+        )
+        list(staged(setting, recipe_named("lookplangraph")).run())
+        return judge(self.store, self.world, self.task.goal).holds
+
+
+@pytest.mark.parametrize("activity", sample(("bringing_newspaper_in", "dispose_of_a_pizza_box"), 1))
+def test_who_looks_gets_there_where_the_plan_does_not(store: SceneStore, activity: str) -> None:
+    (task,), (scene,) = behavior.tasks(activity), behavior.scenes(activity)
+    words = "; ".join(explain(part, scene.graph, {}) for part in conjuncts(task.goal))
+    world = Changed(store, replace(task, instruction=words), scene, seed=1)
+    assert (world.by_plan(), world.by_looking()) == (False, True), world.found.moves
