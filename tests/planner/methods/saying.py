@@ -1,0 +1,63 @@
+"""Plays the papers' example with several methods and prints all that is said to the model: a program of its own.
+
+``python -m tests.planner.methods.saying URI PASSWORD``
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from chat.model import Reply, Request, Usage
+from db.connection import Address, Database
+from db.gate import Gate
+from db.store import SceneStore
+from planner.methods import recipe_named
+from planner.methods.lookplangraph import system_prompt
+from planner.staging import Setting, staged
+from tests.planner.actions.test_operators import put
+from tests.planner.methods.coffee import COFFEE, INSTRUCTION, STEPS
+
+SEARCH: dict[str, object] = {"chain_of_thought": [], "reasoning": "", "mode": "exploring", "plan": None}
+SAYPLAN = (
+    json.dumps(SEARCH | {"command": {"command_name": "expand_node", "node_name": "kitchen-1"}}),
+    json.dumps(SEARCH | {"mode": "planning", "command": None, "plan": ["go_to(kitchen-1)"]}),
+)
+SCRIPTS = {
+    "lookplangraph": STEPS,
+    "sayplan": SAYPLAN,
+    "llm-as-p": ('{"plan": []}',),
+    "zero-shot": ("Solution: []",),
+    "sg2": ("[Explanation]\nso\n\n[Mode]\nSOLUTION\n\n[Content]\n[]",),
+}
+
+
+class Noting:
+    """A model that says its lines and notes the requests."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = iter(lines)
+        self.said: list[str] = []
+
+    def reply(self, request: Request) -> Reply:
+        self.said += [message.text for message in request.messages]
+        return Reply(next(self._lines), Usage(), "noting", source="scripted")
+
+
+def main(uri: str, password: str) -> None:
+    """Print everything."""
+    database = Database(Address(uri, "neo4j", password))
+    store = SceneStore(database)
+    said = [system_prompt(vocabulary) for vocabulary in ("grasif", "babyai", "virtualhome")]
+    for method, lines in SCRIPTS.items():
+        scene, model = put(store, COFFEE, vocabulary="grasif"), Noting(lines)
+        setting = Setting(store, Gate(database), scene, INSTRUCTION, method, model=model)
+        assert [*staged(setting, recipe_named(method)).run()]
+        said += model.said
+    sys.stdout.write("\n".join(said))
+    database.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
