@@ -107,6 +107,7 @@ def test_react_alfworld_sees_what_it_goes_to(store: SceneStore) -> None:
     assert played.last(1).startswith("Observation: Nothing happens")
     assert "cup-1" in played.last(3)
     assert "Action: go_to(table-1)" in played.said(4)
+    assert len({request["messages"][1]["content"] for request in played.requests}) == 1, "it looks around once"
     assert "pick_up(cup-1)" in played.actions
     assert (played.end.outcome, played.end.usage) == ("done", paid(5))
 
