@@ -168,12 +168,12 @@ LEVELS: Final = ("numqa", "MiniGrid-UnlockPickup-v0", "MiniGrid-KeyCorridorS6R3-
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("seed", sample(SEEDS, 5))
+@pytest.mark.parametrize("seed", sample(SEEDS, 2))
 def test_after_a_walk_all_is_believed_and_nothing_false(level: str, seed: int) -> None:
     assert {"absent", "changed"} & {*explored(level, seed, view_of).findings}, "there was something to correct"
 
 
-@pytest.mark.parametrize("seed", sample(SEEDS, 2))
+@pytest.mark.parametrize("seed", sample(SEEDS, 1))
 def test_pictures_lead_to_the_same_belief(seed: int, reading: tuple[Eyes, GridReader]) -> None:
     assert_pictures_do("MiniGrid-UnlockPickup-v0", seed, reading)
 
