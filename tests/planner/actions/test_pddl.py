@@ -3,28 +3,50 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
 
 import pytest
 
-from db.condition import And, AtLeast, Condition, Exactly, HasClass, HasState, HeldBy, Id, Not, Or, Related, evaluate
-from db.scene import SceneGraph
+from db.condition import (
+    And,
+    AtLeast,
+    Condition,
+    Exactly,
+    HasClass,
+    HasState,
+    HeldBy,
+    Id,
+    Not,
+    Or,
+    PropertyEquals,
+    Related,
+    evaluate,
+)
+from db.scene import Relation, SceneGraph
 from importers.datasets import DATASETS
 from planner.actions.execution import Infeasible
 from planner.actions.grasif import OPERATORS
 from planner.actions.minigrid import Executor
+from planner.actions.operator import Assign, ForEach, Forget, When
 from planner.actions.pddl import pddl_text, planning_problem
 from planner.actions.pddl_deeds import Situation, carried_out
 from planner.actions.pddl_facts import Facts, Reader
-from planner.actions.pddl_formula import FALSE, TRUE, Literal, Some, at_least, cubes, negated
-from planner.actions.pddl_grounding import GroundAction, Grounding, Outcome, Scope
+from planner.actions.pddl_formula import FALSE, TRUE, Atom, Literal, Some, at_least, cubes, negated
+from planner.actions.pddl_grounding import GroundAction, Grounding, Outcome, Scope, parts_of
 from planner.actions.pddl_part import sought_for
 from planner.actions.pddl_planner import Effort, Question, plan, shortened
 from planner.actions.pddl_relevance import nearest, useful
 from planner.actions.text import Call, parse
+from planner.actions.virtualhome import OPERATORS as VIRTUALHOME
+from planner.actions.vocabularies import operators_of
+from tests.planner.actions.flat import FLAT_ROWS
 from tests.planner.actions.grasif_worlds import ROBOT, drawn, home
+from tests.planner.actions.worlds import HOME as WALKED
+from tests.planner.actions.worlds import ROBOT as WALKER
+from tests.planner.actions.worlds import ROWS, Row, edited
 from tests.sampling import sample
 
 pytest.importorskip("unified_planning", reason="needs `pip install 'scenecypher[pddl]'`")
@@ -229,3 +251,62 @@ def test_plans_for_behavior_reach_their_goals(number: int) -> None:
     for call in found.plan:
         graph = carried_out(call, graph, operators=OPERATORS, agent=min(graph.by_kind["Agent"]))
     assert evaluate(task.goal, graph, {})
+
+
+# --- effects
+
+
+def brought(actions: Iterable[GroundAction], call: Call, now: set[Atom]) -> set[frozenset[Atom]]:
+    """What the variants of a call that are possible now lead to; the last effects win, as in the operators."""
+    found = set()
+    for action in actions:
+        if action.call == call and all((each.atom in now) is each.holds for each in action.needs):
+            took_place = [
+                outcome for outcome in action.outcomes if all((each.atom in now) is each.holds for each in outcome.when)
+            ]
+            gained = {atom for outcome in took_place for atom in outcome.gained}
+            lost = {atom for outcome in took_place for atom in outcome.lost}
+            found.add(frozenset((now - lost) | gained))
+    return found
+
+
+FACED: Final = Row("turn_to(table_20)", edited(WALKED, add=[Relation("cup_30", "FACING", WALKER)]), (), ())
+"""A row in which a relation that leads to the agent stays: only those from it are lost."""
+
+
+@pytest.mark.parametrize("row", [*ROWS, *FLAT_ROWS, FACED], ids=lambda row: str(row.action))
+def test_ground_effects_are_those_of_the_operator(row: Row) -> None:
+    """Directed or both ways, states that cease, choices and conditions: facts come out as the operator says."""
+    call = parse(row.action)
+    facts = Facts(row.graph, "virtualhome")
+    scope = Scope(WALKER, frozenset(), frozenset(), thrifty=False)
+    now = {*facts.now}
+    actions = Grounding(facts, {call.name: VIRTUALHOME[call.name]}, scope).actions()
+    end = Situation(row.graph, WALKER, VIRTUALHOME).after(call).graph
+    ends = brought(actions, call, now) or {frozenset(now)}
+    assert ends == {frozenset(Facts(end, "virtualhome").now)}
+
+
+@pytest.mark.parametrize("vocabulary", ["grasif", "virtualhome", "virtualhome_ext", "babyai"])
+def test_no_action_requires_a_property_that_one_changes(vocabulary: str) -> None:
+    """Properties are filled in before grounding, so that Assign and Forget are no facts that may change."""
+    operators = operators_of(vocabulary).values()
+    changed = {
+        effect.key
+        for operator in operators
+        for outer in operator.effects
+        for effect in (outer, *(outer.effects if isinstance(outer, ForEach | When) else ()))
+        if isinstance(effect, Assign | Forget)
+    }
+    required = {
+        part.key
+        for operator in operators
+        for condition in (
+            *(each.condition for each in operator.requires),
+            *(one for choice in operator.choose for one in choice.among),
+        )
+        for part in parts_of(condition)
+        if isinstance(part, PropertyEquals)
+    }
+    assert not changed & required
+    assert changed == {"grasif": {"seen"}, "babyai": {"center"}}.get(vocabulary, set())
