@@ -53,8 +53,8 @@ Ask one simple thing at a time.
 
 CODING: Final = """\
 - If you know enough for the next step, reason, or write Python code that settles it and prints the result, briefly \
-explained; what it prints is sent to you. Write down only what was retrieved: no values of your own.
-- The functions below are there for code, with nothing to import. Use them wherever they fit."""
+explained; what it prints is sent to you. Write down only what was retrieved: no values of your own. Import nothing."""
+USING: Final = "\n- The functions below are there for code. Use them wherever they fit."
 THINKING: Final = "- If you know enough for the next step, reason in words."
 QUERY_FORM: Final = """\
 - A query has this form:
@@ -119,14 +119,15 @@ class SgRwr:
 
     def _system(self, memory: Memory) -> str:
         forms = (QUERY_FORM, CODE_FORM, SUMMARY_FORM) if self._code else (QUERY_FORM, TEXT_FORM)
+        tools = tools_text(self._vocabulary) if self._code else ""
+        coding = CODING + (USING if tools else "") if self._code else THINKING
         text = SYSTEM.format(
             environment=explanation(self._vocabulary),
             schema=memory.schema,
             actions=memory.actions,
-            coding=CODING if self._code else THINKING,
+            coding=coding,
             forms="\n".join(forms),
         )
-        tools = tools_text(self._vocabulary) if self._code else ""
         examples = worked("tasks", self._vocabulary, memory.instruction) if self._shots else ""
         method = worked("algorithm", self._vocabulary, memory.instruction) if self._shots == "alg" else ""
         parts = (text, tools and f"The functions:\n{tools}", method, examples)
