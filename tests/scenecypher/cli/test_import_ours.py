@@ -60,7 +60,7 @@ def test_a_dry_run_of_what_comes_with_the_package(arguments: tuple[str, ...], pr
     ("arguments", "said"),
     [
         (("grasif", "--subset", "robothov"), "no subset 'robothov' is known .did you mean 'robothow'"),
-        (("grasif", "--subset", "all"), "no subset 'all' is known; give one of sayplan-office, behavior-1k, robothow, our-office"),
+        (("grasif", "--subset", "all"), "no subset 'all' is known; give one of sayplan-office, behavior-1k"),
         (("grasif", "--subset", "our-office", "--only", "kitchen"), "our-office is one scene; leave out --only"),
         (("grasif", "--subset", "robothow", "--only", "3_1"), "RobotHow's filters leave out 'Relax on sofa'"),
         (("homes", "nowhere"), "no home is at nowhere"),
