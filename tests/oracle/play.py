@@ -19,7 +19,7 @@ from db.verdict import judge
 from importers.datasets import DATASETS
 from importers.task import Task
 from planner.budget import Budget
-from planner.events import Finished, Refused
+from planner.events import Acted, Corrected, Finished, Refused
 from planner.methods import recipe_named
 from planner.staging import Setting, staged
 from tests.db.test_store import fresh
@@ -46,10 +46,11 @@ class Oracle:
 
 @dataclass(frozen=True)
 class Played:
-    """One episode: whether the goal holds in the end, and what it took."""
+    """One episode: whether the goal holds in the end, what was carried out, and what it took."""
 
     task: str
     met: bool
+    actions: tuple[str, ...]
     refusals: int
     finished: Finished
 
@@ -95,7 +96,8 @@ def play(
     assert isinstance(end, Finished)
     met = judge(store, setting.scene, task.goal).holds
     store.delete(name)
-    return Played(task.id, met, sum(isinstance(event, Refused) for event in events), end)
+    actions = tuple(event.action for event in events if isinstance(event, Acted | Corrected))
+    return Played(task.id, met, actions, sum(isinstance(event, Refused) for event in events), end)
 
 
 def table(store: SceneStore, groups: Mapping[str, Sequence[tuple[Task, ImportedScene]]]) -> Iterator[str]:
