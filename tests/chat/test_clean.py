@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import example, given
@@ -158,6 +158,6 @@ HOSTILE = {
 
 @pytest.mark.parametrize("reply", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_reply_costs_little(reply: str) -> None:
-    start = perf_counter()
+    start = process_time()
     clean(reply), clean_json(reply), clean_cypher(reply)
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5
