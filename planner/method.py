@@ -132,6 +132,8 @@ def decision_document(decision: Decision) -> dict[str, Any]:
 
 def decision_of(document: Mapping[str, Any]) -> Decision:
     """The decision that `decision_document` made a document of."""
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in document.items()}
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in document.items()
+    }
     kind: Callable[..., Decision] = DECISIONS[str(values.pop("decision"))]
     return kind(**values)

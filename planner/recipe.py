@@ -31,6 +31,7 @@ class Planning(Protocol):
 
     def __call__(self, goal: Condition, deeds: tuple[Deed, ...] = ()) -> Planned:
         """The plan, or why there is none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
