@@ -12,6 +12,7 @@ from db.delta import apply
 from db.scene import SceneGraph
 from planner.actions.execution import Infeasible, simulate
 from planner.actions.operator import AGENT, Operator
+from planner.actions.pddl_part import sought_for
 from planner.actions.text import Call
 
 Deed: TypeAlias = tuple[str, ...]
@@ -46,13 +47,17 @@ def carried_out(call: Call, graph: SceneGraph, *, operators: Mapping[str, Operat
 
 
 def deeds_done(deeds: Sequence[Deed], goal: Condition, situation: Situation) -> tuple[Call, ...] | None:
-    """Actions that do each of the deeds in order and leave the goal true; None where no few do."""
+    """Actions that do each of the deeds in order and leave the goal true; None where no few do.
+
+    Of those the fewest, and rather with what the goal names than with anything else.
+    """
     plan: tuple[Call, ...] = ()
+    named = sought_for(goal).ids
     for deed in deeds:
         found = [steps for steps in _ways(deed, situation) if evaluate(goal, situation.after(*steps).graph, {})]
         if not found:
             return None
-        best = min(found, key=lambda steps: (len(steps), tuple(map(str, steps))))
+        best = min(found, key=lambda steps: (len(steps), not named & {*steps[-1].arguments}, tuple(map(str, steps))))
         plan, situation = plan + best, situation.after(*best)
     return plan
 
