@@ -3,15 +3,18 @@
 import fcntl
 import json
 import tempfile
+import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import pytest
 from neo4j import ManagedTransaction
 
-from db.connection import Database
+from db.connection import Address, Database
 from db.gate import Gate, SceneRef
 from db.prepare import prepare
 from tests.db.gate.corpus import CANARY, DATA
@@ -33,6 +36,33 @@ def scenes(database: Database) -> Iterator[Database]:
             load(database, key, graph)
         yield database
         database.write(clear, timeout_s=TIMEOUT_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Sees the two scenes through py2neo, which shares no code with ours or with the official driver."""
+
+    graph: Any
+    before: str
+
+    def is_content(self) -> bool:
+        """Whether all is as it was."""
+        return seen_by(self.graph) == self.before
+
+
+@pytest.fixture(scope="session")
+def witness(scenes: Database, address: Address) -> Iterator[Witness]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from py2neo import Graph
+
+        place = urlsplit(address.uri)
+        graph = Graph(f"bolt://{place.hostname}:{place.port}", auth=(address.username, address.password))
+        before = seen_by(graph)
+        assert CANARY in before, "it sees the other scene"
+        assert '"Event"' in before, "and the history"
+        yield Witness(graph, before)
+        graph.service.connector.close()
 
 
 @pytest.fixture(scope="session")
@@ -77,6 +107,22 @@ def load(database: Database, key: str, graph: dict[str, Any]) -> None:
 
 def without(values: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != name}
+
+
+def seen_by(graph: Any) -> str:
+    """Both scenes, their histories and their own nodes, as an independent client reads them."""
+    keys = {"keys": ["home", "other"]}
+    nodes = graph.run(
+        "MATCH (n:Entity|Event) WHERE n.scene IN $keys RETURN labels(n) AS l, properties(n) AS p ORDER BY elementId(n) "
+        "UNION ALL MATCH (n:Scene) WHERE n.key IN $keys RETURN labels(n) AS l, properties(n) AS p ORDER BY p.key",
+        keys,
+    ).data()
+    relations = graph.run(
+        "MATCH (n:Entity)-[r]->(m) WHERE n.scene IN $keys "
+        "RETURN n.scene AS s, n.id AS a, type(r) AS t, properties(r) AS p, m.id AS b ORDER BY s, a, t, b",
+        keys,
+    ).data()
+    return json.dumps([nodes, relations], default=str, sort_keys=True)
 
 
 def checksum(database: Database) -> str:

@@ -14,7 +14,7 @@ from db.gate import Gate, Limits
 from db.gate.run import ask, collect
 from db.gate.scope import scope
 from scenecypher.errors import QueryFailed, QueryRefused
-from tests.db.gate.conftest import HOME, TIMEOUT_S, checksum
+from tests.db.gate.conftest import HOME, TIMEOUT_S, Witness, checksum
 from tests.db.gate.corpus import CANARY, VOCABULARY, plain_form, rows_of
 
 LIMITS = Limits(seconds=20, rows=200_000, row_bytes=50_000_000, total_bytes=50_000_000)
@@ -186,18 +186,21 @@ SUPPRESSED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 
 @settings(max_examples=25, suppress_health_check=SUPPRESSED, deadline=None)
 @given(queries())
-def test_other_scenes_change_no_answer(scenes: Database, text: str) -> None:
+def test_other_scenes_change_no_answer(scenes: Database, witness: Witness, text: str) -> None:
     check(scenes, text)
+    assert witness.is_content()
 
 
 @settings(max_examples=40, suppress_health_check=SUPPRESSED, deadline=None)
 @given(hostile())
-def test_other_scenes_change_no_answer_to_hostile_queries(scenes: Database, text: str) -> None:
+def test_other_scenes_change_no_answer_to_hostile_queries(scenes: Database, witness: Witness, text: str) -> None:
     check(scenes, text)
+    assert witness.is_content()
 
 
 @pytest.mark.slow
 @settings(max_examples=1_000, suppress_health_check=SUPPRESSED, deadline=None)
 @given(st.one_of(queries(), hostile()))
-def test_other_scenes_change_no_answer_at_length(scenes: Database, text: str) -> None:
+def test_other_scenes_change_no_answer_at_length(scenes: Database, witness: Witness, text: str) -> None:
     check(scenes, text)
+    assert witness.is_content()
