@@ -19,8 +19,8 @@ from planner.toolbox import Tool
 from retriever.reader import SceneReader
 from scenecypher.errors import InputError, did_you_mean
 
-Extent: TypeAlias = Literal["nothing", "memory", "full", "collapsed"]
-"""How much of the graph a method is shown: its schema only, LookPlanGraph's memory graph, all, or expanded rooms."""
+Extent: TypeAlias = Literal["nothing", "schema", "memory", "full", "collapsed"]
+"""What a method is shown of the graph: nothing, its schema, LookPlanGraph's memory graph, all, or expanded rooms."""
 
 Form: TypeAlias = Literal["text", "json", "lines"]
 """LookPlanGraph's sentences, its JSON document (appendix C), or a line of JSON a node and a link."""
@@ -86,7 +86,7 @@ class Recipe:
     build: Callable[[Given], Method]
     words: str
     paper: str = ""
-    extent: Extent = "nothing"
+    extent: Extent = "schema"
     form: Form = "text"
     priors: bool = True
     tools: Mapping[str, Callable[[Access], Tool]] = field(default_factory=dict)

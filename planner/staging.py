@@ -104,7 +104,8 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
         budget=setting.budget,
         reprompt=recipe.reprompt if setting.reprompt is None else setting.reprompt,
     )
-    schema = schema_text(enumerator.of(scene), setting.instruction, vocabulary=scene.vocabulary) if recipe.model else ""
+    shown = recipe.model and recipe.extent != "nothing"
+    schema = schema_text(enumerator.of(scene), setting.instruction, vocabulary=scene.vocabulary) if shown else ""
     actions = action_list(simulator.operators, simulator.macros)
     return Staged(session, Memory(setting.instruction, actions, schema))
 

@@ -28,7 +28,7 @@ CONTRACT: Final = "contract_node"
 def view_of(recipe: Recipe, access: Access) -> tuple[View | None, Mapping[str, Tool]]:
     """The view that a recipe asks for, and the tools that change what it shows."""
     match recipe.extent:
-        case "nothing":
+        case "nothing" | "schema":
             return None, {}
         case "memory":
             return lambda memory: _memory_graph(memory, access, form=recipe.form, priors=recipe.priors), {}

@@ -26,7 +26,8 @@ compares the two. How a session goes is in [acting](acting.md).
 |---|---|---|---|---|"""
 
 SHOWN: Final = {
-    "nothing": "the schema",
+    "nothing": "what its calls tell",
+    "schema": "the schema",
     "memory": "the memory graph",
     "full": "the whole graph",
     "collapsed": "the rooms that it expanded",

@@ -2,11 +2,12 @@
 
 A row such as this is all that a method needs besides its own file; the session does the rest::
 
-    "react-limit": Recipe(
-        lambda given: React(given.model, given.vocabulary),
-        "thought, action, observation; two calls on the graph",
-        paper="SG2, section V-B",
-        tools=PAPER_SETS["react-limit"],            # planner.graph_tools: name -> function of an Access
+    "react-rwr": Recipe(
+        lambda given: React(...),
+        "thought, call, observation; four calls on the graph",
+        paper="SG-RwR, appendix G.1",
+        extent="nothing",
+        tools=PAPER_SETS["react-rwr"],              # planner.graph_tools: name -> function of an Access
     ),
 
 Tools are answered through `Call("expand", {"node_id": "kitchen"})`; a tool of one's own is a function of an `Access`
@@ -155,18 +156,21 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         _react("react-sg2", tools=True),
         "thought, call, observation; expands nodes of the graph, and has SG2's tools",
         paper='SG2, "Baselines"',
+        extent="nothing",
         tools={**PAPER_SETS["react-sg2"], **REASONING},
     ),
     "react-limit": static(
         _react("react-limit", tools=True),
         "the same with neighbors and attributes as calls of their own",
         paper='SG2, "SG2 v.s. ReAct"',
+        extent="nothing",
         tools={**PAPER_SETS["react-limit"], **REASONING},
     ),
     "react-rwr": static(
         _react("react-rwr", tools=False),
         "thought, call, observation; four calls on the graph, and no tools",
         paper="SG-RwR, appendix G.1",
+        extent="nothing",
         tools=PAPER_SETS["react-rwr"],
     ),
     "react-alfworld": Recipe(
