@@ -61,8 +61,10 @@ from planner.actions.pddl_formula import (
 )
 from planner.actions.text import Call
 
-MOST_WAYS: Final = 64
+MOST_WAYS: Final = 256
 """Ways in which one action's precondition may hold; an action with more is left out."""
+MOST_PLAIN_WAYS: Final = 64
+"""The same for a thrifty grounding, and the ways in which an effect may take place."""
 NOTHING: Final = "no_"
 """With a relation type: the fact that the agent has no such relation."""
 MOST_CHAINS: Final = 40
@@ -184,7 +186,7 @@ class Grounding:
                 outcomes = tuple(self._outcomes(operator, case))
                 sensible = outcomes and self._sensible(outcomes)
                 needs = all_of(self._needs(operator, case)) if sensible else FALSE
-                ways = cubes(_plain(needs) if self.scope.thrifty else needs, MOST_WAYS)
+                ways = cubes(_plain(needs), MOST_PLAIN_WAYS) if self.scope.thrifty else cubes(needs, MOST_WAYS)
             except TooLarge:
                 continue
             yield from (GroundAction(call, way, outcomes) for way in ways)
@@ -371,7 +373,7 @@ class Grounding:
                 always_gained |= gained
                 always_lost |= lost
             elif gained or lost:
-                ways = cubes(when, MOST_WAYS)
+                ways = cubes(when, MOST_PLAIN_WAYS)
                 sometimes += [Outcome(way, frozenset(gained), frozenset(lost)) for way in ways]
         if always_gained or always_lost:
             yield Outcome(frozenset(), frozenset(always_gained), frozenset(always_lost - always_gained))
