@@ -72,7 +72,7 @@ def _fast_downward(planning: PlanningProblem, timeout_s: float, search: str) -> 
                 ]
                 return [*super()._base_cmd(plan_filename), *own]
 
-        chosen = {"fast_downward_search_config" if "(" in search else "fast_downward_alias": search}
+        chosen: dict[str, Any] = {"fast_downward_search_config" if "(" in search else "fast_downward_alias": search}
         planner = Planner(**chosen, log_level="warning")
         planner.skip_checks = True
         result = planner.solve(planning.problem, timeout=timeout_s)
