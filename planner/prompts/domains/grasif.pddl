@@ -1,7 +1,8 @@
-; Rooms, things in them, a robot with one hand: the predicates and actions of LookPlanGraph's domain (appendix D).
+; Rooms, things in them, a robot with one hand: the predicates and actions of LookPlanGraph's domain (appendix D), made
+; from the operators by `python -m planner.prompts.domains.making`.
 ; Mended: what it uses is required; what is carried is in no room, so that it is nowhere twice, and what is in or on it
-; comes along; what is put down is free of what it was on before. Left as it is: affordances are not known here, and
-; only what a thing is directly inside of can shut it in.
+; comes along; the room of what a thing is taken from is not asked for, since it follows. Left as it is: affordances are
+; not known here, and only what a thing is directly inside of can shut it in.
 (define (domain grasif)
   (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions :universal-preconditions :conditional-effects)
   (:types room object agent)
@@ -15,38 +16,34 @@
     (closed ?o - object)
     (on-state ?o - object))
   (:action go_to
-    :parameters (?from - room ?to - room)
-    :precondition (robot-in ?from)
-    :effect (and (not (robot-in ?from)) (robot-in ?to)))
+    :parameters (?here - room ?x - room)
+    :precondition (robot-in ?here)
+    :effect (and (not (robot-in ?here)) (robot-in ?x)))
   (:action pick_up
-    :parameters (?o - object ?s - object ?r - room)
-    :precondition (and (robot-in ?r) (object-room ?o ?r) (hand-empty)
-      (or (ontop ?o ?s) (and (inside ?o ?s) (not (closed ?s)))))
-    :effect (and (agent-hold ?o) (not (hand-empty)) (not (ontop ?o ?s)) (not (inside ?o ?s)) (not (object-room ?o ?r))
-      (forall (?c - object) (when (or (inside ?c ?o) (ontop ?c ?o)) (not (object-room ?c ?r))))))
+    :parameters (?x - object ?parent - object ?here - room)
+    :precondition (and (robot-in ?here) (object-room ?x ?here) (hand-empty) (or (ontop ?x ?parent) (and (inside ?x ?parent) (not (closed ?parent)))))
+    :effect (and (not (ontop ?x ?parent)) (not (inside ?x ?parent)) (not (object-room ?x ?here)) (forall (?c - object) (when (or (inside ?c ?x) (ontop ?c ?x)) (not (object-room ?c ?here)))) (agent-hold ?x) (not (hand-empty))))
   (:action put_on
-    :parameters (?o - object ?s - object ?r - room)
-    :precondition (and (robot-in ?r) (object-room ?s ?r) (agent-hold ?o))
-    :effect (and (not (agent-hold ?o)) (hand-empty) (ontop ?o ?s) (object-room ?o ?r)
-      (forall (?c - object) (when (or (inside ?c ?o) (ontop ?c ?o)) (object-room ?c ?r)))))
+    :parameters (?held - object ?x - object ?here - room)
+    :precondition (and (agent-hold ?held) (robot-in ?here) (object-room ?x ?here))
+    :effect (and (not (agent-hold ?held)) (hand-empty) (ontop ?held ?x) (object-room ?held ?here) (forall (?c - object) (when (or (inside ?c ?held) (ontop ?c ?held)) (object-room ?c ?here)))))
   (:action put_inside
-    :parameters (?o - object ?c - object ?r - room)
-    :precondition (and (robot-in ?r) (object-room ?c ?r) (agent-hold ?o) (not (closed ?c)))
-    :effect (and (not (agent-hold ?o)) (hand-empty) (inside ?o ?c) (object-room ?o ?r)
-      (forall (?d - object) (when (or (inside ?d ?o) (ontop ?d ?o)) (object-room ?d ?r)))))
+    :parameters (?held - object ?x - object ?here - room)
+    :precondition (and (agent-hold ?held) (robot-in ?here) (object-room ?x ?here) (not (closed ?x)))
+    :effect (and (not (agent-hold ?held)) (hand-empty) (inside ?held ?x) (object-room ?held ?here) (forall (?c - object) (when (or (inside ?c ?held) (ontop ?c ?held)) (object-room ?c ?here)))))
   (:action turn_on
-    :parameters (?d - object ?r - room)
-    :precondition (and (robot-in ?r) (object-room ?d ?r) (not (on-state ?d)))
-    :effect (on-state ?d))
+    :parameters (?x - object ?here - room)
+    :precondition (and (not (on-state ?x)) (robot-in ?here) (object-room ?x ?here))
+    :effect (on-state ?x))
   (:action turn_off
-    :parameters (?d - object ?r - room)
-    :precondition (and (robot-in ?r) (object-room ?d ?r) (on-state ?d))
-    :effect (not (on-state ?d)))
+    :parameters (?x - object ?here - room)
+    :precondition (and (on-state ?x) (robot-in ?here) (object-room ?x ?here))
+    :effect (not (on-state ?x)))
   (:action open
-    :parameters (?c - object ?r - room)
-    :precondition (and (robot-in ?r) (object-room ?c ?r) (closed ?c))
-    :effect (not (closed ?c)))
+    :parameters (?x - object ?here - room)
+    :precondition (and (closed ?x) (robot-in ?here) (object-room ?x ?here))
+    :effect (not (closed ?x)))
   (:action close
-    :parameters (?c - object ?r - room)
-    :precondition (and (robot-in ?r) (object-room ?c ?r) (not (closed ?c)))
-    :effect (closed ?c)))
+    :parameters (?x - object ?here - room)
+    :precondition (and (not (closed ?x)) (robot-in ?here) (object-room ?x ?here))
+    :effect (closed ?x)))

@@ -1,0 +1,150 @@
+"""LLM+P's domain for GraSIF, made from the operators: `python -m planner.prompts.domains.making` prints it.
+
+The predicates are those of LookPlanGraph's domain (appendix D), which knows rooms, objects, one hand, and two states.
+Each requirement and effect of an operator becomes what these can say; what they can't say is left out by a rule that
+stands below, and a requirement without a rule is an error. MENDED is what the paper's domain lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from db.condition import Condition, HasAffordance, HasKind, HasState, Not, Or, Same
+from planner.actions.grasif import CONTAINMENT, OPERATORS
+from planner.actions.operator import AGENT, Become, Effect, Operator, Relate, Unrelate
+
+ACTIONS: Final = ("go_to", "pick_up", "put_on", "put_inside", "turn_on", "turn_off", "open", "close")
+HEAD: Final = """\
+; Rooms, things in them, a robot with one hand: the predicates and actions of LookPlanGraph's domain (appendix D), made
+; from the operators by `python -m planner.prompts.domains.making`.
+; Mended: what it uses is required; what is carried is in no room, so that it is nowhere twice, and what is in or on it
+; comes along; the room of what a thing is taken from is not asked for, since it follows. Left as it is: affordances are
+; not known here, and only what a thing is directly inside of can shut it in.
+(define (domain grasif)
+  (:requirements {requirements})
+  (:types room object agent)
+  (:predicates
+    (robot-in ?r - room)
+    (object-room ?o - object ?r - room)
+    (agent-hold ?o - object)
+    (hand-empty)
+    (ontop ?o - object ?s - object)
+    (inside ?o - object ?c - object)
+    (closed ?o - object)
+    (on-state ?o - object))
+"""
+PAPERS: Final = (":strips", ":typing")
+MENDED: Final = (
+    *(":negative-preconditions", ":disjunctive-preconditions", ":universal-preconditions", ":conditional-effects"),
+)
+"""What the domain uses and the paper's does not ask for."""
+
+STATES: Final[Mapping[str, str]] = {
+    "closed": "(closed ?{x})",
+    "open": "(not (closed ?{x}))",
+    "on": "(on-state ?{x})",
+    "off": "(not (on-state ?{x}))",
+}
+OPPOSITE: Final = {"closed": "open", "open": "closed", "on": "off", "off": "on"}
+WHERE: Final = {"ON": "(ontop ?{x} ?{y})", "INSIDE": "(inside ?{x} ?{y})"}
+LOADED: Final = "(forall (?c - object) (when (or (inside ?c ?{x}) (ontop ?c ?{x})) {fact}))"
+"""What holds of all that is in or on something that is moved."""
+
+OF_THE_AGENT: Final[Mapping[Effect, tuple[str, ...]]] = {
+    Unrelate(AGENT, ("INSIDE",), "here"): ("(not (robot-in ?here))",),
+    Relate(AGENT, "INSIDE", "x"): ("(robot-in ?x)",),
+    Relate(AGENT, "HOLDS", "x"): ("(agent-hold ?x)", "(not (hand-empty))"),
+    Unrelate(AGENT, ("HOLDS",), "held"): ("(not (agent-hold ?held))", "(hand-empty)"),
+}
+PARENTS_ROOM: Final = "(object-room ?parent ?here)"
+"""Asked for by the paper's domain; it follows from where the thing itself is."""
+FROM_PARENT: Final = "(or (ontop ?x ?parent) (and (inside ?x ?parent) (not (closed ?parent))))"
+
+
+def domain(*, mended: bool = True) -> str:
+    """The domain as PDDL; as the paper has it where it is not to be `mended`."""
+    requirements = (*PAPERS, *MENDED) if mended else PAPERS
+    actions = "\n".join(action(OPERATORS[name], mended=mended) for name in ACTIONS)
+    return f"{HEAD.format(requirements=' '.join(requirements))}{actions})\n"
+
+
+def action(operator: Operator, *, mended: bool) -> str:
+    """One operator. Raises ValueError for a requirement or effect that no rule reads."""
+    types = {name: _type(operator, name) for name in _variables(operator)}
+    parameters = " ".join(f"?{name} - {type_}" for name, type_ in types.items())
+    needed = [fact for requirement in operator.requires for fact in requires(requirement.condition)]
+    if "parent" in types:
+        needed += [FROM_PARENT] if mended else [FROM_PARENT, PARENTS_ROOM]
+    needed = ["(robot-in ?here)"] if operator.name == "go_to" else needed
+    changed = [fact for effect in operator.effects for fact in brings(effect, mended=mended)]
+    return (
+        f"  (:action {operator.name}\n    :parameters ({parameters})\n"
+        f"    :precondition {_all(needed)}\n    :effect {_all(changed)})"
+    )
+
+
+def requires(condition: Condition) -> tuple[str, ...]:
+    """What a requirement is in the domain's predicates."""
+    match condition:
+        case Or((Same("here", "room"), _)):
+            return "(robot-in ?here)", "(object-room ?x ?here)"
+        case Or((Not(Same("held", "held")), _)):
+            return ("(hand-empty)",)
+        case Same("held", "held"):
+            return ("(agent-hold ?held)",)
+        case Not(HasState(str(x), state)):
+            return (STATES[OPPOSITE[state]].format(x=x),)
+        case HasAffordance() | HasKind():
+            return ()
+        case Not(Same("lid", "lid") | Same("other", "other") | Same("x", "held") | Or()):
+            return ()
+    msg = f"no rule says what {condition} is in the domain's predicates"
+    raise ValueError(msg)
+
+
+def brings(effect: Effect, *, mended: bool) -> tuple[str, ...]:
+    """What an effect is in the domain's predicates."""
+    match effect:
+        case _ if effect in OF_THE_AGENT:
+            return OF_THE_AGENT[effect]
+        case Unrelate("x", types, "parent") if types == CONTAINMENT:
+            left = "(not (object-room ?{x} ?here))"
+            return "(not (ontop ?x ?parent))", "(not (inside ?x ?parent))", *(_along(left, "x") if mended else ())
+        case Relate(x, type_, y) if type_ in WHERE:
+            comes = "(object-room ?{x} ?here)"
+            along = _along(comes, x) if mended else (comes.format(x=x),)
+            return (WHERE[type_].format(x=x, y=y), *along)
+        case Become(x, state):
+            return (STATES[state].format(x=x),)
+    msg = f"no rule says what {effect} is in the domain's predicates"
+    raise ValueError(msg)
+
+
+def _along(fact: str, x: str) -> tuple[str, str]:
+    """A fact about something that is moved, and about all that is in or on it."""
+    return fact.format(x=x), LOADED.format(x=x, fact=fact.format(x="c"))
+
+
+def _variables(operator: Operator) -> Iterator[str]:
+    """What an action is done with: what is moved, where to or from, and the room."""
+    chosen = {choice.var for choice in operator.choose}
+    if operator.name == "go_to":
+        yield from ("here", "x")
+        return
+    if any(isinstance(effect, Relate) and effect.source == "held" for effect in operator.effects):
+        yield "held"
+    yield "x"
+    yield from (name for name in ("parent", "here") if name in chosen)
+
+
+def _type(operator: Operator, name: str) -> str:
+    return "room" if name == "here" or operator.name == "go_to" else "object"
+
+
+def _all(facts: list[str]) -> str:
+    return facts[0] if len(facts) == 1 else f"(and {' '.join(facts)})"
+
+
+if __name__ == "__main__":
+    print(domain(), end="")  # noqa: T201 - what it is for
