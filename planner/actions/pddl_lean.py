@@ -17,7 +17,7 @@ from planner.actions.operator import (
     Unrelate,
     When,
 )
-from planner.actions.pddl_grounding import asked_for, effect_variables, parts_of, variables_of
+from planner.actions.pddl_variables import asked_for, effect_variables, parts_of, variables_of
 
 
 def lean(operators: Mapping[str, Operator], goal: Condition) -> Mapping[str, Operator]:

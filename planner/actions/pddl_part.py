@@ -9,7 +9,7 @@ from db.condition import Condition, HasClass, Id, Related, terms
 from db.relevant import HIGHEST, MOST_CONTENTS, SMALL, UPWARD, Sought
 from db.scene import SceneGraph
 from db.schema import HOLDING
-from planner.actions.pddl_grounding import parts_of
+from planner.actions.pddl_variables import parts_of
 
 SURFACES: Final = ("put_on", "surfaces")
 """The affordances of what things can be put on, in the words of the vocabularies."""

@@ -13,11 +13,12 @@ from planner.actions.execution import Infeasible
 from planner.actions.minigrid_hurdles import hindered, with_hurdles
 from planner.actions.operator import Operator
 from planner.actions.pddl import planning_problem
+from planner.actions.pddl_cases import OutOfTime, Scope
 from planner.actions.pddl_deeds import Deed, Situation, carried_out, deeds_done
 from planner.actions.pddl_engine import Answered, check_installed, solve
 from planner.actions.pddl_facts import Facts, Reader
 from planner.actions.pddl_formula import FALSE, TRUE, Atom, literals
-from planner.actions.pddl_grounding import Grounding, OutOfTime, Scope
+from planner.actions.pddl_grounding import Grounding
 from planner.actions.pddl_lean import lean
 from planner.actions.pddl_part import SECOND_HAND, is_filler, is_spare
 from planner.actions.pddl_plain import plain

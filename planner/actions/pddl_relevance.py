@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from planner.actions.pddl_formula import Atom, Cube, Formula, Literal, literals
-from planner.actions.pddl_grounding import GroundAction, Outcome
+from planner.actions.pddl_grounding import GroundAction
+from planner.actions.pddl_outcomes import Outcome
 from planner.actions.text import Call
 
 FAR: Final = float("inf")

@@ -1,0 +1,117 @@
+"""What a ground action changes: facts that come to hold and facts that cease to, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from planner.actions.operator import (
+    Assign,
+    Become,
+    Cease,
+    Effect,
+    ForEach,
+    Forget,
+    Relate,
+    Unrelate,
+    When,
+)
+from planner.actions.pddl_facts import Facts, Reader
+from planner.actions.pddl_formula import FALSE, TRUE, Atom, Cube, Formula, all_of, cubes, negated
+
+MOST_OUTCOMES: Final = 64
+"""Ways in which one effect may take place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What comes to hold and what ceases to, where `when` holds."""
+
+    when: Cube
+    gained: frozenset[Atom]
+    lost: frozenset[Atom]
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Reads effects on what may come to hold."""
+
+    facts: Facts
+
+    def outcomes(self, effects: tuple[Effect, ...], bindings: Mapping[str, str], reader: Reader) -> Iterator[Outcome]:
+        """What the effects change; what is both lost and gained is gained. Raises TooLarge."""
+        always_gained: set[Atom] = set()
+        always_lost: set[Atom] = set()
+        sometimes: list[Outcome] = []
+        for when, gained, lost in self._changes(effects, bindings, TRUE, reader):
+            if when == TRUE:
+                always_gained |= gained
+                always_lost |= lost
+            elif gained or lost:
+                ways = cubes(when, MOST_OUTCOMES)
+                sometimes += [Outcome(way, frozenset(gained), frozenset(lost)) for way in ways]
+        if always_gained or always_lost:
+            yield Outcome(frozenset(), frozenset(always_gained), frozenset(always_lost - always_gained))
+        for outcome in sometimes:
+            rest = Outcome(outcome.when, outcome.gained - always_gained, outcome.lost - always_gained - always_lost)
+            if rest.gained or rest.lost:
+                yield rest
+
+    def _changes(
+        self, effects: tuple[Effect, ...], bindings: Mapping[str, str], when: Formula, reader: Reader
+    ) -> Iterator[tuple[Formula, set[Atom], set[Atom]]]:
+        """What each effect makes hold and cease, and when."""
+        for effect in effects:
+            match effect:
+                case ForEach():
+                    for node, formula in reader.witnesses(effect.var, effect.where, bindings):
+                        inner = {**bindings, effect.var: node}
+                        yield from self._changes(effect.effects, inner, all_of((when, formula)), reader)
+                case When():
+                    holds = reader.read(effect.condition, bindings)
+                    for formula, part in ((holds, effect.effects), (negated(holds), effect.otherwise)):
+                        if (both := all_of((when, formula))) != FALSE:
+                            yield from self._changes(part, bindings, both, reader)
+                case _:
+                    yield when, *self._change(effect, bindings)
+
+    def _change(
+        self, effect: Become | Cease | Assign | Forget | Relate | Unrelate, bindings: Mapping[str, str]
+    ) -> tuple[set[Atom], set[Atom]]:
+        match effect:
+            case Become() | Cease():
+                return _in_state(effect, bindings.get(effect.x))
+            case Relate():
+                return _related(effect, bindings), set()
+            case Unrelate():
+                return set(), self._unrelated(effect, bindings)
+            case Assign() | Forget():
+                return set(), set()  # no operator asks for a property that it changes
+            case _:
+                assert_never(effect)
+
+    def _unrelated(self, effect: Unrelate, bindings: Mapping[str, str]) -> set[Atom]:
+        x = bindings.get(effect.x)
+        if x is None or (effect.other is not None and effect.other not in bindings):
+            return set()
+        other = bindings[effect.other] if effect.other is not None else None
+        found = {(type_, x, y) for type_ in effect.types for y in self.facts.possible(type_, x)}
+        if not effect.directed:
+            found |= {(type_, y, x) for type_ in effect.types for y in self.facts.possible_to(type_, x)}
+        return {atom for atom in found if other is None or other in atom[1:]}
+
+
+def _in_state(effect: Become | Cease, x: str | None) -> tuple[set[Atom], set[Atom]]:
+    if x is None:
+        return set(), set()
+    if isinstance(effect, Cease):
+        return set(), {(effect.state, x)}
+    return {(effect.state, x)}, {(effect.instead_of, x)} if effect.instead_of is not None else set()
+
+
+def _related(effect: Relate, bindings: Mapping[str, str]) -> set[Atom]:
+    source, target = bindings.get(effect.source), bindings.get(effect.target)
+    if source is None or target is None:
+        return set()
+    return {(effect.type, source, target)} | ({(effect.type, target, source)} if effect.mutual else set())
