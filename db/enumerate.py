@@ -20,6 +20,8 @@ from scenecypher.errors import SceneReplaced
 READ_TIMEOUT_S: Final = 30.0
 READ_TRIES: Final = 3
 SCENES_KEPT: Final = 64
+NOTED: Final = 100
+"""For each scene kept so many more are there whose latest version is remembered."""
 LISTED_UP_TO: Final = 5_000
 """Nodes up to which every name, id and property value is read; above, the server counts them by group."""
 VALUE_LENGTH: Final = 60
@@ -94,15 +96,17 @@ class Enumerator:
         self._database = database
         self._scenes_kept, self._listed_up_to = scenes_kept, listed_up_to
         self._kept: OrderedDict[tuple[str, int], Enumerations] = OrderedDict()
+        self._latest: OrderedDict[str, int] = OrderedDict()
         self._lock = Lock()
 
     def of(self, scene: SceneInfo) -> Enumerations:
-        """What occurs in the scene: as of `scene.version` where that is kept, else as of now.
+        """What occurs in the scene: as of `scene.version`, or a later one that was seen, where that is kept; else now.
 
         A reading during which the scene moved may count a few nodes twice or not at all; it is read again, and given
         out unkept if writers leave no pause. Raises SceneReplaced.
         """
-        kept = self._recall((scene.key, scene.version))
+        self.saw(scene.key, scene.version)
+        kept = self._recall(scene.key)
         if kept is not None:
             return kept
         for _ in range(READ_TRIES):
@@ -131,13 +135,23 @@ class Enumerator:
 
         return work
 
-    def _recall(self, version: tuple[str, int]) -> Enumerations | None:
+    def saw(self, key: str, version: int) -> None:
+        """Take note of a scene's version, so that what was kept of an earlier one is not given out any more."""
         with self._lock:
+            self._latest[key] = max(version, self._latest.get(key, version))
+            self._latest.move_to_end(key)
+            while len(self._latest) > NOTED * self._scenes_kept:
+                self._latest.popitem(last=False)
+
+    def _recall(self, key: str) -> Enumerations | None:
+        with self._lock:
+            version = key, self._latest.get(key, -1)
             if version in self._kept:
                 self._kept.move_to_end(version)
             return self._kept.get(version)
 
     def _keep(self, version: tuple[str, int], enumerations: Enumerations) -> None:
+        self.saw(*version)
         with self._lock:
             self._kept[version] = enumerations
             self._kept.move_to_end(version)

@@ -18,14 +18,28 @@ def holds(gold: Rows, rows: Rows) -> bool:
     """Whether some columns of `rows`, in any order, have exactly the gold rows, as sets.
 
     So evidence beside the answer is no mistake, nor is a row told twice; one row too many or too few is. A list in
-    a single row may stand for a column of its items. Where gold is empty, nothing but nulls is right.
+    a single row may stand for a column of its items. Where gold is empty, nothing but nulls is right. To a question
+    whose answer is one number, or yes or no, two different ones are no answer.
     """
     if not gold:
         return all(cell is None for row in rows for cell in row)
-    if not rows or len(rows[0]) > COLUMNS:
+    if not rows or len(rows[0]) > COLUMNS or _is_hedged(gold, rows):
         return False
     wanted = _set(gold)
     return any(_set(one) == wanted for one in _readings(rows, width=len(gold[0])))
+
+
+def _is_hedged(gold: Rows, rows: Rows) -> bool:
+    """Whether gold is one number or truth value, and `rows` have several columns of such that differ."""
+    if len(gold) != 1 or len(gold[0]) != 1 or not isinstance(gold[0][0], bool | int | float):
+        return False
+    is_truth = isinstance(gold[0][0], bool)
+    columns = [column for column in zip(*rows, strict=True) if all(_is_like(cell, is_truth) for cell in column)]
+    return len({_key(column) for column in columns}) > 1
+
+
+def _is_like(cell: Any, is_truth: bool) -> bool:  # noqa: FBT001 - which of two kinds
+    return isinstance(cell, bool) if is_truth else isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
 def equals(gold: Rows, rows: Rows) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 from db.catalog import SceneInfo
 from db.connection import connect
 from db.enumerate import Enumerator
-from db.gate import Gate
+from db.gate import Gate, Limits
 from db.store import SceneStore
 from evaluation.question_set import scene_of
 from scenecypher.settings import Settings
@@ -75,4 +75,4 @@ def _open(settings: Settings) -> Opened:
     database = connect(settings, tell=lambda _: None)
     store = SceneStore(database, commit_timeout_s=settings.commit_timeout_s)
     store.prepare()
-    return Opened(store, Gate(database), Enumerator(database))
+    return Opened(store, Gate(database, limits=Limits.of(settings)), Enumerator(database))

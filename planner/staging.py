@@ -91,7 +91,7 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
         scene.vocabulary,
         frozenset(setting.ablations),
         planning=lambda goal, deeds=(): _plan(setting, scene, goal, deeds=deeds),
-        occurring=lambda: enumerator.of(scene),
+        occurring=lambda: enumerator.of(simulator.scene),
         goal=setting.goal,
         deeds=setting.deeds,
     )
@@ -110,12 +110,16 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
     return Staged(session, Memory(setting.instruction, actions, schema))
 
 
+def believes(setting: Setting, recipe: Recipe) -> bool:
+    """Whether the robot acts on what it believes: as the setting says, else the recipe where looking is possible."""
+    return recipe.belief and can_look(setting.scene.vocabulary) if setting.belief is None else setting.belief
+
+
 def _simulator(setting: Setting, recipe: Recipe) -> Simulator:
     """What acts on the scene: directly, or by what is believed of it."""
     store, scene, actor = setting.store, setting.scene, setting.name
     fix = recipe.fix if setting.fix is None else setting.fix
-    believes = recipe.belief and can_look(scene.vocabulary) if setting.belief is None else setting.belief
-    if not believes:
+    if not believes(setting, recipe):
         return Simulator(store, scene, actor=actor, fix=fix)
     world = setting.world or SceneEnvironment(store, scene, actor=actor)
     return Believing(store, belief_of(store, scene), world=world, actor=actor, fix=fix)

@@ -29,7 +29,9 @@ class SceneReader:
     def run(self, cypher: str) -> Answer:
         """The query's answer."""
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
-        return self._advised(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
+        answer = self._advised(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
+        self.enumerator.saw(self.scene.key, answer.version)
+        return answer
 
     def check(self, cypher: str) -> Verdict:
         """What would run, and the server's plan of it."""

@@ -105,7 +105,7 @@ class Retriever:
         while goes_on:
             talk = talk.tried(self._attempt(talk, scene))
             yield Attempted(talk.last)
-            event, said = self._reaction(talk, occurring)
+            event, said = self._reaction(talk, self.enumerator.of(scene))
             if event is not None:
                 yield event
             talk = _after(talk, event, said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Final, Self
@@ -11,6 +12,7 @@ from retriever.events import Verified
 from retriever.retrieval import Attempt, Declined, Outcome, Ran, Rejected, Retrieval, Told, rows_text
 
 ECHO_CHARACTERS: Final = 4_000
+_QUOTED: Final = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class Talk:
 
     `hinted` once the model was told why a query found nothing, `doubted` once it was told why its answer can't be
     right; `read_at` is the version of the graph that it was shown
-    as text, None where it writes queries.
+    as text, None where it writes queries; `judged_at` is the attempt after which the last verdict was given.
     """
 
     question: str
@@ -29,11 +31,18 @@ class Talk:
     hinted: bool = False
     doubted: bool = False
     read_at: int | None = None
+    judged_at: int = 0
 
     @property
     def last(self) -> Attempt:
         """The latest attempt."""
         return self.attempts[-1]
+
+    @property
+    def verdict(self) -> Verified | None:
+        """The last verdict, if the best attempt was among what was judged."""
+        best = self.best
+        return self.verdicts[-1] if self.verdicts and best is not None and best.number <= self.judged_at else None
 
     @property
     def best(self) -> Attempt | None:
@@ -70,14 +79,14 @@ class Talk:
 
     def judged(self, verdict: Verified) -> Self:
         """With a verdict of the verifier."""
-        return replace(self, verdicts=(*self.verdicts, verdict))
+        return replace(self, verdicts=(*self.verdicts, verdict), judged_at=self.last.number)
 
     def retrieval(self) -> Retrieval:
         """What came of it all."""
         shown = Retrieval(self.question, self._outcome(), self._answer(), self.attempts, self.usage)
         if self.best is None or shown.outcome != "answered":
             return shown
-        judged = replace(shown, addressed=self.verdicts[-1].addressed if self.verdicts else None)
+        judged = replace(shown, addressed=self.verdict.addressed if self.verdict else None)
         match self.best.ending:
             case Ran(answer):
                 return replace(
@@ -102,8 +111,8 @@ class Talk:
             case Declined(reason), _:
                 return reason
             case _, Attempt(ending=Ran() | Told() as ending):
-                is_addressed = bool(self.verdicts) and self.verdicts[-1].addressed
-                return self.verdicts[-1].text if is_addressed else result_text(ending)
+                verdict = self.verdict
+                return verdict.text if verdict and verdict.addressed else result_text(ending)
             case Rejected(_, message), _:
                 many = f"{len(self.attempts)} attempts" if len(self.attempts) > 1 else "1 attempt"
                 return f"no query was accepted after {many}; the last one: {message}"
@@ -123,4 +132,7 @@ def _echo(attempt: Attempt) -> str:
 
 
 def _bare(cypher: str) -> str:
-    return " ".join(cypher.split()).rstrip("; ")
+    """The query without what makes no difference; blanks within quotes do."""
+    pieces = _QUOTED.split(cypher)
+    plain = (" ".join(piece.split()) + " " if number % 2 == 0 else piece for number, piece in enumerate(pieces))
+    return "".join(plain).rstrip("; ")

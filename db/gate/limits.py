@@ -11,12 +11,15 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import Final
+from typing import TYPE_CHECKING, Final, Self
 
 from db.gate.lexer import Token
 from db.gate.reading import OPENING, Call, Hop, Join, Reading
-from db.gate.words import CLOCKS
+from db.gate.words import CLOCKS, FIXED
 from scenecypher.errors import QueryRefused
+
+if TYPE_CHECKING:
+    from scenecypher.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,11 @@ class Limits:
     text_length: int = 4_000
     nesting: int = 40
     operators: int = 150
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The configured limits."""
+        return cls(seconds=settings.query_timeout_s, rows=settings.query_rows, total_bytes=settings.query_bytes)
 
 
 RANGE: Final = 100
@@ -305,8 +313,18 @@ def _is_digit_count(argument: tuple[Token, ...]) -> bool:
 
 def _clocks(reading: Reading) -> None:
     for call in reading.calls:
-        if call.name in CLOCKS and not call.arguments:
+        if call.name in CLOCKS and _is_now(call.arguments):
             raise _too_much(call.token.text, f"{call.name}() tells the time", "a scene has no clock", code="function")
+
+
+def _is_now(arguments: tuple[tuple[Token, ...], ...]) -> bool:
+    """Whether they leave the time open: none, a map that fixes nothing, or a name that may stand for one."""
+    if not arguments:
+        return True
+    first = arguments[0]
+    if first[0].text == "{":
+        return not FIXED & {token.text.lower() for token in first}
+    return len(first) == 1 and first[0].kind in {"name", "quoted"} and first[0].text.lower() != "null"
 
 
 CHECKS: Final[tuple[Callable[[Reading], None], ...]] = (

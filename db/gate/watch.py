@@ -45,6 +45,14 @@ class Watchdog:
                 del self._due[mark]
 
     def _watch(self) -> None:
+        try:
+            self._round()
+        except BaseException:
+            with self._lock:
+                self._awake = False
+            raise
+
+    def _round(self) -> None:
         idle = 0
         while True:
             time.sleep(TICK_S)

@@ -96,7 +96,9 @@ LISTING: Final = _words("collect nodes relationships keys labels range split tai
 
 PREDICATES: Final = _words("any all none single")
 CLOCKS: Final = _words("date time localtime datetime localdatetime")
-"""Without an argument they tell the time, and the same question would have two answers."""
+"""Without an argument, or with a time zone only, they tell the time: the same question would have two answers."""
+FIXED: Final = _words("year date time datetime hour epochseconds epochmillis")
+"""What a map says that fixes a time."""
 
 NO_FUNCTION: Final[Mapping[str, str]] = {
     "reduce": "use sum(), size() or collect() over UNWIND",

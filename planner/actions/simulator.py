@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
 from uuid import uuid4
@@ -71,12 +71,12 @@ class Simulator:
         else:
             yield from self._corrected(call, None, set())
 
-    def once(self, text: str, *, action_id: str) -> Step:
+    def once(self, text: str, *, action_id: str, because: str | None = None) -> Step:
         """Carry out this one action, uncorrected; again with the same `action_id` it is not done again.
 
-        Raises ActionRefused, UnknownReference.
+        `because` says why another's correction inserted it. Raises ActionRefused, UnknownReference.
         """
-        return self._perform(parse(text), None, action_id=action_id)
+        return self._perform(parse(text), because, action_id=action_id)
 
     def _expanded(self, call: Call, macro: Macro) -> Iterator[Step]:
         """The steps of a macro; those before the last are left out where they are done already."""
@@ -124,6 +124,7 @@ class Simulator:
         intent = Intent(self._actor, noted(call, because), action_id)
         decide = partial(self._decided, operator, call)
         done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
+        self.scene = replace(self.scene, version=max(done.version, self.scene.version))
         return Step(str(call), done.version, done.delta, because)
 
     def _footprint(self, operator: Operator, call: Call) -> Footprint:

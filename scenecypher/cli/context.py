@@ -56,9 +56,7 @@ def open_gate(store: SceneStore, settings: Settings | None = None) -> Gate:
     """The gate to the same server, with the configured limits."""
     from db.gate import Gate, Limits
 
-    chosen = settings or Settings()
-    limits = Limits(seconds=chosen.query_timeout_s, rows=chosen.query_rows, total_bytes=chosen.query_bytes)
-    return Gate(store.database, limits=limits)
+    return Gate(store.database, limits=Limits.of(settings or Settings()))
 
 
 def open_model(settings: Settings | None = None) -> Model:

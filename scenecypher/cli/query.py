@@ -13,7 +13,7 @@ import typer
 
 from scenecypher.cli.context import open_gate, open_store, output, print_json
 from scenecypher.cli.scenes import AsJson, Name
-from scenecypher.errors import DocumentError, InputError, QueryRefused
+from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
 
 if TYPE_CHECKING:
     from db.gate import Answer
@@ -86,6 +86,10 @@ def result(reader: SceneReader, cypher: str) -> dict[str, Any]:
         answer = reader.run(cypher)
     except QueryRefused as refused:
         return {"ok": False, "code": refused.code, "message": str(refused)}
+    except DatabaseUnavailable:
+        raise
+    except ServiceError as error:
+        return {"ok": False, "code": "service", "message": str(error)}
     return {
         "ok": True,
         "columns": list(answer.columns),

@@ -186,6 +186,18 @@ def test_another_scene_is_never_counted(store: SceneStore, database: Database) -
     assert "leak7" not in repr(before).casefold()
 
 
+def test_who_knows_an_old_version_is_told_of_the_latest_that_was_seen(store: SceneStore, database: Database) -> None:
+    info, enumerator = put(store, home()), Enumerator(database)
+    before = enumerator.of(info)
+    store.commit(info, diff(home(), opened()), actor="test", action="open")
+    assert enumerator.of(info) is before, "nobody has seen that it moved"
+    enumerator.saw(info.key, 1)
+    after = enumerator.of(info)
+    assert "open" in {use.value for use in after.states}
+    assert enumerator.of(info) is after
+    assert enumerator.of(store.find(info.name)) is after
+
+
 def test_under_a_writer_nothing_torn_is_kept(store: SceneStore, database: Database) -> None:
     """A writer moves one state to and fro; a kept reading always belongs to its version."""
     info, enumerator, stop = put(store, home()), Enumerator(database), threading.Event()

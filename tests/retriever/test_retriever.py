@@ -10,6 +10,7 @@ import pytest
 
 from chat.model import Usage
 from db.catalog import SceneInfo
+from db.delta import ChangeList, Delta
 from db.enumerate import Enumerator
 from db.gate import Gate, Limits
 from db.store import SceneStore
@@ -120,6 +121,12 @@ def test_an_equal_attempt_ends_it_early(ready: Ready, scene: SceneInfo) -> None:
     assert (found.outcome, len(server.requests)) == ("refused", 2)
     assert found.attempts[1].repeats == 1
     assert isinstance(found.attempts[1].ending, Rejected)
+
+
+def test_blanks_within_quotes_make_another_query(ready: Ready, scene: SceneInfo) -> None:
+    bad = "MATCH (n:Wrong {name: 'a  b'}) RETURN n"
+    retriever, server = ready([bad, bad.replace("a  b", "a b"), GOOD])
+    assert (retriever.ask(QUESTION, scene).outcome, len(server.requests)) == ("answered", 3)
 
 
 def test_an_empty_reply_twice_ends_it_early(ready: Ready, scene: SceneInfo) -> None:
@@ -296,6 +303,20 @@ def test_questions_may_be_asked_side_by_side(ready: Ready, scene: SceneInfo) -> 
     with ThreadPoolExecutor(8) as pool:
         found = pool.map(lambda kind: retriever.ask(f"How many {kind}?", scene), kinds)
     assert [one.rows[0] for one in found] == [(kind, 2 if kind == "cup" else 1) for kind in kinds]
+
+
+def test_who_asks_after_an_action_is_shown_what_is_so_then(ready: Ready, store: SceneStore) -> None:
+    scene = put_home(store)
+    retriever, server = ready([GOOD, GOOD, GOOD])
+    retriever.ask(QUESTION, scene)
+    opened = Delta.of([ChangeList("id-7004", "states", ("open",), ("closed",))])
+    store.commit(scene, opened, actor="t", action="open")
+    retriever.ask(QUESTION, scene)
+    retriever.ask(QUESTION, scene)
+    first, second, third = (messages(server, number)[0] for number in range(3))
+    assert second == first, "nobody had seen yet that the scene moved"
+    assert "open" in third
+    assert third != second
 
 
 def test_another_scene_is_never_read(ready: Ready, store: SceneStore) -> None:

@@ -57,6 +57,13 @@ def test_the_budget_holds_for_verdicts_too(ready: Ready, scene: SceneInfo) -> No
     assert len(server.requests) == 4
 
 
+def test_a_verdict_is_not_told_of_what_it_did_not_see(ready: Ready, scene: SceneInfo) -> None:
+    nothing = GOOD.replace("'table'", "'Table'")
+    retriever, _ = ready([WRONG, "NOT ADDRESSED", nothing, "MATCH (n:Wrong) RETURN n"], verifier="paper", attempts=3)
+    found = retriever.ask(QUESTION, scene)
+    assert (found.outcome, found.rows, found.addressed) == ("answered", (), None)
+
+
 def test_an_insisting_writer_ends_it(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([GOOD, "NOT ADDRESSED", GOOD, "NOT ADDRESSED"], verifier="paper")
     found = retriever.ask(QUESTION, scene)

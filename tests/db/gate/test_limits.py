@@ -44,6 +44,8 @@ EDGES: list[tuple[str, str, str]] = [
         "UNWIND range(1, 100) AS a UNWIND range(1, 100) AS b UNWIND range(1, 100) AS c RETURN count(*)",
         "cost",
     ),
+    ("RETURN date('2020-01-01') AS d", "RETURN date({timezone: 'UTC'}) AS d", "function"),
+    ("RETURN datetime({year: 2020}) AS d", "WITH {timezone: 'UTC'} AS m RETURN datetime(m) AS d", "function"),
     ("MATCH (a)-[*1..6]-(b) RETURN a", "MATCH (a)-[*1..7]-(b) RETURN a", "cost"),
     ("MATCH (a)-[*..6]-(b) RETURN a", "MATCH (a)-[*3..]-(b) RETURN a", "cost"),
     (
