@@ -71,20 +71,27 @@ class Thought:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The method gives a whole solution, whose actions are proposed one after the other from here on."""
+    """The method gives a whole solution, whose actions are proposed one after the other from here on.
+
+    The other fields are as in `planner.method.Solve`.
+    """
 
     step: int
     actions: tuple[str, ...]
     reason: str
+    final: bool = True
+    tried: int = 0
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The method wants an action to be carried out."""
+    """The method wants an action to be carried out, in a scene that was at version `since` or later."""
 
     step: int
     action: str
     reason: str
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,8 @@ class Remembered:
     """The end of a decision's turn, with all that the method may know of it later: a session can go on from there.
 
     `decision` is as `planner.method.decision_document` writes it, None where the reply could not be understood; `usage`
-    is what the turn cost, `infeasible` the count of refusals in a row after it.
+    is what the turn cost, `infeasible` the count of refusals in a row after it. The first one has the `opening`, the
+    view that the session began with.
     """
 
     step: int
@@ -141,6 +149,7 @@ class Remembered:
     refused: bool
     infeasible: int
     usage: Usage
+    opening: str = ""
 
 
 @dataclass(frozen=True, slots=True)

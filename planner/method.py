@@ -46,12 +46,15 @@ class Solve:
     """The whole solution, which ends the session: carried out action by action, what is refused being skipped.
 
     That is the papers' static setting (SG2, section IV-A). Not `final`, the first refusal stops it and is told the
-    method, which may solve anew: a stepwise execution of ours.
+    method, which may solve anew: a stepwise execution of ours. Where a program ended amid a solution,
+    `actions` are the rest, before which `tried` others were tried, and `refused` of them refused.
     """
 
     actions: tuple[str, ...]
     reason: str = ""
     final: bool = True
+    tried: int = 0
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,8 @@ class Memory:
     """What a method may know: the task, the actions there are, and its turns.
 
     `schema` is the scene's schema text. `view` is what the method is shown of the graph as it is now, which the session
-    renews before each decision; it is empty for the methods that are shown the schema only.
+    renews before each decision; it is empty for the methods that are shown the schema only. `opening` is what the view
+    was before the first decision.
     """
 
     instruction: str
@@ -108,6 +112,7 @@ class Memory:
     schema: str
     turns: tuple[Turn, ...] = ()
     view: str = ""
+    opening: str = ""
 
     def remember(
         self, decision: Decision | None, feedback: str, *, done: tuple[str, ...] = (), refused: bool = False

@@ -118,8 +118,7 @@ def _written_and_run(
 ) -> ToolAnswer:
     usage, ran = Usage(), Ran("", None)
     for _ in range(ATTEMPTS):
-        code, spent = ask_in_text(model, messages, program_in)
-        usage += spent
+        code, usage = ask_in_text(model, messages, program_in, spent=usage)
         ran = run(code, functions)
         if ran.error is None and ran.output:
             break

@@ -13,7 +13,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from chat.model import Usage
 from db.catalog import lookup
 from db.store import SceneStore
-from planner.actions.simulator import Step
+from planner.actions.simulator import INSERTED, Step
+from planner.actions.text import parse
+from planner.actions.vocabularies import macros_of, operators_of
 from planner.belief import belief_name
 from planner.believing import Believing
 from planner.budget import Spent
@@ -21,10 +23,12 @@ from planner.environment import SceneEnvironment
 from planner.events import Event, Remembered
 from planner.method import Act, Decision, Memory, Method, Solve, Turn, decision_document, decision_of
 from planner.recipe import Given, Recipe
-from planner.staging import Setting, staged
-from scenecypher.errors import InputError
+from planner.staging import Setting, believes, staged
+from scenecypher.errors import ActionRefused, InputError
 
 ACTIONS: Final = frozenset({"acted", "corrected"})
+VERSIONS: Final = ("version", "since")
+"""The fields of events that name a version of the scene."""
 
 
 class _Line(BaseModel):
@@ -44,19 +48,23 @@ class _Remembered(BaseModel):
     refused: bool
     infeasible: int
     usage: Usage
+    opening: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
     """What a log says of a session: its whole turns, what they cost, and the events of the turn that was cut off.
 
-    `ended` is whether it came to its end.
+    `version` is the last of the scene's that it names, `opening` the view that the session began with, and `ended` is
+    whether it came to its end.
     """
 
     turns: tuple[Turn, ...]
     spent: Spent
     cut: tuple[Mapping[str, Any], ...]
     ended: bool
+    version: int = 0
+    opening: str = ""
 
 
 def resumed(setting: Setting, recipe: Recipe, file: Path) -> Iterator[Event]:
@@ -74,8 +82,9 @@ def resumed(setting: Setting, recipe: Recipe, file: Path) -> Iterator[Event]:
 
 
 def _going_on(setting: Setting, recipe: Recipe, past: Past) -> Iterator[Event]:
-    believes = recipe.belief if setting.belief is None else setting.belief
-    cut = _cut_off(past, completed(setting) if believes else ())
+    if believes(setting, recipe):
+        completed(setting)
+    cut = _cut_off(past, _since(setting, recipe, past), setting.scene.vocabulary)
     if cut.first is not None:
         recipe = replace(recipe, build=_beginning(cut.first, recipe.build))
     ready = staged(setting, recipe)
@@ -84,7 +93,7 @@ def _going_on(setting: Setting, recipe: Recipe, past: Past) -> Iterator[Event]:
         document = decision_document(cut.turn.decision)
         told = cut.turn.feedback, cut.turn.done, cut.turn.refused
         yield Remembered(cut.spent.steps, document, *told, cut.spent.refused, Usage())
-    yield from ready.session.run(replace(ready.memory, turns=turns), spent=cut.spent)
+    yield from ready.session.run(replace(ready.memory, turns=turns, opening=past.opening), spent=cut.spent)
 
 
 def completed(setting: Setting) -> tuple[Step, ...]:
@@ -111,7 +120,10 @@ def read_log(file: Path) -> Past:
     actions = sum(len(it.done) for it in whole)
     spent = Spent(last.step if last else 0, actions, last.infeasible if last else 0, usage)
     cut = tuple(line.model_dump() for line in lines if line.step > spent.steps and line.event != "finished")
-    return Past(turns, spent, cut, ended=any(line.event == "finished" for line in lines))
+    version = max((int(it.get(key, 0)) for it in map(_Line.model_dump, lines) for key in VERSIONS), default=0)
+    opening = next((it.opening for it in whole if it.opening), "")
+    ended = any(line.event == "finished" for line in lines)
+    return Past(turns, spent, cut, ended=ended, version=version, opening=opening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,32 +135,73 @@ class _Cut:
     turn: Turn | None = None
 
 
-def _cut_off(past: Past, halves: Sequence[Step]) -> _Cut:
+def _since(setting: Setting, recipe: Recipe, past: Past) -> tuple[str, ...]:
+    """What this method committed after the last version that the log names: actions as the scene's history has them."""
+    scene = setting.scene
+    if believes(setting, recipe):
+        scene = lookup(setting.store.database, belief_name(scene.name)) or scene
+    operators = operators_of(scene.vocabulary)
+    log = setting.store.history(scene, after=past.version)
+    own = (it.action for it in log if it.actor == setting.name and it.kind == "act")
+    return tuple(action for action in own if _name(action) in operators)
+
+
+def _cut_off(past: Past, since: Sequence[str], vocabulary: str) -> _Cut:
     begun = max((number for number, it in enumerate(past.cut) if it["event"] == "solved"), default=0)
     cut = past.cut[begun:]
     told = tuple(str(it["action"]) for it in cut if it["event"] in ACTIONS)
-    done = told + tuple(step.action for step in halves if step.action not in told[-1:])
+    done = told + tuple(action.partition(INSERTED)[0] for action in since)
     spent = replace(past.spent, actions=past.spent.actions + len(done))
     proposed = [it for it in cut if it["event"] == "proposed"]
+    settled = bool(proposed) and _settled(cut, since, vocabulary)
     if cut and cut[0]["event"] == "solved":
-        settled = len(proposed) if _settled(cut, halves) else len(proposed) - 1
-        return _Cut(spent, Solve(tuple(cut[0]["actions"])[max(settled, 0) :], str(cut[0]["reason"])))
+        return _solution(cut, spent, done, len(proposed) if settled else max(len(proposed) - 1, 0))
     if not proposed:
         return _Cut(past.spent)
     decision = Act(str(proposed[-1]["action"]), str(proposed[-1]["reason"]))
-    if not _settled(cut, halves):
-        return _Cut(spent, decision)
-    feedback = "; ".join(f"{action} was carried out" for action in done) or "it was refused"
-    turn = Turn(decision, feedback, done, refused=not done)
-    return _Cut(replace(spent, steps=spent.steps + 1, refused=0 if done else spent.refused + 1), turn=turn)
+    return _ended(decision, spent, cut, done) if settled else _Cut(spent, decision)
 
 
-def _settled(cut: Sequence[Mapping[str, Any]], halves: Sequence[Step]) -> bool:
-    """Whether the action proposed last was carried out, if only by half, or refused; what is not is proposed again."""
-    last = max((number for number, it in enumerate(cut) if it["event"] == "proposed"), default=0)
-    after = {it["event"] for it in cut[last:]}
-    name = str(cut[last].get("action", "")).partition("(")[0]
-    return bool(after & {"acted", "refused"}) or any(step.action.partition("(")[0] == name for step in halves)
+def _solution(cut: Sequence[Mapping[str, Any]], spent: Spent, done: tuple[str, ...], tried: int) -> _Cut:
+    """The rest of a solution of which some actions were `tried`; none where a refusal ends it."""
+    solved, refused = cut[0], sum(it["event"] == "refused" for it in cut)
+    actions, reason, final = tuple(solved["actions"]), str(solved["reason"]), bool(solved.get("final", True))
+    if refused and not final:
+        return _ended(Solve(actions, reason, final), spent, cut, done)
+    before = int(solved.get("tried", 0)) + tried, int(solved.get("refused", 0)) + refused
+    return _Cut(spent, Solve(actions[tried:], reason, final, *before))
+
+
+def _ended(decision: Act | Solve, spent: Spent, cut: Sequence[Mapping[str, Any]], done: tuple[str, ...]) -> _Cut:
+    """A turn that came to its end, but for being remembered."""
+    refusals = [f"{it['action']} was refused: {'; '.join(it['reasons'])}" for it in cut if it["event"] == "refused"]
+    feedback = "; ".join([*(f"{action} was carried out" for action in done), *refusals])
+    refused = spent.refused + 1 if refusals else 0
+    turn = Turn(decision, feedback, done, refused=bool(refusals))
+    return _Cut(replace(spent, steps=spent.steps + 1, refused=refused), turn=turn)
+
+
+def _settled(cut: Sequence[Mapping[str, Any]], since: Sequence[str], vocabulary: str) -> bool:
+    """Whether the action proposed last was refused or carried out, if unknown to the log; else it is proposed again."""
+    last = max(number for number, it in enumerate(cut) if it["event"] == "proposed")
+    if {it["event"] for it in cut[last:]} & {"acted", "refused"}:
+        return True
+    name = _last_step(str(cut[last]["action"]), vocabulary)
+    return any(_name(action) == name and INSERTED not in action for action in since)
+
+
+def _last_step(action: str, vocabulary: str) -> str:
+    """The name of the operator that ends an action, which may be a macro; empty where it is none."""
+    try:
+        call = parse(action)
+        macro = macros_of(vocabulary).get(call.name)
+        return (macro.steps(call)[-1] if macro else call).name
+    except ActionRefused:
+        return ""
+
+
+def _name(action: str) -> str:
+    return action.partition("(")[0]
 
 
 def _beginning(first: Decision, build: Callable[[Given], Method]) -> Callable[[Given], Method]:

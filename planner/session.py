@@ -111,9 +111,10 @@ class Session:
 
     def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, Ending | None]]:
         """One decision and what becomes of it."""
-        spent = replace(before, steps=before.steps + 1)
+        spent, known = replace(before, steps=before.steps + 1), memory.opening
         if self._view is not None:
-            memory = replace(memory, view=self._view(memory))
+            view = self._view(memory)
+            memory = replace(memory, view=view, opening=memory.opening or view)
         decision: Decision | None = None
         try:
             decision, usage = self._method.decide(memory)
@@ -123,7 +124,9 @@ class Session:
             result = yield from self._carry_out(decision, replace(spent, usage=spent.usage + usage))
         spent, document = result.spent, None if decision is None else decision_document(decision)
         cost = spent.usage - before.usage
-        yield Remembered(spent.steps, document, result.feedback, result.done, result.refused, spent.refused, cost)
+        told = result.feedback, result.done, result.refused
+        opening = "" if known else memory.opening
+        yield Remembered(spent.steps, document, *told, spent.refused, cost, opening)
         memory = memory.remember(decision, result.feedback, done=result.done, refused=result.refused)
         return memory, spent, result.ending
 
@@ -168,7 +171,7 @@ class Session:
 
     def _act(self, decision: Act, spent: Spent) -> Turning:
         """Carry out an action with its corrections. Any action that was executed sets the count of refusals back."""
-        yield Proposed(spent.steps, decision.action, decision.reason)
+        yield Proposed(spent.steps, decision.action, decision.reason, self._simulator.scene.version)
         told: list[str] = []
         done: list[str] = []
         try:
@@ -195,8 +198,8 @@ class Session:
 
     def _solve(self, decision: Solve, spent: Spent) -> Turning:
         """Carry out a whole solution: what is refused is skipped, or stops it where the solution is not final."""
-        yield Solved(spent.steps, decision.actions, decision.reason)
-        refused = 0
+        tried, refused = decision.tried, decision.refused
+        yield Solved(spent.steps, decision.actions, decision.reason, decision.final, tried, refused)
         result = Result(spent)
         for action in decision.actions:
             one = yield from self._act(Act(action), result.spent)
@@ -207,7 +210,7 @@ class Session:
             if one.ending is not None:
                 break
         if refused:
-            reason = f"{refused} of {len(decision.actions)} actions could not be carried out"
+            reason = f"{refused} of {tried + len(decision.actions)} actions could not be carried out"
             return replace(result, ending=("infeasible", reason))
         return replace(result, ending=("done", decision.reason))
 
@@ -225,12 +228,15 @@ def _answer(memory: Memory) -> str:
 
 def _unreadable(rejected: ReplyRejected, spent: Spent) -> Turning:
     yield Refused(spent.steps, "", "reply", (str(rejected),))
-    lost = Usage(rejected.prompt_tokens, rejected.completion_tokens)
-    return _told_refusal(rejected, replace(spent, usage=spent.usage + lost))
+    return _told_refusal(rejected, spent)
 
 
 def _told_refusal(rejected: RejectedError, spent: Spent) -> Result:
-    return Result(replace(spent, refused=spent.refused + 1), str(rejected), refused=True)
+    """What is told of a refusal; the replies that led to it are paid for."""
+    usage = spent.usage
+    if isinstance(rejected, ReplyRejected):
+        usage += Usage(rejected.prompt_tokens, rejected.completion_tokens)
+    return Result(replace(spent, refused=spent.refused + 1, usage=usage), str(rejected), refused=True)
 
 
 def ends(action: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, assert_never
 
 from db.scene import SceneGraph
@@ -11,13 +11,14 @@ from db.schema import family
 from db.surroundings import surroundings
 from planner.actions.text import Call, parse
 from planner.believing import LOOKS
+from planner.method import Call as ToolCall
 from planner.method import Memory
 from planner.prompts.graph_json import graph_json
 from planner.prompts.graph_words import graph_words
 from planner.recipe import Access, Form, Recipe
 from planner.session import View
 from planner.toolbox import Tool, ToolAnswer, argument
-from retriever.collapsed import collapse
+from retriever.collapsed import CollapsedGraph, collapse
 from retriever.graph_api import GraphApi
 from retriever.graph_text import graph_text
 
@@ -46,29 +47,34 @@ class Rooms:
 
     def __init__(self, access: Access) -> None:
         self._api = GraphApi(access.reader)
-        self._expanded: tuple[str, ...] = ()
+        self._shown: CollapsedGraph | None = None
 
     def text(self, memory: Memory) -> str:
-        """What is shown now, as the scene is now: nodes and links as JSON."""
-        del memory
+        """What is shown after the calls that `memory` holds, as the scene is now: nodes and links as JSON."""
         graph = collapse(self._api)
-        for place in self._expanded:
-            graph = graph.expand(place)
+        for tool, room in _rooms_called(memory):
+            graph = graph.expand(room) if tool == EXPAND else graph.contract(room)
+        self._shown = graph
         return json.dumps(graph.document(), ensure_ascii=False)
 
     def expand(self, arguments: Mapping[str, Any]) -> ToolAnswer:
         """Show what is in a room. Raises RejectedError for what is no room."""
         (place,) = collapse(self._api).expand(argument(arguments, "node_name", tool=EXPAND)).expanded
-        self._expanded = (*(it for it in self._expanded if it != place), place)
         return ToolAnswer(f"{place} is expanded")
 
     def contract(self, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Show it no longer. Raises RejectedError for what is not expanded."""
-        graph = collapse(self._api)
-        for place in self._expanded:
-            graph = graph.expand(place)
-        self._expanded = graph.contract(argument(arguments, "node_name", tool=CONTRACT)).expanded
-        return ToolAnswer(f"{', '.join(self._expanded) or 'no room'} stays expanded")
+        """Show it no longer. Raises RejectedError for what is not expanded in the text that was shown last."""
+        shown = self._shown or collapse(self._api)
+        left = shown.contract(argument(arguments, "node_name", tool=CONTRACT)).expanded
+        return ToolAnswer(f"{', '.join(left) or 'no room'} stays expanded")
+
+
+def _rooms_called(memory: Memory) -> Iterator[tuple[str, str]]:
+    """The calls that changed what is shown: the tool and the room."""
+    for turn in memory.turns:
+        call = turn.decision
+        if isinstance(call, ToolCall) and call.tool in {EXPAND, CONTRACT} and not turn.refused:
+            yield call.tool, argument(call.arguments, "node_name", tool=call.tool)
 
 
 def inspected(memory: Memory) -> frozenset[str]:

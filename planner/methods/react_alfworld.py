@@ -43,12 +43,10 @@ class ReactAlfworld:
 
     def __init__(self, model: Model, vocabulary: str, places: Callable[[], tuple[str, ...]]) -> None:
         self._model, self._vocabulary, self._places = model, vocabulary, places
-        self._opening = ""
         self._names = (*(name for name in (*operators_of(vocabulary), *macros_of(vocabulary)) if name != DONE), DONE)
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """The next action and its tokens. Raises ReplyRejected after three replies that mean nothing."""
-        self._opening = self._opening or memory.view  # what was seen at first; the rest is in the history
         return ask_in_text(self._model, self._prompt(memory), self._read)
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
@@ -57,7 +55,8 @@ class ReactAlfworld:
             actions="\n".join([functions(self._vocabulary, WHOLE), *([GOING] if LOOK in self._names else [])]),
             form=FORM.format(example=self._example),
         )
-        opening = f"You look around.\n{self._opening}\n\nYour task is to: {memory.instruction}"
+        # What was seen at first: the rest is in the history.
+        opening = f"You look around.\n{memory.opening}\n\nYour task is to: {memory.instruction}"
         said = [message for turn in memory.turns for message in _said(turn)]
         return Message("system", text), Message("user", opening), *said
 

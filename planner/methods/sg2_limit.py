@@ -62,8 +62,7 @@ class LimitedRetriever:
         talk: tuple[Message, ...] = (self._system(scene), Message("user", f"Query: {question}"))
         usage = Usage()
         for _ in range(MOST):
-            step, spent = ask_in_text(self.model, talk, _read)
-            usage += spent
+            step, usage = ask_in_text(self.model, talk, _read, spent=usage)
             if step.name == ANSWER:
                 answer = step.written.strip("\"'` ")
                 return Retrieval(question, "answered", answer, (), usage)

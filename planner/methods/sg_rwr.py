@@ -109,8 +109,7 @@ class SgRwr:
         """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
         decision, usage = ask_in_text(self._model, self._prompt(memory), self._read)
         if isinstance(decision, str):
-            solved, more = self._translated(decision, memory)
-            return solved, usage + more
+            return self._translated(decision, memory, spent=usage)
         return decision, usage
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
@@ -154,13 +153,14 @@ class SgRwr:
             raise ReplyRejected(f"{TERMINATE} stands there without [Actions] or [Answer]; give the whole solution")
         return solution(given, self._vocabulary, reason=reason, final=self._final)
 
-    def _translated(self, plan: str, memory: Memory) -> tuple[Decision, Usage]:
+    def _translated(self, plan: str, memory: Memory, *, spent: Usage) -> tuple[Decision, Usage]:
         """RwR-Text's action translator (4.2)."""
         system = Message("system", TRANSLATOR.format(actions=memory.actions, form=FORM))
         return ask_in_text(
             self._model,
             (system, Message("user", f"The plan:\n{plan}")),
             lambda text: solution(text, self._vocabulary, reason=plan, final=self._final),
+            spent=spent,
         )
 
 

@@ -58,8 +58,7 @@ class SummingRetriever:
         talk, usage = self._opening(question, scene), Usage()
         cypher: str | None = None
         for _ in range(QUERIES + 1):
-            reply, spent = ask_in_text(self.model, talk, _read)
-            usage += spent
+            reply, usage = ask_in_text(self.model, talk, _read, spent=usage)
             if isinstance(reply, Summary):
                 return Retrieval(question, "answered", reply.text, (), usage, cypher=cypher)
             told, has_run = self._run(reply)

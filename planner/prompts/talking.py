@@ -24,13 +24,19 @@ _FENCED: Final = re.compile(r"```(?:python|py)?[ \t]*\r?\n(.*?)(?:```|\Z)", re.D
 
 
 def ask_in_text(
-    model: Model, messages: Sequence[Message], read: Callable[[str], T], *, attempts: int = ATTEMPTS
+    model: Model,
+    messages: Sequence[Message],
+    read: Callable[[str], T],
+    *,
+    attempts: int = ATTEMPTS,
+    spent: Usage | None = None,
 ) -> tuple[T, Usage]:
     """What `read` makes of the reply, and the tokens of all attempts; what it rejects is told and asked again.
 
+    The tokens `spent` on what came before, such as an agent's earlier replies, are counted in.
     Raises ReplyRejected, with the last reply and the tokens spent, after `attempts` replies that don't fit.
     """
-    asked, usage = tuple(messages), Usage()
+    asked, usage = tuple(messages), spent or Usage()
     for attempt in range(1, attempts + 1):
         reply = model.reply(Request(asked, seed=SEED))
         usage += reply.usage

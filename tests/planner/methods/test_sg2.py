@@ -151,6 +151,14 @@ def test_a_question_is_answered(store: SceneStore) -> None:
     assert (played.end.outcome, played.end.answer, played.actions) == ("done", "Purple", [])
 
 
+def test_an_answer_that_fails_is_paid_for_whole(store: SceneStore) -> None:
+    look = "Thought: I look.\nAction: get_neighbors(agent)"
+    script = [says("QUERY", "Which room?"), look, look, "hm", "hm", "hm", says("SOLUTION", "[]")]
+    played = play(store, "sg2-limit", script)
+    assert played.of(Refused)
+    assert played.end.usage == paid(7)
+
+
 def test_sg2_limit_s_retriever_has_two_calls_and_a_context_of_its_own(store: SceneStore) -> None:
     played = play(
         store,

@@ -150,6 +150,20 @@ print("[" + ", ".join(steps + ["pickup(" + box + ")"]) + "]")
     assert (played.end.outcome, played.end.usage) == ("done", paid(3))
 
 
+def test_a_retriever_that_fails_is_paid_for_whole(store: SceneStore) -> None:
+    empty = ["INFO RETRIEVED"] * 3
+    played = play(store, "sg-rwr", [asks("Which room?"), f"```cypher\n{QUERY}\n```", *empty, ends("[]")])
+    assert played.of(Refused)
+    assert played.end.usage == paid(6)
+
+
+def test_a_translation_that_fails_is_paid_for_whole(store: SceneStore) -> None:
+    script = [ends("Take it.", "Plan"), *["``"] * 3, ends("Take it.", "Plan"), "[]"]
+    played = play(store, "rwr-text", script)
+    assert played.of(Refused)
+    assert played.end.usage == paid(6)
+
+
 def test_rwr_text_has_no_code_reads_the_graph_and_translates(store: SceneStore) -> None:
     played = play(
         store,
