@@ -13,7 +13,7 @@ from planner.toolbox import Tool, ToolAnswer, argument
 from retriever import graph_api
 from retriever.graph_api import CALLS, SETS, GraphApi
 from retriever.retrieval import rows_text
-from scenecypher.errors import ReplyRejected
+from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference
 
 REHEARSED: Final = "the plan can be carried out"
 
@@ -36,14 +36,17 @@ def query(access: Access) -> Tool:
 
 
 def verify_plan(access: Access) -> Tool:
-    """``verify_plan(plan)``: carries a list of actions out on the graph in memory; the first that fails is told."""
+    """``verify_plan(plan)``: carries actions out on the graph in memory and tells what stops the first that fails."""
 
     def verify(arguments: Mapping[str, Any]) -> ToolAnswer:
         plan = arguments.get("plan")
         if not isinstance(plan, list | tuple) or not all(isinstance(action, str) for action in plan):
             raise ReplyRejected('verify_plan takes the argument "plan", a list of actions; call it with that')
         graph = access.store.load(access.scene.name).graph
-        rehearse(graph, tuple(plan), operators=operators_of(access.scene.vocabulary))
+        try:
+            rehearse(graph, tuple(plan), operators=operators_of(access.scene.vocabulary))
+        except (ActionRefused, UnknownReference) as fault:
+            return ToolAnswer(str(fault))
         return ToolAnswer(REHEARSED)
 
     return verify

@@ -96,9 +96,10 @@ def test_sayplan_lite_has_a_prompt_a_stage(store: SceneStore) -> None:
 
 
 def test_sayplan_ends_at_its_limit_of_plans(store: SceneStore) -> None:
-    played = made(store, "sayplan", *[planning(["fly(kitchen-1)"])] + [planning(PLAN[1:])] * MOST_PLANS)
-    assert played.end.outcome in {"given_up", "infeasible"}
-    assert played.actions == []
+    played = made(store, "sayplan", planning(["fly(kitchen-1)"]), *[planning(PLAN[1:])] * MOST_PLANS)
+    assert (played.end.outcome, played.end.reason) == ("given_up", f"none of {MOST_PLANS} plans can be carried out")
+    assert (played.actions, len(played.requests)) == ([], MOST_PLANS)
+    assert not played.of(Refused), "the fault in a plan is the simulator's answer, and no call that was refused"
 
 
 def test_llm_as_p_gives_a_whole_plan_that_is_not_mended(store: SceneStore) -> None:
