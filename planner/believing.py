@@ -113,7 +113,7 @@ class Believing(Simulator):
     def _commit(self, operator: Operator, call: Call, because: str | None, *, action_id: str) -> Step:
         self._check(operator, call)
         try:
-            self._world.execute(str(call), action_id=action_id)
+            self._world.execute(str(call), action_id=action_id, because=because)
         except (ActionRefused, UnknownReference) as refusal:
             raise self._mended(call, refusal, action_id) from refusal
         return self._learn(operator, call, because, action_id=action_id)
@@ -127,8 +127,14 @@ class Believing(Simulator):
         step = super()._commit(operator, call, because, action_id=believed_id)
         if operator.name not in self._revealing:
             return step
-        first = call.arguments[0]
-        seen = self.look(first, action=f"see {first}", action_id=f"{action_id}{SEEN}")
+        return self._revealed(step, call.arguments[0], action_id=f"{action_id}{SEEN}")
+
+    def _revealed(self, step: Step, of: str, *, action_id: str) -> Step:
+        """The step with what a look adds to it; it is done, so that a look that fails is only told."""
+        try:
+            seen = self.look(of, action=f"see {of}", action_id=action_id)
+        except RejectedError as failure:
+            return replace(step, seen=(f"{of} was not seen: {failure}",))
         return replace(step, version=seen.version, delta=compose((step.delta, seen.delta)), seen=seen.seen)
 
     def _decided(self, operator: Operator, call: Call, locked: Locked) -> Delta:

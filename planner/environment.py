@@ -15,10 +15,11 @@ from scenecypher.errors import ActionRefused
 class Environment(Protocol):
     """Where actions happen and things are seen."""
 
-    def execute(self, action: str, *, action_id: str) -> None:
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
         """Carry out one action on ids, such as ``open(fridge-1)``; once for each `action_id`.
 
-        Raises ActionRefused or UnknownReference, with nothing done, where the world does not let it be.
+        `because` says why a correction inserted it, for a world that keeps a history. Raises ActionRefused or
+        UnknownReference, with nothing done, where the world does not let it be.
         """
         ...
 
@@ -39,9 +40,9 @@ class SceneEnvironment:
         self._simulator = Simulator(store, scene, actor=actor, agent=agent)
         self._eyes = TruthObserver(store.database, scene)
 
-    def execute(self, action: str, *, action_id: str) -> None:
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
         """Commit one action to the world. Raises ActionRefused, UnknownReference."""
-        self._simulator.once(action, action_id=action_id)
+        self._simulator.once(action, action_id=action_id, because=because)
 
     def observe(self, of: str, *, step: int) -> Observation:
         """The truth about a node and its direct children. Raises UnknownReference."""

@@ -33,8 +33,9 @@ class HumanEnvironment:
         self._eyes = VisionObserver(model, PersonsCamera(ask), known)
         self._done: set[str] = set()
 
-    def execute(self, action: str, *, action_id: str) -> None:
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
         """Ask for one action, once for each id. Raises ActionRefused with the person's words where it can't be done."""
+        del because  # whoever does it sees what is in the way
         if action_id in self._done or parse(action).name in LOOKS:
             return  # a look is the picture that is asked for next
         answer = answered(self._ask, f"please do {action}; Enter when it is done, or why it can't be: ")

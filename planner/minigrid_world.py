@@ -48,8 +48,9 @@ class MiniGridEnvironment:
         """Whether MiniGrid says that its mission is done."""
         return self._fulfilled
 
-    def execute(self, action: str, *, action_id: str) -> None:
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
         """Walk and do, by real steps. Raises ActionRefused where it can't be done; steps may have been taken."""
+        del because  # no history is kept
         if action_id not in self._done:
             self._fulfilled = self._executor.do(parse(action)).fulfilled or self._fulfilled
             self._done.add(action_id)

@@ -15,8 +15,10 @@ from planner.actions.execution import Infeasible
 from planner.belief import belief_name, belief_scene
 from planner.believing import Believing
 from planner.environment import Disagreed, SceneEnvironment
-from scenecypher.errors import UnknownReference
+from planner.perception.observation import Observation
+from scenecypher.errors import RejectedError, ReplyRejected, UnknownReference
 from tests.planner.actions.grasif_worlds import home
+from tests.planner.actions.worlds import HOME
 
 
 def moved(graph: SceneGraph, node_id: str, type_: str, target: str) -> SceneGraph:
@@ -56,6 +58,8 @@ def test_a_belief_that_is_right_goes_with_its_world(store: SceneStore) -> None:
     assert carried_out == ["go_to(kitchen)", "pick_up(cup-1)"]
     assert pair.actions(pair.world) == pair.actions(pair.belief) == carried_out
     world, belief = store.history(pair.world), store.history(pair.belief)
+    noted = ["go_to(kitchen)  [inserted: cup-1 is not in the agent's room]", "pick_up(cup-1)"]
+    assert [event.action for event in world] == [event.action for event in belief] == noted
     assert [event.action_id for event in belief] == [f"{event.action_id}:belief" for event in world]
     assert pair.graph(pair.belief).relations == pair.graph(pair.world).relations
     assert pair.belief.role == "belief"
@@ -106,6 +110,34 @@ def test_without_priors_things_are_known_once_they_are_seen(store: SceneStore) -
         pair.act("pick_up(pen-1)")
     pair.act("discover_objects(desk-1)")
     assert pair.act("pick_up(pen-1)") == ["pick_up(pen-1)"]
+
+
+class Blind(SceneEnvironment):
+    """A world in which no look succeeds."""
+
+    failure: RejectedError
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        del of, step
+        raise self.failure
+
+
+@pytest.mark.parametrize(
+    "failure", [UnknownReference("no picture was taken"), ReplyRejected("the model's reply is no JSON")], ids=type
+)
+def test_what_was_opened_is_open_though_the_look_at_it_fails(store: SceneStore, failure: RejectedError) -> None:
+    name = f"test/{uuid4().hex}"
+    store.put(ImportedScene(name, HOME, "virtualhome"))
+    store.put(belief_scene(ImportedScene(name, HOME, "virtualhome")))
+    world = Blind(store, store.find(name), actor="robot")
+    world.failure = failure
+    belief = store.find(belief_name(name))
+    (step,) = Believing(store, belief, world=world, actor="robot").act("open(fridge_21)")
+    assert step.action == "open(fridge_21)"
+    assert step.seen == (f"fridge_21 was not seen: {failure}",)
+    assert step.version == store.find(belief.name).version == 1
+    for it in (name, belief.name):
+        assert "open" in store.load(it).graph.nodes["fridge_21"].states
 
 
 def test_an_environment_is_reset(store: SceneStore) -> None:

@@ -54,8 +54,8 @@ class Fragile:
     def __init__(self, world: SceneEnvironment, action: str) -> None:
         self.world, self.action = world, action
 
-    def execute(self, action: str, *, action_id: str) -> None:
-        self.world.execute(action, action_id=action_id)
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
+        self.world.execute(action, action_id=action_id, because=because)
         if action == self.action:
             raise DatabaseUnavailable("the program ends here; start it again")
 
