@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 class Desk:
     """One open scene and what is going on with it: the plan under way, and what was refused or decided last.
 
-    With a `belief` actions go by what is believed of `world`, which is `scene`'s own where it is None.
+    With a `belief` actions go by what is believed of `world`, which is `scene`'s own where it is None. `marks` are the
+    versions that `undo` goes back to, `undone` the scenes that each `undo` took something back in.
     """
 
     store: SceneStore
@@ -33,6 +35,7 @@ class Desk:
     plan: Iterator[Event] | None = None
     last: list[str] = field(default_factory=list)
     marks: list[dict[str, int]] = field(default_factory=list)
+    undone: list[list[str]] = field(default_factory=list)
 
     @property
     def known(self) -> SceneInfo:
@@ -68,10 +71,19 @@ class Desk:
             case _:
                 return
 
-    def mark(self) -> None:
-        """Remember what to go back to."""
-        scenes = (self.scene, self.belief) if self.belief else (self.scene,)
-        self.marks.append({it.name: self.store.find(it.name).version for it in scenes})
+    @contextmanager
+    def marked(self) -> Iterator[None]:
+        """Remember what to go back to, where what is done within changes anything."""
+        before = self._versions()
+        self.marks.append(before)
+        try:
+            yield
+        finally:
+            if self._versions() == before:
+                self.marks.pop()
+
+    def _versions(self) -> dict[str, int]:
+        return {it.name: self.store.find(it.name).version for it in filter(None, (self.scene, self.belief))}
 
     def simulator(self) -> Simulator:
         """What carries out the person's own actions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +13,8 @@ from scenecypher.errors import InputError, RejectedError, did_you_mean
 
 if TYPE_CHECKING:
     from importers.task import Task
+    from planner.events import Event
+    from planner.staging import Setting
 
 CYPHER: Final = re.compile(
     r"(optional\s+)?match\s*(\w+\s*=\s*)?\(|(with|unwind)\b.*\breturn\b|return\b", re.IGNORECASE | re.DOTALL
@@ -36,7 +38,8 @@ class Command:
 
     def is_meant(self, rest: str) -> bool:
         """Whether a line that begins with its word is this command, and no question such as "why is it open?"."""
-        return not rest or (self.takes == NUMBER and rest.isdecimal()) or self.takes not in {"", NUMBER}
+        is_number = self.takes == NUMBER and rest.removeprefix("-").isdecimal()
+        return not rest or is_number or self.takes not in {"", NUMBER}
 
 
 def do(desk: Desk, line: str) -> None:
@@ -81,40 +84,53 @@ def _query(desk: Desk, cypher: str) -> None:
 
 
 def _act(desk: Desk, action: str) -> None:
-    desk.mark()
     try:
-        for step in desk.simulator().act(action):
-            desk.last = [f"{step.action} changed {len(step.delta)} facts"]
-            output().print(f"{step.action}: done, version {step.version}", style="green", markup=False)
-            for line in step.seen:
-                output().print(f"  saw: {line}", style="magenta", markup=False)
+        with desk.marked():
+            _carry_out(desk, action)
     except RejectedError as refused:
         desk.last = [f"{action} was refused", *refused.reasons]
         raise
 
 
-def _plan(desk: Desk, instruction: str) -> None:
+def _carry_out(desk: Desk, action: str) -> None:
+    for step in desk.simulator().act(action):
+        desk.last = [f"{step.action} changed {len(step.delta)} facts"]
+        output().print(f"{step.action}: done, version {step.version}", style="green", markup=False)
+        for line in step.seen:
+            output().print(f"  saw: {line}", style="magenta", markup=False)
+
+
+def _plan(desk: Desk, text: str) -> None:
+    from planner.methods import recipe_named
+    from planner.staging import staged
+
+    setting = setting_of(desk, text)
+    desk.plan = staged(setting, recipe_named(desk.method)).run()
+    desk.last = [f"{desk.method} is to carry out: {setting.instruction}"]
+    said = f"{desk.method}: {setting.instruction}\n`step` takes its next decision, `go` all of them"
+    output().print(said, markup=False)
+
+
+def setting_of(desk: Desk, text: str) -> Setting:
+    """What is to be done: words, or ``--task`` and the id of one. Raises InputError."""
     from planner.budget import Budget
     from planner.methods import recipe_named
-    from planner.staging import NoModel, Setting, staged
+    from planner.staging import NoModel, Setting
 
-    known, instruction = _task_or_words(instruction)
-    recipe = recipe_named(desk.method)
-    setting = Setting(
+    known, instruction = _task_or_words(text)
+    return Setting(
         desk.store,
         open_gate(desk.store),
         desk.scene,
         instruction,
         desk.method,
         goal=known.goal if known is not None and known.has_graph_goal else None,
-        model=open_model() if recipe.model else NoModel(),
+        deeds=known.action_goals if known is not None else (),
+        model=open_model() if recipe_named(desk.method).model else NoModel(),
         budget=Budget(known.budget + STEPS if known else STEPS),
         belief=desk.belief is not None,
         world=desk.world,
     )
-    desk.plan = staged(setting, recipe).run()
-    desk.last = [f"{desk.method} is to carry out: {instruction}"]
-    output().print(f"{desk.method}: {instruction}\n`step` takes its next decision, `go` all of them", markup=False)
 
 
 def _task_or_words(text: str) -> tuple[Task | None, str]:
@@ -130,7 +146,10 @@ def _task_or_words(text: str) -> tuple[Task | None, str]:
 
 
 def _step(desk: Desk, count: str) -> None:
-    _turns(desk, int(count or 1))
+    number = int(count or 1)
+    if number < 1:
+        raise InputError(f"`step` takes a number from 1, not {number}; `step` alone takes one decision")
+    _turns(desk, number)
 
 
 def _go(desk: Desk, _: str) -> None:
@@ -139,20 +158,25 @@ def _go(desk: Desk, _: str) -> None:
 
 def _turns(desk: Desk, count: int | None) -> None:
     """So many decisions of the plan, or all that are left (None)."""
-    from planner.events import Finished, Remembered
-
     if desk.plan is None:
         raise InputError("no plan is under way; begin one with `plan` and what shall be done")
-    desk.mark()
+    plan, desk.plan = desk.plan, None  # one that raises can't be gone on with
+    with desk.marked():
+        if _goes_on(desk, plan, count):
+            desk.plan = plan
+
+
+def _goes_on(desk: Desk, plan: Iterator[Event], count: int | None) -> bool:
+    """Whether a plan has more to decide after so many decisions."""
+    from planner.events import Remembered
+
     taken = 0
-    for event in desk.plan:
+    for event in plan:
         desk.tell(event)
         taken += isinstance(event, Remembered)
-        if isinstance(event, Finished):
-            desk.plan = None
-            return
         if taken == count:
-            return
+            return True
+    return False
 
 
 def _undo(desk: Desk, _: str) -> None:
@@ -165,18 +189,28 @@ def _undo(desk: Desk, _: str) -> None:
         return
     if not desk.marks:
         raise InputError("nothing was done in this session yet; `scenecypher undo` goes further back")
-    for name, version in desk.marks.pop().items():
-        if desk.store.find(name).version > version:
-            done = desk.store.undo(desk.store.find(name), to=version)
-            output().print(f"{name}: {len(done.delta)} changes undone, version {done.version}", markup=False)
+    mark = desk.marks.pop()
+    moved = [name for name, version in mark.items() if desk.store.find(name).version > version]
+    for name in moved:
+        done = desk.store.undo(desk.store.find(name), to=mark[name])
+        output().print(f"{name}: {len(done.delta)} changes undone, version {done.version}", markup=False)
+    desk.undone.append(moved)
 
 
 def _redo(desk: Desk, _: str) -> None:
+    """The latest undo; with a belief in each scene that it took something back in, or in none."""
+    from db.history import redo_step
+
     if desk.world is not None:
         raise InputError("what a person did can't be done again here; ask for the action once more")
-    for scene in filter(None, (desk.scene, desk.belief)):
-        done = desk.store.redo(scene)
-        output().print(f"{scene.name}: {len(done.delta)} changes done again, version {done.version}", markup=False)
+    scenes = [it for it in (desk.scene, desk.belief) if it and (not desk.undone or it.name in desk.undone[-1])]
+    for scene in scenes:
+        redo_step(desk.store.history(scene))  # raises before either is changed
+    with desk.marked():
+        for scene in scenes:
+            done = desk.store.redo(scene)
+            output().print(f"{scene.name}: {len(done.delta)} changes done again, version {done.version}", markup=False)
+    del desk.undone[-1:]
 
 
 def _why(desk: Desk, _: str) -> None:

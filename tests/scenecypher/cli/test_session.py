@@ -9,11 +9,17 @@ from io import StringIO
 import pytest
 
 from db.catalog import SceneInfo
+from db.delta import diff
 from db.store import SceneStore
+from planner.events import Event, Thought
+from scenecypher.cli.desk import Desk
 from scenecypher.cli.session import completer
+from scenecypher.cli.session_commands import do, setting_of
+from scenecypher.errors import InputError, ModelUnavailable
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
+from tests.planner.test_believing import moved
 from tests.planner.test_session import says
 from tests.scenecypher.cli.conftest import Command, Ran
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
@@ -134,6 +140,76 @@ def test_by_a_belief_both_are_undone(store: SceneStore, typed: Typed) -> None:
     assert "nothing was done in this session yet" in ran.err
     for name in (world.name, f"{world.name}@belief"):
         assert store.load(name).graph == store.as_of(name, 0)
+
+
+def test_what_changed_nothing_is_not_what_undo_takes_back(
+    store: SceneStore, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    replies = [says("ask", "What is there?"), "MATCH (o:Object) RETURN o.name AS name", says("done")]
+    lines = ("go_to(kitchen)", "put_on(table-1)", "plan Look around.", "step", "go", "undo")
+    with serving(replies, monkeypatch):
+        ran = typed(world.name, *lines, options=("--belief",))
+    assert "refused: put_on(table-1)" in ran.err
+    for name in (world.name, f"{world.name}@belief"):
+        assert f"{name}: " in ran.out
+        assert store.load(name).graph == store.as_of(name, 0)
+
+
+def test_what_was_done_again_is_undone_alone(store: SceneStore, typed: Typed) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    lines = ("go_to(kitchen)", "pick_up(cup-1)", "undo", "redo", "undo")
+    ran = typed(world.name, *lines, options=("--belief",))
+    assert ran.err == ""
+    for name in (world.name, f"{world.name}@belief"):
+        assert store.load(name).graph == store.as_of(name, 1)
+        assert store.find(name).version == 5
+
+
+def test_a_redo_that_only_one_of_the_two_has_is_none(store: SceneStore, typed: Typed) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    typed(world.name, "go_to(kitchen)", options=("--belief",))
+    store.undo(store.find(world.name))
+    before = {name: store.find(name).version for name in (world.name, f"{world.name}@belief")}
+    ran = typed(world.name, "redo", options=("--belief",))
+    assert "nothing to redo" in ran.err
+    assert {name: store.find(name).version for name in before} == before
+
+
+def test_redo_does_what_undo_took_back_and_no_more(store: SceneStore, typed: Typed) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    typed(world.name, options=("--belief",))
+    elsewhere = moved(kitchen(), "pen-1", "ON", "table-1")
+    store.commit(world, diff(kitchen(), elsewhere), actor="somebody", action="move the pen")
+    lines = ("go_to(kitchen)", "undo", "pick_up(pen-1)", "undo", "redo")
+    ran = typed(world.name, *lines, options=("--belief",))
+    assert "pen-1 is absent" in ran.err
+    assert store.load(world.name).graph == elsewhere, "that the pen is missed is news to the belief alone"
+    assert store.load(f"{world.name}@belief").graph.targets("pen-1") == ()
+
+
+def test_a_plan_that_broke_off_is_no_plan(home: SceneInfo, store: SceneStore) -> None:
+    def broken() -> Iterator[Event]:
+        yield Thought(1, "where is it?")
+        raise ModelUnavailable("the model service is gone; start it again")
+
+    desk = Desk(store, home, "stepwise", plan=broken())
+    with pytest.raises(ModelUnavailable):
+        do(desk, "go")
+    for line in ("step", "go"):
+        with pytest.raises(InputError, match="no plan is under way"):
+            do(desk, line)
+
+
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_less_than_one_step_is_refused(home: SceneInfo, typed: Typed, number: str) -> None:
+    ran = typed(home.name, f"step {number}")
+    assert "`step` takes a number from 1" in ran.err
+
+
+def test_a_task_asks_for_its_actions_too(home: SceneInfo, store: SceneStore) -> None:
+    asked = setting_of(Desk(store, home, "symbolic"), "--task eai/231_2")
+    assert asked.deeds == (("grab",), ("wash", "rinse", "scrub", "wipe"))
 
 
 def test_a_person_does_it(store: SceneStore, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
