@@ -16,10 +16,9 @@ from db.commit import AlreadyDone, Committed, Decide, Intent, commit_delta, open
 from db.connection import CommitUnknown, ConstraintViolated, Database
 from db.delta import Delta, apply, diff
 from db.document import delta_from_json
-from db.footprint import Footprint
+from db.footprint import Footprint, statement_of
 from db.history import Event, Step
 from db.imported import ImportedScene
-from db.optimistic import try_act
 from db.prepare import prepare
 from db.publish import Header, Progress
 from db.rows import node_of
@@ -206,19 +205,14 @@ class SceneStore:
         return self._write(lambda tx: commit_delta(tx, scene.key, delta, intent=intent))
 
     def act(self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent) -> Committed:
-        """Read `footprint` under the scene's lock, let `decide` make the Delta from it, commit it at that version.
+        """Lock, read `footprint`, let `decide` make the Delta from it, commit: one transaction.
 
-        Most often that takes two statements (`db.optimistic`). Where another writer came between them it is done
-        anew in one transaction that keeps the lock. Whatever `decide` raises (ActionRefused above all) commits nothing.
+        Whatever `decide` raises (ActionRefused above all) rolls back; nothing is committed.
         """
-        timeout_s = self._commit_timeout_s
-        done = try_act(self.database, scene.key, footprint, decide, intent=intent, timeout_s=timeout_s)
-        if done is not None:
-            return done
-        parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
+        text, parameters = statement_of(footprint)
 
         def work(tx: ManagedTransaction) -> Committed:
-            record = tx.run(footprint.reads.locking, parameters).single()
+            record = tx.run(text, {**parameters, "key": scene.key, "action_id": intent.action_id}).single()
             locked = opened(record, scene.key, intent, None)
             return write(tx, scene.key, locked, decide(locked), intent=intent)
 
