@@ -95,19 +95,9 @@ def _elsewhere(planning: PlanningProblem, timeout_s: float, engine: str | None) 
     with TemporaryDirectory(prefix="scenecypher-") as folder:
         writer.write_domain(f"{folder}/domain.pddl")
         writer.write_problem(f"{folder}/problem.pddl")
-        command = [sys.executable, "-m", "planner.actions.pddl_process", engine or "", str(timeout_s)]
-        try:
-            done = subprocess.run(  # noqa: S603 - our own module
-                [*command, f"{folder}/domain.pddl", f"{folder}/problem.pddl"],
-                cwd=folder,
-                env=engine_environment(),
-                capture_output=True,
-                text=True,
-                timeout=timeout_s + GRACE_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return Answered("unknown", engine=engine or "any")
+        done = run_apart(folder, timeout_s=timeout_s, engine=engine)
+    if done is None:
+        return Answered("unknown", engine=engine or "any")
     if done.returncode != 0:
         reason = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         msg = f"no installed engine can plan this ({reason}): run `{INSTALL}`"
@@ -117,7 +107,24 @@ def _elsewhere(planning: PlanningProblem, timeout_s: float, engine: str | None) 
     return Answered(said["answer"], planning.calls_of(names), said["engine"])
 
 
-def engine_environment() -> dict[str, str]:
+def run_apart(folder: str, *, timeout_s: float, engine: str | None = None) -> subprocess.CompletedProcess[str] | None:
+    """What `pddl_process` says of the domain and problem in `folder`; None where it had to be ended."""
+    command = [sys.executable, "-m", "planner.actions.pddl_process", engine or "", str(timeout_s)]
+    try:
+        return subprocess.run(  # noqa: S603 - our own module
+            [*command, f"{folder}/domain.pddl", f"{folder}/problem.pddl"],
+            cwd=folder,
+            env=_environment(),
+            capture_output=True,
+            text=True,
+            timeout=timeout_s + GRACE_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _environment() -> dict[str, str]:
     """What an engine's own process needs to find our modules."""
     import os
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from planner.actions.pddl_engine import GRACE_S, Answer, check_installed, engine_environment
+from planner.actions.pddl_engine import Answer, check_installed, run_apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +25,9 @@ def solve_text(domain: str, problem: str, *, timeout_s: float) -> LiftedPlan:
     with TemporaryDirectory(prefix="scenecypher-") as folder:
         for name, text in (("domain", domain), ("problem", problem)):
             Path(folder, f"{name}.pddl").write_text(text, encoding="utf-8")
-        files = [f"{folder}/domain.pddl", f"{folder}/problem.pddl"]
-        try:
-            done = subprocess.run(  # noqa: S603 - our own module
-                [sys.executable, "-m", "planner.actions.pddl_process", "", str(timeout_s), *files],
-                cwd=folder,
-                env=engine_environment(),
-                capture_output=True,
-                text=True,
-                timeout=timeout_s + GRACE_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return LiftedPlan("unknown", why="the engine found no plan in its time")
+        done = run_apart(folder, timeout_s=timeout_s)
+    if done is None:
+        return LiftedPlan("unknown", why="the engine found no plan in its time")
     if done.returncode != 0:
         return LiftedPlan("unknown", why=(done.stderr.strip().splitlines() or ["the engine says nothing"])[-1])
     said = json.loads(done.stdout.splitlines()[-1])
