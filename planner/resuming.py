@@ -40,17 +40,6 @@ class _Line(BaseModel):
     step: int = 0
 
 
-class _Remembered(BaseModel):
-    step: int
-    decision: dict[str, Any] | None
-    feedback: str
-    done: tuple[str, ...]
-    refused: bool
-    infeasible: int
-    usage: Usage
-    opening: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class Past:
     """What a log says of a session: its whole turns, what they cost, and the events of the turn that was cut off.
@@ -245,9 +234,9 @@ def _trim(file: Path) -> None:
         file.write_bytes(content[: content.rfind(b"\n") + 1])
 
 
-def _remembered(line: _Line, file: Path) -> _Remembered:
+def _remembered(line: _Line, file: Path) -> Remembered:
     try:
-        return TypeAdapter(_Remembered).validate_python(line.model_dump())
+        return TypeAdapter(Remembered).validate_python(line.model_dump())
     except ValidationError as error:
         where = json.dumps(line.step)
         msg = f"{file}: the turn {where} can't be read; give a log that this version's `plan --log` wrote"
