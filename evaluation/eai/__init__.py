@@ -1,0 +1,1 @@
+"""The Embodied Agent Interface in VirtualHome: recorded outputs of models, scored through our database."""

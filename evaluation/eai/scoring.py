@@ -1,0 +1,82 @@
+"""What a scorer of recorded outputs is: the one form that all four tasks of the Embodied Agent Interface have.
+
+A scorer turns each output into a *judgement* (a flat document of plain JSON values, kept in the sample's log), and the
+judgements of one model into *figures*. It is made once a run, in the main thread, and makes no call before it is used;
+`score` runs in worker threads, several at a time. Everything else is the harness's: samples, logs, resuming, tables,
+JSON, the published figures beside. To add a task's scorer, write a class of this form and add its row to `SCORERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final, Protocol, TypeAlias
+
+from evaluation.eai.recordings import TaskName
+from evaluation.interval import wilson
+
+Judgement: TypeAlias = Mapping[str, Any]
+"""Plain JSON values: what of one output is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One cell: `percent` (None where nothing is counted) of `of` things; make it by `share` or `measure`.
+
+    `low` and `high` are Wilson's interval at 95%, in percent, where the figure is a share of independent things.
+    `published` is the key by which `evaluation.eai.published` has the published figure, empty where there is none.
+    `hits` is what was counted, in a share.
+    """
+
+    name: str
+    percent: float | None
+    of: int
+    published: str = ""
+    hits: int | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def share(name: str, hits: int, *, of: int, published: str = "") -> Figure:
+    """So many of so many."""
+    low, high = wilson(hits, of)
+    percent = 100 * hits / of if of else None
+    return Figure(name, percent, of, published, hits, 100 * low, 100 * high)
+
+
+def measure(name: str, value: float | None, *, of: int, published: str = "") -> Figure:
+    """A value between 0 and 1 that is no share, such as an F1 over `of` things; None where it is not defined."""
+    return Figure(name, None if value is None else 100 * value, of, published)
+
+
+class Scorer(Protocol):
+    """How one task is scored."""
+
+    @property
+    def version(self) -> str:
+        """Raised by hand where a change moves figures."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Names of the figures that the printed table has, in order; all of them are in the JSON."""
+
+    def task_ids(self) -> Sequence[str]:
+        """The tasks that count, in order: the denominator. Raises InputError where data is not installed."""
+
+    def score(self, task_id: str, output: str | None) -> Judgement:
+        """What came of one output; None is a missing one, which counts as a failure. Raises ServiceError."""
+
+    def figures(self, judged: Sequence[Judgement | None]) -> Sequence[Figure]:
+        """One model's figures; None is a sample that broke off, which counts as a failure."""
+
+
+SCORERS: Final[Mapping[TaskName, str]] = {}
+"""By task: the function without arguments that makes its scorer, as ``module:function``."""
+
+
+def scorer_of(task: TaskName) -> Scorer:
+    """The task's scorer."""
+    module, _, function = SCORERS[task].partition(":")
+    make: Callable[[], Scorer] = getattr(import_module(module), function)
+    return make()
