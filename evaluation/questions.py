@@ -30,7 +30,7 @@ from evaluation.inspect_model import InspectModel
 from evaluation.matching import equals, holds
 from evaluation.question_set import ALL, Question
 from evaluation.question_set import questions as question_set
-from evaluation.replies import LIVE, Replies
+from evaluation.replies import LIVE, Reference, Replies
 from evaluation.scenes import Scenes
 from retriever.retrieval import Retrieval, retrieval_document
 from retriever.retriever import Options, Retriever
@@ -78,7 +78,8 @@ def ask_scene(options: Options, replies: Replies) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the retriever asks itself
         question = _question(state)
-        model = replies.of(question, InspectModel(get_model()) if replies.is_live else None)
+        live = InspectModel(get_model()) if replies.is_live else None
+        model = replies.of(question.id, live, reference=Reference(question.cypher))
         found = await to_thread.run_sync(partial(_asked, scenes, options, question, model))
         state.metadata[FOUND] = retrieval_document(found)
         state.output.completion = found.answer

@@ -8,7 +8,6 @@ from typing import Final
 
 from chat.cassette import Recording, Replaying
 from chat.model import Model, Reply, Request, Service, Usage
-from evaluation.question_set import Question
 
 LIVE: Final = "live"
 REFERENCE: Final = "reference"
@@ -39,13 +38,13 @@ class Replies:
         """Whether a model is asked now."""
         return self.chosen == LIVE
 
-    def of(self, question: Question, live: Service | None) -> Model:
-        """The model that one question is put to. Raises InputError, ModelUnavailable."""
+    def of(self, sample: str, live: Service | None, *, reference: Model) -> Model:
+        """The model that one sample is put to; `reference` where no other was chosen. Raises InputError."""
         if self._tape is not None:
-            return self._tape.session(question.id)
+            return self._tape.session(sample)
         if live is None:
-            return Reference(question.cypher)
-        return self._recorded(live).session(question.id)
+            return reference
+        return self._recorded(live).session(sample)
 
     def _recorded(self, live: Service) -> Service:
         if self._record is None:

@@ -1,0 +1,104 @@
+"""How near what was seen comes to the gold subgraph of an asset: F1 of nodes, F1 of edges, and whether they are equal.
+
+LookPlanGraph, section VI-B: the nodes and edges of the generated graph are compared with the ground truth, and only
+a perfect match of all is a success. Things of one class are alike, so that counts matter and numbers in names don't;
+how F1 is averaged is not said there: ours is the mean over pictures.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from db.delta import apply
+from db.scene import SceneGraph
+from db.schema import VOCABULARIES
+from evaluation.views import VOCABULARY, View, belief_of, class_of
+from planner.perception.merge import merge
+from planner.perception.observation import Observation
+
+STEP: Final = 1
+CONTAINMENT: Final = VOCABULARIES[VOCABULARY].containment
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing below the asset; `parent` None where it can't be said what it is on or in."""
+
+    name: str
+    class_: str
+    relation: str = ""
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """Two subgraphs compared: F1 of their nodes and of their edges (0 to 1), and whether they are the same tree."""
+
+    nodes: float
+    edges: float
+    exact: bool
+
+
+def gold_parts(view: View) -> tuple[Part, ...]:
+    """The gold subgraph."""
+    return tuple(Part(it.name, it.sort.casefold(), it.relation, it.related_to) for it in view.gold)
+
+
+def seen_parts(view: View, observation: Observation) -> tuple[Part, ...]:
+    """What the belief holds below the asset after the merge, as far as it was seen, and what was seen but not placed.
+
+    Raises UnknownReference where the observation is of something else.
+    """
+    belief = belief_of(view)
+    found = merge(belief, observation, vocabulary=VOCABULARY)
+    after = apply(belief, found.delta)
+    placed = tuple(_parts(after))
+    loose = (Part(it.node, class_of(it.node)) for it in found.findings if it.kind == "unplaced")
+    return (*placed, *loose)
+
+
+def likeness(asset: str, gold: Sequence[Part], seen: Sequence[Part]) -> Likeness:
+    """How near `seen` comes to `gold`."""
+    exact = all(part.parent is not None for part in seen) and _form(asset, gold) == _form(asset, seen)
+    nodes = f1((part.class_ for part in gold), (part.class_ for part in seen))
+    return Likeness(nodes, f1(_edges(asset, gold), _edges(asset, seen)), exact)
+
+
+def f1(gold: Iterable[Hashable], seen: Iterable[Hashable]) -> float:
+    """The harmonic mean of precision and recall of two multisets; 1 where both are empty."""
+    wanted, found = Counter(gold), Counter(seen)
+    right, all_ = (wanted & found).total(), wanted.total() + found.total()
+    return 2 * right / all_ if all_ else 1.0
+
+
+def _parts(after: SceneGraph) -> Iterable[Part]:
+    for node in after.nodes.values():
+        if node.kind == "Object" and node.properties.get("last_seen") == STEP:
+            for relation in after.outgoing.get(node.id, ()):
+                if relation.type in CONTAINMENT:
+                    yield Part(node.id, node.class_.casefold(), relation.type, relation.target)
+
+
+def _edges(asset: str, parts: Sequence[Part]) -> Iterable[tuple[str, str, str]]:
+    classes = {part.name: part.class_ for part in parts} | {asset: ""}
+    for part in parts:
+        if part.parent is not None:
+            yield part.class_, part.relation, classes.get(part.parent, part.parent)
+
+
+def _form(asset: str, parts: Sequence[Part]) -> str:
+    """A text that is the same for trees that differ in nothing but the numbers of things that are alike."""
+    below = defaultdict[str | None, list[Part]](list)
+    for part in parts:
+        below[part.parent].append(part)
+    order = [Part(asset, "")]
+    for part in order:
+        order += below[part.name]
+    forms: dict[str, str] = {}
+    for part in reversed(order):
+        within = sorted(f"{child.relation} {forms[child.name]}" for child in below[part.name])
+        forms[part.name] = f"{part.class_!r}({','.join(within)})"
+    return forms[asset]
