@@ -71,7 +71,10 @@ class Scorer(Protocol):
         """One model's figures; None is a sample that broke off, which counts as a failure."""
 
 
-SCORERS: Final[Mapping[TaskName, str]] = {}
+SCORERS: Final[Mapping[TaskName, str]] = {
+    "goal": "evaluation.eai.goal_interpretation:goal_scorer",
+    "transition": "evaluation.eai.transition:transition_scorer",
+}
 """By task: the function without arguments that makes its scorer, as ``module:function``."""
 
 

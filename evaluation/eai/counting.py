@@ -1,0 +1,59 @@
+"""What was predicted against what is right, counted: hits, false alarms and misses; precision, recall and F1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Of predictions: right ones, wrong ones, and what was to be predicted and was not."""
+
+    hits: int = 0
+    alarms: int = 0
+    misses: int = 0
+
+    @classmethod
+    def of(cls, numbers: Iterable[int]) -> Self:
+        """From a list, as a judgement keeps it."""
+        return cls(*numbers)
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.hits + other.hits, self.alarms + other.alarms, self.misses + other.misses)
+
+    @property
+    def predicted(self) -> int:
+        """The denominator of precision."""
+        return self.hits + self.alarms
+
+    @property
+    def wanted(self) -> int:
+        """The denominator of recall."""
+        return self.hits + self.misses
+
+    @property
+    def precision(self) -> float:
+        """0 where nothing was predicted, as the Embodied Agent Interface has it."""
+        return self.hits / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        """0 where nothing was to be predicted, likewise."""
+        return self.hits / self.wanted if self.wanted else 0.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of the two."""
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
+    def listed(self) -> list[int]:
+        """As a judgement keeps it."""
+        return [self.hits, self.alarms, self.misses]
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """The sum, of none too."""
+    return sum(counts, Counts())

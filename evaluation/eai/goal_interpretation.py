@@ -1,0 +1,197 @@
+"""Goal interpretation: predicted node, relation and action goals against a task's own, in two ways of counting.
+
+`eai`: as the Embodied Agent Interface's evaluator counts. What can't be read is left out with all that was to be
+predicted there; goals with unknown objects or missing keys are left out; an action goal may be met more than once.
+`strict`, ours: all of that counts, as a false alarm or a miss, and a goal is met once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from evaluation.eai.counting import Counts, total
+from evaluation.eai.goal_interpretation_gold import Gold, goal_ids, gold
+from evaluation.eai.scoring import Figure, Judgement, measure, share
+
+KINDS: Final = ("node", "edge", "action")
+LISTS: Final[Mapping[str, str]] = {"node": "node goals", "edge": "edge goals", "action": "action goals"}
+"""What an output calls each kind."""
+KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "node": ("name", "state"),
+    "edge": ("from_name", "relation", "to_name"),
+    "action": ("action",),
+}
+LONGEST: Final = 100_000
+"""Characters that an output may have; recorded ones have at most 3,000."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What came of one kind of goal in one output."""
+
+    hits: int = 0
+    alarms: int = 0
+    unknown: int = 0
+    malformed: int = 0
+    met: set[Any] = field(default_factory=set)
+
+
+class GoalScorer:
+    """Of all 342 outputs, the four for tasks without a goal among them: whatever they predict is a false alarm."""
+
+    version: Final = "1"
+    columns: Final = (
+        "all_precision",
+        "all_recall",
+        "all_f1",
+        "node_f1",
+        "edge_f1",
+        "action_f1",
+        "unparsed",
+        "strict_f1",
+    )
+
+    def task_ids(self) -> Sequence[str]:
+        """Those with an output, by number. Raises InputError where `eai-eval` is not installed."""
+        return goal_ids()
+
+    def score(self, task_id: str, output: str | None) -> Judgement:
+        """Hits, false alarms and misses by kind, in both ways; goals with unknown objects, and malformed ones."""
+        return judged_goals(gold(task_id), output)
+
+    def figures(self, judged: Sequence[Judgement | None]) -> Sequence[Figure]:
+        """Precision, recall and F1 by kind and in all."""
+        return goal_figures(judged)
+
+
+def goal_scorer() -> GoalScorer:
+    """The scorer of goal interpretation."""
+    return GoalScorer()
+
+
+def judged_goals(wanted: Gold, output: str | None) -> Judgement:
+    """The judgement of one output; see GoalScorer.score."""
+    found = None if output is None else parsed_goals(output)
+    sizes = {"node": len(wanted.nodes), "edge": len(wanted.edges), "action": len(wanted.actions)}
+    if found is None:
+        missed = {f"strict_{kind}": [0, 0, size] for kind, size in sizes.items()}
+        return {"parsed": False, **{kind: [0, 0, 0] for kind in KINDS}, **missed, "unknown": 0, "malformed": 0}
+    tallies = {kind: _tally(kind, found.get(LISTS[kind], []), wanted) for kind in KINDS}
+    return {
+        "parsed": True,
+        **{kind: [one.hits, one.alarms, sizes[kind] - one.hits] for kind, one in tallies.items()},
+        **{f"strict_{kind}": _strict(one, sizes[kind]) for kind, one in tallies.items()},
+        "unknown": sum(one.unknown for one in tallies.values()),
+        "malformed": sum(one.malformed for one in tallies.values()),
+    }
+
+
+def goal_figures(judged: Sequence[Judgement | None]) -> Sequence[Figure]:
+    """The figures of one model; a sample that broke off is one that can't be read."""
+    known = [one for one in judged if one is not None]
+    figures: list[Figure] = []
+    for prefix, published in (("", True), ("strict_", False)):
+        counts = {kind: total(Counts.of(one[prefix + kind]) for one in known) for kind in KINDS}
+        for name, one in {**counts, "all": total(counts.values())}.items():
+            figures += _measures(name, one, prefix=prefix, published=published)
+    predicted = sum(Counts.of(one[f"strict_{kind}"]).predicted for one in known for kind in KINDS)
+    figures += [
+        share("unparsed", len(judged) - sum(one["parsed"] for one in known), of=len(judged)),
+        share("unknown_objects", sum(one["unknown"] for one in known), of=predicted),
+        share("malformed_goals", sum(one["malformed"] for one in known), of=predicted),
+    ]
+    return figures
+
+
+def parsed_goals(output: str) -> Mapping[str, Any] | None:
+    """The output as the original reads it, with its mending of fences and quotes; None where that is no object."""
+    if len(output) > LONGEST:
+        return None
+    text = output.replace("<|eot_id|>", "")
+    if text.startswith("```json"):
+        text = text[7:].strip("`")
+    try:
+        found = json.loads(text.strip().replace("\n", "").replace("'", '"'))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _measures(name: str, counts: Counts, *, prefix: str, published: bool) -> Iterator[Figure]:
+    whole = f"{prefix}f1" if prefix and name == "all" else f"{prefix}{name}_f1"
+    rows = (
+        (f"{prefix}{name}_precision", counts.precision, counts.predicted),
+        (f"{prefix}{name}_recall", counts.recall, counts.wanted),
+        (whole, counts.f1, counts.predicted + counts.wanted),
+    )
+    for key, value, of in rows:
+        yield measure(key, value, of=of, published=key if published else "")
+
+
+def _strict(tally: _Tally, wanted: int) -> list[int]:
+    hits = len(tally.met)
+    return [hits, tally.alarms + tally.unknown + tally.malformed + tally.hits - hits, wanted - hits]
+
+
+def _tally(kind: str, goals: Any, wanted: Gold) -> _Tally:
+    tally, meet = _Tally(), _MEETS[kind]
+    for goal in _each_once(goals):
+        if goal in ({}, [], ""):
+            continue
+        words = _words(kind, goal)
+        if words is None:
+            tally.malformed += 1
+        elif kind != "action" and not all(
+            name in wanted.ids for name in (words[0], words[-1 if kind == "edge" else 0])
+        ):
+            tally.unknown += 1
+        elif (met := meet(words, wanted)) is None:
+            tally.alarms += 1
+        else:
+            tally.hits += 1
+            tally.met.add(met)
+    return tally
+
+
+def _each_once(goals: Any) -> Iterator[Any]:
+    """As the original: equal items once, and what is no list has none but itself, which is malformed."""
+    items = goals if isinstance(goals, list) else [goals]
+    seen = {json.dumps(item, sort_keys=True): item for item in items}
+    yield from seen.values()
+
+
+def _words(kind: str, goal: Any) -> tuple[str, ...] | None:
+    if not isinstance(goal, dict):
+        return None
+    words = KEYS[kind]
+    found = tuple(word for word in map(goal.get, words) if isinstance(word, str))
+    return found if len(found) == len(words) else None
+
+
+def _met_node(words: tuple[str, ...], wanted: Gold) -> object | None:
+    node = (wanted.ids[words[0]], words[1])
+    return node if node in wanted.nodes else None
+
+
+def _met_edge(words: tuple[str, ...], wanted: Gold) -> object | None:
+    edge = (wanted.ids[words[0]], words[1], wanted.ids[words[2]])
+    return edge if edge in wanted.edges else None
+
+
+def _met_action(words: tuple[str, ...], wanted: Gold) -> object | None:
+    """The first goal that the action is an alternative of."""
+    return _first(group for group in wanted.actions if words[0].upper() in group)
+
+
+def _first(groups: Iterable[frozenset[str]]) -> frozenset[str] | None:
+    return next(iter(groups), None)
+
+
+_MEETS: Final[Mapping[str, Callable[[tuple[str, ...], Gold], object | None]]] = {
+    "node": _met_node,
+    "edge": _met_edge,
+    "action": _met_action,
+}

@@ -1,0 +1,191 @@
+"""Transition modelling: predicted preconditions and effects against the gold domain, and planning with them.
+
+`eai`: as the Embodied Agent Interface's evaluator counts. Actions that were not asked for, clauses that can't be read
+and predicates that don't exist are left out, and so are whole outputs that can't be read; in planning, the gold action
+stands in for one that is missing. `strict`, ours: all of that counts, and nothing stands in.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from evaluation.eai.counting import Counts, total
+from evaluation.eai.scoring import Figure, Judgement, measure, share
+from evaluation.eai.transition_gold import (
+    asked_actions,
+    categories_of,
+    category_of_predicate,
+    gold_deeds,
+    transition_ids,
+)
+from evaluation.eai.transition_matching import Predicates, compared, names
+from evaluation.eai.transition_planning import Planner, check_planner
+from evaluation.eai.transition_text import Deed, deeds, tree
+
+CATEGORIES: Final = (
+    "object_states",
+    "object_orientation",
+    "object_affordance",
+    "spatial_relations",
+    "non-spatial_relations",
+)
+SAMPLE: Final = 40
+"""Tasks that are planned unless all are asked for: a run of Fast Downward takes 0.3 s, all of them half an hour."""
+
+
+class TransitionScorer:
+    """Of 296 outputs; `planned` of them, evenly spread, are planned with too (None: all; 0: none)."""
+
+    version: Final = "1"
+    columns: Final = (
+        "f1",
+        *(f"{category}.f1" for category in CATEGORIES),
+        "planner",
+        "unparsed",
+        "strict_f1",
+        "strict_planner",
+    )
+
+    def __init__(self, planned: int | None = SAMPLE) -> None:
+        ids = transition_ids()
+        count = len(ids) if planned is None else min(planned, len(ids))
+        self._planned = frozenset(ids[at * len(ids) // count] for at in range(count))
+        self._planner = Planner()
+        if self._planned:
+            check_planner()
+
+    def task_ids(self) -> Sequence[str]:
+        """Those with a problem, by number."""
+        return transition_ids()
+
+    def score(self, task_id: str, output: str | None) -> Judgement:
+        """Counts by category in both ways, and whether there is a plan (None where that was not asked)."""
+        found = None if output is None else deeds(output)
+        judged = judged_deeds(task_id, found)
+        if task_id not in self._planned:
+            return {**judged, "plan": None, "strict_plan": None}
+        plan = found is not None and self._planner.succeeds(task_id, found)
+        whole = found is not None and not set(asked_actions(task_id)) - found.keys()
+        return {**judged, "plan": plan, "strict_plan": plan and whole}
+
+    def figures(self, judged: Sequence[Judgement | None]) -> Sequence[Figure]:
+        """Precision, recall and F1 in all and by category, and the planner's success likewise."""
+        return transition_figures(judged)
+
+
+def transition_scorer() -> TransitionScorer:
+    """The scorer of transition modelling, with a sample of plans."""
+    return TransitionScorer()
+
+
+def whole_transition_scorer() -> TransitionScorer:
+    """The scorer of transition modelling that plans with every output."""
+    return TransitionScorer(None)
+
+
+def judged_deeds(task_id: str, found: Mapping[str, Deed] | None) -> Judgement:
+    """The judgement of one output's actions, planning apart; None of them is an output that can't be read."""
+    asked = asked_actions(task_id)
+    predicted = found or {}
+    counts: dict[str, Counts] = defaultdict(Counts)
+    strict: dict[str, Counts] = defaultdict(Counts)
+    unreadable = 0
+    for name in asked:
+        for part, gold in _parts(gold_deeds()[name]):
+            one = compared(getattr(predicted[name], part), gold) if name in predicted else Predicates()
+            unreadable += not one.readable
+            _add(counts, one)
+            missed = name not in predicted or not one.readable
+            _add(strict, Predicates(misses=names([tree(gold)])) if missed else one)
+    invented = sorted(predicted.keys() - set(asked))
+    for name in invented:
+        _add(strict, Predicates(alarms=_all_names(predicted[name])))
+    return {
+        "task": task_id,
+        "categories": list(categories_of(task_id)),
+        "parsed": found is not None,
+        "counts": {name: one.listed() for name, one in counts.items()} if found is not None else {},
+        "strict": {name: one.listed() for name, one in strict.items()},
+        "asked": len(asked),
+        "predicted": len(predicted),
+        "missing": len(set(asked) - predicted.keys()),
+        "invented": len(invented),
+        "unreadable": unreadable,
+    }
+
+
+def transition_figures(judged: Sequence[Judgement | None]) -> Sequence[Figure]:
+    """The figures of one model; a sample that broke off is one that can't be read, and has no plan."""
+    known = [one for one in judged if one is not None]
+    return [
+        *_scores(known, "counts", published=True),
+        *_scores(known, "strict", published=False),
+        *_plans(known),
+        share("unparsed", len(judged) - sum(one["parsed"] for one in known), of=len(judged)),
+        share("missing_actions", _sum(known, "missing"), of=_sum(known, "asked")),
+        share("invented_actions", _sum(known, "invented"), of=_sum(known, "predicted")),
+        share("unreadable_clauses", _sum(known, "unreadable"), of=2 * _sum(known, "asked")),
+    ]
+
+
+def _scores(known: Sequence[Judgement], key: str, *, published: bool) -> Iterator[Figure]:
+    prefix = "" if published else "strict_"
+    by_category = {
+        category: total(Counts.of(one[key][category]) for one in known if category in one[key])
+        for category in CATEGORIES
+    }
+    yield from _measures(prefix, total(by_category.values()), published=None)
+    for category, counts in by_category.items():
+        yield from _measures(f"{prefix}{category}.", counts, published=f"{category}." if published else None)
+
+
+def _measures(prefix: str, counts: Counts, *, published: str | None) -> Iterator[Figure]:
+    rows = (
+        ("p", counts.precision, counts.predicted),
+        ("r", counts.recall, counts.wanted),
+        ("f1", counts.f1, counts.predicted + counts.wanted),
+    )
+    for name, value, of in rows:
+        yield measure(prefix + name, value, of=of, published="" if published is None else published + name)
+
+
+def _plans(known: Sequence[Judgement]) -> Iterator[Figure]:
+    """`planner` over the outputs that could be read, as the original; `strict_planner` over all that were planned."""
+    tried = [one for one in known if one["plan"] is not None]
+    read = [one for one in tried if one["parsed"]]
+    yield share("planner", sum(one["plan"] for one in read), of=len(read))
+    for category in CATEGORIES:
+        within = [one for one in read if category in one["categories"]]
+        hits = sum(one["plan"] for one in within)
+        yield share(f"planner.{category}", hits, of=len(within), published=f"planner.{category}")
+    yield share("strict_planner", sum(one["strict_plan"] for one in tried), of=len(tried))
+
+
+def _add(counts: dict[str, Counts], found: Predicates) -> None:
+    categories = category_of_predicate()
+    for at, group in enumerate((found.hits, found.alarms, found.misses)):
+        for predicate in group:
+            if predicate in categories:
+                one = [0, 0, 0]
+                one[at] = 1
+                counts[categories[predicate]] += Counts.of(one)
+
+
+def _all_names(deed: Deed) -> frozenset[str]:
+    found: set[str] = set()
+    for _, text in _parts(deed):
+        try:
+            found |= names([tree(text)])
+        except ValueError:
+            continue
+    return frozenset(found)
+
+
+def _parts(deed: Deed) -> Iterable[tuple[str, str]]:
+    return (("precondition", deed.precondition), ("effect", deed.effect))
+
+
+def _sum(known: Sequence[Judgement], key: str) -> int:
+    return sum(one[key] for one in known)

@@ -1,0 +1,74 @@
+"""What transition modelling is scored against: the gold domain, and each task's problem, actions and categories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from evaluation.eai.transition_text import Deed
+from importers.eai import package_folder, task_order
+from importers.json_file import read_json
+from scenecypher.errors import InputError
+
+RESOURCES: Final = Path("resources/virtualhome")
+
+
+@cache
+def transition_ids() -> tuple[str, ...]:
+    """The 296 tasks that have a problem in PDDL, by number. Raises InputError where `eai-eval` is not installed."""
+    return tuple(sorted(_read("success_task.json"), key=task_order))
+
+
+@cache
+def gold_deeds() -> Mapping[str, Deed]:
+    """The actions of the gold domain by name."""
+    return {
+        name: Deed(name, deed["action_parameters"], deed["action_preconditions"], deed["action_effects"])
+        for name, deed in _read("gold_action.json").items()
+    }
+
+
+def asked_actions(task_id: str) -> tuple[str, ...]:
+    """The actions that a model has to define for a task."""
+    return tuple(_by_task("id2action.json")[task_id])
+
+
+def categories_of(task_id: str) -> tuple[str, ...]:
+    """The categories that a task counts in when it is planned."""
+    return tuple(_by_task("id2category_2.json")[task_id])
+
+
+@cache
+def category_of_predicate() -> Mapping[str, str]:
+    """The category that each predicate of the domain counts in."""
+    found: Mapping[str, str] = _read("predicates_category.json")
+    return found
+
+
+@cache
+def problem(task_id: str) -> str:
+    """The task's problem, in PDDL."""
+    name = "_".join(_by_task("id2task.json")[task_id].split())
+    return (package_folder() / RESOURCES / "problem_pddl" / name / f"{task_id}.pddl").read_text(encoding="utf-8")
+
+
+@cache
+def domain_head() -> str:
+    """The domain's types and predicates, its last bracket left open."""
+    return (package_folder() / RESOURCES / "virtualhome_pd.pddl").read_text(encoding="utf-8")
+
+
+@cache
+def _by_task(name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = _read(name)
+    return found
+
+
+@cache
+def _read(name: str) -> Any:
+    path = package_folder() / RESOURCES / name
+    if not path.is_file():
+        raise InputError(f"{name} is missing in the installed data: run `pip install --no-deps eai-eval==1.0.5`")
+    return read_json(path)
