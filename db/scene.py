@@ -9,7 +9,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
 
-from db.schema import KINDS, RELATION_NAME
+from db.schema import KINDS, RELATION_NAME, RELATION_TYPES
 from db.value import (
     LIST_LENGTH,
     NAME_LENGTH,
@@ -22,6 +22,7 @@ from db.value import (
     Scalar,
     Value,
     checked,
+    is_plain,
     label,
     labels,
     same_value,
@@ -86,6 +87,8 @@ class Relation:
     target: str
 
     def __post_init__(self) -> None:
+        if is_plain(self.type) and self.type in RELATION_TYPES and is_plain(self.source) and is_plain(self.target):
+            return
         object.__setattr__(self, "type", relation_type(self.type))
         object.__setattr__(self, "source", label(self.source, "source"))
         object.__setattr__(self, "target", label(self.target, "target"))

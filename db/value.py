@@ -127,8 +127,18 @@ def checked(value: object, place: str) -> Value:
     return items
 
 
+def is_plain(value: object, *, longest: int = NAME_LENGTH) -> bool:
+    """Whether `value` is a label as it stands, seen by its type and letters alone: most are, and an action reads many.
+
+    ASCII is its own NFC, and holds no surrogates; what can be printed is no control character.
+    """
+    return type(value) is str and value.isascii() and value.isprintable() and 0 < len(value) <= longest
+
+
 def label(value: object, place: str, *, longest: int = NAME_LENGTH) -> str:
     """An id, name, class, state or affordance in NFC. Raises InvalidValue naming `place`."""
+    if type(value) is str and is_plain(value, longest=longest):
+        return value
     text = _text(value, place, longest)
     if not text:
         msg = f"{place} is empty; give it at least one character"
@@ -147,6 +157,8 @@ def labels(values: object, place: str) -> tuple[str, ...]:
     if len(values) > LIST_LENGTH:
         msg = f"{place}: a list of {len(values):,} items; at most {LIST_LENGTH:,} are allowed"
         raise InvalidValue(msg)
+    if not values:
+        return ()  # what sorting and comparing would say too
     found = tuple(sorted({label(item, f"{place} item", longest=STATE_LENGTH) for item in values}))
     # A million nodes share a few such sets.
     return values if type(values) is tuple and values == found and all(type(item) is str for item in values) else found
