@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import typer
 
+from scenecypher.cli.evaluate_augmentation import augmentation
 from scenecypher.cli.evaluate_questions import questions
 
 eval_app = typer.Typer(help="Measure a model: each experiment is an Inspect task, its log beside its table.")
 eval_app.command("questions")(questions)
+eval_app.command("augmentation")(augmentation)
 
 
 @eval_app.callback()

@@ -1,0 +1,181 @@
+"""The result of the experiment `augmentation`, beside LookPlanGraph's Table III where a model looked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, Final, Literal
+
+from inspect_ai.log import EvalLog, EvalSample
+
+from evaluation.augmentation import SIMULATED, VERSION
+from evaluation.augmentation_truth import SIMULATED_OBSERVER
+from evaluation.interval import bootstrap, wilson
+from evaluation.replies import REFERENCE
+from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
+
+SCORER: Final = "subgraph_match"
+TABLE: Final = "augmentation"
+ALL: Final = "all"
+COLUMNS: Final = (
+    Column(key="nodes", heading="F1N", interval="bootstrap"),
+    Column(key="edges", heading="F1E", interval="bootstrap"),
+    Column(key="exact", heading="Success", interval="wilson"),
+    Column(key="pictures", heading="n", unit="count", better="neither", second=True),
+)
+PAPER: Final = "LookPlanGraph"
+PUBLISHED: Final[Mapping[tuple[str, str], tuple[float, float, float]]] = {
+    ("Llama3.2-90b", "VirtualHome"): (0.78, 0.73, 0.26),
+    ("Llama3.2-90b", "OmniGibson"): (0.67, 0.67, 0.33),
+    ("GPT-4o", "VirtualHome"): (0.87, 0.84, 0.44),
+    ("GPT-4o", "OmniGibson"): (0.85, 0.88, 0.59),
+}
+"""Table III: model and pictures; F1 of nodes, F1 of edges, success."""
+OTHERS: Final = (
+    "The published rows are of pictures from VirtualHome and OmniGibson, which are not public; these are others, "
+    "and compare only in kind."
+)
+NO_EYES: Final = (
+    "A simulated observer: the gold subgraph with seeded mistakes, no picture and no model. It is no reading of Table "
+    "III and stands beside no published figure."
+)
+BY_THE_GOLD: Final = "The gold subgraphs themselves, told as a model would: it shows that all is in its place."
+
+
+def result(log: EvalLog) -> Result:
+    """The result of one run's log. Raises nothing: samples that failed are zeros, and counted."""
+    arguments, trials = dict(log.eval.task_args), [_trial(sample) for sample in log.samples or ()]
+    wanted = log.results.total_samples if log.results else len(trials)
+    looked = _looked(log)
+    table = Table(
+        key=TABLE,
+        title="Graph augmentation",
+        columns=COLUMNS,
+        rows=tuple(_rows(trials, _label(log, arguments), kind="paper" if looked else "ours")),
+        published=tuple(_published()) if looked else (),
+        paper=PAPER if looked else "",
+        paper_table="III" if looked else "",
+        settings=tuple(_settings(arguments)),
+        notes=(OTHERS,) if looked else (),
+    )
+    return Result(
+        experiment=TABLE,
+        title="Pictures read into subgraphs",
+        finished=log.status == "success" and len(trials) >= wanted,
+        provenance=_provenance(log, arguments, trials, wanted),
+        tables=(table,),
+        samples=tuple(trials),
+        notes=_notes(arguments),
+    )
+
+
+def _trial(sample: EvalSample) -> Trial:
+    """A sample without a score failed, which is nought in every figure."""
+    score = (sample.scores or {}).get(SCORER)
+    found: Mapping[str, Any] = (score.metadata if score else None) or {}
+    figures = {name: float(found.get(name, 0)) for name in ("nodes", "edges", "exact")}
+    return Trial(
+        table=TABLE,
+        id=str(sample.id),
+        method=str(sample.metadata.get("set", ALL)),
+        nodes=found.get("size"),
+        outcome=str(found.get("outcome", "failed")),
+        success=bool(figures["exact"]),
+        tokens=int(found.get("tokens", 0)),
+        seconds=sample.total_time or 0.0,
+        figures=figures,
+    )
+
+
+def _rows(trials: Sequence[Trial], label: str, *, kind: Literal["paper", "ours"]) -> Iterator[Row]:
+    sets = sorted({trial.method for trial in trials})
+    for name in (*sets, *((ALL,) if len(sets) > 1 else ())):
+        group = [trial for trial in trials if name in {trial.method, ALL}]
+        yield Row(
+            method="two-stage",
+            label=label,
+            options={"pictures": name},
+            kind=kind,
+            cells=_cells(group),
+            failed=sum(trial.outcome == "failed" for trial in group),
+            note=_unreadable(group),
+        )
+
+
+def _cells(group: Sequence[Trial]) -> dict[str, Cell]:
+    count, exact = len(group), sum(trial.success for trial in group)
+    cells = {"pictures": Cell(value=count)}
+    for name in ("nodes", "edges"):
+        values = [trial.figures[name] for trial in group]
+        low, high = bootstrap(values)
+        cells[name] = Cell(value=sum(values) / count, n=count, low=low, high=high)
+    low, high = wilson(exact, count)
+    return cells | {"exact": Cell(value=exact / count, n=count, low=low, high=high, count=exact)}
+
+
+def _unreadable(group: Sequence[Trial]) -> str:
+    count = sum(trial.outcome == "unreadable" for trial in group)
+    return f"{count} of {len(group)} replies could not be read, and count as 0" if count else ""
+
+
+def _published() -> Iterator[Row]:
+    for (model, pictures), figures in PUBLISHED.items():
+        cells = {name: Cell(value=value) for name, value in zip(("nodes", "edges", "exact"), figures, strict=True)}
+        yield Row(method="two-stage", label=model, model=model, options={"pictures": pictures}, cells=cells)
+
+
+def _settings(arguments: Mapping[str, Any]) -> Iterator[Setting]:
+    yield Setting(name="stages", value="described in words, then parsed into a form", source=f"{PAPER}, appendix G")
+    yield Setting(name="F1", value="mean over pictures; things of one class are alike")
+    yield Setting(name="temperature", value="0")
+    yield Setting(name="attempts at the form", value="3")
+    if arguments.get("replies") == SIMULATED:
+        noise = ", ".join(f"{name} {arguments[name]}" for name in ("missed", "mislabelled", "undercounted"))
+        yield Setting(name="noise", value=f"{noise}; seed {arguments['seed']}")
+
+
+def _provenance(log: EvalLog, arguments: Mapping[str, Any], trials: Sequence[Trial], wanted: int) -> Provenance:
+    return Provenance(
+        model=log.eval.model if "live" in _sources(log) else "none",
+        replies=_replies(log, arguments),
+        date=log.eval.created,
+        version=str(VERSION),
+        prompt_version=str(VERSION),
+        seeds=(int(arguments["seed"]),) if arguments.get("replies") == SIMULATED else (),
+        temperature=0.0,
+        samples=len(trials),
+        wanted=wanted,
+        tokens=sum(trial.tokens for trial in trials),
+        log=log.location,
+        packages={"inspect_ai": version("inspect_ai"), "scenecypher": version("scenecypher")},
+        arguments=arguments,
+    )
+
+
+def _sources(log: EvalLog) -> set[str]:
+    """Where replies really came from."""
+    scores = [(sample.scores or {}).get(SCORER) for sample in log.samples or ()]
+    return {str((score.metadata or {}).get("source", "")) for score in scores if score} - {""}
+
+
+def _replies(log: EvalLog, arguments: Mapping[str, Any]) -> tuple[Replies, ...]:
+    if arguments.get("replies") == REFERENCE:
+        return ("reference",)
+    kinds: tuple[Replies, ...] = ("live", "recorded", "scripted")
+    return tuple(kind for kind in kinds if kind in _sources(log)) or ("none",)
+
+
+def _looked(log: EvalLog) -> bool:
+    """Whether a model's reading of pictures was scored, now or as it was recorded."""
+    return bool(_sources(log) & {"live", "recorded"})
+
+
+def _label(log: EvalLog, arguments: Mapping[str, Any]) -> str:
+    if arguments.get("replies") == SIMULATED:
+        return SIMULATED_OBSERVER
+    return REFERENCE if arguments.get("replies") == REFERENCE else log.eval.model
+
+
+def _notes(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    found = {SIMULATED: NO_EYES, REFERENCE: BY_THE_GOLD}.get(str(arguments.get("replies")))
+    return (found,) if found else ()

@@ -1,0 +1,66 @@
+"""The gold subgraph told as a model would tell it, and as an observer without eyes would see it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chat.model import Reply, Request, Usage
+from evaluation.replies import REFERENCE
+from evaluation.views import Placed, View, belief_of
+from planner.perception.observation import Observation, Sighting
+from planner.perception.vision import RELATIONS
+
+SIMULATED_OBSERVER: Final = "simulated observer"
+FORM_WORDS: Final = {ours: word for word, ours in RELATIONS.items()}
+PHRASES: Final = {"ON": "on top of", "INSIDE": "inside"}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldReader:
+    """A model that knows the gold: in words where it is shown a picture, in the form where it is asked for that."""
+
+    view: View
+
+    def reply(self, request: Request) -> Reply:
+        """The gold subgraph, at no cost."""
+        text = self._words() if request.schema is None else json.dumps({"objects": self._form()})
+        return Reply(text, Usage(), REFERENCE, source="scripted")
+
+    def _words(self) -> str:
+        told = [f"{it.name} is {PHRASES[it.relation]} {it.related_to}." for it in self.view.gold]
+        return " ".join(told) or f"There is nothing on or in {self.view.asset.name}."
+
+    def _form(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": it.name,
+                "count": 1,
+                "relation": FORM_WORDS[it.relation],
+                "related_to": it.related_to,
+                "states": [],
+            }
+            for it in self.view.gold
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldObserver:
+    """Sees all of the gold subgraph at one look."""
+
+    view: View
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        """The gold, of whatever node."""
+        return Observation(of, tuple(_sighting(it) for it in self.view.gold), step, ("INSIDE", "ON"))
+
+
+def classes_of(view: View) -> tuple[str, ...]:
+    """The classes that a thing in this view may be taken for."""
+    known = belief_of(view)
+    return tuple(sorted({node.class_ for node in known.nodes.values()} | {it.sort for it in view.gold}))
+
+
+def _sighting(thing: Placed) -> Sighting:
+    return Sighting(thing.name, thing.sort, (thing.relation, thing.related_to))

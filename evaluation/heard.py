@@ -1,0 +1,24 @@
+"""A model that remembers what its replies cost and where they came from, also of those that nobody could read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from chat.model import Model, Reply, Request, Source, Usage
+
+
+@dataclass(slots=True)
+class Heard:
+    """Passes requests on; for one sample in one thread. `source` is the last reply's, empty before the first."""
+
+    model: Model
+    usage: Usage = field(default_factory=Usage)
+    source: Source | Literal[""] = ""
+
+    def reply(self, request: Request) -> Reply:
+        """Answer once, as the model does."""
+        reply = self.model.reply(request)
+        self.usage += reply.usage
+        self.source = reply.source
+        return reply

@@ -1,0 +1,1 @@
+"""Results made readable: Markdown, CSV and figures, beside the papers' figures."""

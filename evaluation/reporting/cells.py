@@ -1,0 +1,98 @@
+"""A result's table as rows of text: ours first, then the published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from evaluation.result import Cell, Column, Result, Row, Table
+
+ABSENT: Final = ""
+NOT_AVAILABLE: Final = "n/a"
+LARGE: Final = 100
+"""From here on, numbers are told without digits after the point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of text: whose it is, its name, its cells, and what one must know of it."""
+
+    whose: str
+    name: str
+    cells: tuple[str, ...]
+    note: str
+
+
+def lines(table: Table) -> Iterator[Line]:
+    """All rows of a table, cells in the order of its columns."""
+    yield from (_line(row, table, whose="measured" if row.kind == "paper" else "ours") for row in table.rows)
+    yield from (_line(row, table, whose="published") for row in table.published)
+
+
+def name_of(row: Row) -> str:
+    """What a row is called: the paper's words, else the method, with the options that tell it from others."""
+    options = ", ".join(f"{name} {value}" for name, value in row.options.items())
+    called = row.label or row.method
+    model = f", {row.model}" if row.model and row.model not in called else ""
+    return f"{called}{model} ({options})" if options else called + model
+
+
+def text_of(column: Column, cell: Cell | None) -> str:
+    """A figure with its interval, or why there is none."""
+    match cell:
+        case None:
+            return ABSENT
+        case Cell(value=float(value), low=float(low), high=float(high)):
+            return f"{number(column, value)} [{number(column, low)}, {number(column, high)}]"
+        case Cell(value=float(value)):
+            return number(column, value)
+        case Cell(value=str(value)):
+            return value
+        case _:
+            return NOT_AVAILABLE
+
+
+def number(column: Column, value: float) -> str:
+    """A figure in its column's unit."""
+    match column.unit:
+        case "share":
+            return f"{value:.2f}"
+        case "percent":
+            return f"{value:.1f}"
+        case "count":
+            return f"{value:,.0f}"
+        case "number":
+            return f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.2f}"
+        case _:
+            assert_never(column.unit)
+
+
+def unfinished(result: Result) -> str:
+    """What must stand in plain sight over a run that did not finish; empty for one that did."""
+    if result.finished:
+        return ""
+    tried = f"{result.provenance.samples:,} of {result.provenance.wanted:,} samples were tried"
+    return f"NOT FINISHED: {tried}; its figures are not those of the whole experiment"
+
+
+def heading(table: Table) -> str:
+    """A table's title, with the published one that it stands beside."""
+    beside = f" ({table.paper}, Table {table.paper_table})" if table.paper and table.paper_table else ""
+    return f"{table.title}{beside}"
+
+
+def origin(result: Result) -> str:
+    """Where a result is from, in one line."""
+    from_ = result.provenance
+    told = [f"replies: {', '.join(from_.replies)}", f"model: {from_.model}", from_.date, f"version {from_.version}"]
+    told += [f"prompts {from_.prompt_version}"] if from_.prompt_version else []
+    told += [f"seeds {', '.join(map(str, from_.seeds))}"] if from_.seeds else []
+    told += [f"temperature {from_.temperature:g}"] if from_.temperature is not None else []
+    return "; ".join([*told, f"{from_.samples:,} of {from_.wanted:,} samples", f"{from_.tokens:,} tokens"])
+
+
+def _line(row: Row, table: Table, *, whose: str) -> Line:
+    cells = tuple(text_of(column, row.cells.get(column.key)) for column in table.columns)
+    failed = f"{row.failed} failed" if row.failed else ""
+    return Line(whose, name_of(row), cells, "; ".join(filter(None, (row.note, failed))))

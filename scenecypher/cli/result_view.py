@@ -1,0 +1,49 @@
+"""How a result looks in a terminal: its tables, the published rows below ours, and in red what is not finished."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scenecypher.cli.context import output
+
+if TYPE_CHECKING:
+    from evaluation.result import Result, Table
+
+WIDEST = 1_000
+
+
+def show_result(result: Result) -> None:
+    """Print a result. What did not finish says so first."""
+    from evaluation.reporting.cells import origin, unfinished
+
+    out = output()
+    if warning := unfinished(result):
+        out.print(warning, style="bold red", markup=False)
+    out.print(origin(result), markup=False)
+    for table in result.tables:
+        _show_table(table)
+    for note in result.notes:
+        out.print(note, style="yellow", markup=False)
+    if result.provenance.log:
+        out.print(f"log: {result.provenance.log}", style="dim", markup=False)
+
+
+def _show_table(table: Table) -> None:
+    from rich.measure import Measurement
+    from rich.table import Table as Rich
+
+    from evaluation.reporting.cells import heading, lines
+
+    out = output()
+    shown = Rich(title=heading(table), title_justify="left", box=None, pad_edge=False)
+    shown.add_column("", no_wrap=True)
+    shown.add_column("whose", no_wrap=True)
+    for column in table.columns:
+        shown.add_column(column.heading, justify="right", no_wrap=True)
+    for line in lines(table):
+        name = f"{line.name}: {line.note}" if line.note else line.name
+        shown.add_row(name, line.whose, *line.cells, style="dim" if line.whose == "published" else None)
+    whole = Measurement.get(out, out.options.update(max_width=WIDEST), shown).maximum
+    out.print(shown, width=max(out.width, whole), crop=False)
+    for note in table.notes:
+        out.print(note, style="dim", markup=False)
