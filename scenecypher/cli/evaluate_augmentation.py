@@ -38,7 +38,7 @@ def augmentation(
     logs: Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read pictures into subgraphs and compare them with gold. Without a model: the gold itself, as one would tell it."""
+    """Read pictures into subgraphs and compare them with gold. Without a model: the gold, as one would tell it."""
     from evaluation.running import Run, check_installed, run
 
     check_installed()

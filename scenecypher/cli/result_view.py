@@ -29,6 +29,7 @@ def show_result(result: Result) -> None:
 
 
 def _show_table(table: Table) -> None:
+    from rich.console import Console
     from rich.measure import Measurement
     from rich.table import Table as Rich
 
@@ -44,6 +45,6 @@ def _show_table(table: Table) -> None:
         name = f"{line.name}: {line.note}" if line.note else line.name
         shown.add_row(name, line.whose, *line.cells, style="dim" if line.whose == "published" else None)
     whole = Measurement.get(out, out.options.update(max_width=WIDEST), shown).maximum
-    out.print(shown, width=max(out.width, whole), crop=False)
+    Console(highlight=False, width=max(out.width, whole)).print(shown, crop=False)
     for note in table.notes:
         out.print(note, style="dim", markup=False)
