@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,8 +40,28 @@ def judge(store: SceneStore, scene: SceneInfo, condition: Condition) -> Verdict:
         holds, version = found
         missing = () if holds else unmet(condition, store.as_of(scene.name, version), {})
         return Verdict(holds, version, missing)
+    raise _restless(scene)
+
+
+def truths(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[bool, ...]:
+    """The value of each closed condition, all at one version. Raises SceneReplaced, ServiceError as `judge` does."""
+    queries = [to_cypher(condition, {}) for condition in conditions]
+
+    def work(tx: ManagedTransaction) -> tuple[bool, ...] | None:
+        before = _version(tx, scene)
+        rows = [tx.run(query.text, {**query.parameters, "scene": scene.key}).single(strict=True) for query in queries]
+        return tuple(bool(row["holds"]) for row in rows) if _version(tx, scene) == before else None
+
+    for _ in range(CHECK_TRIES):
+        found = store.database.read(work, timeout_s=CHECK_TIMEOUT_S)
+        if found is not None:
+            return found
+    raise _restless(scene)
+
+
+def _restless(scene: SceneInfo) -> ServiceError:
     msg = f"{scene.name!r} changed during each of {CHECK_TRIES} checks; check again when it rests, or check a copy"
-    raise ServiceError(msg, retryable=True)
+    return ServiceError(msg, retryable=True)
 
 
 def _asking(query: CypherCondition, scene: SceneInfo) -> Callable[[ManagedTransaction], tuple[bool, int] | None]:
