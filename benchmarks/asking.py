@@ -83,7 +83,7 @@ def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
     retriever = Retriever(model, Gate(database), Enumerator(database))
     scoped = scope(WHERE, vocabulary_of(info.declared), Limits())
     text: Any = scoped.text
-    parameters: dict[str, Any] = {**scoped.strings, SCENE_PARAMETER: info.key}
+    parameters: dict[str, Any] = {**scoped.parameters, SCENE_PARAMETER: info.key}
 
     def bare() -> object:
         def work(tx: ManagedTransaction) -> list[Any]:

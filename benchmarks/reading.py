@@ -30,7 +30,7 @@ def queries(database: Database) -> Iterator[Row]:
         gate, vocabulary = Gate(database), vocabulary_of(info.declared)
         scoped = scope(WHERE, vocabulary, Limits())
         text: Any = scoped.text
-        parameters: dict[str, Any] = {**scoped.strings, "__scene": info.key}
+        parameters: dict[str, Any] = {**scoped.parameters, "__scene": info.key}
 
         def bare() -> object:
             def work(tx: ManagedTransaction) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from db.catalog import SceneInfo
 from db.enumerate import Enumerator
-from db.gate import Answer, Gate, Known, SceneRef, Verdict
+from db.gate import Answer, Explained, Gate, Known, SceneRef
 from db.schema import vocabulary_of
 from scenecypher.errors import QueryRefused
 
@@ -33,10 +33,13 @@ class SceneReader:
         self.enumerator.saw(self.scene.key, answer.version)
         return answer
 
-    def check(self, cypher: str) -> Verdict:
-        """What would run, and the server's plan of it."""
+    def explain(self, cypher: str) -> Explained:
+        """What would run and the server's plan of it, or why it would not."""
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
-        return self._advised(lambda known: self.gate.check(cypher, scene, vocabulary, known=known))
+        found = self.gate.explain(cypher, scene, vocabulary)
+        if found.refused is None or found.refused.code not in NAMES:
+            return found
+        return self.gate.explain(cypher, scene, vocabulary, known=self.enumerator.of(self.scene).known())
 
     def _advised(self, work: Callable[[Known | None], T]) -> T:
         """Do `work`; only where it refuses a name is it worth reading what occurs in the scene."""

@@ -40,6 +40,13 @@ class Settings(BaseSettings):
     query_timeout_s: float = Field(default=10.0, gt=0, validation_alias="SCENECYPHER_QUERY_TIMEOUT_S")
     query_rows: int = Field(default=1_000, gt=0, validation_alias="SCENECYPHER_QUERY_ROWS")
     query_bytes: int = Field(default=1_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_BYTES")
+    query_row_bytes: int = Field(default=200_000, gt=0, validation_alias="SCENECYPHER_QUERY_ROW_BYTES")
+    query_text_length: int = Field(default=4_000, gt=0, validation_alias="SCENECYPHER_QUERY_TEXT_LENGTH")
+    query_nesting: int = Field(default=40, gt=0, le=80, validation_alias="SCENECYPHER_QUERY_NESTING")
+    query_planning_s: float = Field(default=20.0, gt=0, validation_alias="SCENECYPHER_QUERY_PLANNING_S")
+    query_estimated_rows: float = Field(default=20_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_ESTIMATED_ROWS")
+    query_cross_rows: float = Field(default=100_000, gt=0, validation_alias="SCENECYPHER_QUERY_CROSS_ROWS")
+    query_operators: int = Field(default=150, gt=0, validation_alias="SCENECYPHER_QUERY_OPERATORS")
     commit_timeout_s: float = Field(default=30.0, gt=0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
 
     @property

@@ -3,7 +3,7 @@
 from db.gate.hints import Known
 from db.gate.limits import Limits
 from db.gate.plan import Plan
-from db.gate.run import Answer, Gate, SceneRef, Verdict
+from db.gate.run import Answer, Explained, Gate, SceneRef, Verdict
 from db.gate.values import JsonValue
 
-__all__ = ["Answer", "Gate", "JsonValue", "Known", "Limits", "Plan", "SceneRef", "Verdict"]
+__all__ = ["Answer", "Explained", "Gate", "JsonValue", "Known", "Limits", "Plan", "SceneRef", "Verdict"]

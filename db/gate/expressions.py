@@ -10,7 +10,7 @@ from typing import Final
 from db.gate.hints import no_function
 from db.gate.lexer import Token
 from db.gate.lists import Lists
-from db.gate.reading import Call, Join
+from db.gate.reading import Call, Join, Search
 from db.gate.words import (
     AFTER_VALUES,
     CLAUSES,
@@ -27,7 +27,9 @@ from db.gate.words import (
 )
 
 ENDS: Final = frozenset({",", ")", "]", "}", "|", ";"})
-PLAIN: Final = frozenset({"-", "*", "/", "%", "^", "=", "<>", "<", ">", "<=", ">=", "..", "::"})
+COMPARED: Final = frozenset({"=", "<>", "<", ">", "<=", ">="})
+PLAIN: Final = frozenset({"-", "*", "/", "%", "^", "..", "::"}) | COMPARED
+COMPARED_ENDS: Final = CLAUSES | frozenset({"AND", "OR", "XOR", "WHEN", "THEN", "ELSE", "END"})
 
 
 class Expressions(Lists, ABC):
@@ -40,7 +42,7 @@ class Expressions(Lists, ABC):
         """Read nodes and relations; `free`: where groups may stand too."""
 
     @abstractmethod
-    def search(self) -> None:
+    def search(self, sort: Search) -> None:
         """Read the path that a shortest-path search looks for."""
 
     @abstractmethod
@@ -117,6 +119,8 @@ class Expressions(Lists, ABC):
     def _mark(self, token: Token) -> None:
         if token.text in MARKS:
             MARKS[token.text](self)
+        elif token.text in COMPARED:
+            self._compared()
         elif token.text not in PLAIN:
             self.at -= 1
             self.refuse(f"`{token.text}` can't stand here")
@@ -176,6 +180,13 @@ class Expressions(Lists, ABC):
             self.refuse("after =~ a plain string must stand", code="regex", hint="write a literal such as '.*cup.*'")
         self.reading.patterns.append(self.here)
 
+    def _compared(self) -> None:
+        """Note the number after a comparison's mark, where it is the whole of that side and the other is no number."""
+        before, after = self.tokens[self.at - 2], self.peek()
+        ends = after.kind == "end" or (after.kind == "mark" and after.text in ENDS) or after.word in COMPARED_ENDS
+        if ends and (before.kind in {"name", "quoted"} or before.text in {")", "]"}):
+            self.number()
+
     # --- calls
 
     def _call(self, token: Token, name: str) -> None:
@@ -185,7 +196,7 @@ class Expressions(Lists, ABC):
         if lowered not in FUNCTIONS:
             raise no_function(name)
         if token.word in PATH_FUNCTIONS:
-            self.search()
+            self.search("function")
         elif lowered in PREDICATES and self.is_name() and self.peek().word == "IN":
             self._predicate()
         else:

@@ -46,7 +46,18 @@ class Limits:
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """The configured limits."""
-        return cls(seconds=settings.query_timeout_s, rows=settings.query_rows, total_bytes=settings.query_bytes)
+        return cls(
+            seconds=settings.query_timeout_s,
+            planning_seconds=settings.query_planning_s,
+            rows=settings.query_rows,
+            row_bytes=settings.query_row_bytes,
+            total_bytes=settings.query_bytes,
+            estimated_rows=settings.query_estimated_rows,
+            cross_rows=settings.query_cross_rows,
+            text_length=settings.query_text_length,
+            nesting=settings.query_nesting,
+            operators=settings.query_operators,
+        )
 
 
 RANGE: Final = 100
@@ -70,6 +81,9 @@ DENSE: Final = {"CLOSE": 3}
 """Types that join almost everything, and how far a query may follow them."""
 HOPS: Final = 24
 LONG_HOPS: Final = 3
+COUNTED_REACH: Final = 20
+"""How far SHORTEST may search by a bound of its own along relations of any type: the server keeps each length apart, so
+that `{0,15}` takes ten seconds where `*` takes half of one."""
 SELECTED: Final = 20
 """Paths that a SHORTEST search may find between two nodes."""
 PRECISION: Final = 20
@@ -229,6 +243,8 @@ def _hops(reading: Reading) -> None:
         raise _path(f"more than {ANY_TYPE_REACH} relations of any type in a row")
     if sum(hop.longest is None or hop.longest > MANY_TYPES_REACH for hop in walks) > LONG_HOPS:
         raise _path(f"more than {LONG_HOPS} paths of open length")
+    if any(hop.shortest == "selector" and not hop.types and _is_far(hop) for hop in reading.hops):
+        raise _counted()
     for hop in walks:
         _one_hop(hop)
 
@@ -239,6 +255,15 @@ def _one_hop(hop: Hop) -> None:
     for name in hop.names:
         if name in DENSE and _reach(hop) > DENSE[name]:
             raise _path(f"more than {DENSE[name]} relations of type {name} in a row, which joins almost everything")
+
+
+def _is_far(hop: Hop) -> bool:
+    return hop.longest is not None and hop.longest > COUNTED_REACH
+
+
+def _counted() -> QueryRefused:
+    message = f"a SHORTEST search of up to more than {COUNTED_REACH} relations of any type"
+    return _too_much("SHORTEST", message, f"leave the bound out, name the types, or search up to {COUNTED_REACH}")
 
 
 def _path(message: str) -> QueryRefused:

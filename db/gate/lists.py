@@ -14,6 +14,8 @@ COUNTS: Final = frozenset({"SIZE", "LENGTH", "COUNT", "TOINTEGER"})
 """Functions whose value is a whole number, so that `list[size(list) - 1]` can be no property's name."""
 ITEMS: Final[dict[Source, int]] = {"property": 10, "call": 30, "other": 1_000}
 """How many items a list is taken to have, by where it comes from; literals and ranges are counted."""
+DIGITS: Final = 15
+"""Longer numbers may be beyond what a parameter holds."""
 SHORT: Final = frozenset({"NODES", "RELATIONSHIPS", "LABELS", "KEYS"})
 """Functions that make short lists."""
 
@@ -86,8 +88,15 @@ class Lists(Names, ABC):
             else:
                 self.reading.defined.add(self.key().value)
             self.expect(":")
+            if properties and self.peek().text in {",", "}"}:
+                self.number()
             self.expression()
             self._entry_ends()
+
+    def number(self) -> None:
+        """Note the number that stands here, if one does: a parameter in its place means the same and costs the same."""
+        if self.here.kind in {"integer", "float"} and len(self.here.text) <= DIGITS:
+            self.reading.numbers.add(self.at)
 
     def projection(self) -> None:
         """Read a map projection such as `n {.name, room: p.name}`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from db.gate.expressions import Expressions
-from db.gate.reading import Hop
+from db.gate.reading import Hop, Search
 from db.gate.words import PATH_FUNCTIONS, SCENE_KEY, SELECTORS
 
 LABEL = "Entity"
@@ -13,7 +13,7 @@ SCOPE = f"{SCENE_KEY}: $__{SCENE_KEY}"
 class Patterns(Expressions):
     """The part of the reader that reads nodes, relations and paths."""
 
-    shortest = False
+    shortest: Search = ""
 
     def paths(self) -> None:
         """Read patterns separated by commas, as after MATCH."""
@@ -27,16 +27,16 @@ class Patterns(Expressions):
         selected = self._selector()
         if self.here.word in PATH_FUNCTIONS and self.peek().text == "(":
             self.at += 2
-            self.search()
+            self.search("function")
             self.expect(")")
         elif selected:
-            self.search()
+            self.search("selector")
         else:
             self.chain(free=True)
 
-    def search(self) -> None:
+    def search(self, sort: Search) -> None:
         """Read the path that a shortest-path search looks for."""
-        around, self.shortest = self.shortest, True
+        around, self.shortest = self.shortest, sort
         self.chain(free=True)
         self.shortest = around
 

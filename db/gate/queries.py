@@ -11,6 +11,8 @@ from db.gate.reading import Loop, Reading
 from db.gate.words import LISTING, MODES, REFUSED, SCALARS
 from scenecypher.errors import QueryRefused
 
+SHOWN: Final = 100
+"""The largest LIMIT that shares its plan with others."""
 VERSIONS: Final = {"5": 5, "25": 25}
 
 
@@ -112,6 +114,7 @@ class Queries(Patterns):
         if self.level == 0 and self.reading.columns is None:
             self.reading.columns = columns
         self._order()
+        self._last_limit()
 
     def call(self, _: Token) -> None:
         """Read CALL of a sub-query; procedures are refused."""
@@ -193,6 +196,13 @@ class Queries(Patterns):
         while self.here.word in {"SKIP", "OFFSET", "LIMIT"}:
             self.take()
             self.expression()
+
+    def _last_limit(self) -> None:
+        """Note the number of a LIMIT that ends the whole query; one within it decides what later parts may cost."""
+        limit, number = self.tokens[self.at - 2 : self.at]
+        is_last = self.level == 0 and (self.here.kind == "end" or self.is_mark(";"))
+        if is_last and limit.word == "LIMIT" and number.kind == "integer" and 0 < int(number.text[:9]) <= SHOWN:
+            self.reading.numbers.add(self.at - 1)
 
     def _sort_key(self) -> None:
         self.expression()

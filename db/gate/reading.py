@@ -10,6 +10,7 @@ from db.gate.words import RESERVED
 from scenecypher.errors import QueryRefused
 
 UseKind: TypeAlias = Literal["label", "relation_type", "either", "property"]
+Search: TypeAlias = Literal["", "function", "selector"]
 Source: TypeAlias = Literal["literal", "range", "property", "call", "other"]
 
 OPENING = {"(": ")", "[": "]", "{": "}"}
@@ -29,7 +30,7 @@ class Use:
 class Hop:
     """One relation pattern: how far it reaches (`longest` None: as far as there is), and by how many named types.
 
-    `types` is 0 where any type will do; `shortest`: inside a shortest-path search.
+    `types` is 0 where any type will do; `shortest`: the sort of shortest-path search that it is inside of, if any.
     """
 
     token: Token
@@ -37,7 +38,7 @@ class Hop:
     types: int
     directed: bool
     longest: int | None
-    shortest: bool
+    shortest: Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Reading:
     """Everything that the reader found; insertions are kept by the index of the token they stand at.
 
     `defined` are the names of maps' entries, `lists` those of variables that hold a list, `repeated` the variables
-    that stand inside a loop as a whole.
+    that stand inside a loop as a whole, `numbers` where numbers stand that may be parameters.
     """
 
     tokens: tuple[Token, ...] = ()
@@ -90,6 +91,7 @@ class Reading:
     defined: set[str] = field(default_factory=set)
     lists: set[str] = field(default_factory=set)
     repeated: list[Token] = field(default_factory=list)
+    numbers: set[int] = field(default_factory=set)
     columns: tuple[str, ...] | None = None
     version: int = 5
     first: int = 0

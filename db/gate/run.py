@@ -6,13 +6,11 @@ import itertools
 import json
 import re
 import secrets
-import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Final, Generic, LiteralString, TypeVar, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, LiteralString, cast
 
 from neo4j import Result, Transaction
 from neo4j.exceptions import BrokenRecordError
@@ -20,9 +18,10 @@ from neo4j.exceptions import BrokenRecordError
 from db.connection import Database
 from db.gate.hints import Known
 from db.gate.judge import judge
+from db.gate.kept import Kept
 from db.gate.limits import Limits
 from db.gate.plan import Plan
-from db.gate.scope import SCENE_PARAMETER, Scoped, scope
+from db.gate.scope import SCENE_PARAMETER, Scoped, Value, scope
 from db.gate.values import JsonValue, plain
 from db.gate.watch import Watchdog
 from db.schema import Vocabulary
@@ -35,9 +34,6 @@ from scenecypher.errors import (
     SceneReplaced,
     ServiceError,
 )
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 
 STATE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s.status, s.version"
 EXPLAIN: Final = "EXPLAIN "
@@ -67,8 +63,18 @@ class Verdict:
     """A query that may run: its text as the server gets it, and the server's plan of it."""
 
     text: str
-    strings: dict[str, str]
+    parameters: dict[str, Value]
     plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What is known of a query without running it: of a refused one as much as came before the refusal."""
+
+    text: str | None = None
+    parameters: Mapping[str, Value] = field(default_factory=dict)
+    plan: Plan | None = None
+    refused: QueryRefused | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,20 @@ class Gate:
         Raises QueryRefused, ServiceError.
         """
         scoped = self._scoped(cypher, vocabulary, known)
-        return Verdict(scoped.text, dict(scoped.strings), self._judged(scoped, scene))
+        return Verdict(scoped.text, dict(scoped.parameters), self._judged(scoped, scene))
+
+    def explain(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Explained:
+        """The same for people: a refusal is part of it. Raises ServiceError."""
+        found = Explained()
+        try:
+            scoped = self._scoped(cypher, vocabulary, known)
+            found = Explained(scoped.text, scoped.parameters)
+            plan, query_type = self._planned(scoped, scene)
+            found = replace(found, plan=plan)
+            judge(plan, query_type, self.limits)
+        except QueryRefused as refused:
+            return replace(found, refused=refused)
+        return found
 
     def run(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Answer:
         """The answer of one query at one version of the scene.
@@ -131,12 +150,16 @@ class Gate:
         kept = self._plans.peek(scoped.text)
         if kept is not None and kept[0] > now:
             return kept[1]
-        with self._transaction(scoped, scene, seconds=self.limits.planning_seconds) as tx:
-            summary = ask(tx, EXPLAIN + scoped.text, scoped, scene).consume()
-        plan = Plan.of(summary.plan or {"operatorType": "none"})
-        judge(plan, summary.query_type, self.limits)
+        plan, query_type = self._planned(scoped, scene)
+        judge(plan, query_type, self.limits)
         self._plans.put(scoped.text, (now + VERDICT_S, plan))
         return plan
+
+    def _planned(self, scoped: Scoped, scene: SceneRef) -> tuple[Plan, str | None]:
+        """The server's plan, and what it says that the query does."""
+        with self._transaction(scoped, scene, seconds=self.limits.planning_seconds) as tx:
+            summary = ask(tx, EXPLAIN + scoped.text, scoped, scene).consume()
+        return Plan.of(summary.plan or {"operatorType": "none"}), summary.query_type
 
     # --- on the server
 
@@ -186,7 +209,7 @@ def ask(tx: Transaction, text: str, scoped: Scoped, scene: SceneRef) -> Result:
 
     The one place where text that is no literal of ours goes to the server: `scope` made it, which no type can say.
     """
-    return tx.run(cast("Any", text), {**scoped.strings, SCENE_PARAMETER: scene.key})
+    return tx.run(cast("Any", text), {**scoped.parameters, SCENE_PARAMETER: scene.key})
 
 
 def state(tx: Transaction, scene: SceneRef) -> int:
@@ -239,35 +262,3 @@ def failed(error: QueryFailed, scoped: Scoped, scene: SceneRef) -> QueryRefused:
         message = "the server can't run the query"
     at = f" at `{piece}`" if piece else ""
     return QueryRefused("failed", f"{message}{at}", piece=piece, hint="correct the query")
-
-
-class Kept(Generic[K, V]):
-    """The values used last, up to a number, for many threads."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._values = most, OrderedDict[K, V]()
-        self._lock = threading.Lock()
-
-    def peek(self, key: K) -> V | None:
-        """The value kept for `key`, if any."""
-        with self._lock:
-            if key not in self._values:
-                return None
-            self._values.move_to_end(key)
-            return self._values[key]
-
-    def put(self, key: K, value: V) -> None:
-        """Keep a value, and forget the one unused for longest."""
-        with self._lock:
-            self._values[key] = value
-            self._values.move_to_end(key)
-            if len(self._values) > self._most:
-                self._values.popitem(last=False)
-
-    def get(self, key: K, make: Callable[[], V]) -> V:
-        """The value kept for `key`, else made now."""
-        value = self.peek(key)
-        if value is None:
-            value = make()
-            self.put(key, value)
-        return value

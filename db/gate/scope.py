@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from db.gate.hints import Known, check_names
-from db.gate.lexer import Token, tokens_of
+from db.gate.lexer import Kind, Token, tokens_of
 from db.gate.limits import Limits, check_costs
 from db.gate.queries import Queries
 from db.gate.reading import Reading
 from db.schema import Vocabulary
 from scenecypher.errors import QueryRefused
 
+Value: TypeAlias = str | int | float
+
 SCENE_PARAMETER: Final = "__scene"
+LIFTED: Final[Mapping[Kind, tuple[str, Callable[[str], Value]]]] = {
+    "string": ("p", str),
+    "integer": ("i", int),
+    "float": ("f", float),
+}
+"""How the names of parameters begin, by what they hold: the server's plan depends on their types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scoped:
     """A text that reads one scene only, once `$__scene` is its key.
 
-    `text` is its shape: queries that differ in strings alone share it. `columns` are the last columns as the model
-    wrote them; `origin` tells which of its tokens stands where in `text`.
+    `text` is its shape: queries that differ in `parameters` alone share it, which are all strings and those numbers on
+    which neither the plan nor a rule depends. `columns` are the last columns as the model wrote them; `origin` tells
+    which of its tokens stands where in `text`.
     """
 
     text: str
-    strings: Mapping[str, str]
+    parameters: Mapping[str, Value]
     columns: tuple[str, ...]
     origin: tuple[tuple[int, str], ...] = field(repr=False)
 
@@ -52,21 +61,27 @@ def scope(cypher: str, vocabulary: Vocabulary, limits: Limits, *, known: Known |
 
 
 def render(tokens: tuple[Token, ...], reading: Reading) -> Scoped:
-    """The tokens with the insertions; blanks and comments become one blank, strings parameters."""
+    """The tokens with the insertions; blanks and comments become one blank, strings and some numbers parameters."""
     parts = [f"CYPHER {reading.version}"]
     length = len(parts[0])
-    parameters: dict[str, str] = {}
+    names: dict[tuple[Kind, str], str] = {}
     origin: list[tuple[int, str]] = []
     for index in range(reading.first, len(tokens) - 1):
         token = tokens[index]
         text = token.text
-        if token.kind == "string":
-            text = "$" + parameters.setdefault(token.value, f"__p{len(parameters)}")
+        if token.kind == "string" or index in reading.numbers:
+            text = "$" + _parameter(token, names)
         inserted = "".join(reading.before.get(index, ()))
         blank = " " if token.spaced or index == reading.first else ""
         origin.append((length + len(blank) + len(inserted), token.text))
         part = f"{blank}{inserted}{text}{''.join(reading.after.get(index, ()))}"
         parts.append(part)
         length += len(part)
-    strings = {name: value for value, name in parameters.items()}
-    return Scoped("".join(parts), strings, reading.columns or (), tuple(origin))
+    parameters = {name: LIFTED[kind][1](value) for (kind, value), name in names.items()}
+    return Scoped("".join(parts), parameters, reading.columns or (), tuple(origin))
+
+
+def _parameter(token: Token, names: dict[tuple[Kind, str], str]) -> str:
+    """The name of the token's parameter; equal values have one."""
+    value = token.value if token.kind == "string" else token.text
+    return names.setdefault((token.kind, value), f"__{LIFTED[token.kind][0]}{len(names)}")

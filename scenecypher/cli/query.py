@@ -16,7 +16,9 @@ from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
 
 if TYPE_CHECKING:
-    from db.gate import Answer
+    from rich.console import Console
+
+    from db.gate import Answer, Explained
     from retriever.reader import SceneReader
 
 
@@ -67,17 +69,48 @@ def _run_one(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
 
 
 def _explain(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
-    verdict = reader.check(cypher)
-    if as_json:
-        print_json({"text": verdict.text, "strings": verdict.strings, "plan": asdict(verdict.plan)})
-        return
+    found = reader.explain(cypher)
+    print_json(_explained(found)) if as_json else _print_explained(found)
+    if found.refused is not None:
+        raise typer.Exit(1)
+
+
+def _explained(found: Explained) -> dict[str, Any]:
+    refused = found.refused
+    why = ("code", "message", "piece", "hint") if refused else ()
+    return {
+        "ok": refused is None,
+        **{name: getattr(refused, name) for name in why},
+        "text": found.text,
+        "parameters": dict(found.parameters),
+        "plan": asdict(found.plan) if found.plan else None,
+    }
+
+
+def _print_explained(found: Explained) -> None:
     out = output()
-    out.print("accepted; this is what the server gets:", style="bold")
-    out.print(verdict.text, style="cyan", markup=False)
-    for name, value in verdict.strings.items():
+    _print_verdict(out, found.refused)
+    if found.text is None:
+        out.print("it never got to the server", style="dim")
+        return
+    out.print("this is what the server gets:", style="bold")
+    out.print(found.text, style="cyan", markup=False)
+    for name, value in found.parameters.items():
         out.print(f"  ${name} = {value!r}", markup=False)
-    out.print("its plan:", style="bold")
-    out.print(verdict.plan.text(), markup=False)
+    if found.plan is not None:
+        out.print("its plan:", style="bold")
+        out.print(found.plan.text(), markup=False)
+
+
+def _print_verdict(out: Console, refused: QueryRefused | None) -> None:
+    if refused is None:
+        out.print("accepted", style="bold")
+        return
+    out.print(f"refused ({refused.code}): {refused.message}", style="bold red", markup=False)
+    if refused.piece:
+        out.print(f"  at:   {refused.piece}", markup=False)
+    if refused.hint:
+        out.print(f"  hint: {refused.hint}", markup=False)
 
 
 def result(reader: SceneReader, cypher: str) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def test_whatever_is_given_stays_one_string(value: str) -> None:
             scope(cypher, vocabulary_of(Declared()), Limits())
         return
     scoped = scope(cypher, vocabulary_of(Declared()), Limits())
-    assert list(scoped.strings.values()) == [value]
+    assert list(scoped.parameters.values()) == [value]
     assert scoped.text == scope("MATCH (n {id: 'x'}) RETURN n", vocabulary_of(Declared()), Limits()).text
 
 

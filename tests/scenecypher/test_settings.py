@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
+from db.gate import Limits
 from scenecypher.settings import Settings
+
+LIMITS = (
+    *("TIMEOUT_S", "PLANNING_S", "ROWS", "ROW_BYTES", "BYTES"),
+    *("ESTIMATED_ROWS", "CROSS_ROWS", "TEXT_LENGTH", "NESTING", "OPERATORS"),
+)
 
 
 def test_other_programs_variables_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,6 +22,20 @@ def test_other_programs_variables_are_not_read(monkeypatch: pytest.MonkeyPatch) 
     for name in ("HOME", "MODEL", "HEAP_MB", "QUERY_ROWS"):
         monkeypatch.setenv(name, "/elsewhere" if name == "HOME" else "777")
     assert Settings() == before
+
+
+def test_each_limit_of_a_query_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Limits.of(Settings()) == replace(Limits(), seconds=10.0)
+    for number, name in enumerate(LIMITS, 1):
+        monkeypatch.setenv(f"SCENECYPHER_QUERY_{name}", str(number))
+    assert sorted(asdict(Limits.of(Settings())).values()) == list(range(1, len(LIMITS) + 1))
+    assert len(LIMITS) == len(fields(Limits))
+
+
+def test_brackets_nest_no_deeper_than_the_reader_can_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCENECYPHER_QUERY_NESTING", "81")
+    with pytest.raises(ValidationError, match="80"):
+        Settings()
 
 
 def test_each_setting_has_its_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

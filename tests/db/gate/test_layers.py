@@ -83,7 +83,7 @@ def mutants() -> list[Any]:
             scoped = scope(case.cypher, VOCABULARY, LIMITS)
             for number, match in enumerate(SCOPE.finditer(scoped.text)):
                 text = scoped.text[: match.start()] + scoped.text[match.end() :]
-                mutant = Scoped(text, scoped.strings, scoped.columns, scoped.origin)
+                mutant = Scoped(text, scoped.parameters, scoped.columns, scoped.origin)
                 found.append(pytest.param(case, mutant, id=f"{case.id}-{number}"))
     return sample(found, 60)
 

@@ -89,6 +89,12 @@ EDGES: list[tuple[str, str, str]] = [
         "MATCH (n) WHERE " + "NOT (n.id = 'a' OR " * 13 + "true" + ")" * 13 + " RETURN n",
         "cost",
     ),
+    ("MATCH p = ANY SHORTEST (a)--{0,20}(b) RETURN p", "MATCH p = ANY SHORTEST (a)--{0,21}(b) RETURN p", "cost"),
+    (
+        "MATCH p = shortestPath((a)-[*..50]-(b)) RETURN p",
+        "MATCH p = ALL SHORTEST (a)((x)-[*..11]-(y)){1,2}(b) RETURN p",
+        "cost",
+    ),
     ("RETURN round(1.5, 2) AS r", "RETURN round(1.5, 21) AS r", "cost"),
     ("RETURN date('2024-01-01') AS d", "RETURN date() AS d", "function"),
 ]

@@ -234,6 +234,13 @@ def test_one_plan_is_asked_for_a_shape(recording: Recording) -> None:
     assert sum(text.startswith("EXPLAIN") for text in recording.texts) == 2
 
 
+def test_a_new_number_costs_no_plan(recording: Recording) -> None:
+    gate = Gate(recording)
+    found = [ask(gate, f"MATCH (o:Object) RETURN o.name ORDER BY o.name LIMIT {number}").rows for number in (1, 2, 3)]
+    assert [len(rows) for rows in found] == [1, 2, 3]
+    assert sum(text.startswith("EXPLAIN") for text in recording.texts) == 1
+
+
 def test_a_refusal_is_not_kept_for_an_acceptance(gate: Gate) -> None:
     text = "MATCH (a), (b), (c) RETURN a.name, b.name, c.name"
     for _ in range(2):
@@ -243,7 +250,7 @@ def test_a_refusal_is_not_kept_for_an_acceptance(gate: Gate) -> None:
 def test_check_shows_text_and_plan_but_no_key(gate: Gate) -> None:
     verdict = gate.check("MATCH (o:Object {class: 'Cup'}) RETURN o.name", HOME, VOCABULARY)
     assert verdict.text == "CYPHER 5 MATCH (o:(Object)&Entity {scene: $__scene, class: $__p0}) RETURN o.name"
-    assert verdict.strings == {"__p0": "Cup"}
+    assert verdict.parameters == {"__p0": "Cup"}
     assert verdict.plan.text().startswith("ProduceResults | `o.name`")
     assert repr(HOME) == "SceneRef(name='test/home')"
 

@@ -90,8 +90,30 @@ def test_explain_shows_the_text_and_the_plan(scene: str, capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out)["plan"]["operator"] == "ProduceResults"
 
 
-def test_explain_of_a_refused_query_is_a_refusal(scene: str) -> None:
+def test_explain_of_an_unread_query_says_why(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["query", scene, "MATCH (c:Cup) RETURN c.name", "--explain"]) == 1
+    out = capsys.readouterr().out
+    assert "refused (label): no label `Cup`" in out
+    assert "at:   Cup" in out
+    assert "hint: objects have `class`: did you mean `.class = 'cup'`?" in out
+    assert run(["query", scene, "MATCH (c:Cup) RETURN c.name", "--explain", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ok"], told["code"], told["piece"], told["text"], told["plan"]) == (False, "label", "Cup", None, None)
+
+
+def test_explain_of_a_query_with_a_bad_plan_shows_text_and_plan(
+    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCENECYPHER_QUERY_OPERATORS", "1")
+    assert run(["query", scene, CUPS, "--explain", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ok"], told["code"], told["plan"]["operator"]) == (False, "cost", "ProduceResults")
+    assert told["parameters"] == {"__p0": "cup"}
+    assert run(["query", scene, CUPS, "--explain"]) == 1
+    out = capsys.readouterr().out
+    assert "refused (cost): the query has too many parts" in out
+    assert "scene: $__scene" in out
+    assert "NodeIndexSeek" in out
 
 
 def test_many_queries_are_a_line_each(scene: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
