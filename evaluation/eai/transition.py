@@ -2,7 +2,8 @@
 
 `eai`: as the Embodied Agent Interface's evaluator counts. Actions that were not asked for, clauses that can't be read
 and predicates that don't exist are left out, and so are whole outputs that can't be read; in planning, the gold action
-stands in for one that is missing. `strict`, ours: all of that counts, and nothing stands in.
+stands in for one that is missing, and a variable that is no parameter does no harm. `strict`, ours: all of that counts,
+and nothing stands in.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from evaluation.eai.transition_gold import (
     transition_ids,
 )
 from evaluation.eai.transition_matching import Predicates, compared, names
-from evaluation.eai.transition_planning import Planner, check_planner
+from evaluation.eai.transition_planning import Planner, check_planner, unbound_variables
 from evaluation.eai.transition_text import Deed, deeds, tree
 
 CATEGORIES: Final = (
@@ -67,8 +68,7 @@ class TransitionScorer:
         if task_id not in self._planned:
             return {**judged, "plan": None, "strict_plan": None}
         plan = found is not None and self._planner.succeeds(task_id, found)
-        whole = found is not None and not set(asked_actions(task_id)) - found.keys()
-        return {**judged, "plan": plan, "strict_plan": plan and whole}
+        return {**judged, "plan": plan, "strict_plan": plan and not judged["missing"] and not judged["unbound"]}
 
     def figures(self, judged: Sequence[Judgement | None]) -> Sequence[Figure]:
         """Precision, recall and F1 in all and by category, and the planner's success likewise."""
@@ -113,6 +113,7 @@ def judged_deeds(task_id: str, found: Mapping[str, Deed] | None) -> Judgement:
         "missing": len(set(asked) - predicted.keys()),
         "invented": len(invented),
         "unreadable": unreadable,
+        "unbound": sum(bool(unbound_variables(deed)) for deed in predicted.values()),
     }
 
 
@@ -126,6 +127,7 @@ def transition_figures(judged: Sequence[Judgement | None]) -> Sequence[Figure]:
         share("unparsed", len(judged) - sum(one["parsed"] for one in known), of=len(judged)),
         share("missing_actions", _sum(known, "missing"), of=_sum(known, "asked")),
         share("invented_actions", _sum(known, "invented"), of=_sum(known, "predicted")),
+        share("unbound_actions", _sum(known, "unbound"), of=_sum(known, "predicted")),
         share("unreadable_clauses", _sum(known, "unreadable"), of=2 * _sum(known, "asked")),
     ]
 

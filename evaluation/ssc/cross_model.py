@@ -1,0 +1,190 @@
+"""Ours, beside the paper: a vote over the recorded outputs of several models, set beside the best single one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final, TypeAlias
+
+from evaluation.eai.recordings import Recordings, TaskName
+from evaluation.eai.scoring import Figure, Judgement, Scorer
+from evaluation.ssc.forms import FORMS
+from evaluation.ssc.merging import KINDS, merged
+from evaluation.ssc.voting import Form, is_decided, vote_on
+
+RESAMPLES: Final = 1_000
+SUBSETS: Final = 10
+"""Sets of models that a size of the sweep is averaged over."""
+SIZES: Final = (1, 3, 5, 7, 9, 11, 13, 15)
+SEED: Final = 0
+
+Outputs: TypeAlias = Mapping[str, Mapping[str, str]]
+"""By model, then by task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """All of one task: its ids, and per model the outputs, their forms and what was judged of them."""
+
+    task: TaskName
+    scorer: Scorer
+    ids: Sequence[str]
+    models: Sequence[str]
+    outputs: Mapping[str, Sequence[str | None]]
+    forms: Mapping[str, Sequence[Form | None]]
+    judged: Mapping[str, Sequence[Judgement | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One way to choose or make an output, and its figures in percent by name."""
+
+    name: str
+    figures: Mapping[str, Figure]
+    valid: int
+    of: int
+    used: float
+    """Outputs that a choice looked at, on average."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A vote against the best single model, in one figure: the difference and its interval, in percentage points."""
+
+    figure: str
+    voted: float
+    best: float
+    model: str
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        """In words, by whether the interval holds zero."""
+        if self.low > 0:
+            return "beats the best single model"
+        return "is worse than the best single model" if self.high < 0 else "neither beats it nor loses, by the interval"
+
+
+def judged_all(task: TaskName, scorer: Scorer, recorded: Recordings) -> Judged:
+    """Score every output once: all that follows only chooses among them, but for merged ones."""
+    ids, canonical = scorer.task_ids(), FORMS[task]
+    by = {model: {one.task_id: one.output for one in found} for model, found in recorded.items()}
+    outputs = {model: [found.get(task_id) for task_id in ids] for model, found in by.items()}
+    return Judged(
+        task=task,
+        scorer=scorer,
+        ids=ids,
+        models=tuple(recorded),
+        outputs=outputs,
+        forms={model: [None if one is None else canonical(one) for one in found] for model, found in outputs.items()},
+        judged={
+            model: [scorer.score(task_id, one) for task_id, one in zip(ids, found, strict=True)]
+            for model, found in outputs.items()
+        },
+    )
+
+
+def singles(of: Judged) -> list[Line]:
+    """Each model by itself."""
+    return [_line(of, model, of.judged[model], valid=_valid(of, model)) for model in of.models]
+
+
+def voted(of: Judged, models: Sequence[str] | None = None, *, name: str = "vote") -> Line:
+    """Algorithm 1 over the models' outputs, in the order of their names."""
+    return _line(of, name, *_chosen(of, models or of.models))
+
+
+def filtered(of: Judged, passes: Callable[[Judgement], bool], *, name: str) -> Line:
+    """The vote over those outputs that a simulator carries out; over all valid ones where it carries out none."""
+    found: list[Judgement | None] = []
+    valid = 0
+    for at in range(len(of.ids)):
+        ran = [model for model in of.models if (one := of.judged[model][at]) is not None and passes(one)]
+        winner = _winner(of, ran, at) or _winner(of, of.models, at)
+        valid += winner is not None
+        found.append(_judgement(of, winner, at))
+    return _line(of, name, found, valid)
+
+
+def merged_line(of: Judged) -> Line:
+    """What the models agree on part by part, scored anew."""
+    found: list[Judgement | None] = []
+    valid = 0
+    for at, task_id in enumerate(of.ids):
+        made = merged(of.task, [one for model in of.models if (one := of.outputs[model][at]) is not None])
+        valid += made is not None
+        found.append(of.scorer.score(task_id, made))
+    return _line(of, f"merged by {KINDS[of.task]}", found, valid)
+
+
+def early(of: Judged) -> Line:
+    """The same vote, which asks no further model once the winner is sure: the same answers for fewer outputs."""
+    used = sum(_needed([of.forms[model][at] for model in of.models]) for at in range(len(of.ids)))
+    judged, valid = _chosen(of, of.models)
+    return _line(of, "vote, early stop", judged, valid, used=used / max(1, len(of.ids)))
+
+
+def sweep(of: Judged, figure: str, *, sizes: Sequence[int] = SIZES) -> Iterator[tuple[int, float]]:
+    """The mean of a figure over seeded sets of so many models."""
+    random = Random(SEED)  # noqa: S311 - a statistic
+    for size in (one for one in sizes if one <= len(of.models)):
+        sets = [of.models] if size == len(of.models) else [random.sample(of.models, size) for _ in range(SUBSETS)]
+        found = [_percent(of, _chosen(of, sorted(chosen))[0], figure) for chosen in sets]
+        yield size, sum(found) / len(found)
+
+
+def compared(of: Judged, line: Sequence[Judgement | None], figure: str) -> Comparison:
+    """Against the model that is best in this figure, resampled over tasks, the same for both."""
+    scores = {model: _percent(of, of.judged[model], figure) for model in of.models}
+    best = max(scores, key=scores.__getitem__)
+    random, ids = Random(SEED), range(len(of.ids))  # noqa: S311
+    gaps: list[float] = []
+    for _ in range(RESAMPLES):
+        drawn = random.choices(ids, k=len(ids))
+        both = ([line[at] for at in drawn], [of.judged[best][at] for at in drawn])
+        gaps.append(_percent(of, both[0], figure) - _percent(of, both[1], figure))
+    gaps.sort()
+    low, high = gaps[round(0.025 * (RESAMPLES - 1))], gaps[round(0.975 * (RESAMPLES - 1))]
+    return Comparison(figure, _percent(of, line, figure), scores[best], best, low, high)
+
+
+def vote_judgements(of: Judged) -> Sequence[Judgement | None]:
+    """What was judged of the outputs that the vote over all models chose."""
+    return _chosen(of, of.models)[0]
+
+
+def _chosen(of: Judged, models: Sequence[str]) -> tuple[list[Judgement | None], int]:
+    winners = [_winner(of, models, at) for at in range(len(of.ids))]
+    return [_judgement(of, winner, at) for at, winner in enumerate(winners)], sum(one is not None for one in winners)
+
+
+def _winner(of: Judged, models: Sequence[str], at: int) -> str | None:
+    found = vote_on([of.forms[model][at] for model in models]).winner
+    return None if found is None else models[found]
+
+
+def _judgement(of: Judged, winner: str | None, at: int) -> Judgement | None:
+    """Where no output was valid, that of a missing one: a counted failure."""
+    return of.scorer.score(of.ids[at], None) if winner is None else of.judged[winner][at]
+
+
+def _needed(forms: Sequence[Form | None]) -> int:
+    return next((count for count in range(1, len(forms)) if is_decided(forms[:count], len(forms))), len(forms))
+
+
+def _valid(of: Judged, model: str) -> int:
+    return sum(form is not None for form in of.forms[model])
+
+
+def _line(of: Judged, name: str, judged: Sequence[Judgement | None], valid: int, *, used: float | None = None) -> Line:
+    figures = {one.name: one for one in of.scorer.figures(judged)}
+    return Line(
+        name, figures, valid, len(of.ids), used if used is not None else 1.0 if name in of.models else len(of.models)
+    )
+
+
+def _percent(of: Judged, judged: Sequence[Judgement | None], figure: str) -> float:
+    found = next(one.percent for one in of.scorer.figures(judged) if one.name == figure)
+    return found if found is not None else 0.0

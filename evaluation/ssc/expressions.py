@@ -1,0 +1,119 @@
+"""Canonical forms of expressions: Boolean lines of sub-goals, and preconditions and effects in PDDL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+from evaluation.eai.transition_text import NOTHING, Tree
+
+Signature: TypeAlias = Mapping[str, int]
+"""How many arguments each word takes."""
+
+_TOKEN: Final = re.compile(r"\s*(?:(\w+)\s*\(([^()]*)\)|(and|or)\b|([()])|(\w+))")
+MOST_TOKENS: Final = 500
+DEEPEST: Final = 20
+
+
+def read_clause(text: str, words: Signature) -> Tree | None:
+    """The canonical form of a line such as ``OPEN(door.1) and ON(lamp.2)``; None for what is not of that form."""
+    tokens = _tokens(text, words)
+    if tokens is None:
+        return None
+    try:
+        found = _either(tokens, depth=0)
+    except ValueError:
+        return None
+    return None if tokens else canonical_tree(found)
+
+
+def canonical_tree(found: Tree) -> Tree:
+    """Nested ``and`` and ``or`` made flat, sorted, each part once; of one part only that; quantified names numbered."""
+    return _canonical(found, 0)
+
+
+def variables(parameters: str) -> tuple[str, ...]:
+    """The names in a list of parameters, in their order. Raises ValueError where one stands twice."""
+    found = tuple(re.findall(r"\?[\w-]+", parameters))
+    if len(set(found)) != len(found):
+        raise ValueError(f"{parameters[:60]} has a parameter twice")
+    return found
+
+
+def renamed(found: Tree, names: Mapping[str, str]) -> Tree:
+    """With variables called as in `names`."""
+    if isinstance(found, str):
+        return " ".join(names.get(word, word) for word in found.split())
+    return tuple(renamed(part, names) for part in found)
+
+
+def _canonical(found: Tree, bound: int) -> Tree:
+    if isinstance(found, str):
+        return found
+    head, parts = found[0], found[1:]
+    if head in {"exists", "forall"}:
+        names = {name: f"?q{bound + at}" for at, name in enumerate(variables(str(parts[0])))}
+        return (head, renamed(parts[0], names), _canonical(renamed(parts[1], names), bound + len(names)))
+    inner = [_canonical(part, bound) for part in parts]
+    if head not in {"and", "or"}:
+        return (head, *inner)
+    flat = {one for part in inner for one in (part[1:] if part[0] == head and not isinstance(part, str) else (part,))}
+    kept = sorted(flat - {NOTHING} if head == "and" else flat, key=repr)
+    return kept[0] if len(kept) == 1 else (head, *kept) if kept else NOTHING
+
+
+def _tokens(text: str, words: Signature) -> list[str] | None:
+    """In reverse, to be taken from the end; None for a word or a number of arguments that there is not."""
+    tokens: list[str] = []
+    at = 0
+    text = text.strip()
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None or len(tokens) > MOST_TOKENS:
+            return None
+        atom, arguments, connective, bracket, bare = found.groups()
+        if atom or bare:
+            named = [one.strip() for one in (arguments or "").split(",") if one.strip()]
+            if words.get(atom or bare) != len(named):
+                return None
+            tokens.append(f"{atom or bare}({', '.join(named)})")
+        else:
+            tokens.append(connective or bracket)
+        at = found.end()
+    return tokens[::-1]
+
+
+def _either(tokens: list[str], *, depth: int) -> Tree:
+    """``or`` binds less than ``and``. Raises ValueError."""
+    parts = [_all(tokens, depth=depth)]
+    while tokens and tokens[-1] == "or":
+        tokens.pop()
+        parts.append(_all(tokens, depth=depth))
+    return _joined("or", parts)
+
+
+def _all(tokens: list[str], *, depth: int) -> Tree:
+    parts = [_one(tokens, depth=depth)]
+    while tokens and tokens[-1] == "and":
+        tokens.pop()
+        parts.append(_one(tokens, depth=depth))
+    return _joined("and", parts)
+
+
+def _one(tokens: list[str], *, depth: int) -> Tree:
+    if not tokens or depth > DEEPEST:
+        raise ValueError("an expression is missing, or too deep")
+    token = tokens.pop()
+    if token == "(":  # noqa: S105 - a bracket
+        inner = _either(tokens, depth=depth + 1)
+        if not tokens or tokens.pop() != ")":
+            raise ValueError("a bracket is missing")
+        return inner
+    if token in {")", "and", "or"}:
+        raise ValueError(f"{token} in the wrong place")
+    return token
+
+
+def _joined(head: str, parts: Sequence[Tree]) -> Tree:
+    return parts[0] if len(parts) == 1 else (head, *parts)
