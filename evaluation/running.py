@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
+from os import environ
 from typing import TYPE_CHECKING, Any
 
 from scenecypher.errors import InputError
@@ -39,6 +40,7 @@ def run(task: Task, how: Run, *, metadata: Mapping[str, Any] | None = None) -> E
         (log,) = evaluate(
             task,
             model=full_name(how.model),
+            model_args=_speaking(how.model),
             limit=how.limit,
             max_samples=how.at_once,
             log_dir=how.log_dir,
@@ -51,6 +53,13 @@ def run(task: Task, how: Run, *, metadata: Mapping[str, Any] | None = None) -> E
     except ValueError as error:  # a model or provider that Inspect does not know
         raise InputError(f"Inspect can't run this: {error}; name the model as PROVIDER/NAME") from error
     return log
+
+
+def _speaking(model: str | Model | None) -> dict[str, Any]:
+    """A server of one's own is spoken to by chat completions, which all of them know; OpenAI's newer way few do."""
+    named = full_name(model)
+    is_own = isinstance(named, str) and named.startswith("openai/") and bool(environ.get("OPENAI_BASE_URL"))
+    return {"responses_api": False} if is_own else {}
 
 
 def full_name(model: str | Model | None) -> str | Model | None:
