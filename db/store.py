@@ -16,9 +16,10 @@ from db.commit import AlreadyDone, Committed, Decide, Intent, commit_delta, open
 from db.connection import CommitUnknown, ConstraintViolated, Database
 from db.delta import Delta, apply, diff
 from db.document import delta_from_json
-from db.footprint import Footprint, statement_of
+from db.footprint import Footprint
 from db.history import Event, Step
 from db.imported import ImportedScene
+from db.optimistic import try_act
 from db.prepare import prepare
 from db.publish import Header, Progress
 from db.rows import node_of
@@ -52,6 +53,7 @@ SET s.free = false, s.leased_until = datetime() + duration({seconds: $lease_s})
 RETURN s
 """
 END_LEASE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.free = true, s.base = s.version"
+REST: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +170,23 @@ class SceneStore:
         copy = self._take_lease(origin) or self._copy(
             name, f"{name}#lease-{uuid4().hex[:12]}", leased=uuid4().hex, copied_from=origin
         )
-        self.reset(copy)  # an earlier worker may have died with the lease in its hands
-        try:
+        with self._leased(copy):
             yield copy
-        finally:
-            self.reset(copy)
-            self.database.write(lambda tx: tx.run(END_LEASE, key=copy.key).consume(), timeout_s=self._commit_timeout_s)
+
+    @contextmanager
+    def lease_imported(self, scene: ImportedScene, *, digest: str) -> Iterator[SceneInfo]:
+        """The same of a scene that is in nobody's hands but the caller's: only copies of it are in the database.
+
+        Scenes of one name and `digest` are the same scene. Raises InputError for a bad name.
+        """
+        name = checked_name(f"{scene.name}#lease-{uuid4().hex[:12]}")
+        origin = f"import:{scene.name}@{digest}"
+        copy = self._take_lease(origin)
+        if copy is None:
+            header = Header(name, scene.vocabulary, scene.role, scene.declared, scene.source, copied_from=origin)
+            copy = publish.publish(self.database, scene.graph, replace(header, leased=uuid4().hex))
+        with self._leased(copy):
+            yield copy
 
     def reset(self, scene: SceneInfo, version: int | None = None) -> int:
         """Take back, in one commit, all that happened since `version` (a copy's own start where None)."""
@@ -184,6 +197,14 @@ class SceneStore:
             return log[-1].version if log else to
         step = Step(way_back, tuple(event.version for event in log), f"reset to version {to}")
         return self._commit_step(scene, step, kind="undo", actor="reset").version
+
+    def rest(self, scene: SceneInfo) -> int:
+        """Reset a scene of one's own, and let it start from there: later resets don't read what was taken back."""
+        version = self.reset(scene)
+        self.database.write(
+            lambda tx: tx.run(REST, key=scene.key, version=version).consume(), timeout_s=self._commit_timeout_s
+        )
+        return version
 
     # --- writing
 
@@ -205,14 +226,19 @@ class SceneStore:
         return self._write(lambda tx: commit_delta(tx, scene.key, delta, intent=intent))
 
     def act(self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent) -> Committed:
-        """Lock, read `footprint`, let `decide` make the Delta from it, commit: one transaction.
+        """Read `footprint` under the scene's lock, let `decide` make the Delta from it, commit it at that version.
 
-        Whatever `decide` raises (ActionRefused above all) rolls back; nothing is committed.
+        Most often that takes two statements (`db.optimistic`). Where another writer came between them it is done
+        anew in one transaction that keeps the lock. Whatever `decide` raises (ActionRefused above all) commits nothing.
         """
-        text, parameters = statement_of(footprint)
+        timeout_s = self._commit_timeout_s
+        done = try_act(self.database, scene.key, footprint, decide, intent=intent, timeout_s=timeout_s)
+        if done is not None:
+            return done
+        parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
 
         def work(tx: ManagedTransaction) -> Committed:
-            record = tx.run(text, {**parameters, "key": scene.key, "action_id": intent.action_id}).single()
+            record = tx.run(footprint.reads.locking, parameters).single()
             locked = opened(record, scene.key, intent, None)
             return write(tx, scene.key, locked, decide(locked), intent=intent)
 
@@ -282,6 +308,15 @@ class SceneStore:
             leased=leased,
         )
         return publish.publish(self.database, source.graph, header, progress=progress)
+
+    @contextmanager
+    def _leased(self, copy: SceneInfo) -> Iterator[None]:
+        self.reset(copy)  # an earlier worker may have died with the lease in its hands
+        try:
+            yield
+        finally:
+            self.reset(copy)
+            self.database.write(lambda tx: tx.run(END_LEASE, key=copy.key).consume(), timeout_s=self._commit_timeout_s)
 
     def _take_lease(self, origin: str) -> SceneInfo | None:
 

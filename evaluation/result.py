@@ -3,7 +3,7 @@
 Beside Inspect's log ``NAME.eval`` stands ``NAME.result.json``: one `Result`. A reader (Markdown, CSV, figures) needs
 nothing else. For each `Table`:
 
-- `columns` say what the cells are; a column that is `second` is another reading of the same figure, or a cost beside it;
+- `columns` say what the cells are; a `second` one is another reading of the same figure, or a cost beside it;
 - `rows` are ours, each by method and options, with a `Cell` for each column's key; a row that was not run has a `note`
   that says why, and no cells;
 - `published` are the paper's rows of the same table, with the same columns where it has them;

@@ -112,7 +112,12 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
 
 def believes(setting: Setting, recipe: Recipe) -> bool:
     """Whether the robot acts on what it believes: as the setting says, else the recipe where looking is possible."""
-    return recipe.belief and can_look(setting.scene.vocabulary) if setting.belief is None else setting.belief
+    return has_belief(recipe, setting.scene.vocabulary, wanted=setting.belief)
+
+
+def has_belief(recipe: Recipe, vocabulary: str, *, wanted: bool | None) -> bool:
+    """The same before there is a setting."""
+    return recipe.belief and can_look(vocabulary) if wanted is None else wanted
 
 
 def _simulator(setting: Setting, recipe: Recipe) -> Simulator:

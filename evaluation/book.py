@@ -1,0 +1,113 @@
+"""The tasks of an experiment with their scenes and what they are marked by, each read and worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import TypeAlias
+
+from db.condition import Condition, HasState, Id, Related, conjuncts, explain
+from db.delta import apply
+from db.imported import ImportedScene
+from db.scene import SceneGraph
+from evaluation.episode import Episode
+from evaluation.marking import Standard, standard
+from importers.datasets import dataset
+from importers.reference_plans import reference_plans
+from importers.task import Task
+from planner.perturbation import Perturbation, perturbation
+from planner.reference import end_of
+
+Scenes: TypeAlias = Callable[[Task], ImportedScene]
+"""The scene of a task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A task as an episode has it: its scene before anything is moved, what is moved, and what it is marked by."""
+
+    task: Task
+    scene: ImportedScene
+    initial: SceneGraph
+    by: Standard
+    moved: Perturbation | None = None
+
+
+class Book:
+    """Assignments by episode, from `tasks`; safe to share between threads.
+
+    A task's goal graph is the end of its reference plan: of `plans`, or of those that come with the data sets.
+    """
+
+    def __init__(
+        self, tasks: Iterable[Task], *, scenes: Scenes, plans: dict[str, tuple[str, ...]] | None = None
+    ) -> None:
+        self._tasks = {task.id: task for task in tasks}
+        self._read, self._plans = scenes, plans
+        self._lock = Lock()
+        self._scenes: dict[str, ImportedScene] = {}
+        self._made: dict[tuple[str, int, int], Assignment] = {}
+
+    def of(self, episode: Episode) -> Assignment:
+        """What an episode is about. Raises InputError where things can't be moved as it says."""
+        key = episode.task, episode.moved, episode.seed if episode.moved else 0
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = self._assignment(*key)
+            made = self._made[key]
+        if episode.wording == "source":
+            return made
+        return replace(made, task=replace(made.task, instruction=in_words(made.task.goal, made.initial)))
+
+    def _assignment(self, task_id: str, objects: int, seed: int) -> Assignment:
+        task = self._tasks[task_id]
+        scene = self._scene(task)
+        moved = None
+        if objects:
+            moved = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
+        initial = apply(scene.graph, moved.delta) if moved else scene.graph
+        by = standard(task.goal, initial, self._end(task, scene), vocabulary=scene.vocabulary)
+        return Assignment(task, scene, initial, by, moved)
+
+    def _scene(self, task: Task) -> ImportedScene:
+        if task.scene not in self._scenes:
+            self._scenes[task.scene] = self._read(task)
+        return self._scenes[task.scene]
+
+    def _end(self, task: Task, scene: ImportedScene) -> SceneGraph | None:
+        if self._plans is None:
+            self._plans = dict(reference_plans())
+        actions = self._plans.get(task.id)
+        return None if actions is None else end_of(actions, scene.graph, scene.vocabulary)
+
+
+def of_dataset(task: Task) -> ImportedScene:
+    """The scene of a data set's task."""
+    name, _, within = task.id.partition("/")
+    return next(dataset(name).scenes(within))
+
+
+def in_words(goal: Condition, graph: SceneGraph) -> str:
+    """A goal's parts, each as a sentence."""
+    return "; ".join(explain(part, graph, {}) for part in conjuncts(goal))
+
+
+def is_plain(goal: Condition) -> bool:
+    """Whether a goal says of single nodes where and how they are, so that its words tell all of it."""
+    parts = tuple(conjuncts(goal))
+    return bool(parts) and all(map(_is_fact, parts))
+
+
+def _is_fact(part: Condition) -> bool:
+    match part:
+        case Related(Id(), _, Id()) | HasState(Id(), _):
+            return True
+        case _:
+            return False
+
+
+def with_plans(tasks: Iterable[Task]) -> Iterator[Task]:
+    """The tasks for which a goal graph is known."""
+    known = reference_plans()
+    return (task for task in tasks if task.id in known)

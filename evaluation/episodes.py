@@ -1,0 +1,96 @@
+"""The Inspect task of every experiment in which a method plays: a sample is one task, one method, its options."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from anyio import to_thread
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import get_model
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, grouped, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from chat.model import Model
+from evaluation.book import Book
+from evaluation.episode import Episode, Trace
+from evaluation.experiment import Experiment
+from evaluation.inspect_model import InspectModel
+from evaluation.measures import figures
+from evaluation.playing import play
+from evaluation.replies import Replies
+from evaluation.stage import Stage
+from planner.methods import recipe_named
+from planner.staging import NoModel
+
+VERSION: Final = 1
+"""Of tasks, play and scoring together: results of different versions are not compared."""
+EPISODE: Final = "episode"
+TRACE: Final = "trace"
+SCORER: Final = "plan_execution"
+
+
+def episodes_task(experiment: Experiment, replies: Replies, *, stage: Stage | None = None) -> Task:
+    """The task: each of the experiment's episodes is a sample, and stands on no other's result."""
+    return Task(
+        dataset=MemoryDataset([_sample(one) for one in experiment.episodes()], name=experiment.name),
+        solver=play_episode(experiment.book, replies, stage or Stage()),
+        scorer=plan_execution(),
+        name=experiment.name,
+        version=VERSION,
+        fail_on_error=False,
+    )
+
+
+@solver
+def play_episode(book: Book, replies: Replies, stage: Stage) -> Solver:
+    """Play the sample's episode in a worker thread; the trace of it goes to the sample's metadata."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method asks itself
+        episode = Episode.model_validate(state.metadata[EPISODE])
+        model = _model(episode, replies)
+        trace = await to_thread.run_sync(partial(play, stage, book, episode, model=model))
+        state.metadata[TRACE] = trace.model_dump(mode="json")
+        state.output.completion = trace.answer or "\n".join(trace.executed)
+        return state
+
+    return solve
+
+
+@scorer(metrics=[accuracy(), stderr(), grouped(accuracy(), "row", all=False)], name=SCORER)
+def plan_execution() -> Scorer:
+    """Whether the executed plan is a success as the sample's paper has it; all its figures are in the metadata."""
+
+    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the goal is the task's
+        episode = Episode.model_validate(state.metadata[EPISODE])
+        trace = Trace.model_validate(state.metadata[TRACE])
+        found = figures(episode, trace)
+        return Score(
+            value=CORRECT if found[decides(episode)] else INCORRECT,
+            answer=state.output.completion,
+            explanation=f"{trace.outcome}: {trace.reason}",
+            metadata={"figures": found},
+        )
+
+    return score
+
+
+def decides(episode: Episode) -> str:
+    """The figure that is an episode's success: with LookPlanGraph's goals nothing infeasible may be in the plan."""
+    return "success" if episode.marking == "goal" and not episode.outcome_only else "done"
+
+
+def _model(episode: Episode, replies: Replies) -> Model:
+    if not recipe_named(episode.method).model and episode.eyes != "person":
+        return NoModel()
+    live = InspectModel(get_model()) if replies.is_live else None
+    return replies.of(episode.id, live, reference=NoModel())
+
+
+def _sample(episode: Episode) -> Sample:
+    return Sample(
+        id=episode.id,
+        input=f"{episode.task} by {episode.row}",
+        metadata={"row": f"{episode.table}/{episode.row}", EPISODE: episode.model_dump(mode="json")},
+    )

@@ -1,0 +1,101 @@
+"""An experiment as data: its tables, their rows and columns, and an episode for each task and row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from evaluation.book import Book
+from evaluation.episode import Episode
+from planner.methods import recipe_named
+
+PAPER: Final = "paper"
+"""In place of methods: the rows that the paper's table has."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlan:
+    """A row: how the paper writes it (`label`), and what its episodes are played with."""
+
+    method: str
+    label: str = ""
+    ablations: tuple[str, ...] = ()
+    is_ours: bool = False
+    note: str = ""
+    needs: str = ""
+
+    @property
+    def key(self) -> str:
+        """The row's key in its table."""
+        return "+".join((self.method, *self.ablations))
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlan:
+    """A table: the keys of its `columns` in `evaluation.measures`, its rows, and where it is published.
+
+    `like` is what its episodes have in common, `tasks` their ids; `published` is a paper's file and its table's key.
+    """
+
+    key: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[RowPlan, ...]
+    tasks: tuple[str, ...]
+    like: Episode
+    published: tuple[str, str] = ("", "")
+    settings: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What `evaluation.episodes` makes a task of. `tables` have all rows; those in `run` are played."""
+
+    name: str
+    title: str
+    tables: tuple[TablePlan, ...]
+    book: Book
+    run: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+    notes: tuple[str, ...] = ()
+
+    def episodes(self) -> Iterator[Episode]:
+        """Task by task, a method after the other, so that a scene is read once."""
+        for table in self.tables:
+            rows = [row for row in table.rows if (table.key, row.key) in self.run]
+            for task in table.tasks:
+                yield from (_episode(table, row, task, sizes=row is rows[0]) for row in rows)
+
+
+def with_methods(tables: Sequence[TablePlan], methods: str) -> tuple[tuple[TablePlan, ...], frozenset[tuple[str, str]]]:
+    """The tables with rows for `methods`, and which rows are to be played.
+
+    `methods` are names with commas between them, PAPER for the table's own; ``METHOD+ABLATION`` leaves a part out.
+    Raises InputError for an unknown one.
+    """
+    found = [_wanted(table, [word.strip() for word in methods.split(",") if word.strip()]) for table in tables]
+    run = frozenset((table.key, key) for table, keys in found for key in keys)
+    return tuple(table for table, _ in found), run
+
+
+def _wanted(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[str]]:
+    known, keys = {row.key: row for row in table.rows}, list[str]()
+    for word in words:
+        if word == PAPER:
+            keys += [row.key for row in table.rows if not row.needs]
+            continue
+        row = known.setdefault(word, _row(word))
+        keys.append(row.key)
+    return replace(table, rows=tuple(known.values())), keys
+
+
+def _row(word: str) -> RowPlan:
+    method, *ablations = word.split("+") if word != "llm+p" else (word,)
+    recipe_named(method).without(method, tuple(ablations))
+    return RowPlan(method, ablations=tuple(ablations), is_ours=True)
+
+
+def _episode(table: TablePlan, row: RowPlan, task: str, *, sizes: bool) -> Episode:
+    said = {"row": row.key, "method": row.method, "ablations": row.ablations, "task": task}
+    return table.like.model_copy(update={**said, "sizes": table.like.sizes and sizes})

@@ -1,0 +1,93 @@
+"""The experiment `grasif`: LookPlanGraph's tables IV and V, on GraSIF's three subsets. An Inspect task.
+
+`inspect eval evaluation/grasif.py --model PROVIDER/NAME`, or `scenecypher eval grasif`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from inspect_ai import Task, task
+
+from evaluation.book import Book, of_dataset, with_plans
+from evaluation.episode import Episode, Wording
+from evaluation.episodes import episodes_task
+from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
+from evaluation.options import chosen, first, readable
+from evaluation.replies import LIVE, Replies
+from importers.datasets import dataset
+
+SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow")
+ABLATIONS: Final = "ablations"
+"""Table V, in the first subset."""
+TABLES: Final = (*SUBSETS, ABLATIONS)
+COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_all", "tpa_pooled")
+
+ROWS: Final = (
+    RowPlan("llm-as-p", "LLM-as-P"),
+    RowPlan("llm+p", "LLM+P"),
+    RowPlan("sayplan", "SayPlan"),
+    RowPlan("sayplan-lite", "SayPlan Lite"),
+    RowPlan("react-alfworld", "ReAct"),
+    RowPlan("lookplangraph", "LookPlanGraph"),
+)
+ABLATED: Final = (
+    RowPlan("lookplangraph", "LookPlanGraph"),
+    RowPlan("lookplangraph", "Json graph", ("json-graph",)),
+    RowPlan("lookplangraph", "Full Graph", ("full-graph",)),
+    RowPlan("lookplangraph", "No Priors", ("no-priors",)),
+    RowPlan("lookplangraph", "No Correction", ("no-correction",)),
+)
+
+
+@task
+def grasif(
+    *,
+    data: str = "all",
+    methods: str = PAPER,
+    wording: Wording = "source",
+    limit: int = 0,
+    steps: int = 0,
+    replies: str = LIVE,
+    record: str = "",
+) -> Task:
+    """GraSIF's tasks by methods and ablations; the arguments are those of `scenecypher eval grasif`."""
+    made = experiment(data=data, methods=methods, wording=wording, limit=limit, steps=steps)
+    return episodes_task(made, Replies(replies, record=record))
+
+
+def experiment(
+    *, data: str = "all", methods: str = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
+) -> Experiment:
+    """The tables of `data`: some of TABLES. Raises InputError."""
+    names = chosen("table of this experiment", data, TABLES)
+    tasks = {
+        name: first(readable(with_plans(dataset(name).tasks()), wording), limit)
+        for name in dict.fromkeys(map(_subset, names))
+    }
+    like = Episode(table="", row="", method="", task="", wording=wording, steps=steps or None)
+    tables = [_table(name, tuple(task.id for task in tasks[_subset(name)]), like) for name in names]
+    planned, run = with_methods(tables, methods)
+    book = Book((task for found in tasks.values() for task in found), scenes=of_dataset)
+    return Experiment("grasif", "GraSIF: planning on scene graphs", planned, book, run)
+
+
+def _subset(name: str) -> str:
+    return SUBSETS[0] if name == ABLATIONS else name
+
+
+def _table(name: str, tasks: tuple[str, ...], like: Episode) -> TablePlan:
+    is_ablation = name == ABLATIONS
+    return TablePlan(
+        key=name,
+        title=f"Ablations in {SUBSETS[0]}" if is_ablation else dataset(name).title,
+        columns=COLUMNS,
+        rows=ABLATED if is_ablation else ROWS,
+        tasks=tasks,
+        like=like.model_copy(update={"table": name}),
+        published=("lookplangraph", "V" if is_ablation else f"IV-{name}"),
+        settings="lookplangraph-5" if is_ablation else "lookplangraph-4",
+        notes=("only tasks whose goal says of single nodes where and how they are, in its words",)
+        if like.wording == "goal"
+        else (),
+    )

@@ -1,0 +1,136 @@
+"""What the tables' columns are: each a figure of single samples, and how many of them make one cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from typing import Final, Literal, TypeAlias
+
+from evaluation.episode import Episode, Trace
+from evaluation.interval import bootstrap, wilson
+from evaluation.result import Cell, Column
+
+Figures: TypeAlias = Mapping[str, float]
+"""What one sample has, by name; a figure that it can't have is left out."""
+
+How: TypeAlias = Literal["share", "mean", "ratio"]
+SHARES: Final = ("success", "done", "clean", "same", "app", "app_all")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A column, and how its cells are made.
+
+    Of the figure `of`: the share of samples that have 1, its mean, or the ratio of sums to the figure `by`; over those
+    samples alone whose figure `where` is `equals`.
+    """
+
+    column: Column
+    of: str
+    how: How
+    by: str = ""
+    where: str = ""
+    equals: float = 1
+
+
+def figures(episode: Episode, trace: Trace | None) -> dict[str, float]:
+    """The figures of one sample; an episode that failed has the worst of each share, and no costs.
+
+    ``success`` is LookPlanGraph's: the goal is reached, and nothing that was to be carried out was infeasible
+    (section V). ``done`` looks at the outcome alone, as SG2 and SG-RwR do. ``app`` and ``tpa``: its appendix B.
+    """
+    found = {"moved": float(bool(episode.moved))}
+    if trace is None:
+        return found | dict.fromkeys(SHARES, 0.0)
+    marks, tokens, actions = trace.marks, trace.prompt_tokens + trace.completion_tokens, len(trace.executed)
+    is_clean = not trace.infeasible
+    success = marks.reached and is_clean
+    found |= {
+        "success": float(success),
+        "done": float(marks.reached),
+        "clean": float(success),
+        "same": float(marks.same and is_clean),
+        "app": _share(marks.correct, marks.needed, otherwise=marks.reached),
+        "app_all": _share(marks.correct_all, marks.differing, otherwise=marks.reached),
+        "tokens": float(tokens),
+        "actions": float(actions),
+        "rounds": float(trace.steps),
+        "calls": float(len(trace.rounds)),
+    }
+    if success and actions:
+        found["tpa"] = tokens / actions
+    if trace.steps:
+        found["round_tokens"] = tokens / trace.steps
+    if trace.graph_tokens is not None and trace.cot_tokens is not None:
+        found |= {"graph": float(trace.graph_tokens), "cot": float(trace.cot_tokens)}
+    return found
+
+
+def _share(correct: int, total: int, *, otherwise: bool) -> float:
+    return correct / total if total else float(otherwise)
+
+
+def cell(measure: Measure, samples: Sequence[Figures]) -> Cell:
+    """One cell over the samples of a row; n/a where none of them has the figure."""
+    samples = [one for one in samples if not measure.where or one.get(measure.where, 0) == measure.equals]
+    values = [one[measure.of] for one in samples if measure.of in one]
+    match measure.how:
+        case _ if not values:
+            return Cell(value=None, n=0)
+        case "share":
+            count = round(sum(values))
+            low, high = wilson(count, len(values))
+            return Cell(value=count / len(values), n=len(values), low=low, high=high, count=count)
+        case "mean":
+            low, high = bootstrap(values)
+            return Cell(value=mean(values), n=len(values), low=low, high=high)
+        case "ratio":
+            under = sum(one[measure.by] for one in samples if measure.of in one)
+            return Cell(value=sum(values) / under if under else None, n=len(values))
+
+
+def _share_of(key: str, heading: str, of: str, *, second: bool = False, where: str = "", equals: float = 1) -> Measure:
+    column = Column(key=key, heading=heading, interval="wilson", second=second)
+    return Measure(column, of, "share", where=where, equals=equals)
+
+
+def _mean_of(key: str, heading: str, of: str, *, second: bool = False, where: str = "", equals: float = 1) -> Measure:
+    column = Column(key=key, heading=heading, interval="bootstrap", second=second)
+    return Measure(column, of, "mean", where=where, equals=equals)
+
+
+def _cost(key: str, heading: str, of: str, *, second: bool = False) -> Measure:
+    column = Column(key=key, heading=heading, unit="number", better="lower", interval="bootstrap", second=second)
+    return Measure(column, of, "mean")
+
+
+def _ratio(key: str, heading: str, of: str, *, by: str) -> Measure:
+    column = Column(key=key, heading=heading, unit="number", better="lower", second=True)
+    return Measure(column, of, "ratio", by=by)
+
+
+MEASURES: Final[Mapping[str, Measure]] = {
+    row.column.key: row
+    for row in (
+        _share_of("sr", "SR", "success"),
+        _share_of("sr_all", "SR, all nodes match", "same", second=True),
+        _mean_of("app", "APP", "app"),
+        _mean_of("app_all", "APP, all that differ", "app_all", second=True),
+        _cost("tpa", "TPA", "tpa"),
+        _ratio("tpa_pooled", "TPA, pooled", "tokens", by="actions"),
+        _share_of("sr_moved", "SR, moved", "success", where="moved"),
+        _share_of("sr_unmoved", "SR, unmoved", "success", where="moved", equals=0),
+        _mean_of("app_moved", "APP, moved", "app", where="moved"),
+        _mean_of("app_unmoved", "APP, unmoved", "app", where="moved", equals=0),
+        _share_of("success", "success", "done"),
+        _share_of("success_clean", "success, all feasible", "clean", second=True),
+        _cost("round_tokens", "tokens a round", "round_tokens", second=True),
+        _cost("rounds", "rounds a query", "rounds", second=True),
+        _cost("calls", "replies a query", "calls", second=True),
+        _cost("tokens", "tokens a query", "tokens", second=True),
+        _cost("graph", "graph's tokens", "graph", second=True),
+        _cost("cot", "CoT's tokens", "cot", second=True),
+    )
+}
+"""Each column by its key; adding one is adding a row."""

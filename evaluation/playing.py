@@ -1,0 +1,134 @@
+"""One episode played on a leased copy: the session's events boiled down to a trace, and the world marked at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from chat.model import Model, Reply, Request
+from db.catalog import SceneInfo
+from db.delta import apply, compose
+from db.store import SceneStore
+from evaluation.book import Assignment, Book
+from evaluation.episode import SPARE_STEPS, Episode, Marks, Trace, uses_belief
+from evaluation.happened import executed, finished, fulfilled, happened
+from evaluation.marking import marks
+from evaluation.sizes import Sizes, sizes
+from evaluation.stage import Stage, World
+from planner.belief import belief_of
+from planner.budget import Budget
+from planner.environment import Environment, SceneEnvironment
+from planner.events import Event
+from planner.human import HumanEnvironment, answered
+from planner.methods import recipe_named
+from planner.perception.naming import knowing
+from planner.perception.observation import Observation
+from planner.perception.truth import NoisyObserver
+from planner.staging import NoModel, Setting, has_belief, staged
+
+AskPerson = Callable[[str], str]
+
+
+@dataclass(slots=True)
+class Noted:
+    """A model, the tokens of each of its replies, and where they came from."""
+
+    model: Model
+    rounds: list[int] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+
+    def reply(self, request: Request) -> Reply:
+        """The model's reply."""
+        reply = self.model.reply(request)
+        self.rounds.append(reply.usage.total_tokens)
+        self.sources.append(reply.source)
+        return reply
+
+
+class NoisyWorld(SceneEnvironment):
+    """A world that is seen with seeded mistakes: a simulated observer."""
+
+    def __init__(self, store: SceneStore, scene: SceneInfo, *, actor: str, seed: int, classes: Sequence[str]) -> None:
+        super().__init__(store, scene, actor=actor)
+        self._classes, self._seed = classes, seed
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        """What is so, some of it mistaken. Raises UnknownReference."""
+        return NoisyObserver(_Plainly(super().observe), seed=self._seed, classes=self._classes).observe(of, step=step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plainly:
+    look: Callable[..., Observation]
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        return self.look(of, step=step)
+
+
+def play(stage: Stage, book: Book, episode: Episode, *, model: Model | None = None, ask: AskPerson = input) -> Trace:
+    """Play `episode` and mark it. `ask` reaches the person whose eyes and hands the robot may have."""
+    recipe = recipe_named(episode.method).without(episode.method, episode.ablations)
+    given = book.of(episode)
+    noted = Noted(model or NoModel())
+    belief = has_belief(recipe, given.scene.vocabulary, wanted=uses_belief(episode, recipe))
+    with stage.world(given.scene, belief=belief, moved=given.moved.delta if given.moved else None) as world:
+        setting = _setting(world, given, episode, noted, ask)
+        events = [*staged(setting, recipe_named(episode.method)).run()]
+        found = sizes(setting) if episode.sizes else Sizes()
+        marked = _marks(world, given, episode, events, ask)
+    return Trace(
+        **happened(events, reprompt=recipe.reprompt),
+        rounds=tuple(noted.rounds),
+        sources=tuple(dict.fromkeys(noted.sources)),
+        nodes=len(given.initial.nodes),
+        moves=tuple(map(str, given.moved.moves)) if given.moved else (),
+        graph_tokens=found.graph,
+        cot_tokens=found.cot,
+        marks=marked,
+    )
+
+
+def _setting(world: World, given: Assignment, episode: Episode, model: Model, ask: AskPerson) -> Setting:
+    task = given.task
+    setting = Setting(
+        world.opened.store,
+        world.opened.gate,
+        world.scene,
+        task.instruction,
+        episode.method,
+        goal=task.goal if task.has_graph_goal else None,
+        deeds=task.action_goals,
+        model=model,
+        ablations=episode.ablations,
+        budget=Budget(episode.steps or 3 * task.budget + SPARE_STEPS),
+        belief=uses_belief(episode, recipe_named(episode.method)),
+    )
+    return replace(setting, world=_environment(setting, given, episode, ask))
+
+
+def _environment(setting: Setting, given: Assignment, episode: Episode, ask: AskPerson) -> Environment | None:
+    store, scene = setting.store, setting.scene
+    match episode.eyes:
+        case "truth":
+            return None
+        case "noise":
+            classes = sorted({node.class_ for node in given.initial.nodes.values() if node.kind == "Object"})
+            return NoisyWorld(store, scene, actor=setting.name, seed=episode.seed, classes=classes)
+        case "person":
+            name = belief_of(store, scene).name
+            known = knowing(lambda: store.load(name).graph, vocabulary=scene.vocabulary)
+            return HumanEnvironment(ask, model=setting.model, known=known)
+
+
+def _marks(world: World, given: Assignment, episode: Episode, events: Sequence[Event], ask: AskPerson) -> Marks:
+    match episode.marking:
+        case "answer":
+            return Marks(reached=finished(events).answer == given.task.answer)
+        case "person":
+            said = answered(ask, f"is this done: {given.task.instruction} y or n: ")
+            return Marks(reached=said.casefold().startswith("y"))
+        case "minigrid":
+            return Marks(reached=fulfilled(given.task.id, executed(events)))
+        case "goal":
+            log = world.opened.store.history(world.scene, after=world.scene.version)
+            return marks(given.by, apply(given.initial, compose(event.delta for event in log)))

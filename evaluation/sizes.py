@@ -1,0 +1,57 @@
+"""What a scene costs a method that is shown all of it: its text, and the prompt of chain-of-thought prompting.
+
+SG2, "Analysis on the Computational Cost"; SG-RwR, appendix E. A token is taken to be four characters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from chat.model import Reply, Request
+from db.enumerate import Enumerator
+from planner.methods import recipe_named
+from planner.staging import Setting, staged
+from retriever.graph_text import graph_text
+from retriever.reader import SceneReader
+from scenecypher.errors import ModelUnavailable
+
+CHARACTERS: Final = 4
+COT: Final = "cot"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Tokens of a scene's text and of the first prompt of CoT; None where they were not asked for."""
+
+    graph: int | None = None
+    cot: int | None = None
+
+
+@dataclass(slots=True)
+class Deaf:
+    """A model that hears the first request, and says nothing."""
+
+    heard: list[Request] = field(default_factory=list)
+
+    def reply(self, request: Request) -> Reply:
+        """Raises ModelUnavailable."""
+        self.heard.append(request)
+        raise ModelUnavailable("nobody answers here: ask a model")
+
+
+def sizes(setting: Setting) -> Sizes:
+    """The sizes of the setting's scene as it is now."""
+    reader = SceneReader(setting.gate, Enumerator(setting.store.database), setting.scene)
+    text, _version = graph_text(reader)
+    return Sizes(len(text) // CHARACTERS, _cot(setting))
+
+
+def _cot(setting: Setting) -> int:
+    deaf = Deaf()
+    asking = replace(setting, name=COT, model=deaf, ablations=(), belief=False, world=None)
+    try:
+        list(staged(asking, recipe_named(COT)).run())
+    except ModelUnavailable:
+        return sum(len(message.text) for message in deaf.heard[0].messages) // CHARACTERS
+    return 0

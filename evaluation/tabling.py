@@ -1,0 +1,157 @@
+"""The result of a run, from its log and its experiment: tables, published rows beside them, and where all is from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any, Final
+
+from inspect_ai.log import EvalLog, EvalSample
+
+from evaluation.episode import Episode, Trace
+from evaluation.episodes import EPISODE, SCORER, TRACE, decides
+from evaluation.experiment import Experiment, RowPlan, TablePlan
+from evaluation.measures import MEASURES, cell, figures
+from evaluation.prompt_version import prompt_version
+from evaluation.published import published, settings
+from evaluation.result import Provenance, Replies, Result, Row, Table, Trial
+from planner.methods import recipe_named
+
+ORACLE: Final = "oracle/"
+PACKAGES: Final = ("inspect-ai", "openai", "neo4j")
+SIZES: Final = ("graph", "cot")
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One sample of a log; `trace` is None where an error ended it, which `error` tells."""
+
+    episode: Episode
+    trace: Trace | None
+    figures: dict[str, float] = field(default_factory=dict)
+    error: str = ""
+
+
+def result(log: EvalLog, experiment: Experiment) -> Result:
+    """What a run is worth. A run that did not finish says so, and so does a sample that failed."""
+    tried = _with_sizes([_tried(sample) for sample in log.samples or ()])
+    wanted = log.eval.dataset.samples or len(tried)
+    return Result(
+        experiment=experiment.name,
+        title=experiment.title,
+        finished=log.status == "success" and len(tried) >= wanted,
+        provenance=_provenance(log, tried, wanted),
+        tables=tuple(_table(plan, tried, experiment) for plan in experiment.tables),
+        samples=tuple(map(_trial, tried)),
+        notes=experiment.notes,
+    )
+
+
+def _tried(sample: EvalSample) -> Tried:
+    """A sample as the log has it; without a score it is a failure."""
+    episode = Episode.model_validate(sample.metadata[EPISODE])
+    is_scored = sample.error is None and SCORER in (sample.scores or {})
+    trace = Trace.model_validate(sample.metadata[TRACE]) if is_scored else None
+    error = sample.error.message if sample.error else ""
+    return Tried(episode, trace, figures(episode, trace), error)
+
+
+def _with_sizes(tried: Sequence[Tried]) -> list[Tried]:
+    """What a scene costs is measured in one row's samples, and told in all."""
+    known = {one.episode.task: one.figures for one in tried if "graph" in one.figures}
+    for one in tried:
+        sizes = known.get(one.episode.task, {})
+        one.figures.update({name: sizes[name] for name in SIZES if name in sizes and one.trace is not None})
+    return list(tried)
+
+
+def _table(plan: TablePlan, tried: Sequence[Tried], experiment: Experiment) -> Table:
+    name, key = plan.published
+    paper, number, rows = published(name, key) if name else ("", "", ())
+    return Table(
+        key=plan.key,
+        title=plan.title,
+        columns=tuple(MEASURES[column].column for column in plan.columns),
+        rows=tuple(_row(plan, row, tried, is_run=(plan.key, row.key) in experiment.run) for row in plan.rows),
+        published=rows,
+        paper=paper,
+        paper_table=number,
+        settings=settings(plan.settings) if plan.settings else (),
+        notes=plan.notes,
+    )
+
+
+def _row(plan: TablePlan, row: RowPlan, tried: Iterable[Tried], *, is_run: bool) -> Row:
+    own = [one for one in tried if (one.episode.table, one.episode.row) == (plan.key, row.key)]
+    found = [one.figures for one in own]
+    return Row(
+        method=row.method,
+        label=row.label or row.key,
+        options={"ablation": ", ".join(row.ablations)} if row.ablations else {},
+        kind="ours" if row.is_ours else "paper",
+        cells={key: cell(MEASURES[key], found) for key in plan.columns} if own else {},
+        failed=sum(one.trace is None for one in own),
+        note=row.note if own else _why_not(row, is_run=is_run),
+    )
+
+
+def _why_not(row: RowPlan, *, is_run: bool) -> str:
+    if is_run:
+        return "not tried: the run did not come to it"
+    if row.needs:
+        return f"needs {row.needs}"
+    return "needs a model" if recipe_named(row.method).model else "not run"
+
+
+def _trial(one: Tried) -> Trial:
+    episode, trace = one.episode, one.trace
+    options = {"ablation": ", ".join(episode.ablations)} if episode.ablations else {}
+    said = {"table": episode.table, "id": episode.task, "method": episode.method, "options": options}
+    if trace is None:
+        return Trial.model_validate({**said, "outcome": "failed", "figures": one.figures})
+    return Trial.model_validate(
+        {
+            **said,
+            "nodes": trace.nodes,
+            "outcome": trace.outcome,
+            "success": bool(one.figures[decides(episode)]),
+            "actions": len(trace.executed),
+            "tokens": trace.prompt_tokens + trace.completion_tokens,
+            "seconds": trace.seconds,
+            "mistakes": trace.mistakes,
+            "figures": one.figures,
+        }
+    )
+
+
+def _provenance(log: EvalLog, tried: Sequence[Tried], wanted: int) -> Provenance:
+    replies = _replies(log, tried)
+    return Provenance(
+        model=log.eval.model if {"live", "oracle"} & {*replies} else "none",
+        replies=replies,
+        date=log.eval.created,
+        version=str(log.eval.task_version),
+        prompt_version=prompt_version(),
+        seeds=tuple(sorted({one.episode.seed for one in tried})),
+        temperature=0.0,
+        samples=len(tried),
+        wanted=wanted,
+        tokens=sum(one.trace.prompt_tokens + one.trace.completion_tokens for one in tried if one.trace),
+        log=log.location,
+        packages={name: version(name) for name in PACKAGES},
+        arguments=_plain(log.eval.task_args),
+    )
+
+
+def _replies(log: EvalLog, tried: Iterable[Tried]) -> tuple[Replies, ...]:
+    """Where the replies really came from."""
+    sources = {source for one in tried if one.trace for source in one.trace.sources}
+    if sources and log.eval.model.startswith(ORACLE):
+        return ("oracle",)
+    known: tuple[Replies, ...] = ("live", "recorded", "scripted")
+    return tuple(name for name in known if name in sources) or ("none",)
+
+
+def _plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value not in ("", 0, None)}
