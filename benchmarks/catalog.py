@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import acting, asking, duel, flat, planning, reading, scale, writing
+from benchmarks import acting, asking, duel, flat, planning, reading, scale, spent, writing
 from benchmarks.frame import Row
 from db.connection import Database
 
@@ -15,6 +15,7 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "commits": writing.commits,
     "imports": writing.imports,
     "actions": acting.actions,
+    "spent": spent.spent,
     "sizes": acting.sizes,
     "crowds": acting.crowds,
     "engine": duel.engine,

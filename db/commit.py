@@ -29,13 +29,22 @@ from scenecypher.errors import ConflictError, InputError, SceneReplaced
 # The lock comes first; everything else is read after it. Read before it, a check passes on what is stale by then.
 LOCK: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
-WITH s
+WITH s, s.version - 1 AS version
 OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
-WITH s, done
+WITH s, version, done
+"""
+
+# The same lock, given back when the statement ends; a label that is there already takes it and writes nothing to disk.
+# Without it a part is read while a commit is half applied: its version may be seen before its relations.
+BRIEF_LOCK: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s:Scene
+WITH s, s.version AS version
+OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
+WITH s, version, done
 """
 
 SCENE_FACTS: Final[LiteralString] = """
-       s.status AS status, s.version - 1 AS version, s.name AS name, s.vocabulary AS vocabulary,
+       s.status AS status, version, s.name AS name, s.vocabulary AS vocabulary,
        s.declared_relations AS declared_relations, s.declared_properties AS declared_properties,
        done.version AS done_version, done.hash AS done_hash, done.delta AS done_delta,
 """
@@ -135,6 +144,33 @@ class Committed:
     repeated: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How a Delta is written: what follows on a scene `s` in the one statement, and its parameters.
+
+    `counted` are the groups of changes that are not empty; each returns how many of its rows fit.
+    """
+
+    counted: tuple[str, ...]
+    parameters: dict[str, Any]
+
+    @property
+    def body(self) -> LiteralString:
+        """The changes and the event."""
+        text: LiteralString = ""
+        for name in self.counted:
+            text += WRITE_PARTS[name]
+        return text + WRITE_EVENT
+
+    @property
+    def end(self) -> LiteralString:
+        """What is returned: the version, and the counts."""
+        text: LiteralString = "RETURN s.version AS version"
+        for name in self.counted:
+            text += WRITE_COUNTS[name]
+        return text
+
+
 class AlreadyDone(Exception):
     """The same action was committed before: it rolls the transaction back, and never leaves this package."""
 
@@ -179,11 +215,23 @@ def write(
     tx: ManagedTransaction, key: str, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
+    change = changing(key, locked, delta, intent=intent, text=text)
+    record = tx.run(WRITE_HEAD + change.body + change.end, change.parameters).single(strict=True)
+    for name in change.counted:
+        if record[name] != len(change.parameters[name]):
+            msg = (
+                f"{name.replace('_', ' ')}: {record[name]} of {len(change.parameters[name])} fit; load the scene again"
+            )
+            raise ConflictError(msg)
+    return Committed(record["version"], delta)
+
+
+def changing(key: str, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None) -> Change:
+    """Check `delta` against the part that was read, and say how it is written. Raises ConflictError, InputError."""
     _check_declared(delta, locked)
     after = apply(locked.part, delta)
     groups = _groups(key, delta, after)
     text = text or delta_json(delta)
-    statement, counts = _statement(groups)
     parameters: dict[str, Any] = {
         **groups,
         "key": key,
@@ -195,12 +243,7 @@ def write(
         "delta": text,
         "hash": delta_hash(text),
     }
-    record = tx.run(statement, parameters).single(strict=True)
-    for name in counts:
-        if record[name] != len(groups[name]):
-            msg = f"{name.replace('_', ' ')}: {record[name]} of {len(groups[name])} fit; load the scene again"
-            raise ConflictError(msg)
-    return Committed(record["version"], delta)
+    return Change(tuple(name for name in WRITE_PARTS if groups[name]), parameters)
 
 
 def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:
@@ -216,18 +259,6 @@ def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> S
 
 def _known_by_id(node_id: str) -> Node:
     return Node(node_id, UNREAD_KIND, node_id, "unread")
-
-
-def _statement(groups: Mapping[str, list[Any]]) -> tuple[LiteralString, list[str]]:
-    """The statement for the groups that are not empty, and the names of the counts that it returns."""
-    names = [name for name in WRITE_PARTS if groups[name]]
-    text: LiteralString = WRITE_HEAD
-    for name in names:
-        text += WRITE_PARTS[name]
-    text += WRITE_EVENT + "RETURN s.version AS version"
-    for name in names:
-        text += WRITE_COUNTS[name]
-    return text, names
 
 
 def _groups(key: str, delta: Delta, after: SceneGraph) -> dict[str, list[Any]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, LiteralString, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, LiteralString, Self, TypeVar
 from urllib.parse import urlsplit
 
 from neo4j import (
@@ -15,6 +15,8 @@ from neo4j import (
     GraphDatabase,
     ManagedTransaction,
     NotificationDisabledClassification,
+    Query,
+    Record,
     Session,
     Transaction,
     unit_of_work,
@@ -116,6 +118,14 @@ class Database:
         """
         with self._session(WRITE_ACCESS) as session:
             return session.execute_write(_limited(work, timeout_s))
+
+    def once(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+        """One statement as a transaction of its own: a single round trip, never tried again; its only row, if any.
+
+        Where the answer is lost (DatabaseUnavailable) it may be committed or not.
+        """
+        with self._session(WRITE_ACCESS) as session:
+            return session.run(Query(text, timeout=timeout_s), dict(parameters)).single()
 
     @contextmanager
     def begin(self, *, timeout_s: float, mark: str) -> Iterator[Transaction]:

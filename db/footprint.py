@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, LiteralString
 
-from db.commit import LOCK, SCENE_FACTS
+from db.commit import BRIEF_LOCK, LOCK, SCENE_FACTS
 from db.schema import KINDS, RELATION_TYPES
 
 FARTHEST: Final = 10
@@ -90,7 +90,12 @@ class Reads:
     @cached_property
     def locking(self) -> LiteralString:
         """The statement that takes the scene's lock and then reads."""
-        return LOCK + self._seeds("s, done") + "RETURN " + SCENE_FACTS + self._found()
+        return LOCK + self._seeds("s, version, done") + "RETURN " + SCENE_FACTS + self._found()
+
+    @cached_property
+    def visiting(self) -> LiteralString:
+        """The statement that reads the same, and gives the lock back at its end."""
+        return BRIEF_LOCK + self._seeds("s, version, done") + "RETURN " + SCENE_FACTS + self._found()
 
     @cached_property
     def looking(self) -> LiteralString:
@@ -197,8 +202,3 @@ class Footprint:
         seeds = {f"seed_{number}": seed for number, seed in enumerate((self.agent, *self.ids))}
         values = {f"value_{number}": value for number, value in enumerate(self.reads.values)}
         return {**seeds, **values, "classes": list(self.reads.classes)}
-
-
-def statement_of(footprint: Footprint) -> tuple[LiteralString, Mapping[str, Any]]:
-    """The lock statement that also reads `footprint`, and its parameters (without key and action id)."""
-    return footprint.reads.locking, footprint.parameters

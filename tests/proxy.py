@@ -22,10 +22,10 @@ Lost = Literal["answer", "request"]
 class Proxy:
     """Passes bytes on between clients and one server, until it is told to lose something."""
 
-    def __init__(self, target: tuple[str, int]) -> None:
-        self.target = target
+    def __init__(self, target: tuple[str, int], watched: bytes = COMMIT) -> None:
+        self.target, self.watched = target, watched
         self.lost = 0
-        """How many COMMITs were cut so far."""
+        """How many COMMITs, or whatever else is watched for, were cut so far."""
         self._to_lose: list[Lost] = []
         self._lock = threading.Lock()
         self._open: list[socket.socket] = []
@@ -102,12 +102,12 @@ class _Link:
         tail = b""
         with suppress(OSError):
             while data := self.client.recv(65536):
-                loss = self.proxy.next_loss() if COMMIT in tail + data else None
+                loss = self.proxy.next_loss() if self.proxy.watched in tail + data else None
                 if loss == "request":
                     break
                 self.mute = loss == "answer"
                 self.server.sendall(data)
-                tail = data[-len(COMMIT) + 1 :]
+                tail = data[-len(self.proxy.watched) + 1 :]
         if not self.mute:
             self._end()
 
@@ -131,8 +131,8 @@ def _hang_up(end: socket.socket) -> None:
 
 
 @contextmanager
-def proxied(address: Address) -> Iterator[tuple[Proxy, Address]]:
+def proxied(address: Address, watched: bytes = COMMIT) -> Iterator[tuple[Proxy, Address]]:
     """A proxy before a server, and the address at which the server is reached through it."""
     place = urlsplit(address.uri)
-    with Proxy((place.hostname or HOST, place.port or 7687)) as proxy:
+    with Proxy((place.hostname or HOST, place.port or 7687), watched) as proxy:
         yield proxy, replace(address, uri=f"bolt://{HOST}:{proxy.port}")

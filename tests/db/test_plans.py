@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from neo4j import ManagedTransaction
 
-from db import catalog, commit, history, publish, store, surroundings
-from db.commit import WRITE_PARTS
+from db import catalog, commit, history, optimistic, publish, store, surroundings
+from db.commit import WRITE_PARTS, Change
 from db.connection import Database
 from db.store import SceneStore
 from planner.actions.pruning import reads_of
@@ -35,7 +35,7 @@ _TEXTS = (
     "seed_1",
     "seed_2",
 )
-_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s")
+_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s", "read_at")
 PARAMETERS: dict[str, Any] = {
     **{name: [] for name in _LISTS},
     **dict.fromkeys(_TEXTS, "x"),
@@ -46,14 +46,16 @@ PARAMETERS: dict[str, Any] = {
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (catalog, commit, history, publish, store, surroundings):
+    for module in (catalog, commit, history, optimistic, publish, store, surroundings):
         yield from _constants(module)
     for vocabulary, operators in OPERATORS.items():
         for operator in operators.values():
             yield f"{vocabulary} {operator.name}, locking", reads_of(operator).locking
+            yield f"{vocabulary} {operator.name}, visiting", reads_of(operator).visiting
             yield f"{vocabulary} {operator.name}, looking", reads_of(operator).looking
-    groups: dict[str, list[Any]] = {name: [name] for name in WRITE_PARTS}
-    yield "commit all", commit._statement(groups)[0]
+    everything = Change(tuple(WRITE_PARTS), {})
+    yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
+    yield "commit all at once", optimistic.unmoved(everything)
 
 
 def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
@@ -64,7 +66,7 @@ def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
             and isinstance(value, str)
             and value.lstrip().startswith(("MATCH", "UNWIND", "CREATE"))
         ):
-            tail = " RETURN 1 AS one" if value is commit.LOCK else ""
+            tail = " RETURN 1 AS one" if value in {commit.LOCK, commit.BRIEF_LOCK, optimistic.UNMOVED} else ""
             yield f"{module.__name__}.{name}", value + tail
 
 

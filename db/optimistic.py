@@ -1,0 +1,55 @@
+"""An action in two round trips where nobody else writes meanwhile: read under the lock, decide, write if unmoved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, LiteralString
+
+from db.commit import AlreadyDone, Change, Committed, Decide, Intent, changing, opened
+from db.connection import Database
+from db.footprint import Footprint
+from scenecypher.errors import MemoryExceeded, QueryTimeout, SceneReplaced, ServiceError
+
+# The lock again. If the scene has moved since it was read, the division ends the transaction, as a misfit does below.
+UNMOVED: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
+WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELSE 0 END AS unmoved
+"""
+FITS: Final[Mapping[str, LiteralString]] = {
+    "remove_relations": "remove_relations = size($remove_relations)",
+    "remove_nodes": "remove_nodes = size($remove_nodes)",
+    "add_nodes": "add_nodes = size($add_nodes)",
+    "set_kinds": "set_kinds = size($set_kinds)",
+    "set_values": "set_values = size($set_values)",
+    "add_relations": "add_relations = size($add_relations)",
+}
+
+
+def try_act(
+    database: Database, key: str, footprint: Footprint, decide: Decide, *, intent: Intent, timeout_s: float
+) -> Committed | None:
+    """Read, decide, and write all of it or nothing. None: the scene moved, or the server stumbled; do it locked.
+
+    What was read is one version of the scene, so a refusal is as final as under a lock held to the end. Raises what
+    `decide` raises, ConflictError, SceneReplaced, QueryTimeout, MemoryExceeded.
+    """
+    parameters = {**footprint.parameters, "key": key, "action_id": intent.action_id}
+    try:
+        record = database.once(footprint.reads.visiting, parameters, timeout_s=timeout_s)
+        read = opened(record, key, intent, None)
+        delta = decide(read)
+        change = changing(key, read, delta, intent=intent)
+        given = {**change.parameters, "read_at": read.version}
+        written = database.once(unmoved(change), given, timeout_s=timeout_s)
+    except (QueryTimeout, MemoryExceeded, SceneReplaced):
+        raise
+    except (AlreadyDone, ServiceError):
+        return None
+    return None if written is None else Committed(written["version"], delta)
+
+
+def unmoved(change: Change) -> LiteralString:
+    """The statement that writes a change to a scene that has not moved, if every row of it fits."""
+    fits: LiteralString = " AND ".join(FITS[name] for name in change.counted) or "true"
+    end: LiteralString = "RETURN s.version AS version, unmoved, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
+    return UNMOVED + change.body + end
