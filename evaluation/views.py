@@ -101,7 +101,7 @@ def read_views(folder: Path) -> tuple[Taken, ...]:
     found = sorted(folder.glob("*.json"))
     if not found:
         raise InputError(
-            f"{folder}: no folder with views (*.json beside their pictures); docs/evaluation.md has the form"
+            f"{folder}: no folder with views, a *.json beside each picture; docs/evaluation.md has the form"
         )
     if len(found) > MOST:
         raise InputError(f"{folder}: {len(found):,} views; at most {MOST:,} are read: split the folder")
