@@ -19,7 +19,8 @@ class Environment(Protocol):
         """Carry out one action on ids, such as ``open(fridge-1)``; once for each `action_id`.
 
         `because` says why a correction inserted it, for a world that keeps a history. Raises ActionRefused or
-        UnknownReference, with nothing done, where the world does not let it be.
+        UnknownReference, with nothing done, where the world does not let it be; InputError where the id was another
+        action's.
         """
         ...
 

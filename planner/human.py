@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from chat.model import Image, Model
+from planner.actions.repeating import Done
 from planner.actions.text import parse
 from planner.believing import LOOKS
 from planner.perception.naming import Known
@@ -31,17 +32,21 @@ class HumanEnvironment:
     def __init__(self, ask: Ask, *, model: Model, known: Callable[[str], Known]) -> None:
         self._ask = ask
         self._eyes = VisionObserver(model, PersonsCamera(ask), known)
-        self._done: set[str] = set()
+        self._done = Done()
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
-        """Ask for one action, once for each id. Raises ActionRefused with the person's words where it can't be done."""
+        """Ask for one action, once for each id.
+
+        Raises ActionRefused with the person's words where it can't be done, InputError where the id was another's.
+        """
         del because  # whoever does it sees what is in the way
-        if action_id in self._done or parse(action).name in LOOKS:
+        call = parse(action)
+        if call.name in LOOKS or self._done.has(action_id, call):
             return  # a look is the picture that is asked for next
         answer = answered(self._ask, f"please do {action}; Enter when it is done, or why it can't be: ")
         if answer:
             raise ActionRefused(action, [answer])
-        self._done.add(action_id)
+        self._done.add(action_id, call)
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Ask for a picture and read it. Raises UnknownReference, InputError, ReplyRejected, ModelUnavailable."""

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 from chat.model import Model
 from importers.babyai import episode
 from planner.actions.minigrid import Executor
+from planner.actions.repeating import Done
 from planner.actions.text import parse
 from planner.perception.grid_view import Pose, View, joined, observations, picture_of, view_of, visible_cells
 from planner.perception.grid_vision import read_view
@@ -49,11 +50,15 @@ class MiniGridEnvironment:
         return self._fulfilled
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
-        """Walk and do, by real steps. Raises ActionRefused where it can't be done; steps may have been taken."""
+        """Walk and do, by real steps. Raises ActionRefused where it can't be done; steps may have been taken.
+
+        Raises InputError where the id was another action's.
+        """
         del because  # no history is kept
-        if action_id not in self._done:
-            self._fulfilled = self._executor.do(parse(action)).fulfilled or self._fulfilled
-            self._done.add(action_id)
+        call = parse(action)
+        if not self._done.has(action_id, call):
+            self._fulfilled = self._executor.do(call).fulfilled or self._fulfilled
+            self._done.add(action_id, call)
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Turn around once where the agent stands, and tell what that shows of a room, a door or a thing.
@@ -76,7 +81,7 @@ class MiniGridEnvironment:
         begun = episode(self._level, self._seed)
         self._env, self._things, self._map = begun.env, begun.things, begun.scene.graph
         self._executor = Executor(begun.env, begun.things)
-        self._done: set[str] = set()
+        self._done = Done()
         self._fulfilled = False
 
     def _turned(self) -> View:

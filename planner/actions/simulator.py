@@ -20,6 +20,7 @@ from planner.actions.macro import Macro
 from planner.actions.operator import AGENT, Operator, Repair
 from planner.actions.pruning import few_reads, reads_of
 from planner.actions.reading import Way, choices_needs
+from planner.actions.repeating import reused
 from planner.actions.text import Call, operator_of, parse
 from planner.actions.vocabularies import macros_of, operators_of
 from scenecypher.errors import ActionRefused, UnknownReference
@@ -74,7 +75,8 @@ class Simulator:
     def once(self, text: str, *, action_id: str, because: str | None = None) -> Step:
         """Carry out this one action, uncorrected; again with the same `action_id` it is not done again.
 
-        `because` says why another's correction inserted it. Raises ActionRefused, UnknownReference.
+        `because` says why another's correction inserted it. Raises ActionRefused, UnknownReference, InputError where
+        the id was another action's.
         """
         return self._perform(parse(text), because, action_id=action_id)
 
@@ -124,8 +126,17 @@ class Simulator:
         intent = Intent(self._actor, noted(call, because), action_id)
         decide = partial(self._decided, operator, call)
         done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
+        if done.repeated:
+            self._check_same(call, done, action_id)
         self.scene = replace(self.scene, version=max(done.version, self.scene.version))
         return Step(str(call), done.version, done.delta, because)
+
+    def _check_same(self, call: Call, done: Committed, action_id: str) -> None:
+        """Raises InputError where what was committed under this id is another action."""
+        event = self._store.history(self.scene, after=done.version - 1)[0]
+        before = event.action.partition(INSERTED)[0]
+        if before not in {str(call), str(Call(call.name, tuple(map(self._resolved, call.arguments))))}:
+            raise reused(action_id, before)
 
     def _footprint(self, operator: Operator, call: Call) -> Footprint:
         return Footprint(_reads(self.scene.vocabulary, operator.name), call.arguments, self._agent)

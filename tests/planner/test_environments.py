@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from chat import OpenAIModel
+from chat import OpenAIModel, Scripted
 from db.condition import evaluate
 from db.imported import ImportedScene
 from db.scene import Node, Relation, SceneGraph
@@ -78,6 +78,19 @@ def test_a_look_in_minigrid_shows_the_room(store: SceneStore) -> None:
     }
     with pytest.raises(UnknownReference, match="no 'room_9'"):
         world.observe("room_9", step=1)
+
+
+def test_an_id_is_one_action() -> None:
+    begun = episode("trv1", 7)
+    assert begun.task is not None
+    first, second, *_ = map(str, begun.task.program)
+    known = knowing(lambda: begun.scene.graph, vocabulary="babyai")
+    person = HumanEnvironment(lambda _: "", model=Scripted([]), known=known)
+    for world in (MiniGridEnvironment("trv1", 7), person):
+        world.execute(first, action_id="one")
+        world.execute(first, action_id="one")
+        with pytest.raises(InputError, match="'one' was used for"):
+            world.execute(second, action_id="one")
 
 
 def test_pictures_show_the_same_room() -> None:
