@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from db.condition import HasKind, Or, evaluate, witnesses
+from db.condition import evaluate, witnesses
 from db.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
 from db.scene import Relation, SceneGraph
 from db.value import Value, typed
@@ -19,7 +19,6 @@ from planner.actions.operator import (
     ForEach,
     Forget,
     Operator,
-    Parameter,
     Relate,
     Repair,
     Requirement,
@@ -79,17 +78,9 @@ def unmet(operator: Operator, graph: SceneGraph, bindings: Mapping[str, str]) ->
     """The requirements that do not hold, in the operator's order; `bindings` as `bind` made them."""
     return tuple(
         Unmet(requirement, worded(requirement.message, graph, bindings), bindings)
-        for requirement in requirements(operator)
+        for requirement in operator.requires
         if not evaluate(requirement.condition, graph, bindings)
     )
-
-
-def requirements(operator: Operator) -> Iterator[Requirement]:
-    """What each parameter must be, then what the operator requires."""
-    for parameter in operator.parameters:
-        if parameter.kinds:
-            yield _kind_requirement(parameter)
-    yield from operator.requires
 
 
 def call_of(repair: Repair, bindings: Mapping[str, str]) -> Call | None:
@@ -130,12 +121,6 @@ def _name(graph: SceneGraph, node_id: str) -> str:
     """The id, with the name where that is another: only ids are sure to tell nodes apart."""
     node = graph.nodes.get(node_id)
     return node_id if node is None or node.name == node_id else f"{node.name} ({node_id})"
-
-
-def _kind_requirement(parameter: Parameter) -> Requirement:
-    kinds = " or ".join(kind.lower() for kind in parameter.kinds)
-    condition = Or(tuple(HasKind(parameter.name, kind) for kind in parameter.kinds))
-    return Requirement(condition, f"{{{parameter.name}}} is no {kinds}", "affordance")
 
 
 @dataclass(slots=True)

@@ -17,11 +17,10 @@ Fault: TypeAlias = Literal["missing", "affordance", "already"]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What an action is done with; of one of `kinds` where any are given. `words` say what it is, for prompts."""
+    """What an action is done with; `words` say what it is, for prompts."""
 
     name: str
     words: str
-    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from typing import Final, assert_never
 from db.condition import Condition, explain
 from db.scene import EMPTY
 from db.schema import family
-from planner.actions.execution import requirements
 from planner.actions.macro import Macro
 from planner.actions.mistakes import OF_FAULT
 from planner.actions.operator import (
@@ -74,7 +73,7 @@ def _action(operator: Operator) -> Iterator[str]:
     yield f"### `{operator.signature}`\n"
     roles = "; ".join(f"`{parameter.name}`: {parameter.words}" for parameter in operator.parameters)
     yield f"{_sentence(operator.words)}{' ' + _sentence(roles, capital=False) if roles else ''}\n"
-    rows = [_requirement(requirement) for requirement in requirements(operator)]
+    rows = [_requirement(requirement) for requirement in operator.requires]
     if rows:
         yield "\n".join(["| refused with | mistake | mended by |", "|---|---|---|", *rows, ""])
     yield "\n".join([*map(_choice, operator.choose), *_changes(operator.effects), ""])

@@ -109,16 +109,10 @@ class Grounding:
             names = [parameter.name for parameter in operator.parameters]
             chosen_vars = frozenset(choice.var for choice in operator.choose)
             fixed = [part.condition for part in operator.requires if _is_static(part.condition, chosen_vars)]
-            kinds = {parameter.name: parameter.kinds for parameter in operator.parameters}
             for chosen in product(ids, repeat=len(names)):
                 arguments = {AGENT: self.scope.agent, **dict(zip(names, chosen, strict=True))}
-                if all(self._of_kind(arguments[name], kinds[name]) for name in names) and all(
-                    reader.read(condition, arguments) != FALSE for condition in fixed
-                ):
+                if all(reader.read(condition, arguments) != FALSE for condition in fixed):
                     yield operator, arguments
-
-    def _of_kind(self, node: str, kinds: tuple[str, ...]) -> bool:
-        return not kinds or self.facts.graph.nodes[node].kind in kinds
 
     def _ground(self, operator: Operator, arguments: Mapping[str, str]) -> Iterator[GroundAction]:
         call = Call(operator.name, tuple(arguments[parameter.name] for parameter in operator.parameters))
