@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Self
 
@@ -45,12 +47,27 @@ class Mentions:
         words = stems(text)
         return cls(frozenset(words) | {one + other for one, other in pairwise(words)})
 
+    def among(self, words: frozenset[str]) -> Mentions:
+        """Of these words only. With `words_of` some names, each of them is mentioned as before."""
+        return Mentions(self.words & words)
+
     def mention(self, name: str) -> Mention:
         """Whether the text mentions all of `name`, a word of it, or nothing."""
-        words = stems(name)
+        words = _stems_of(name)
         if words and ("".join(words) in self.words or self.words.issuperset(words)):
             return Mention.WHOLE
         return Mention.PART if any(len(word) >= _SHORT and word in self.words for word in words) else Mention.NONE
+
+
+def words_of(names: Iterable[str]) -> frozenset[str]:
+    """All words by which a text may mention one of `names`."""
+    return frozenset(word for words in map(_stems_of, names) for word in (*words, "".join(words)))
+
+
+@lru_cache(maxsize=4_096)
+def _stems_of(name: str) -> tuple[str, ...]:
+    """A scene's names are asked about again with each question."""
+    return tuple(stems(name))
 
 
 def stems(text: str) -> list[str]:

@@ -10,8 +10,9 @@ from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 from db.enumerations import Enumerations, literal
+from retriever.mentions import Mentions, words_of
 from retriever.outline import Counts, Outline, outline
-from retriever.trim import fitting
+from retriever.trim import fitting, names_in
 from scenecypher.errors import InputError
 
 Form: TypeAlias = Literal["compact", "json", "prose"]
@@ -42,14 +43,12 @@ def schema_text(
     if form not in FORMS:
         raise InputError(f"no schema text has the form {form!r}; choose one of {', '.join(FORMS)}")
     longest = budget_tokens * CHARACTERS_A_TOKEN
-    whole = _whole(_Same(enumerations), vocabulary, form, names=names)
+    same = _Same(enumerations)
+    whole = _whole(same, vocabulary, form, names=names)
     if len(whole) <= longest:
         return whole
-
-    def text(shown: Enumerations) -> str:
-        return _text(shown, enumerations, vocabulary=vocabulary, form=form, names=names)
-
-    return fitting(enumerations, question, render=text, longest=longest)
+    mentions = Mentions.of(question).among(_words(same))
+    return _trimmed(same, mentions, vocabulary, form, names=names, longest=longest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +68,22 @@ class _Same:
 def _whole(same: _Same, vocabulary: str, form: Form, *, names: bool) -> str:
     """The text of everything, which depends on no question; an Enumerator gives the same value for a version."""
     return _text(same.of, same.of, vocabulary=vocabulary, form=form, names=names)
+
+
+@lru_cache(maxsize=32)
+def _words(same: _Same) -> frozenset[str]:
+    """The words by which a question may mention what a text lists."""
+    return words_of(names_in(same.of))
+
+
+@lru_cache(maxsize=256)
+def _trimmed(same: _Same, mentions: Mentions, vocabulary: str, form: Form, *, names: bool, longest: int) -> str:
+    """The text of what fits, which depends on no more of a question than on the names that it mentions."""
+
+    def text(shown: Enumerations) -> str:
+        return _text(shown, same.of, vocabulary=vocabulary, form=form, names=names)
+
+    return fitting(same.of, mentions, render=text, longest=longest)
 
 
 def _text(shown: Enumerations, whole: Enumerations, *, vocabulary: str, form: Form, names: bool) -> str:

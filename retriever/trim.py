@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -31,7 +31,7 @@ class _Entry:
     rank: tuple[int, int, str, str]
 
 
-def fitting(whole: Enumerations, question: str, *, render: Callable[[Enumerations], str], longest: int) -> str:
+def fitting(whole: Enumerations, mentions: Mentions, *, render: Callable[[Enumerations], str], longest: int) -> str:
     """The text of the most of `whole` that takes at most `longest` characters, or of nothing if none does.
 
     Deterministic: it depends on the four arguments alone.
@@ -39,13 +39,18 @@ def fitting(whole: Enumerations, question: str, *, render: Callable[[Enumeration
     text = render(whole)
     if len(text) <= longest:
         return text
-    entries = _ranked(whole, Mentions.of(question))
+    entries = _ranked(whole, mentions)
     low, high, text = 0, len(entries), render(_with(whole, ()))
     while low < high - 1:
         middle = (low + high) // 2
         longer = render(_with(whole, entries[:middle]))
         low, high, text = (middle, high, longer) if len(longer) <= longest else (low, middle, text)
     return text
+
+
+def names_in(whole: Enumerations) -> Iterator[str]:
+    """What a question may mention: the names of all that a text lists."""
+    return (_name_and_count(use)[0] for field in TIERS for use in getattr(whole, field))
 
 
 def _ranked(whole: Enumerations, mentions: Mentions) -> list[_Entry]:

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from db.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
 from db.schema import KINDS, VOCABULARIES
+from retriever.mentions import Mentions, words_of
 from retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, LEAST_TOKENS, Form, schema_text
+from retriever.trim import names_in
 from scenecypher.errors import InputError
 
 HOME = Enumerations(
@@ -161,6 +163,22 @@ def test_frequent_classes_outlast_rare_ones() -> None:
 def test_a_text_depends_on_what_occurs_and_the_question_alone() -> None:
     assert schema_text(big(), "class_007", budget_tokens=900) == schema_text(big(), "class_007", budget_tokens=900)
     assert schema_text(big(), "class_007", budget_tokens=900) != schema_text(big(), "class_399", budget_tokens=900)
+
+
+def test_a_text_is_made_once_for_what_questions_mention() -> None:
+    scene = big()
+    first = schema_text(scene, "Is class_007 dirty?", budget_tokens=900)
+    assert schema_text(scene, "Where in the world is class_007, and is it dirty?", budget_tokens=900) is first
+    assert schema_text(scene, "Is class_008 dirty?", budget_tokens=900) != first
+
+
+@settings(max_examples=50)
+@given(st.lists(st.sampled_from(["class", "007", "classes", "states", "class_007", "who", "4", "49"]), max_size=5))
+def test_what_a_question_mentions_is_known_by_the_scenes_own_words(words: list[str]) -> None:
+    names = list(names_in(big()))
+    mentions = Mentions.of(" ".join(words))
+    among = mentions.among(words_of(names))
+    assert [among.mention(name) for name in names] == [mentions.mention(name) for name in names]
 
 
 def test_an_empty_scene_has_a_schema_too() -> None:
