@@ -22,10 +22,13 @@ AGAIN_S: Final = 1.0
 
 
 class Watchdog:
-    """Ends marked transactions of one server at their time. One thread, started when there is something to watch."""
+    """Ends marked transactions of one server at their time, looking each `tick_s` seconds.
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    One thread, started when there is something to watch; it ends after a while in vain, and is then started again.
+    """
+
+    def __init__(self, database: Database, *, tick_s: float = TICK_S) -> None:
+        self._database, self._tick_s = database, tick_s
         self._lock = threading.Lock()
         self._due: dict[str, float] = {}
         self._awake = False
@@ -55,7 +58,7 @@ class Watchdog:
     def _round(self) -> None:
         idle = 0
         while True:
-            time.sleep(TICK_S)
+            time.sleep(self._tick_s)
             idle = 0 if self._due else idle + 1
             if idle > IDLE_TICKS and self._retired():
                 return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,14 +45,15 @@ def query(
     with open_store() as store:
         reader = SceneReader(open_gate(store), Enumerator(store.database), store.find(scene))
         if cypher is None:
-            _run_all(reader, queries)
+            run_all(reader, queries)
         elif explain:
             _explain(reader, cypher, as_json=as_json)
         else:
             _run_one(reader, cypher, as_json=as_json)
 
 
-def _run_all(reader: SceneReader, queries: Sequence[str]) -> None:
+def run_all(reader: SceneReader, queries: Iterable[str]) -> None:
+    """Print a line for each query: its answer, or why there is none. Raises DatabaseUnavailable, which ends it."""
     for cypher in queries:
         sys.stdout.write(json.dumps(result(reader, cypher), ensure_ascii=False) + "\n")
         sys.stdout.flush()

@@ -11,9 +11,12 @@ import pytest
 
 from db.enumerate import Enumerator
 from db.gate import Gate
+from db.schema import VOCABULARIES
 from db.store import SceneStore
 from evaluation.matching import equals
 from evaluation.question_set import DATA, KINDS, Question, questions, scene_of, scenes_of
+from retriever.library import library
+from retriever.mentions import stems
 from retriever.reader import SceneReader
 from tests.questions.making import FOLDER, SETS, made, text_of
 
@@ -29,6 +32,13 @@ def test_each_data_set_has_forty_of_all_kinds(data: str) -> None:
     asked = questions(data)
     assert Counter(one.kind for one in asked) == dict.fromkeys(KINDS, 4)
     assert len({one.id for one in asked}) == len({(one.scene, one.question) for one in asked}) == 40
+
+
+def test_no_question_is_a_worked_example_of_the_retrievers_prompt() -> None:
+    examples = [example for name in VOCABULARIES for example in library(name)]
+    shown = {" ".join(stems(one.question)) for one in examples} | {" ".join(one.cypher.split()) for one in examples}
+    asked = [(one.id, " ".join(stems(one.question)), " ".join(one.cypher.split())) for one in questions()]
+    assert [id_ for id_, question, cypher in asked if question in shown or cypher in shown] == []
 
 
 def test_answers_differ_and_only_the_unanswerable_have_none() -> None:

@@ -121,6 +121,22 @@ def test_the_watchdog_lets_go_of_what_ended(scenes: Database) -> None:
     assert watchdog._due == {}
 
 
+def test_the_watchdog_begins_anew_after_it_has_ended(scenes: Database) -> None:
+    watchdog = Watchdog(scenes, tick_s=0.01)
+    before = set(threading.enumerate())
+    with watchdog.over("nothing", 60):
+        (thread,) = (one for one in set(threading.enumerate()) - before if one.name == "scenecypher-watchdog")
+    thread.join(timeout=30)
+    assert not thread.is_alive(), "there is nothing to watch"
+    mark = f"test-{uuid4().hex}"
+    with pytest.raises(QueryTimeout), watchdog.over(mark, 0.1), scenes.begin(timeout_s=60, mark=mark) as tx:
+        tx.run(
+            "MATCH (a:Entity), (b:Entity), (c:Entity), (d:Entity) "
+            "WHERE a.name + b.name + c.name + d.name = 'x' RETURN count(*)"
+        ).consume()
+    assert scenes.running(mark) == ()
+
+
 def marked(database: Database, prefix: str) -> list[str]:
     def work(tx: ManagedTransaction) -> list[str]:
         result = tx.run("SHOW TRANSACTIONS YIELD metaData RETURN metaData.scenecypher AS mark")

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from db.enumerate import Enumerator
+from db.gate import Gate
 from db.imported import ImportedScene
 from db.scene import Node, Relation, SceneGraph
 from db.store import SceneStore
+from retriever.reader import SceneReader
 from scenecypher.cli.app import run
+from scenecypher.cli.query import run_all
 
 CUPS = "MATCH (c:Object {class: 'cup'}) RETURN c.name AS cup, c.states AS states ORDER BY cup"
 
@@ -125,6 +130,26 @@ def test_many_queries_are_a_line_each(scene: str, capsys: pytest.CaptureFixture[
     assert [result["ok"] for result in (first, second, third)] == [True, False, True]
     assert second["code"] == "write"
     assert third["rows"] == [[2]]
+
+
+def test_one_that_the_service_fails_does_not_stop_the_others(
+    store: SceneStore, scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader = SceneReader(Gate(store.database), Enumerator(store.database), store.find(scene))
+
+    def status(name: str) -> None:
+        text = "MATCH (s:Scene {key: $key}) SET s.status = $status"
+        store.database.write(lambda tx: tx.run(text, key=reader.scene.key, status=name).consume(), timeout_s=30)
+
+    def queries() -> Iterator[str]:
+        for name in ("ready", "retired", "ready"):
+            status(name)
+            yield "MATCH (c:Object) RETURN count(c) AS n"
+
+    run_all(reader, queries())
+    first, second, third = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert (first["rows"], second["ok"], second["code"], third["rows"]) == ([[2]], False, "service", [[2]])
+    assert "open it again by name" in second["message"]
 
 
 def test_queries_may_come_from_a_pipe(
