@@ -72,6 +72,8 @@ class Scorer(Protocol):
 
 
 SCORERS: Final[Mapping[TaskName, str]] = {
+    "action-sequencing": "evaluation.eai.action_sequencing:action_scorer",
+    "subgoal": "evaluation.eai.subgoal:subgoal_scorer",
     "goal": "evaluation.eai.goal_interpretation:goal_scorer",
     "transition": "evaluation.eai.transition:transition_scorer",
 }

@@ -1,0 +1,99 @@
+"""A grounded plan carried out in the database: each step one action of ours, checked and committed by the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from db.catalog import SceneInfo
+from db.delta import Delta, apply
+from db.scene import SceneGraph
+from db.store import SceneStore
+from evaluation.eai.grounding import Planned
+from planner.actions.execution import Infeasible
+from planner.actions.mistakes import SKIPPED, Mistake, mistake_of
+from planner.actions.simulator import Simulator
+from scenecypher.errors import UnknownReference
+
+Mark: TypeAlias = tuple[int, int, int, int]
+
+ACTOR: Final = "recorded"
+"""Who acts, in a scene's history."""
+
+
+@dataclass(slots=True)
+class Acting:
+    """One plan under way in a scene of its own that was like `start` at first.
+
+    `done` are the steps that were carried out, `mistakes` are of those that were not.
+    """
+
+    store: SceneStore
+    scene: SceneInfo
+    start: SceneGraph
+    done: list[Planned] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+    deltas: list[Delta] = field(default_factory=list)
+    version: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.version = self.scene.base
+
+    def carry_out(self, plan: Iterable[Planned]) -> bool:
+        """The steps in order until one fails; whether none did. What is so already is left out, and fails nothing."""
+        simulator = Simulator(self.store, self.scene, actor=ACTOR)
+        for planned in plan:
+            mistake = self._step(simulator, planned)
+            if mistake is not None:
+                self.mistakes.append(mistake)
+                if mistake != SKIPPED:
+                    return False
+        return True
+
+    def mark(self) -> Mark:
+        """Where the plan is now, for `back_to`."""
+        return self.version, len(self.done), len(self.mistakes), len(self.deltas)
+
+    def back_to(self, mark: Mark) -> None:
+        """Take back, in the database too, all that was done since."""
+        version, done, mistakes, deltas = mark
+        self.version = self.store.reset(self.scene, version)
+        del self.done[done:], self.mistakes[mistakes:], self.deltas[deltas:]
+
+    def states(self) -> Iterator[SceneGraph]:
+        """The graphs from the beginning up to now."""
+        graph = self.start
+        yield graph
+        for delta in self.deltas:
+            graph = apply(graph, delta)
+            yield graph
+
+    def _step(self, simulator: Simulator, planned: Planned) -> Mistake | None:
+        try:
+            step = next(simulator.act(str(planned.call)))
+        except (Infeasible, UnknownReference) as refused:
+            return mistake_of(refused, self.states())
+        self.done.append(planned)
+        self.deltas.append(step.delta)
+        self.version = step.version
+        return None
+
+
+def words_met(words: Sequence[str], goals: Sequence[Sequence[str]]) -> int:
+    """How many action goals are met, one after the other, up to the first that is not.
+
+    As in the original: of a goal's alternatives the first that comes anywhere later counts, not the one that comes
+    earliest; `words` are the executed actions in the source's words.
+    """
+    at = 0
+    for number, choice in enumerate(goals):
+        found = next((place for one in choice if (place := _place(words, one, at)) is not None), None)
+        if found is None:
+            return number
+        at = found + 1
+    return len(goals)
+
+
+def _place(words: Sequence[str], word: str, at: int) -> int | None:
+    return next((place for place in range(at, len(words)) if word.upper() in words[place]), None)

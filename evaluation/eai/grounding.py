@@ -1,0 +1,157 @@
+"""Action sequences as models wrote them, read as the Embodied Agent Interface reads them, and tied to objects."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from planner.actions.text import Call
+
+Fault: TypeAlias = Literal["parsing", "hallucination", "arguments"]
+"""Why nothing is executed: no step can be read; an action or object that there is none of; too many or too few."""
+
+ACTIONS: Final[Mapping[str, tuple[str, int]]] = {
+    "CLOSE": ("close", 1),
+    "CUT": ("cut", 1),
+    "DRINK": ("drink", 1),
+    "DROP": ("drop", 1),
+    "EAT": ("eat", 1),
+    "FIND": ("find", 1),
+    "GRAB": ("grab", 1),
+    "GREET": ("greet", 1),
+    "LIE": ("lie", 1),
+    "LOOKAT": ("look_at", 1),
+    "LOOKAT_LONG": ("look_at", 1),
+    "LOOKAT_MEDIUM": ("look_at", 1),
+    "LOOKAT_SHORT": ("look_at", 1),
+    "MOVE": ("move", 1),
+    "OPEN": ("open", 1),
+    "POINTAT": ("point_at", 1),
+    "POUR": ("pour", 2),
+    "PULL": ("pull", 1),
+    "PUSH": ("push", 1),
+    "PUTBACK": ("put_on", 2),
+    "PUTIN": ("put_in", 2),
+    "PUTOBJBACK": ("put_back", 1),
+    "PUTOFF": ("put_off", 1),
+    "PUTON": ("wear", 1),
+    "READ": ("read", 1),
+    "RINSE": ("rinse", 1),
+    "RUN": ("run", 1),
+    "SCRUB": ("scrub", 1),
+    "SIT": ("sit", 1),
+    "SLEEP": ("sleep", 0),
+    "SQUEEZE": ("squeeze", 1),
+    "STANDUP": ("stand_up", 0),
+    "SWITCHOFF": ("switch_off", 1),
+    "SWITCHON": ("switch_on", 1),
+    "TOUCH": ("touch", 1),
+    "TURNTO": ("turn_to", 1),
+    "TYPE": ("type", 1),
+    "WAKEUP": ("wake_up", 0),
+    "WALK": ("walk", 1),
+    "WASH": ("wash", 1),
+    "WATCH": ("watch", 1),
+    "WIPE": ("wipe", 1),
+}
+"""The actions that models were offered: our operator, and how many objects each takes. Plugging was not on offer."""
+
+LONGEST: Final = 100_000
+"""Characters of an output; the longest recorded one has about a thousand."""
+_PAIR: Final = re.compile(r'"(\w+)"\s*:\s*(\[[^\]]+\])')
+_BLANKS: Final = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One step: the source's word for the action, and ours with the objects' ids."""
+
+    word: str
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """An output that is not executed, with the reason."""
+
+    fault: Fault
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    word: str
+    objects: tuple[Any, ...]
+
+
+def grounded(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[Planned, ...] | Unreadable:
+    """The plan in an output; `objects` are the relevant ones: ids of nodes by class and the source's number.
+
+    The text is a JSON-like object whose keys repeat, maybe fenced, maybe in single quotes. As in the original only
+    pairs with something in their brackets are steps, wherever they stand, so that ``"STANDUP": []`` is none and a
+    trailing comma does no harm. A name stands for the relevant object of that class with the largest number; newer
+    outputs have the number after the name.
+    """
+    if len(output) > LONGEST:
+        return Unreadable("parsing", f"over {LONGEST:,} characters")
+    try:
+        pairs = tuple(_pairs(output))
+    except (ValueError, RecursionError):
+        return Unreadable("parsing", "what stands in a step's brackets is no JSON list")
+    if not pairs:
+        return Unreadable("parsing", "no step can be read")
+    unknown = next((pair.word for pair in pairs if pair.word.upper() not in ACTIONS), None)
+    if unknown is not None:
+        return Unreadable("hallucination", f"there is no action {unknown[:60]!r}")
+    found = [_found(pair.objects, objects) for pair in pairs]
+    strange = next((one for one in found if isinstance(one, _Strange)), None)
+    if strange is not None:
+        return Unreadable("hallucination", f"no object of the task is called {strange.name}")
+    ids = [one for one in found if not isinstance(one, _Strange)]
+    return _counted(pairs, ids)
+
+
+def _pairs(output: str) -> Iterator[_Pair]:
+    """Raises ValueError, RecursionError for a list that is none."""
+    for word, listed in _PAIR.findall(_BLANKS.sub(" ", output.replace("\n", "").replace("'", '"'))):
+        yield _Pair(word, tuple(json.loads(listed)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Strange:
+    """An object that is not one of the task's."""
+
+    name: str
+
+
+def _found(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) -> tuple[str, ...] | _Strange:
+    """Ids of the nodes that a step names, by class alone or by class and number."""
+    with_numbers = len(named) % 2 == 0 and any(_number(item) is not None for item in named[1::2])
+    wanted = list(zip(named[::2], named[1::2], strict=True)) if with_numbers else [(name, None) for name in named]
+    ids: list[str] = []
+    for name, number in wanted:
+        numbered = objects.get(name, {}) if isinstance(name, str) else {}
+        key = max(numbered, default=None) if number is None else _number(number)
+        if key is None or key not in numbered:
+            return _Strange(str(name if number is None else f"{name} {number}")[:60])
+        ids.append(numbered[key])
+    return tuple(ids)
+
+
+def _number(item: Any) -> int | None:
+    if isinstance(item, str) and item.isascii() and item.isdecimal() and len(item) < 18:
+        return int(item)
+    return item if isinstance(item, int) and not isinstance(item, bool) else None
+
+
+def _counted(pairs: Sequence[_Pair], ids: Sequence[tuple[str, ...]]) -> tuple[Planned, ...] | Unreadable:
+    plan: list[Planned] = []
+    for pair, arguments in zip(pairs, ids, strict=True):
+        operator, number = ACTIONS[pair.word.upper()]
+        if len(arguments) != number:
+            return Unreadable("arguments", f"{pair.word} takes {number} objects, not {len(arguments)}")
+        plan.append(Planned(pair.word.upper(), Call(operator, arguments)))
+    return tuple(plan)

@@ -1,0 +1,224 @@
+"""Sub-goals as models wrote them: the list in a reply, and each one's formula, read as the original reads them.
+
+`stmt = or {"then" or}`, `or = and {"or" and}`, `and = unit {"and" unit}`; a unit is ``NAME(object, …)``, one with
+``not`` before it, a statement in brackets, or one under ``exists x.``, ``forall x.`` or ``forn 2. x.``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+LONGEST: Final = 100_000
+DEEPEST: Final = 50
+"""Brackets in brackets; recorded ones have one or two."""
+BARE: Final = ("SLEEP", "WAKEUP", "STANDUP")
+"""Actions that may stand without brackets."""
+_OBJECT: Final = re.compile(r"{[^{}]*}", re.DOTALL)
+_CALL: Final = re.compile(r"\w+\(.*?\)")
+_TOKEN: Final = re.compile(r"\s*([a-zA-Z_\-]\w*\.[0-9]+|[a-zA-Z_\-]\w*|[0-9]+|[(),.])")
+_WORDS: Final = ("then", "or", "and", "not", "exists", "forall", "forn")
+
+
+class Unparsed(Exception):
+    """What is no formula; it never leaves the scorer of sub-goals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """``ON(lamp.7)``; `variables` are those that a quantifier around it binds."""
+
+    name: str
+    arguments: tuple[str, ...]
+    variables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Formulas one after the other, all, or one of them: `word` is then, and, or."""
+
+    word: str
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Under:
+    """A formula under ``not`` or a quantifier."""
+
+    word: str
+    part: Formula
+
+
+Formula: TypeAlias = Primitive | Join | Under
+
+
+def formula(output: str) -> Formula:
+    """All sub-goals of a reply, one after the other. Raises Unparsed.
+
+    Of alternatives within an entry, of which the original draws one by chance, ours is the first.
+    """
+    return parsed(" then ".join(_entries(output)))
+
+
+def parsed(text: str) -> Formula:
+    """The formula that `text` is. Raises Unparsed."""
+    reader = _Reader(list(_tokens(text)))
+    found = reader.statement(())
+    if reader.rest:
+        raise Unparsed(f"{reader.rest[0]!r} is not expected")
+    return found
+
+
+def primitives(found: Formula) -> Iterator[Primitive]:
+    """Every primitive of a formula, from left to right."""
+    match found:
+        case Primitive():
+            yield found
+        case Join():
+            for part in found.parts:
+                yield from primitives(part)
+        case Under():
+            yield from primitives(found.part)
+
+
+def path(found: Formula) -> Iterator[Primitive | Under]:
+    """The primitives to be brought about in order, the first of each choice. Raises Unparsed for what has no path."""
+    match found:
+        case Primitive():
+            yield found
+        case Join("or"):
+            yield from path(found.parts[0])
+        case Join():
+            for part in found.parts:
+                yield from path(part)
+        case Under("not", Primitive()):
+            yield found
+        case Under():
+            raise Unparsed(f"there is no way to bring about {found.word!r} of a formula")
+
+
+def _entries(output: str) -> Iterator[str]:
+    found = _OBJECT.search(output.strip().replace("}}", "}")) if len(output) <= LONGEST else None
+    try:
+        document: Any = json.loads(found[0]) if found else None
+    except (ValueError, RecursionError) as error:
+        raise Unparsed("the reply's object is no JSON") from error
+    if not isinstance(document, dict) or not isinstance(document.get("output"), list):
+        raise Unparsed("the reply has no list called 'output'")
+    for entry in document["output"]:
+        if not isinstance(entry, str):
+            raise Unparsed("a sub-goal is no text")
+        if entry.strip() in BARE:
+            yield f"{entry.strip()}()"
+        elif _CALL.search(entry):
+            yield entry.strip().split(" or ")[0]
+
+
+def _tokens(text: str) -> Iterator[str]:
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        if not (found := _TOKEN.match(text, at)):
+            raise Unparsed(f"{text[at : at + 20]!r} can't be read")
+        yield found[1]
+        at = found.end()
+
+
+class _Reader:
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self.rest = list(tokens)[::-1]
+        self._depth = 0
+
+    def statement(self, variables: tuple[str, ...]) -> Formula:
+        return self._joined("then", lambda: self._either(variables))
+
+    def _either(self, variables: tuple[str, ...]) -> Formula:
+        return self._joined("or", lambda: self._joined("and", lambda: self._unit(variables)))
+
+    def _joined(self, word: str, part: Callable[[], Formula]) -> Formula:
+        parts = [part()]
+        while self.rest and self.rest[-1] == word:
+            self.rest.pop()
+            parts.append(part())
+        if word == "and" and len({_is_temporal(one) for one in parts}) > 1:
+            raise Unparsed("a conjunction of what is at one time and what is over time")
+        return parts[0] if len(parts) == 1 else Join(word, tuple(parts))
+
+    def _unit(self, variables: tuple[str, ...]) -> Formula:
+        token = self._next()
+        match token:
+            case "(":
+                return self._bracketed(variables)
+            case "not":
+                return self._deeper(lambda: Under("not", self._unit(variables)))
+            case "exists" | "forall" | "forn":
+                return self._quantified(token, variables)
+            case _ if _is_name(token):
+                return Primitive(token, self._arguments(), variables)
+            case _:
+                raise Unparsed(f"{token!r} begins no formula")
+
+    def _bracketed(self, variables: tuple[str, ...]) -> Formula:
+        found = self._deeper(lambda: self.statement(variables))
+        self._take(")")
+        return found
+
+    def _quantified(self, word: str, variables: tuple[str, ...]) -> Formula:
+        if word == "forn":
+            self._next()
+            self._take(".")
+        variable = self._next()
+        for token in (".", "("):
+            self._take(token)
+        return Under(word, self._bracketed((*variables, variable)))
+
+    def _arguments(self) -> tuple[str, ...]:
+        self._take("(")
+        found: list[str] = []
+        while not found or self.rest[-1:] == [","]:
+            if found:
+                self.rest.pop()
+            elif self.rest[-1:] == [")"]:
+                break
+            found.append(self._object())
+        self._take(")")
+        return tuple(found)
+
+    def _object(self) -> str:
+        token = self._next()
+        if not _is_name(token.partition(".")[0]):
+            raise Unparsed(f"{token!r} is no object")
+        return token
+
+    def _deeper(self, read: Callable[[], Formula]) -> Formula:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise Unparsed("too many brackets in brackets")
+        found = read()
+        self._depth -= 1
+        return found
+
+    def _take(self, wanted: str) -> None:
+        if (token := self._next()) != wanted:
+            raise Unparsed(f"{token!r} stands where {wanted!r} should be")
+
+    def _next(self) -> str:
+        if not self.rest:
+            raise Unparsed("it ends too early")
+        return self.rest.pop()
+
+
+def _is_name(token: str) -> bool:
+    return token not in _WORDS and "." not in token and token not in {"(", ")", ","} and not token.isdecimal()
+
+
+def _is_temporal(found: Formula) -> bool:
+    match found:
+        case Primitive():
+            return False
+        case Under():
+            return _is_temporal(found.part)
+        case Join():
+            return found.word == "then" or any(map(_is_temporal, found.parts))
