@@ -11,6 +11,7 @@ from inspect_ai.log import EvalLog, EvalSample
 from evaluation.augmentation import SIMULATED, VERSION
 from evaluation.augmentation_truth import SIMULATED_OBSERVER
 from evaluation.interval import bootstrap, wilson
+from evaluation.published import published, settings
 from evaluation.replies import REFERENCE
 from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
 
@@ -23,14 +24,6 @@ COLUMNS: Final = (
     Column(key="exact", heading="Success", interval="wilson"),
     Column(key="pictures", heading="n", unit="count", better="neither", second=True),
 )
-PAPER: Final = "LookPlanGraph"
-PUBLISHED: Final[Mapping[tuple[str, str], tuple[float, float, float]]] = {
-    ("Llama3.2-90b", "VirtualHome"): (0.78, 0.73, 0.26),
-    ("Llama3.2-90b", "OmniGibson"): (0.67, 0.67, 0.33),
-    ("GPT-4o", "VirtualHome"): (0.87, 0.84, 0.44),
-    ("GPT-4o", "OmniGibson"): (0.85, 0.88, 0.59),
-}
-"""Table III: model and pictures; F1 of nodes, F1 of edges, success."""
 OTHERS: Final = (
     "The published rows are of pictures from VirtualHome and OmniGibson, which are not public; these are others, "
     "and compare only in kind."
@@ -47,14 +40,15 @@ def result(log: EvalLog) -> Result:
     arguments, trials = dict(log.eval.task_args), [_trial(sample) for sample in log.samples or ()]
     wanted = log.results.total_samples if log.results else len(trials)
     looked = _looked(log)
+    paper, number, rows = published("lookplangraph", "III") if looked else ("", "", ())
     table = Table(
         key=TABLE,
         title="Graph augmentation",
         columns=COLUMNS,
         rows=tuple(_rows(trials, _label(log, arguments), kind="paper" if looked else "ours")),
-        published=tuple(_published()) if looked else (),
-        paper=PAPER if looked else "",
-        paper_table="III" if looked else "",
+        published=rows,
+        paper=paper,
+        paper_table=number,
         settings=tuple(_settings(arguments)),
         notes=(OTHERS,) if looked else (),
     )
@@ -118,17 +112,8 @@ def _unreadable(group: Sequence[Trial]) -> str:
     return f"{count} of {len(group)} replies could not be read, and count as 0" if count else ""
 
 
-def _published() -> Iterator[Row]:
-    for (model, pictures), figures in PUBLISHED.items():
-        cells = {name: Cell(value=value) for name, value in zip(("nodes", "edges", "exact"), figures, strict=True)}
-        yield Row(method="two-stage", label=model, model=model, options={"pictures": pictures}, cells=cells)
-
-
 def _settings(arguments: Mapping[str, Any]) -> Iterator[Setting]:
-    yield Setting(name="stages", value="described in words, then parsed into a form", source=f"{PAPER}, appendix G")
-    yield Setting(name="F1", value="mean over pictures; things of one class are alike")
-    yield Setting(name="temperature", value="0")
-    yield Setting(name="attempts at the form", value="3")
+    yield from settings("lookplangraph-3")
     if arguments.get("replies") == SIMULATED:
         noise = ", ".join(f"{name} {arguments[name]}" for name in ("missed", "mislabelled", "undercounted"))
         yield Setting(name="noise", value=f"{noise}; seed {arguments['seed']}")
