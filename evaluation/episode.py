@@ -22,15 +22,15 @@ SPARE_STEPS: Final = 30
 class Episode(BaseModel):
     """What a sample is made of; it stands in the sample's metadata.
 
-    `table` is the key of the result's table, `row` that of its row. `moved` things are moved by `seed` before it
-    begins, after the belief was made. With `outcome_only` infeasible actions do not spoil a success (SG2, SG-RwR).
-    `belief` is as in `planner.staging.Setting`; `steps` is None where the task
-    decides.
+    `group` is what all tables that count it have as theirs, `row` the key of its row there. `moved` things are moved by
+    `seed` before it begins, after the belief was made. With `outcome_only` infeasible actions do not spoil a success
+    (SG2, SG-RwR). `belief` is as in `planner.staging.Setting`; `steps` is None where the task decides. With `sizes` it
+    is told what the scene's text costs.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    table: str
+    group: str
     row: str
     method: str
     ablations: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Episode(BaseModel):
     @property
     def id(self) -> str:
         """The sample's id: unique in a run, and the name of its session on a cassette."""
-        return f"{self.table}/{self.row}/{self.task}"
+        return f"{self.group}/{self.row}/{self.task}"
 
 
 class Trace(BaseModel):

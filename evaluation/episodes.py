@@ -92,5 +92,5 @@ def _sample(episode: Episode) -> Sample:
     return Sample(
         id=episode.id,
         input=f"{episode.task} by {episode.row}",
-        metadata={"row": f"{episode.table}/{episode.row}", EPISODE: episode.model_dump(mode="json")},
+        metadata={"row": f"{episode.group}/{episode.row}", EPISODE: episode.model_dump(mode="json")},
     )

@@ -35,7 +35,8 @@ class RowPlan:
 class TablePlan:
     """A table: the keys of its `columns` in `evaluation.measures`, its rows, and where it is published.
 
-    `like` is what its episodes have in common, `tasks` their ids; `published` is a paper's file and its table's key.
+    `like` is what its episodes have in common, `tasks` their ids; tables of one group share the episodes of equal rows.
+    `published` is a paper's file and its table's key.
     """
 
     key: str
@@ -48,10 +49,15 @@ class TablePlan:
     settings: str = ""
     notes: tuple[str, ...] = ()
 
+    @property
+    def group(self) -> str:
+        """What its episodes have as theirs."""
+        return self.like.group
+
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What `evaluation.episodes` makes a task of. `tables` have all rows; those in `run` are played."""
+    """What `evaluation.episodes` makes a task of. `tables` have all rows; those in `run`, by group, are played."""
 
     name: str
     title: str
@@ -61,11 +67,14 @@ class Experiment:
     notes: tuple[str, ...] = ()
 
     def episodes(self) -> Iterator[Episode]:
-        """Task by task, a method after the other, so that a scene is read once."""
+        """Task by task, a method after the other, so that a scene is read once; what tables share is played once."""
+        groups: dict[str, list[TablePlan]] = {}
         for table in self.tables:
-            rows = [row for row in table.rows if (table.key, row.key) in self.run]
-            for task in table.tasks:
-                yield from (_episode(table, row, task, sizes=row is rows[0]) for row in rows)
+            groups.setdefault(table.group, []).append(table)
+        for group, tables in groups.items():
+            rows = {row.key: row for table in tables for row in table.rows if (group, row.key) in self.run}
+            for task in tables[0].tasks:
+                yield from (_episode(tables[0], row, task, is_first=not i) for i, row in enumerate(rows.values()))
 
 
 def with_methods(tables: Sequence[TablePlan], methods: str) -> tuple[tuple[TablePlan, ...], frozenset[tuple[str, str]]]:
@@ -75,7 +84,7 @@ def with_methods(tables: Sequence[TablePlan], methods: str) -> tuple[tuple[Table
     Raises InputError for an unknown one.
     """
     found = [_wanted(table, [word.strip() for word in methods.split(",") if word.strip()]) for table in tables]
-    run = frozenset((table.key, key) for table, keys in found for key in keys)
+    run = frozenset((table.group, key) for table, keys in found for key in keys)
     return tuple(table for table, _ in found), run
 
 
@@ -96,6 +105,6 @@ def _row(word: str) -> RowPlan:
     return RowPlan(method, ablations=tuple(ablations), is_ours=True)
 
 
-def _episode(table: TablePlan, row: RowPlan, task: str, *, sizes: bool) -> Episode:
+def _episode(table: TablePlan, row: RowPlan, task: str, *, is_first: bool) -> Episode:
     said = {"row": row.key, "method": row.method, "ablations": row.ablations, "task": task}
-    return table.like.model_copy(update={**said, "sizes": table.like.sizes and sizes})
+    return table.like.model_copy(update={**said, "sizes": table.like.sizes and is_first})

@@ -65,7 +65,7 @@ def experiment(
         name: first(readable(with_plans(dataset(name).tasks()), wording), limit)
         for name in dict.fromkeys(map(_subset, names))
     }
-    like = Episode(table="", row="", method="", task="", wording=wording, steps=steps or None)
+    like = Episode(group="", row="", method="", task="", wording=wording, steps=steps or None)
     tables = [_table(name, tuple(task.id for task in tasks[_subset(name)]), like) for name in names]
     planned, run = with_methods(tables, methods)
     book = Book((task for found in tasks.values() for task in found), scenes=of_dataset)
@@ -84,7 +84,7 @@ def _table(name: str, tasks: tuple[str, ...], like: Episode) -> TablePlan:
         columns=COLUMNS,
         rows=ABLATED if is_ablation else ROWS,
         tasks=tasks,
-        like=like.model_copy(update={"table": name}),
+        like=like.model_copy(update={"group": _subset(name)}),
         published=("lookplangraph", "V" if is_ablation else f"IV-{name}"),
         settings="lookplangraph-5" if is_ablation else "lookplangraph-4",
         notes=("only tasks whose goal says of single nodes where and how they are, in its words",)

@@ -26,7 +26,8 @@ from inspect_ai.util import JSONSchema
 from chat.model import Finish, Message, Reply, Request, Source, Usage
 from scenecypher.errors import ModelUnavailable
 
-MOCK: Final = "mockllm/"
+PROGRAMS: Final = ("mockllm/", "oracle/")
+"""Providers whose models are programs."""
 FINISHES: Final[Mapping[StopReason, Finish]] = {
     "max_tokens": "length",
     "model_length": "length",
@@ -71,7 +72,7 @@ class InspectModel:
 
     @property
     def _source(self) -> Source:
-        return "scripted" if str(self.generator).startswith(MOCK) else "live"
+        return "scripted" if str(self.generator).startswith(PROGRAMS) else "live"
 
 
 def _turn(message: Message) -> ChatMessage:

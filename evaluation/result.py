@@ -93,9 +93,13 @@ class Setting(Document):
 
 
 class Table(Document):
-    """One table. `paper` and `paper_table` name the published one that it stands beside, empty where there is none."""
+    """One table. `paper` and `paper_table` name the published one that it stands beside, empty where there is none.
+
+    `samples` is what its samples have as `Trial.table`, where that is not its own `key`: tables may share samples.
+    """
 
     key: str
+    samples: str = ""
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from os import environ
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scenecypher.errors import InputError
@@ -53,6 +54,41 @@ def run(task: Task, how: Run, *, metadata: Mapping[str, Any] | None = None) -> E
     except ValueError as error:  # a model or provider that Inspect does not know
         raise InputError(f"Inspect can't run this: {error}; name the model as PROVIDER/NAME") from error
     return log
+
+
+def resume(file: Path, how: Run) -> EvalLog:
+    """The log of a run that goes on from the log `file`: what was played stays, the rest and what failed is played.
+
+    The experiment's module has to be imported. Raises InputError.
+    """
+    from inspect_ai import eval_retry
+
+    if not file.is_file():
+        raise InputError(f"{file}: there is no such log; logs are in ./logs, or where --log-dir said")
+    try:
+        (log,) = eval_retry(
+            str(file),
+            max_samples=how.at_once,
+            log_dir=how.log_dir,
+            fail_on_error=False,
+            display="none",
+            ctl_server=False,
+            acp_server=False,
+        )
+    except (ValueError, FileNotFoundError) as error:
+        raise InputError(f"{file}: can't be resumed ({error}); run the experiment anew") from error
+    return log
+
+
+def arguments_of(file: Path) -> tuple[str, dict[str, Any]]:
+    """The name of a log's experiment, and what it was told. Raises InputError."""
+    from inspect_ai.log import read_eval_log
+
+    try:
+        read = read_eval_log(str(file), header_only=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file}: is no log that can be read ({error}); give a .eval file") from error
+    return read.eval.task, dict(read.eval.task_args)
 
 
 def _speaking(model: str | Model | None) -> dict[str, Any]:

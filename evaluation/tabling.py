@@ -71,9 +71,10 @@ def _table(plan: TablePlan, tried: Sequence[Tried], experiment: Experiment) -> T
     paper, number, rows = published(name, key) if name else ("", "", ())
     return Table(
         key=plan.key,
+        samples=plan.group,
         title=plan.title,
         columns=tuple(MEASURES[column].column for column in plan.columns),
-        rows=tuple(_row(plan, row, tried, is_run=(plan.key, row.key) in experiment.run) for row in plan.rows),
+        rows=tuple(_row(plan, row, tried, is_run=(plan.group, row.key) in experiment.run) for row in plan.rows),
         published=rows,
         paper=paper,
         paper_table=number,
@@ -82,8 +83,8 @@ def _table(plan: TablePlan, tried: Sequence[Tried], experiment: Experiment) -> T
     )
 
 
-def _row(plan: TablePlan, row: RowPlan, tried: Iterable[Tried], *, is_run: bool) -> Row:
-    own = [one for one in tried if (one.episode.table, one.episode.row) == (plan.key, row.key)]
+def _row(plan: TablePlan, row: RowPlan, tried: Sequence[Tried], *, is_run: bool) -> Row:
+    own = [one for one in tried if (one.episode.group, one.episode.row) == (plan.group, row.key)]
     found = [one.figures for one in own]
     return Row(
         method=row.method,
@@ -92,22 +93,26 @@ def _row(plan: TablePlan, row: RowPlan, tried: Iterable[Tried], *, is_run: bool)
         kind="ours" if row.is_ours else "paper",
         cells={key: cell(MEASURES[key], found) for key in plan.columns} if own else {},
         failed=sum(one.trace is None for one in own),
-        note=row.note if own else _why_not(row, is_run=is_run),
+        note=row.note if own else _why_not(row, is_run=is_run, has_model=_has_model(tried)),
     )
 
 
-def _why_not(row: RowPlan, *, is_run: bool) -> str:
+def _why_not(row: RowPlan, *, is_run: bool, has_model: bool) -> str:
     if is_run:
         return "not tried: the run did not come to it"
     if row.needs:
         return f"needs {row.needs}"
-    return "needs a model" if recipe_named(row.method).model else "not run"
+    return "needs a model" if recipe_named(row.method).model and not has_model else "not run"
+
+
+def _has_model(tried: Iterable[Tried]) -> bool:
+    return any(recipe_named(one.episode.method).model for one in tried)
 
 
 def _trial(one: Tried) -> Trial:
     episode, trace = one.episode, one.trace
     options = {"ablation": ", ".join(episode.ablations)} if episode.ablations else {}
-    said = {"table": episode.table, "id": episode.task, "method": episode.method, "options": options}
+    said = {"table": episode.group, "id": episode.task, "method": episode.method, "options": options}
     if trace is None:
         return Trial.model_validate({**said, "outcome": "failed", "figures": one.figures})
     return Trial.model_validate(

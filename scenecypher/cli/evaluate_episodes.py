@@ -1,0 +1,125 @@
+"""What the commands of all experiments share in which a method plays: their options, the run, and what is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scenecypher.cli.context import print_json, tell
+from scenecypher.cli.result_view import show_result
+from scenecypher.errors import InputError
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
+    from evaluation.experiment import Experiment
+
+ModelName = Annotated[
+    str | None, typer.Option("--model", help="As Inspect names it, such as openai/gpt-4o; none asks no model.")
+]
+Replies = Annotated[
+    Path | None, typer.Option("--replies", metavar="CASSETTE", help="Play with these recorded replies instead.")
+]
+Record = Annotated[
+    Path | None, typer.Option("--record", metavar="CASSETTE", help="Record the model's replies in a new file.")
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        "-m",
+        help="A row, METHOD or METHOD+ABLATION, or 'paper' for all of the paper's; may be given several times. "
+        "Else the paper's with a model, and symbolic without.",
+    ),
+]
+Limit = Annotated[int, typer.Option("--limit", min=0, help="Only the first so many tasks of each kind; 0 is all.")]
+Workers = Annotated[int, typer.Option("--workers", min=1, help="How many episodes at a time.")]
+Steps = Annotated[int, typer.Option("--max-steps", min=0, help="Decisions at most an episode; 0: as the task grants.")]
+Logs = Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")]
+Resume = Annotated[
+    Path | None, typer.Option("--resume", metavar="LOG", help="Go on with the run that wrote this log of Inspect.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a command was told of its run."""
+
+    model: str | None
+    replies: Path | None
+    record: Path | None
+    methods: tuple[str, ...]
+    limit: int
+    workers: int
+    steps: int
+    logs: str | None
+    resume: Path | None
+    as_json: bool
+
+
+def played(name: str, arguments: Mapping[str, Any], asked: Asked) -> None:
+    """Run the experiment `name`, or go on with it, write its result beside its log, and print its tables."""
+    from evaluation.running import check_installed
+
+    check_installed()
+    from evaluation.result import result_path, write
+    from evaluation.tabling import result
+
+    log, experiment = _resumed(name, asked) if asked.resume else _run(name, arguments, asked)
+    found = result(log, experiment)
+    write(found, result_path(found.provenance.log))
+    print_json(found.model_dump(mode="json")) if asked.as_json else show_result(found)
+    if not found.finished:
+        raise typer.Exit(2)
+
+
+def _run(name: str, arguments: Mapping[str, Any], asked: Asked) -> tuple[EvalLog, Experiment]:
+    from evaluation.running import Run, run
+
+    _check(asked)
+    module: Any = import_module(f"evaluation.{name}")
+    told = {**arguments, "methods": _methods(asked), "limit": asked.limit, "steps": asked.steps}
+    experiment: Experiment = module.experiment(**told)
+    made = getattr(module, name)(**told, replies=str(asked.replies or "live"), record=str(asked.record or ""))
+    tell(f"playing {len(made.dataset)} episodes; each is a sample in Inspect's log…")
+    return run(made, Run(asked.model, at_once=asked.workers, log_dir=asked.logs)), experiment
+
+
+def _resumed(name: str, asked: Asked) -> tuple[EvalLog, Experiment]:
+    from evaluation.running import Run, arguments_of, resume
+
+    assert asked.resume is not None  # noqa: S101 - for the type checker
+    found, told = arguments_of(asked.resume)
+    if found.rpartition("/")[2] != name:
+        raise InputError(f"{asked.resume} is of the experiment {found}; run `scenecypher eval {found} --resume LOG`")
+    module: Any = import_module(f"evaluation.{name}")
+    tell(f"going on with {asked.resume}…")
+    log = resume(asked.resume, Run(at_once=asked.workers, log_dir=asked.logs))
+    return log, module.experiment(**{key: told[key] for key in told if key not in {"replies", "record"}})
+
+
+def _check(asked: Asked) -> None:
+    if asked.replies is not None and (asked.model is not None or asked.record is not None):
+        raise InputError("--replies needs no model and records nothing; leave --model and --record out")
+    if asked.record is not None and asked.model is None:
+        raise InputError("there is nothing to record without a model; name one with --model")
+
+
+def _methods(asked: Asked) -> str:
+    """What is played: without a model and without replies, what needs none."""
+    from planner.methods import recipe_named
+
+    has_replies = asked.model is not None or asked.replies is not None
+    if not asked.methods:
+        return "paper" if has_replies else "symbolic"
+    if has_replies:
+        return ",".join(asked.methods)
+    for word in asked.methods:
+        if word == "paper" or recipe_named(word if word == "llm+p" else word.partition("+")[0]).model:
+            raise InputError(f"{word} needs a model: name one with --model, or give recorded --replies")
+    return ",".join(asked.methods)

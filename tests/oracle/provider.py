@@ -1,0 +1,68 @@
+"""The oracle programs as models that Inspect knows: ``oracle/lookplangraph``, ``oracle/sg2``, ``oracle/react-sg2``.
+
+``python -m tests.oracle.provider eval grasif --model oracle/lookplangraph --method lookplangraph --wording goal`` is
+`scenecypher` with these models known to it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage, modelapi
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from chat.model import Message
+from tests.oracle import lookplangraph, react_sg2, sg2
+
+
+def _last(messages: Sequence[Message]) -> str:
+    return lookplangraph.reply(messages[0].text, messages[-1].text)
+
+
+PROGRAMS: Final[Mapping[str, Callable[[Sequence[Message]], str]]] = {
+    "lookplangraph": _last,
+    "sg2": sg2.reply,
+    "react-sg2": react_sg2.reply,
+}
+
+
+class Oracle(ModelAPI):
+    """A program in a model's place; its tokens are estimated at four characters each."""
+
+    async def generate(
+        self,
+        input: list[ChatMessage],  # noqa: A002 - Inspect's name
+        tools: list[ToolInfo],  # noqa: ARG002
+        tool_choice: ToolChoice,  # noqa: ARG002
+        config: GenerateConfig,  # noqa: ARG002
+    ) -> ModelOutput:
+        """The program's reply to what was said so far."""
+        said = [Message(_role(one.role), one.text) for one in input]
+        text = PROGRAMS[self.model_name](said)
+        output = ModelOutput.from_content(f"oracle/{self.model_name}", text)
+        size = sum(len(one.text) for one in said) // 4
+        output.usage = ModelUsage(input_tokens=size, output_tokens=len(text) // 4)
+        return output
+
+
+def _role(role: str) -> Any:
+    return role
+
+
+@modelapi(name="oracle")
+def oracle() -> type[ModelAPI]:
+    """The provider; importing this module makes it known."""
+    return Oracle
+
+
+def main() -> int:
+    """`scenecypher` with the oracles."""
+    from scenecypher.cli.app import run
+
+    return run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
