@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from evaluation.eai.transition_gold import domain_head, gold_deeds, problem
-from evaluation.eai.transition_text import Deed
+from evaluation.eai.transition_text import Deed, Tree, tree, written
 from scenecypher.errors import InputError
 
 TIMEOUT_S: Final = 20.0
@@ -28,7 +28,6 @@ NOBODY: Final = "nobody-"
 """What the name of an object begins with that stands for an unbound variable."""
 
 _VARIABLE: Final = re.compile(r"\?[\w-]+")
-_QUANTIFIED: Final = re.compile(r"\b(?:exists|forall)\s*\(([^()]*)\)")
 
 
 @dataclass(slots=True)
@@ -56,7 +55,7 @@ def completed(predicted: Mapping[str, Deed]) -> str:
     A variable that is no parameter stands for an object that there is none of: so it was with the Fast Downward of
     the published figures, and newer ones refuse the whole domain.
     """
-    own = (_without_unbound(predicted[name]) for name in sorted(predicted))
+    own = (_bound(predicted[name])[0].pddl() for name in sorted(predicted))
     others = (deed for name, deed in gold_deeds().items() if name not in predicted)
     actions = "\n".join([*own, *(deed.pddl() for deed in others)])
     unbound = {f"{NOBODY}{name[1:]}" for deed in predicted.values() for name in unbound_variables(deed)}
@@ -65,23 +64,32 @@ def completed(predicted: Mapping[str, Deed]) -> str:
 
 
 def unbound_variables(deed: Deed) -> frozenset[str]:
-    """What is neither a parameter nor quantified anywhere in the action."""
-    texts = (deed.precondition, deed.effect)
-    bound = {
-        name for text in (deed.parameters, *map(" ".join, map(_QUANTIFIED.findall, texts))) for name in _names(text)
-    }
-    return frozenset(name for text in texts for name in _names(text) if name not in bound)
+    """Variables where they are neither parameters nor quantified; none where the action can't be read."""
+    return _bound(deed)[1]
 
 
-def _without_unbound(deed: Deed) -> str:
-    text = deed.pddl()
-    for name in unbound_variables(deed):
-        text = re.sub(rf"{re.escape(name)}(?![\w-])", NOBODY + name[1:], text)
-    return text
+def _bound(deed: Deed) -> tuple[Deed, frozenset[str]]:
+    """The action with objects in place of unbound variables, and their names."""
+    parameters = frozenset(_VARIABLE.findall(deed.parameters))
+    unbound: set[str] = set()
+    try:
+        parts = [_scoped(tree(text), parameters, unbound) for text in (deed.precondition, deed.effect)]
+    except ValueError:
+        return deed, frozenset()
+    if not unbound:
+        return deed, frozenset()
+    return Deed(deed.name, deed.parameters, *map(written, parts)), frozenset(unbound)
 
 
-def _names(text: str) -> list[str]:
-    return _VARIABLE.findall(text)
+def _scoped(found: Tree, bound: frozenset[str], unbound: set[str]) -> Tree:
+    if isinstance(found, str):
+        free = set(_VARIABLE.findall(found)) - bound
+        unbound |= free
+        return " ".join(NOBODY + word[1:] if word in free else word for word in found.split())
+    if found[0] in {"exists", "forall"}:
+        inner = bound | set(_VARIABLE.findall(str(found[1])))
+        return (found[0], found[1], *(_scoped(part, inner, unbound) for part in found[2:]))
+    return (found[0], *(_scoped(part, bound, unbound) for part in found[1:]))
 
 
 def check_planner() -> None:

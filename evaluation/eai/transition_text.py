@@ -77,6 +77,13 @@ def tree(text: str) -> Tree:
     return lists[0][0]
 
 
+def written(found: Tree) -> str:
+    """The expression as text."""
+    if isinstance(found, str):
+        return found if found == NOTHING else f"({found})"
+    return f"({found[0]} {' '.join(map(written, found[1:]))})"
+
+
 def _inner(output: str) -> Any:
     """The value of the key ``output``; the text itself where it is not JSON, or has none."""
     text = output[7:].strip("`") if output.startswith("```json") else output

@@ -15,7 +15,7 @@ from typing import Any, Final
 from evaluation.eai.goal_interpretation import KEYS, LISTS
 from evaluation.eai.recordings import TaskName
 from evaluation.eai.transition_gold import gold_deeds
-from evaluation.eai.transition_text import NOTHING, Deed, Tree, deeds, tree
+from evaluation.eai.transition_text import NOTHING, Deed, Tree, deeds, tree, written
 from evaluation.ssc.expressions import canonical_tree, renamed, variables
 from evaluation.ssc.forms import FORMS, deed_form
 from evaluation.ssc.voting import Form
@@ -99,21 +99,8 @@ def _in_terms_of(deed: Deed, part: str, wanted: Sequence[str]) -> Tree:
 
 def _conjuncts(found: Iterable[Tree]) -> str:
     parts = [one[1:] if one[0] == "and" and not isinstance(one, str) else (one,) for one in found]
-    kept = [_written(one) for one in _most(parts) if one != NOTHING]
+    kept = [written(one) for one in _most(parts) if one != NOTHING]
     return f"(and {' '.join(kept)})" if len(kept) > 1 else kept[0] if kept else NOTHING
-
-
-def _written(found: Tree) -> str:
-    return f"({found if isinstance(found, str) else ' '.join(_inner(part) for part in found)})"
-
-
-def _inner(found: Tree) -> str:
-    """A connective stands bare, all else in brackets."""
-    return (
-        found
-        if isinstance(found, str) and found in {"and", "or", "not", "when", "exists", "forall"}
-        else _written(found)
-    )
 
 
 def _most(sets: Iterable[Iterable[Any]]) -> list[Any]:

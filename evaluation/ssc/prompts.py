@@ -1,0 +1,135 @@
+"""What a model is asked: the Embodied Agent Interface's own prompt for a task, or ours with the paper's rules.
+
+The prompts of three tasks are read from the installed `eai-eval`, those of goal interpretation from the wheel of the
+recordings, which has them filled in. Ours (`evaluation/data/ssc/`) are in our words, with the task's own part of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+from zipfile import BadZipFile, ZipFile
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from chat.model import Message
+from evaluation.eai.recordings import SCENE, TaskName
+from evaluation.eai.transition_gold import domain_head
+from importers.eai import package_folder
+from importers.json_file import read_json
+from scenecypher.errors import InputError
+
+PromptForm: TypeAlias = Literal["eai", "structured"]
+IN_WHEEL: Final = "virtualhome_eval/evaluation/goal_interpretation/prompts/helm_prompts.json"
+INSTALLED: Final[Mapping[TaskName, str]] = {
+    "action-sequencing": "evaluation/action_sequencing/prompts/helm_prompts.json",
+    "subgoal": "evaluation/subgoal_decomposition/prompts/helm_prompts.json",
+    "transition": "evaluation/transition_modeling/prompts/helm_prompts.json",
+}
+SYSTEM: Final = "evaluation/subgoal_decomposition/prompts/system_setup.json"
+"""What precedes each prompt of sub-goal decomposition."""
+CUTS: Final[Mapping[TaskName, tuple[tuple[str, str], ...]]] = {
+    "goal": (
+        ("Relevant objects in the scene are:", "All possible relationships are"),
+        ("Goal name:", "Now output the symbolic version"),
+    ),
+    "action-sequencing": (("The relevant objects in the scene are:", "Please output the list of action commands"),),
+    "subgoal": (("# Target Task:", "## Output:"),),
+    "transition": (("(define (problem", "\n>"),),
+}
+"""The task's own parts of a prompt: from the last place of the first text to the next of the second."""
+MOST_BYTES: Final = 32 * 2**20
+
+
+class _Prompt(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    identifier: str
+    llm_prompt: str
+
+
+_PROMPTS: Final = TypeAdapter(list[_Prompt])
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """The prompts of one task in one form, by the id of a task."""
+
+    task: TaskName
+    form: PromptForm
+    texts: Mapping[str, str]
+    system: str
+
+    def messages(self, task_id: str) -> tuple[Message, ...]:
+        """What is sent. Raises InputError for a task without a prompt."""
+        if task_id not in self.texts:
+            raise InputError(f"there is no prompt of {self.task} for task {task_id[:60]!r}; leave it out")
+        if self.form == "structured":
+            return (Message("user", structured(self.task, self.texts[task_id])),)
+        system = (Message("system", self.system),) if self.system else ()
+        return (*system, Message("user", self.texts[task_id]))
+
+
+def prompts(task: TaskName, form: PromptForm, *, wheel: Path | None = None) -> Prompts:
+    """The prompts of one task; goal interpretation needs the `wheel` of the recordings. Raises InputError."""
+    texts = _of_wheel(wheel) if task == "goal" else _installed(package_folder() / INSTALLED[task])
+    system = read_json(package_folder() / SYSTEM)["system_prompt"] if task == "subgoal" else ""
+    return Prompts(task, form, texts, system)
+
+
+def structured(task: TaskName, eai_prompt: str) -> str:
+    """Our prompt around what the other one says of the task itself."""
+    own = "\n\n".join(_cut(eai_prompt, start, end) for start, end in CUTS[task])
+    text = _own_text(task)
+    return text.replace("{domain}", f"{domain_head().strip()}\n)").replace("{task}", own).strip()
+
+
+def prompts_version() -> str:
+    """A digest of our own prompts: results of different ones are not compared."""
+    digest = sha256()
+    for task in sorted(CUTS):
+        digest.update(_own_text(task).encode())
+    return digest.hexdigest()[:12]
+
+
+def _own_text(task: TaskName) -> str:
+    return (files("evaluation") / "data" / "ssc" / f"{task}.md").read_text(encoding="utf-8")
+
+
+def _cut(text: str, start: str, end: str) -> str:
+    at = text.rfind(start)
+    if at < 0:
+        raise InputError(
+            f"a prompt of eai-eval lacks {start!r}: install it anew (`pip install --no-deps eai-eval==1.0.5`)"
+        )
+    return text[at:].partition(end)[0].strip()
+
+
+def _of_wheel(wheel: Path | None) -> Mapping[str, str]:
+    if wheel is None:
+        raise InputError("prompts of goal interpretation come with the recordings; give their wheel")
+    try:
+        with ZipFile(wheel) as archive, archive.open(IN_WHEEL) as member:
+            raw = member.read(MOST_BYTES)
+    except (OSError, BadZipFile, KeyError) as error:
+        raise InputError(f"{wheel} has no prompts of goal interpretation ({error}); fetch it anew") from error
+    return _by_id(raw, wheel)
+
+
+def _installed(path: Path) -> Mapping[str, str]:
+    try:
+        return _by_id(path.read_bytes(), path)
+    except OSError as error:
+        raise InputError(f"{path.name} can't be read ({error}): run `pip install --no-deps eai-eval==1.0.5`") from error
+
+
+def _by_id(raw: bytes, where: Any) -> Mapping[str, str]:
+    try:
+        rows = _PROMPTS.validate_json(raw)
+    except ValidationError as error:
+        raise InputError(f"{where}: is no list of prompts; install it anew") from error
+    return {row.identifier.removeprefix(SCENE): row.llm_prompt for row in rows}
