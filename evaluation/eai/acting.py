@@ -11,6 +11,7 @@ from db.delta import Delta, apply
 from db.scene import SceneGraph
 from db.store import SceneStore
 from evaluation.eai.grounding import Planned
+from importers.virtualhome_graph import source_id
 from planner.actions.execution import Infeasible
 from planner.actions.mistakes import SKIPPED, Mistake, mistake_of
 from planner.actions.simulator import Simulator
@@ -42,7 +43,7 @@ class Acting:
 
     def carry_out(self, plan: Iterable[Planned]) -> bool:
         """The steps in order until one fails; whether none did. What is so already is left out, and fails nothing."""
-        simulator = Simulator(self.store, self.scene, actor=ACTOR)
+        simulator = Simulator(self.store, self.scene, actor=ACTOR, first=first_of_set)
         for planned in plan:
             mistake = self._step(simulator, planned)
             if mistake is not None:
@@ -78,6 +79,14 @@ class Acting:
         self.deltas.append(step.delta)
         self.version = step.version
         return None
+
+
+def first_of_set(nodes: Iterable[str]) -> str | None:
+    """The one that the original takes: the first in a Python set of the source's numbers, filled one by one."""
+    ids = {source_id(node): node for node in nodes}
+    numbers: set[int] = set()
+    numbers.update(ids.keys())
+    return next((ids[number] for number in numbers), None)
 
 
 def words_met(words: Sequence[str], goals: Sequence[Sequence[str]]) -> int:

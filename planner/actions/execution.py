@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from db.condition import evaluate, witnesses
 from db.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
@@ -57,17 +57,30 @@ class Infeasible(ActionRefused):
         self.unmet = unmet
 
 
-def bind(operator: Operator, graph: SceneGraph, arguments: Mapping[str, str]) -> dict[str, str]:
+First: TypeAlias = Callable[[Iterable[str]], str | None]
+"""Which of several ids is taken where any would do; None of none."""
+
+
+def by_id(nodes: Iterable[str]) -> str | None:
+    """The first by id, so that it is the same everywhere."""
+    return min(nodes, default=None)
+
+
+def bind(
+    operator: Operator, graph: SceneGraph, arguments: Mapping[str, str], *, first: First = by_id
+) -> dict[str, str]:
     """`arguments` (ids by parameter, and the agent's) with what the operator chooses."""
-    return chosen(operator.choose, graph, arguments)
+    return chosen(operator.choose, graph, arguments, first=first)
 
 
-def chosen(choices: tuple[Choose, ...], graph: SceneGraph, bindings: Mapping[str, str]) -> dict[str, str]:
-    """`bindings` with a node for each choice that has one; the first by id, so that it is the same everywhere."""
+def chosen(
+    choices: tuple[Choose, ...], graph: SceneGraph, bindings: Mapping[str, str], *, first: First = by_id
+) -> dict[str, str]:
+    """`bindings` with a node for each choice that has one."""
     found = dict(bindings)
     for choice in choices:
         for where in choice.among:
-            node = min(witnesses(choice.var, where, graph=graph, bindings=found), default=None)
+            node = first(witnesses(choice.var, where, graph=graph, bindings=found))
             if node is not None:
                 found[choice.var] = node
                 break
@@ -98,9 +111,11 @@ def changes(operator: Operator, graph: SceneGraph, bindings: Mapping[str, str]) 
     return draft.delta()
 
 
-def simulate(operator: Operator, graph: SceneGraph, arguments: Mapping[str, str], *, action: str) -> Delta:
+def simulate(
+    operator: Operator, graph: SceneGraph, arguments: Mapping[str, str], *, action: str, first: First = by_id
+) -> Delta:
     """The Delta of one action, on a whole scene or on the part that it reads. Raises Infeasible."""
-    bindings = bind(operator, graph, arguments)
+    bindings = bind(operator, graph, arguments, first=first)
     missing = unmet(operator, graph, bindings)
     if missing:
         raise Infeasible(action, missing)

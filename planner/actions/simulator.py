@@ -15,7 +15,7 @@ from db.footprint import Footprint, Reads
 from db.look import look
 from db.reference import resolve
 from db.store import SceneStore
-from planner.actions.execution import Infeasible, Unmet, call_of, chosen, simulate
+from planner.actions.execution import First, Infeasible, Unmet, by_id, call_of, chosen, simulate
 from planner.actions.macro import Macro
 from planner.actions.operator import AGENT, Operator, Repair
 from planner.actions.pruning import few_reads, reads_of
@@ -43,7 +43,10 @@ class Step:
 
 
 class Simulator:
-    """Acts on one scene. `agent` is the acting node's id (None: the first agent); `fix` inserts what is missing."""
+    """Acts on one scene. `agent` is the acting node's id (None: the first agent); `fix` inserts what is missing.
+
+    Where an operator chooses among nodes, `first` says which is taken.
+    """
 
     def __init__(
         self,
@@ -53,8 +56,9 @@ class Simulator:
         actor: str = "person",
         agent: str | None = None,
         fix: bool = False,
+        first: First = by_id,
     ) -> None:
-        self.scene, self.fix = scene, fix
+        self.scene, self.fix, self._first = scene, fix, first
         self.operators: Mapping[str, Operator] = operators_of(scene.vocabulary)
         self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
         self._store, self._actor, self._agent = store, actor, agent
@@ -142,7 +146,7 @@ class Simulator:
         return Footprint(_reads(self.scene.vocabulary, operator.name), call.arguments, self._agent)
 
     def _decided(self, operator: Operator, call: Call, locked: Locked) -> Delta:
-        return simulate(operator, locked.part, self._bound(operator, call, locked), action=str(call))
+        return simulate(operator, locked.part, self._bound(operator, call, locked), action=str(call), first=self._first)
 
     def _bound(self, operator: Operator, call: Call, locked: Locked) -> dict[str, str]:
         """Ids by variable. Raises _Unseen for arguments that are no ids, ActionRefused where nobody can act."""
