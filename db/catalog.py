@@ -20,6 +20,8 @@ READ_TIMEOUT_S: Final = 30.0
 
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
 BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s"
+# A label that is there already takes the lock and writes nothing: whoever is half through a commit is waited for.
+SETTLED: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s"
 REPLACED: Final[LiteralString] = """
 MATCH (s:Scene {status: 'retired', was: $name}) RETURN s ORDER BY s.retired DESC LIMIT 1
 """
@@ -83,6 +85,19 @@ def find(database: Database, name: str) -> SceneInfo:
 def lookup(database: Database, name: str) -> SceneInfo | None:
     """The published scene of this name, or None."""
     return _one(database, FIND, name)
+
+
+def settled(database: Database, key: str) -> SceneInfo | None:
+    """The scene between two commits; None where it is gone. What is read between two equal ones is one version.
+
+    A version seen without waiting proves nothing: a server half through a commit may show it before or after the rest.
+    """
+
+    def work(tx: ManagedTransaction) -> SceneInfo | None:
+        record = tx.run(SETTLED, key=key).single()
+        return info_of(record["s"]) if record else None
+
+    return database.write(work, timeout_s=READ_TIMEOUT_S)
 
 
 def replaced(database: Database, name: str) -> SceneInfo:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Lock
 from typing import Final, LiteralString
 
 from neo4j import ManagedTransaction
 
-from db.catalog import BY_KEY, SceneInfo
+from db.catalog import SceneInfo, settled
 from db.connection import Database
 from db.counting import Group, PropertyRow, counted
 from db.enumerations import DENSE, Enumerations
@@ -110,30 +109,32 @@ class Enumerator:
         if kept is not None:
             return kept
         for _ in range(READ_TRIES):
-            reading = self._database.read(self._reading(scene), timeout_s=READ_TIMEOUT_S)
-            if reading.version is not None:
-                self._keep((scene.key, reading.version), reading.enumerations)
+            before = self._version(scene)
+            enumerations = self._database.read(self._reading(scene), timeout_s=READ_TIMEOUT_S)
+            if self._version(scene) == before:
+                self._keep((scene.key, before), enumerations)
                 break
-        return reading.enumerations
+        return enumerations
 
-    def _reading(self, scene: SceneInfo) -> Callable[[ManagedTransaction], _Reading]:
+    def _reading(self, scene: SceneInfo) -> Callable[[ManagedTransaction], Enumerations]:
         statement = EACH_NODE if scene.nodes <= self._listed_up_to else BY_GROUP
 
-        def work(tx: ManagedTransaction) -> _Reading:
-            before = _version(tx, scene)
+        def work(tx: ManagedTransaction) -> Enumerations:
             found = tx.run(statement, {"key": scene.key} | LIMITS).single(strict=True)
-            after = _version(tx, scene)
-            return _Reading(
-                before if before == after else None,
-                counted(
-                    nodes=[Group(*row) for row in found["nodes"]],
-                    properties=[PropertyRow(*row) for rows in found["properties"] for row in rows],
-                    patterns=found["patterns"],
-                    agents=found["agents"],
-                ),
+            return counted(
+                nodes=[Group(*row) for row in found["nodes"]],
+                properties=[PropertyRow(*row) for rows in found["properties"] for row in rows],
+                patterns=found["patterns"],
+                agents=found["agents"],
             )
 
         return work
+
+    def _version(self, scene: SceneInfo) -> int:
+        found = settled(self._database, scene.key)
+        if found is None or found.status != "ready":
+            raise SceneReplaced(scene.name)
+        return found.version
 
     def saw(self, key: str, version: int) -> None:
         """Take note of a scene's version, so that what was kept of an earlier one is not given out any more."""
@@ -157,19 +158,3 @@ class Enumerator:
             self._kept.move_to_end(version)
             while len(self._kept) > self._scenes_kept:
                 self._kept.popitem(last=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """Enumerations and the version they belong to; None where the scene moved meanwhile."""
-
-    version: int | None
-    enumerations: Enumerations
-
-
-def _version(tx: ManagedTransaction, scene: SceneInfo) -> int:
-    record = tx.run(BY_KEY, key=scene.key).single()
-    if record is None or record["s"]["status"] != "ready":
-        raise SceneReplaced(scene.name)
-    version: int = record["s"]["version"]
-    return version

@@ -25,6 +25,31 @@ FITS: Final[Mapping[str, LiteralString]] = {
 }
 
 
+LOCKED_AFTER_LOSING: Final = 50
+"""Actions that are not tried this way on a scene where another writer came first: among many, most tries are lost."""
+SCENES_NOTED: Final = 1_024
+
+
+class Crowding:
+    """Which scenes had another writer lately. Safe to share between threads: a count lost among them costs one try."""
+
+    def __init__(self) -> None:
+        self._left: dict[str, int] = {}
+
+    def worth_trying(self, key: str) -> bool:
+        """Whether an action may be alone on this scene; asked once an action."""
+        left = self._left.pop(key, 0)
+        if left > 1:
+            self._left[key] = left - 1
+        return not left
+
+    def lost(self, key: str) -> None:
+        """Take note that another writer came first."""
+        if len(self._left) >= SCENES_NOTED:
+            self._left.clear()
+        self._left[key] = LOCKED_AFTER_LOSING
+
+
 def try_act(
     database: Database, key: str, footprint: Footprint, decide: Decide, *, intent: Intent, timeout_s: float
 ) -> Committed | None:

@@ -19,7 +19,7 @@ from db.document import delta_from_json
 from db.footprint import Footprint
 from db.history import Event, Step
 from db.imported import ImportedScene
-from db.optimistic import try_act
+from db.optimistic import Crowding, try_act
 from db.prepare import prepare
 from db.publish import Header, Progress
 from db.rows import node_of
@@ -82,6 +82,7 @@ class SceneStore:
     def __init__(self, database: Database, *, commit_timeout_s: float = 30.0) -> None:
         self.database = database
         self._commit_timeout_s = commit_timeout_s
+        self._crowding = Crowding()
 
     def prepare(self) -> None:
         """Create the constraints and indexes that are missing; once a connection, never while reading."""
@@ -124,8 +125,10 @@ class SceneStore:
         """The whole scene at one version. Raises SceneNotFound, SceneReplaced."""
         for _ in range(LOAD_TRIES):
             info = self.find(name)
+            before = catalog.settled(self.database, info.key)
             snapshot = self.database.read(_loading(info.key, BY_KEY), timeout_s=_loading_s(info))
-            if snapshot is not None:
+            after = catalog.settled(self.database, info.key)
+            if snapshot is not None and before == after == snapshot.info:
                 return snapshot
         info = self.find(name)
         snapshot = self.database.write(_loading(info.key, LOCKED_BY_KEY), timeout_s=_loading_s(info))
@@ -231,10 +234,12 @@ class SceneStore:
         Most often that takes two statements (`db.optimistic`). Where another writer came between them it is done
         anew in one transaction that keeps the lock. Whatever `decide` raises (ActionRefused above all) commits nothing.
         """
-        timeout_s = self._commit_timeout_s
-        done = try_act(self.database, scene.key, footprint, decide, intent=intent, timeout_s=timeout_s)
-        if done is not None:
-            return done
+        if self._crowding.worth_trying(scene.key):
+            timeout_s = self._commit_timeout_s
+            done = try_act(self.database, scene.key, footprint, decide, intent=intent, timeout_s=timeout_s)
+            if done is not None:
+                return done
+            self._crowding.lost(scene.key)
         parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
 
         def work(tx: ManagedTransaction) -> Committed:

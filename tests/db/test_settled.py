@@ -1,0 +1,51 @@
+"""What is read of a scene waits for whoever is half through a commit: a version seen before that proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any
+
+import pytest
+from neo4j import ManagedTransaction
+
+from db.catalog import SceneInfo
+from db.commit import Intent, commit_delta
+from db.connection import Database
+from db.delta import ChangeList, Delta
+from db.enumerate import Enumerator
+from db.store import SceneStore
+from tests.db.test_optimistic import scene
+
+__all__ = ["scene"]
+
+SOILED = Delta.of([ChangeList("cup", "states", ("dirty",), ("clean",))])
+WAITED_S = 0.3
+
+
+def load(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return store.load(scene.name).graph.nodes["cup"].states
+
+
+def enumerate_(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return tuple(use.value for use in Enumerator(database).of(scene).states)
+
+
+@pytest.mark.parametrize("read", [load, enumerate_])
+def test_a_reader_waits_for_a_commit_under_way(
+    store: SceneStore,
+    database: Database,
+    scene: SceneInfo,
+    read: Callable[[SceneStore, Database, SceneInfo], tuple[str, ...]],
+) -> None:
+    with ThreadPoolExecutor(1) as pool:
+
+        def commit(tx: ManagedTransaction) -> Future[Any]:
+            commit_delta(tx, scene.key, SOILED, intent=Intent("t", "soil", "soil"))
+            reading = pool.submit(read, store, database, scene)
+            with pytest.raises(FutureTimeout):
+                reading.result(timeout=WAITED_S)
+            return reading
+
+        assert database.write(commit, timeout_s=30).result(timeout=30) == ("dirty",)
