@@ -23,8 +23,8 @@ from evaluation.augmentation_truth import SIMULATED_OBSERVER, GoldObserver, Gold
 from evaluation.heard import Heard
 from evaluation.inspect_model import InspectModel
 from evaluation.replies import LIVE, REFERENCE, Replies
-from evaluation.subgraphs import STEP, Likeness, Part, gold_parts, likeness, seen_parts
-from evaluation.views import VOCABULARY, Taken, belief_of, read_views, shipped
+from evaluation.subgraphs import STEP, Likeness, Part, gold_parts, likeness, seen_parts, slips
+from evaluation.views import VOCABULARY, Taken, View, belief_of, read_views, shipped
 from planner.perception.naming import known_of
 from planner.perception.truth import Noise, NoisyObserver
 from planner.perception.vision import read_image
@@ -116,22 +116,30 @@ def _read(taken: Taken, model: Model) -> dict[str, Any]:
     try:
         reading = read_image(heard, taken.image(), known, step=STEP)
     except ReplyRejected as error:
-        return _found((), Likeness(0.0, 0.0, exact=False), str(error), heard) | {"outcome": "unreadable"}
-    parts = seen_parts(view, reading.observation)
-    return _found(parts, likeness(view.asset.name, gold_parts(view), parts), reading.description, heard)
+        unread = _compared(view, ()) | asdict(Likeness(0.0, 0.0, exact=False))
+        return unread | _told(str(error), heard) | {"outcome": "unreadable"}
+    return _compared(view, seen_parts(view, reading.observation)) | _told(reading.description, heard)
 
 
 def _simulated(taken: Taken, looking: Looking) -> dict[str, Any]:
     view = taken.view
     eyes = NoisyObserver(GoldObserver(view), seed=looking.seed, classes=classes_of(view), noise=looking.noise)
-    parts = seen_parts(view, eyes.observe(view.asset.name, step=STEP))
-    return _found(parts, likeness(view.asset.name, gold_parts(view), parts), SIMULATED_OBSERVER, None)
+    seen = eyes.observe(view.asset.name, step=STEP)
+    return _compared(view, seen_parts(view, seen)) | _told(SIMULATED_OBSERVER, None)
 
 
-def _found(parts: tuple[Part, ...], like: Likeness, words: str, heard: Heard | None) -> dict[str, Any]:
+def _compared(view: View, parts: tuple[Part, ...]) -> dict[str, Any]:
+    gold = gold_parts(view)
+    like = likeness(view.asset.name, gold, parts)
     return asdict(like) | {
-        "outcome": "read",
+        "outcome": "same graph" if like.exact else "another graph",
         "parts": [f"{part.name} {part.relation} {part.parent}" if part.parent else part.name for part in parts],
+        "slips": slips(gold, parts),
+    }
+
+
+def _told(words: str, heard: Heard | None) -> dict[str, Any]:
+    return {
         "description": words,
         "source": heard.source if heard else "",
         "tokens": heard.usage.total_tokens if heard else 0,

@@ -11,6 +11,7 @@ from inspect_ai.log import EvalLog, EvalSample
 from evaluation.augmentation import SIMULATED, VERSION
 from evaluation.augmentation_truth import SIMULATED_OBSERVER
 from evaluation.interval import bootstrap, wilson
+from evaluation.limited import limited
 from evaluation.published import published, settings
 from evaluation.replies import REFERENCE
 from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
@@ -59,7 +60,7 @@ def result(log: EvalLog) -> Result:
         provenance=_provenance(log, arguments, trials, wanted),
         tables=(table,),
         samples=tuple(trials),
-        notes=_notes(arguments),
+        notes=(*_notes(arguments), *limited(log)),
     )
 
 
@@ -77,6 +78,7 @@ def _trial(sample: EvalSample) -> Trial:
         success=bool(figures["exact"]),
         tokens=int(found.get("tokens", 0)),
         seconds=sample.total_time or 0.0,
+        mistakes=found.get("slips", {}),
         figures=figures,
     )
 

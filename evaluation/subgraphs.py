@@ -67,6 +67,13 @@ def likeness(asset: str, gold: Sequence[Part], seen: Sequence[Part]) -> Likeness
     return Likeness(nodes, f1(_edges(asset, gold), _edges(asset, seen)), exact)
 
 
+def slips(gold: Sequence[Part], seen: Sequence[Part]) -> dict[str, int]:
+    """How many things were missed, and how many told that are not there; one misnamed is both."""
+    there, told = Counter(part.class_ for part in gold), Counter(part.class_ for part in seen)
+    found = {"missed": (there - told).total(), "invented": (told - there).total()}
+    return {name: count for name, count in found.items() if count}
+
+
 def f1(gold: Iterable[Hashable], seen: Iterable[Hashable]) -> float:
     """The harmonic mean of precision and recall of two multisets; 1 where both are empty."""
     wanted, found = Counter(gold), Counter(seen)

@@ -8,12 +8,14 @@ from scenecypher.cli.evaluate_augmentation import augmentation
 from scenecypher.cli.evaluate_babyai import babyai
 from scenecypher.cli.evaluate_grasif import grasif
 from scenecypher.cli.evaluate_questions import questions
+from scenecypher.cli.evaluate_report import report
 
 eval_app = typer.Typer(help="Measure a model: each experiment is an Inspect task, its log beside its table.")
 eval_app.command("questions")(questions)
 eval_app.command("augmentation")(augmentation)
 eval_app.command("grasif")(grasif)
 eval_app.command("babyai")(babyai)
+eval_app.command("report")(report)
 
 
 @eval_app.callback()

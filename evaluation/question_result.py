@@ -1,0 +1,109 @@
+"""The result document of the experiment `questions`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Final
+
+from inspect_ai.log import EvalLog, EvalSample
+
+from evaluation.limited import limited
+from evaluation.question_report import SCORER, Line, Report, report
+from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
+
+TABLE: Final = "questions"
+BY_HEADING: Final = (
+    Column(key="right", heading="right", interval="wilson"),
+    Column(key="exact", heading="exact", second=True),
+    Column(key="questions", heading="n", unit="count", better="neither", second=True),
+    Column(key="refused", heading="refused", unit="count", better="lower", second=True),
+    Column(key="attempts", heading="attempts", unit="number", better="lower", second=True),
+    Column(key="tokens", heading="tokens", unit="number", better="lower", second=True),
+)
+NOTE: Final = "An answer is right where some of its columns hold exactly the gold rows; intervals are Wilson's at 95%."
+REFERENCES: Final = "The set's own reference queries were scored: it shows that all is in its place, and nothing else."
+
+
+def result(log: EvalLog) -> Result:
+    """The result of one run's log; a run that did not finish says so."""
+    found = report(log)
+    return Result(
+        experiment=TABLE,
+        title="Questions about scene graphs",
+        finished=found.finished,
+        provenance=_provenance(found, log),
+        tables=(_table(found),),
+        samples=tuple(_trial(sample) for sample in log.samples or ()),
+        notes=(*((REFERENCES,) if found.replies == "reference" else ()), *limited(log)),
+    )
+
+
+def _table(found: Report) -> Table:
+    rows = (_row(kind, line) for kind, line in _lines(found))
+    settings = tuple(Setting(name=name, value=str(value)) for name, value in found.settings.items() if value != "")
+    return Table(key=TABLE, title="Questions", columns=BY_HEADING, rows=tuple(rows), settings=settings, notes=(NOTE,))
+
+
+def _lines(found: Report) -> Iterator[tuple[str, Line]]:
+    yield from (("kind", line) for line in found.kinds)
+    yield from (("data", line) for line in found.data)
+    yield "", found.total
+
+
+def _row(kind: str, line: Line) -> Row:
+    count = max(1, line.questions)
+    cells = {
+        "right": Cell(value=line.right / count, n=line.questions, low=line.low, high=line.high, count=line.right),
+        "exact": Cell(value=line.exact / count, n=line.questions, count=line.exact),
+        "questions": Cell(value=line.questions),
+        "refused": Cell(value=line.refused),
+        "attempts": Cell(value=line.attempts),
+        "tokens": Cell(value=line.tokens),
+    }
+    options = {kind: line.name} if kind else {}
+    return Row(
+        method="text-to-cypher",
+        label="" if kind else "all",
+        options=options,
+        cells=cells,
+        kind="ours",
+        failed=line.failed,
+    )
+
+
+def _trial(sample: EvalSample) -> Trial:
+    score = (sample.scores or {}).get(SCORER)
+    figures = (score.metadata if score else None) or {}
+    return Trial(
+        table=TABLE,
+        id=str(sample.id),
+        method="text-to-cypher",
+        options={"kind": str(sample.metadata["kind"])},
+        outcome=str(figures.get("outcome", "failed")),
+        success=score is not None and score.value == "C",
+        tokens=int(figures.get("prompt_tokens", 0)) + int(figures.get("completion_tokens", 0)),
+        seconds=sample.total_time or 0.0,
+    )
+
+
+def _provenance(found: Report, log: EvalLog) -> Provenance:
+    return Provenance(
+        model=found.model,
+        replies=_replies(found.replies),
+        date=found.date,
+        version=found.version,
+        prompt_version=found.version,
+        temperature=0.0,
+        samples=found.total.questions,
+        wanted=found.wanted,
+        tokens=found.tokens,
+        log=log.location,
+        packages={"inspect_ai": version("inspect_ai"), "scenecypher": version("scenecypher")},
+        arguments=dict(found.settings),
+    )
+
+
+def _replies(told: str) -> tuple[Replies, ...]:
+    known: tuple[Replies, ...] = ("live", "recorded", "scripted", "reference")
+    return tuple(kind for kind in known if kind in told.split(", ")) or ("none",)

@@ -1,0 +1,168 @@
+"""The figures of a result: bars with intervals beside the paper's, tokens against the scene's size, and mistakes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from evaluation.reporting.cells import heading, name_of, unfinished
+from evaluation.result import Cell, Column, Result, Row, Table, Trial
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DPI: Final = 130
+MOST_PANELS: Final = 4
+BAR_INCHES: Final = 0.3
+COLORS: Final[Mapping[str, str]] = {"measured": "#1f6fb4", "ours": "#2a9d8f", "published": "#b8b8b8"}
+
+Bar = tuple[str, Row]
+"""Whose a row is, and the row."""
+
+
+def draw(result: Result, folder: Path, stem: str) -> list[Path]:
+    """Write all figures for which a result has numbers; a run that did not finish says so in each. Raises OSError."""
+    files = []
+    for name, figure in _figures(result):
+        if warning := unfinished(result):
+            figure.suptitle(warning, color="red", weight="bold", fontsize=9)
+        file = folder / f"{stem}-{re.sub(r'[^A-Za-z0-9_-]+', '-', name)}.png"
+        figure.savefig(file, dpi=DPI)
+        files.append(file)
+    return files
+
+
+def _figures(result: Result) -> Iterator[tuple[str, Figure]]:
+    for table in result.tables:
+        columns = [it for it in table.columns if it.unit in {"share", "percent"} and not it.second][:MOST_PANELS]
+        bars = [bar for bar in _bars(table) if any(_value(bar[1], column) is not None for column in columns)]
+        if columns and bars:
+            yield f"{table.key}-bars", _bar_chart(table, columns, bars)
+    sized = [trial for trial in result.samples if trial.nodes and trial.tokens]
+    if sized:
+        yield "tokens", _tokens(sized)
+    if any(not trial.success or trial.mistakes for trial in result.samples):
+        yield "mistakes", _mistakes(result.samples)
+
+
+def _bars(table: Table) -> Iterator[Bar]:
+    """Each row, the published ones of its method and options next to it; then what else is published."""
+    left = list(table.published)
+    for row in table.rows:
+        yield ("measured" if row.kind == "paper" else "ours"), row
+        same = [it for it in left if (it.method, it.options) == (row.method, row.options)]
+        yield from (("published", it) for it in same)
+        left = [it for it in left if it not in same]
+    yield from (("published", it) for it in left)
+
+
+def _bar_chart(table: Table, columns: Sequence[Column], bars: Sequence[Bar]) -> Figure:
+    figure = _figure(width=3 + 3 * len(columns), height=1.4 + BAR_INCHES * len(bars))
+    panels = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
+    for panel, column in zip(panels, columns, strict=True):
+        _panel(panel, column, bars)
+    panels[0].set_yticks(range(len(bars)), [f"{name_of(row)}" for _, row in bars], fontsize=8)
+    panels[0].invert_yaxis()
+    panels[0].set_title(heading(table), loc="left", fontsize=10)
+    _legend(panels[-1], [whose for whose, _ in bars])
+    return figure
+
+
+def _panel(panel: Axes, column: Column, bars: Sequence[Bar]) -> None:
+    for number, (whose, row) in enumerate(bars):
+        value = _value(row, column)
+        if value is not None:
+            panel.barh(number, value, color=COLORS[whose], height=0.8)
+            _interval(panel, number, value, row.cells[column.key])
+    panel.set_xlim(0, 1 if column.unit == "share" else 100)
+    panel.set_xlabel(column.heading + (" (%)" if column.unit == "percent" else ""))
+    panel.grid(visible=True, axis="x", alpha=0.3)
+
+
+def _interval(panel: Axes, number: int, value: float, cell: Cell) -> None:
+    if cell.low is not None and cell.high is not None:
+        reach = [[max(0.0, value - cell.low)], [max(0.0, cell.high - value)]]
+        panel.errorbar(value, number, xerr=reach, color="black", capsize=2, linewidth=1)
+
+
+def _legend(panel: Axes, whose: Iterable[str]) -> None:
+    from matplotlib.patches import Patch
+
+    used = [name for name in COLORS if name in set(whose)]
+    panel.legend(
+        handles=[Patch(color=COLORS[name], label=name) for name in used],
+        fontsize=7,
+        loc="center left",
+        bbox_to_anchor=(1, 0.5),
+    )
+
+
+def _tokens(trials: Sequence[Trial]) -> Figure:
+    figure = _figure(width=7, height=4.5)
+    panel = figure.subplots()
+    for name, group in _by_method(trials).items():
+        sizes, tokens = [it.nodes or 0 for it in group], [it.tokens for it in group]
+        panel.scatter(sizes, tokens, s=14, alpha=0.6, label=name)
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.set_xlabel("nodes of the scene")
+    panel.set_ylabel("tokens of the sample")
+    panel.set_title("Tokens against the size of the scene", loc="left", fontsize=10)
+    panel.legend(fontsize=7)
+    return figure
+
+
+def _mistakes(trials: Sequence[Trial]) -> Figure:
+    """How samples ended, in shares, and where they tell of slips (refusals, things missed) how many by cause."""
+    groups = _by_method(trials)
+    ends = {
+        name: Counter("success" if it.success else it.outcome or "wrong" for it in of) for name, of in groups.items()
+    }
+    slips = {name: sum((Counter(it.mistakes) for it in of), Counter[str]()) for name, of in groups.items()}
+    panels = [(ends, "how samples ended (share)")]
+    panels += [(slips, "mistakes a sample, by cause")] if any(slips.values()) else []
+    figure = _figure(width=2 + 5.5 * len(panels), height=1.8 + BAR_INCHES * len(groups))
+    for panel, (counted, label) in zip(
+        figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels, strict=True
+    ):
+        _stacked(panel, counted, groups, label)
+    figure.axes[0].invert_yaxis()
+    return figure
+
+
+def _stacked(
+    panel: Axes, counted: Mapping[str, Counter[str]], groups: Mapping[str, Sequence[Trial]], label: str
+) -> None:
+    causes = [cause for cause, _ in sum(counted.values(), Counter[str]()).most_common()]
+    before = dict.fromkeys(groups, 0.0)
+    for cause in causes:
+        widths = [counted[name][cause] / len(groups[name]) for name in groups]
+        panel.barh([*groups], widths, left=[before[name] for name in groups], label=cause, height=0.7)
+        before = {name: before[name] + width for name, width in zip(groups, widths, strict=True)}
+    panel.set_xlabel(label)
+    panel.tick_params(axis="y", labelsize=8)
+    if causes:
+        panel.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def _by_method(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
+    groups = defaultdict[str, list[Trial]](list)
+    for trial in trials:
+        options = ", ".join(trial.options.values())
+        groups[f"{trial.method} ({options})" if options else trial.method].append(trial)
+    return dict(groups)
+
+
+def _value(row: Row, column: Column) -> float | None:
+    cell = row.cells.get(column.key)
+    return cell.value if cell is not None and isinstance(cell.value, float) else None
+
+
+def _figure(*, width: float, height: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")

@@ -1,0 +1,94 @@
+"""Results by what a user names: result documents, Inspect's logs, and folders of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from zipfile import BadZipFile
+
+from evaluation.result import SUFFIX, Result, read, result_path
+from scenecypher.errors import InputError
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
+LOG: Final = ".eval"
+NO_RESULT: Final = "run it to its end with `scenecypher eval {name}`, which writes a result beside its log"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What there is to report: results, the oldest first, and in words the logs that have none."""
+
+    results: tuple[Result, ...]
+    without: tuple[str, ...] = ()
+
+
+def find(named: Sequence[Path]) -> Found:
+    """All results among `named` and in folders among them. Raises InputError where there is not one."""
+    files = list(dict.fromkeys(file for path in named for file in _files(path)))
+    results, without = list[Result](), list[str]()
+    for file in files:
+        try:
+            results.append(_result(file))
+        except _NoResult as missing:
+            without.append(str(missing))
+    if not results:
+        why = "\n".join(without) or f"no *{SUFFIX} or *{LOG} in {', '.join(map(str, named))}"
+        raise InputError(f"{why}; name the folder that `scenecypher eval` was given as --log-dir (./logs)")
+    return Found(tuple(sorted(results, key=lambda one: (one.provenance.date, one.experiment))), tuple(without))
+
+
+class _NoResult(Exception):
+    """A log that no result can be made of, and why."""
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """Results, and logs that have none beside them."""
+    if not path.exists():
+        raise InputError(f"{path}: there is nothing there; give a result, a log, or a folder of them")
+    for file in sorted(path.iterdir()) if path.is_dir() else (path,):
+        if file.name.endswith(LOG) and result_path(str(file)).exists():
+            yield result_path(str(file))
+        elif file.name.endswith((SUFFIX, LOG)):
+            yield file
+        elif not path.is_dir():
+            raise InputError(f"{path}: neither a result (*{SUFFIX}) nor a log (*{LOG}); give one of these, or a folder")
+
+
+def _result(file: Path) -> Result:
+    return read(file) if file.name.endswith(SUFFIX) else _of_log(file)
+
+
+def _of_log(file: Path) -> Result:
+    from inspect_ai.log import read_eval_log
+
+    try:
+        log = read_eval_log(str(file))
+    except (BadZipFile, OSError, ValueError, KeyError) as error:
+        raise _NoResult(f"{file}: can't be read as a log: {error}") from error
+    name = log.eval.task.rpartition("/")[2]
+    if name not in MADE_FROM_LOGS:
+        raise _NoResult(f"{file}: {name} ({log.status}) has no result; {NO_RESULT.format(name=name)}")
+    return MADE_FROM_LOGS[name](log)
+
+
+def _questions(log: EvalLog) -> Result:
+    from evaluation.question_result import result
+
+    return result(log)
+
+
+def _augmentation(log: EvalLog) -> Result:
+    from evaluation.augmentation_report import result
+
+    return result(log)
+
+
+MADE_FROM_LOGS: Final[Mapping[str, Callable[[EvalLog], Result]]] = {
+    "questions": _questions,
+    "augmentation": _augmentation,
+}
+"""Experiments whose logs say all that their results do."""

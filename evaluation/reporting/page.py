@@ -1,0 +1,111 @@
+"""A page of results in Markdown, and the same figures as CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from typing import Final
+
+from evaluation.reporting.cells import heading, lines, name_of, origin, unfinished
+from evaluation.reporting.finding import Found
+from evaluation.result import Column, Result, Row, Table
+
+CSV_COLUMNS: Final = (
+    *("experiment", "table", "whose", "method", "label", "model", "options", "column", "unit"),
+    *("value", "low", "high", "count", "n", "failed", "note", "finished", "replies", "date"),
+)
+LEGEND: Final = (
+    "`measured` are rows that the paper has, run here; `ours` are additions of ours; `published` is what the paper "
+    "prints, `?` where its text can't be read. In brackets: 95% intervals. Samples that failed count as failures."
+)
+
+
+def markdown(found: Found, pictures: Sequence[Sequence[str]]) -> str:
+    """The page; `pictures` are the files of each result's figures, beside it."""
+    parts = ["# Results", *(f"> **{warning}**" for warning in warnings(found)), LEGEND]
+    for result, files in zip(found.results, pictures, strict=True):
+        parts += _section(result, files)
+    return "\n\n".join(parts) + "\n"
+
+
+def warnings(found: Found) -> Iterator[str]:
+    """All that must stand in plain sight: what did not finish, and what has no result at all."""
+    for result in found.results:
+        if warning := unfinished(result):
+            yield f"{result.title}, {result.provenance.date}: {warning}"
+    yield from (f"LEFT OUT: {words}" for words in found.without)
+
+
+def sheet(result: Result, table: Table) -> str:
+    """A table as CSV: one line a figure."""
+    text = StringIO()
+    writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row, whose in _rows(table):
+        for column in table.columns:
+            if column.key in row.cells:
+                writer.writerow(_figure(result, table, row, column) | {"whose": whose})
+    return text.getvalue()
+
+
+def _section(result: Result, files: Sequence[str]) -> Iterator[str]:
+    yield f"## {result.title}"
+    if warning := unfinished(result):
+        yield f"> **{warning}**"
+    yield f"`{result.experiment}`: {origin(result)}"
+    yield from result.notes
+    for table in result.tables:
+        yield f"### {heading(table)}"
+        yield _table(table)
+        yield from table.notes
+        if table.settings:
+            yield _settings(table)
+    yield from (f"![{file}]({file})" for file in files)
+
+
+def _table(table: Table) -> str:
+    heads = ("", "whose", *(column.heading for column in table.columns), "note")
+    found = [(line.name, line.whose, *line.cells, line.note) for line in lines(table)]
+    if not any(line[-1] for line in found):
+        heads, found = heads[:-1], [line[:-1] for line in found]
+    rule = ("---", "---", *("---:" for _ in table.columns), "---")[: len(heads)]
+    return "\n".join(_bars(cells) for cells in (heads, rule, *found))
+
+
+def _settings(table: Table) -> str:
+    rows = (("setting", "value", "who says so"), ("---", "---", "---"))
+    return "\n".join(_bars(cells) for cells in (*rows, *((it.name, it.value, it.source) for it in table.settings)))
+
+
+def _bars(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _rows(table: Table) -> Iterator[tuple[Row, str]]:
+    yield from ((row, "measured" if row.kind == "paper" else "ours") for row in table.rows)
+    yield from ((row, "published") for row in table.published)
+
+
+def _figure(result: Result, table: Table, row: Row, column: Column) -> dict[str, object]:
+    cell = row.cells[column.key]
+    return {
+        "experiment": result.experiment,
+        "table": table.key,
+        "method": row.method,
+        "label": name_of(row),
+        "model": row.model,
+        "options": " ".join(f"{name}={value}" for name, value in row.options.items()),
+        "column": column.key,
+        "unit": column.unit,
+        "value": cell.value,
+        "low": cell.low,
+        "high": cell.high,
+        "count": cell.count,
+        "n": cell.n,
+        "failed": row.failed,
+        "note": row.note,
+        "finished": "yes" if result.finished else "NOT FINISHED",
+        "replies": " ".join(result.provenance.replies),
+        "date": result.provenance.date,
+    }

@@ -1,0 +1,51 @@
+"""A report in a folder: one page, one CSV file a table, and the figures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from evaluation.reporting.figures import draw
+from evaluation.reporting.finding import Found
+from evaluation.reporting.page import markdown, sheet
+from evaluation.result import Result
+from scenecypher.errors import InputError
+
+PAGE: Final = "report.md"
+
+
+def write_report(found: Found, folder: Path) -> tuple[Path, ...]:
+    """Write a report; the page comes first. Raises InputError where that can't be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return tuple(_written(found, folder))
+    except OSError as error:
+        raise InputError(f"{folder}: can't be written ({error.strerror}); choose another folder with --out") from error
+
+
+def _written(found: Found, folder: Path) -> list[Path]:
+    files, pictures = list[Path](), list[list[str]]()
+    for number, result in enumerate(found.results, start=1):
+        stem = f"{number:02}-{_plain(result.experiment)}"
+        files += _sheets(result, folder, stem)
+        drawn = draw(result, folder, stem)
+        pictures.append([file.name for file in drawn])
+        files += drawn
+    page = folder / PAGE
+    page.write_text(markdown(found, pictures), encoding="utf-8")
+    return [page, *files]
+
+
+def _sheets(result: Result, folder: Path, stem: str) -> list[Path]:
+    files = []
+    for table in result.tables:
+        file = folder / f"{stem}-{_plain(table.key)}.csv"
+        file.write_text(sheet(result, table), encoding="utf-8")
+        files.append(file)
+    return files
+
+
+def _plain(name: str) -> str:
+    """A name that is safe as part of a file's."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60]

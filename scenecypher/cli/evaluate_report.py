@@ -1,0 +1,32 @@
+"""`scenecypher eval report`: results as a page, as CSV and as figures, beside the papers' figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scenecypher.cli.context import errors, output
+
+
+def report(
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RESULTS]...", help="Results, logs, or folders of them (./logs)."),
+    ] = None,
+    *,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where page, CSV and figures go.")],
+) -> None:
+    """Write Markdown, CSV and figures of what was measured. What did not finish says so in all of them."""
+    from evaluation.reporting.finding import find
+    from evaluation.reporting.page import warnings
+    from evaluation.reporting.writing import write_report
+    from evaluation.running import check_installed
+
+    check_installed()
+    found = find(results or [Path("logs")])
+    files = write_report(found, out)
+    for warning in warnings(found):
+        errors().print(warning, style="bold red", markup=False)
+    output().print(f"{files[0]}: {len(found.results)} results, {len(files) - 1} files beside it", markup=False)
