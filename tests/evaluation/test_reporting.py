@@ -1,0 +1,175 @@
+"""A report of results: what is measured beside what is published, and in plain sight what did not finish."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from evaluation.reporting.cells import text_of
+from evaluation.reporting.figures import draw
+from evaluation.reporting.finding import find
+from evaluation.result import SUFFIX, Cell, Column, Provenance, Result, Row, Setting, Table, Trial, write
+from scenecypher.cli.app import run as command
+from scenecypher.errors import InputError
+
+SR = Column(key="sr", heading="SR", interval="wilson")
+TPA = Column(key="tpa", heading="TPA", unit="number", better="lower")
+OURS = Row(
+    method="sayplan",
+    label="SayPlan",
+    cells={"sr": Cell(value=0.5, n=4, low=0.15, high=0.85, count=2), "tpa": Cell(value=None)},
+    failed=1,
+)
+PAPERS = Row(method="sayplan", label="SayPlan", model="GPT-4o", cells={"sr": Cell(value=0.46), "tpa": Cell(value="?")})
+NOT_RUN = Row(method="llm+p", label="LLM+P", kind="ours", note="needs a planner | of its own")
+TRIALS = tuple(
+    Trial(
+        table="office",
+        id=f"task-{number}",
+        method="sayplan",
+        nodes=10**number,
+        outcome="done" if number > 2 else "out of steps",
+        success=number > 2,
+        tokens=500 * number,
+        mistakes={"closed": number},
+    )
+    for number in range(1, 5)
+)
+
+
+def a_result(*, finished: bool = True, trials: Sequence[Trial] = TRIALS, date: str = "2026-01-02") -> Result:
+    table = Table(
+        key="office",
+        title="An office",
+        columns=(SR, TPA),
+        rows=(OURS, NOT_RUN),
+        published=(PAPERS,),
+        paper="LookPlanGraph",
+        paper_table="IV",
+        settings=(Setting(name="seed", value="0"),),
+    )
+    from_ = Provenance(
+        model="openai/x", replies=("live",), date=date, version="1", samples=len(trials), wanted=4, tokens=5_000
+    )
+    return Result(
+        experiment="grasif",
+        title="Planning",
+        finished=finished,
+        provenance=from_,
+        tables=(table,),
+        samples=tuple(trials),
+        notes=("a note",),
+    )
+
+
+def reported(folder: Path, *results: Result) -> str:
+    for number, result in enumerate(results):
+        write(result, folder / f"{number}{SUFFIX}")
+    assert command(["eval", "report", str(folder), "--out", str(folder / "out")]) == 0
+    return (folder / "out" / "report.md").read_text("utf-8")
+
+
+def test_a_page_has_ours_beside_the_papers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = reported(tmp_path, a_result())
+    assert "### An office (LookPlanGraph, Table IV)" in page
+    assert "| SayPlan | measured | 0.50 [0.15, 0.85] | n/a | 1 failed |" in page
+    assert "| LLM+P | ours |  |  | needs a planner \\| of its own |" in page
+    assert "| SayPlan, GPT-4o | published | 0.46 | ? |  |" in page
+    assert "| seed | 0 | ours |" in page
+    assert "replies: live; model: openai/x; 2026-01-02" in page
+    assert "NOT FINISHED" not in page
+    for picture in ("office-bars", "tokens", "mistakes"):
+        assert f"![01-grasif-{picture}.png]" in page
+        assert (tmp_path / "out" / f"01-grasif-{picture}.png").read_bytes().startswith(b"\x89PNG")
+    assert "1 results, 4 files beside it" in capsys.readouterr().out
+
+
+def test_the_csv_has_a_line_for_each_figure(tmp_path: Path) -> None:
+    reported(tmp_path, a_result())
+    with (tmp_path / "out" / "01-grasif-office.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    told = [(row["whose"], row["column"], row["value"], row["low"], row["count"], row["finished"]) for row in rows]
+    assert told == [
+        ("measured", "sr", "0.5", "0.15", "2", "yes"),
+        ("measured", "tpa", "", "", "", "yes"),
+        ("published", "sr", "0.46", "", "", "yes"),
+        ("published", "tpa", "?", "", "", "yes"),
+    ]
+
+
+def test_what_did_not_finish_says_so_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = a_result(finished=False, trials=TRIALS[:2], date="2026-01-01")
+    page = reported(tmp_path, a_result(), half)
+    warning = "NOT FINISHED: 2 of 4 samples were tried"
+    assert page.index(f"> **Planning, 2026-01-01: {warning}") < page.index("## Planning"), "first of all"
+    assert page.count(warning) == 2, "at the top, and over its own tables, the older ones first"
+    assert warning in capsys.readouterr().err
+    assert "NOT FINISHED" in (tmp_path / "out" / "01-grasif-office.csv").read_text("utf-8")
+    assert "NOT FINISHED" not in (tmp_path / "out" / "02-grasif-office.csv").read_text("utf-8")
+    titles = list[str]()
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: titles.append(figure.get_suptitle()))
+    assert len(draw(half, tmp_path, "half")) == 3
+    assert all(title.startswith(warning) for title in titles)
+
+
+def test_a_log_without_a_result_is_not_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "killed.eval").write_bytes(b"PK\x03\x04 and no more")
+    page = reported(tmp_path, a_result())
+    assert f"> **LEFT OUT: {tmp_path / 'killed.eval'}: can't be read as a log" in page
+    assert "LEFT OUT" in capsys.readouterr().err
+
+
+def test_a_run_without_samples_or_figures_has_a_page_all_the_same(tmp_path: Path) -> None:
+    page = reported(tmp_path, a_result(finished=False, trials=()))
+    assert "NOT FINISHED: 0 of 4 samples" in page
+    assert "tokens.png" not in page
+
+
+@pytest.mark.parametrize(
+    ("unit", "cell", "text"),
+    [
+        ("share", Cell(value=0.456), "0.46"),
+        ("percent", Cell(value=45.61, low=40, high=50), "45.6 [40.0, 50.0]"),
+        ("count", Cell(value=1234), "1,234"),
+        ("number", Cell(value=1989.4), "1,989"),
+        ("number", Cell(value=1.275), "1.27"),
+        ("share", Cell(value=None, n=0), "n/a"),
+        ("share", Cell(value="?"), "?"),
+        ("share", None, ""),
+    ],
+)
+def test_cells(unit: str, cell: Cell | None, text: str) -> None:
+    assert text_of(Column.model_validate({"key": "x", "heading": "x", "unit": unit}), cell) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("nothing", None, "there is nothing there; give a result, a log, or a folder"),
+        ("notes.txt", "hello", r"neither a result \(\*\.result\.json\) nor a log"),
+        ("x.result.json", "{}", "is no result of an experiment .*; run the experiment again"),
+    ],
+)
+def test_what_is_no_result_is_refused(name: str, content: str | None, told: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=told):
+        find([tmp_path / name])
+
+
+def test_an_empty_folder_says_where_results_are(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"name the folder that `scenecypher eval` was given as --log-dir"):
+        find([tmp_path])
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(a_result(), tmp_path / f"a{SUFFIX}")
+    (tmp_path / "file").touch()
+    assert command(["eval", "report", str(tmp_path), "--out", str(tmp_path / "file")]) == 2
+    assert "choose another folder with --out" in capsys.readouterr().err
