@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 from math import isclose
 from typing import Any, Final
+
+WORD: Final = re.compile(r"\d+\.\d+|[^\W_]+(?:[_-]+[^\W_]+)*")
+NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+TRUTHS: Final = {"yes": True, "true": True, "no": False, "false": False}
 
 Rows = Sequence[Sequence[Any]]
 
@@ -40,6 +45,38 @@ def _is_hedged(gold: Rows, rows: Rows) -> bool:
 
 def _is_like(cell: Any, is_truth: bool) -> bool:  # noqa: FBT001 - which of two kinds
     return isinstance(cell, bool) if is_truth else isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def told(gold: Rows, text: str) -> bool:
+    """Whether an answer in words names all values of the gold rows.
+
+    Yes or no is the first of these words, the one number the last number; names are taken as whole words. What is named
+    besides is no mistake, since words alone can't tell an answer from its reasons.
+    """
+    words = [word.casefold() for word in WORD.findall(text)]
+    if len(gold) == 1 and len(gold[0]) == 1 and isinstance(gold[0][0], bool | int | float):
+        return _told_one(gold[0][0], words)
+    return bool(gold) and all(_is_named(cell, words) for row in gold for cell in _cells(row))
+
+
+def _told_one(value: bool | float, words: Sequence[str]) -> bool:  # noqa: FBT001 - which of two kinds
+    if isinstance(value, bool):
+        return next((TRUTHS[word] for word in words if word in TRUTHS), None) is value
+    numbers = [float(word) for word in words if NUMBER.fullmatch(word)]
+    return bool(numbers) and isclose(numbers[-1], value, abs_tol=1e-6)
+
+
+def _cells(row: Sequence[Any]) -> Iterator[Any]:
+    for cell in row:
+        yield from (cell if isinstance(cell, list) else [cell])
+
+
+def _is_named(cell: Any, words: Sequence[str]) -> bool:
+    """Whether a value stands among the words, those of a name in their order."""
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return any(isclose(float(word), cell, abs_tol=1e-6) for word in words if NUMBER.fullmatch(word))
+    name = [word.casefold() for word in WORD.findall(str(cell))]
+    return any([*words[at : at + len(name)]] == name for at in range(len(words) - len(name) + 1))
 
 
 def equals(gold: Rows, rows: Rows) -> bool:

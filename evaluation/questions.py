@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from anyio import to_thread
 from inspect_ai import Task, task
@@ -27,20 +28,24 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from chat.model import Model
 from evaluation.inspect_model import InspectModel
-from evaluation.matching import equals, holds
+from evaluation.matching import equals, holds, told
 from evaluation.question_set import ALL, Question
 from evaluation.question_set import questions as question_set
-from evaluation.replies import LIVE, Reference, Replies
+from evaluation.replies import LIVE, REFERENCE, Reference, Replies
 from evaluation.scenes import Scenes
 from retriever.retrieval import Retrieval, retrieval_document
-from retriever.retriever import Options, Retriever
-from retriever.schema_text import FORMS, Form
+from retriever.retriever import Options, RetrievalMode, Retriever
+from retriever.schema_text import FORMS, Form, schema_text
 from retriever.verifier import VerifierMode
 from scenecypher.errors import InputError
 
 VERSION: Final = 1
 """Of questions, prompts and scoring together: results of different versions are not compared."""
 FOUND: Final = "retrieval"
+BASELINE: Final = "text2cypher"
+
+Way: TypeAlias = Literal["cypher", "text", "text2cypher"]
+Ask: TypeAlias = Callable[[Scenes, Question, Model], Retrieval]
 
 
 @task
@@ -54,25 +59,32 @@ def questions(
     schema_form: Form = "compact",
     examples: int = 4,
     checks: bool = False,
+    retrieval: Way = "cypher",
 ) -> Task:
     """Questions about imported scenes; the other arguments are those of `scenecypher ask`.
 
     `data` is virtualhome, babyai, grasif or all; `replies` is live, reference or a cassette's file; live ones are
-    appended to the new cassette `record`. Raises InputError.
+    appended to the new cassette `record`. `retrieval` may also be text2cypher, neo4j-graphrag's own retriever: of the
+    other options it has `schema_form` alone. Raises InputError.
     """
+    _check("retrieval", retrieval, get_args(Way))
+    if retrieval == "text" and replies == REFERENCE:
+        raise InputError("the reference queries are Cypher, and no answers in words; give --model or --replies")
     _check("verifier", verifier, get_args(VerifierMode))
     _check("schema_form", schema_form, tuple(FORMS))
-    options = Options(attempts, schema_form, examples=examples, verifier=verifier, checks=checks)
+    mode: RetrievalMode = "text" if retrieval == "text" else "cypher"
+    options = Options(attempts, schema_form, examples=examples, verifier=verifier, checks=checks, retrieval=mode)
+    ask = _asked_baseline if retrieval == BASELINE else _asked
     return Task(
         dataset=MemoryDataset([_sample(question) for question in question_set(data)], name=f"questions-{data}"),
-        solver=ask_scene(options, Replies(replies, record=record)),
+        solver=ask_scene(partial(ask, options), Replies(replies, record=record)),
         scorer=execution_match(),
         version=VERSION,
     )
 
 
 @solver
-def ask_scene(options: Options, replies: Replies) -> Solver:
+def ask_scene(ask: Ask, replies: Replies) -> Solver:
     """Ask the sample's scene in a worker thread; all that came of it is in the sample's metadata."""
     scenes = Scenes()
 
@@ -80,7 +92,7 @@ def ask_scene(options: Options, replies: Replies) -> Solver:
         question = _question(state)
         live = InspectModel(get_model()) if replies.is_live else None
         model = replies.of(question.id, live, reference=Reference(question.cypher))
-        found = await to_thread.run_sync(partial(_asked, scenes, options, question, model))
+        found = await to_thread.run_sync(partial(ask, scenes, question, model))
         state.metadata[FOUND] = retrieval_document(found)
         state.output.completion = found.answer
         return state
@@ -94,9 +106,8 @@ def execution_match() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - gold rows are in the metadata
         question, found = _question(state), state.metadata[FOUND]
-        rows = found["rows"]
         is_right = {
-            "answered": found["truncated"] is None and holds(question.rows, rows),
+            "answered": _is_answer(question, found),
             "unanswerable": not question.rows,
             "refused": False,
         }[found["outcome"]]
@@ -104,15 +115,32 @@ def execution_match() -> Scorer:
             value=CORRECT if is_right else INCORRECT,
             answer=found["answer"],
             explanation=found["cypher"],
-            metadata=_figures(found) | {"exact": is_right and equals(question.rows, rows)},
+            metadata=_figures(found) | {"exact": is_right and equals(question.rows, found["rows"])},
         )
 
     return score
 
 
-def _asked(scenes: Scenes, options: Options, question: Question, model: Model) -> Retrieval:
+def _is_answer(question: Question, found: dict[str, Any]) -> bool:
+    """Whether what was found is the gold answer: by its rows, or by the words of a model that has read the graph."""
+    if any("told" in attempt for attempt in found["attempts"]):
+        return told(question.rows, found["answer"])
+    return found["truncated"] is None and holds(question.rows, found["rows"])
+
+
+def _asked(options: Options, scenes: Scenes, question: Question, model: Model) -> Retrieval:
     with scenes.opened(question.scene) as (opened, scene):
         return Retriever(model, opened.gate, opened.enumerator, options).ask(question.question, scene)
+
+
+def _asked_baseline(options: Options, scenes: Scenes, question: Question, model: Model) -> Retrieval:
+    from retriever.graphrag import ask_text2cypher
+
+    with scenes.opened(question.scene) as (opened, scene):
+        occurring = opened.enumerator.of(scene)
+        schema = schema_text(occurring, question.question, vocabulary=scene.vocabulary, form=options.form)
+        address = opened.store.database.address
+        return ask_text2cypher(address, model, question.question, scene=scene, schema=schema)
 
 
 def _figures(found: dict[str, Any]) -> dict[str, Any]:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from neo4j import Driver, Record
+from neo4j import Driver, GraphDatabase, Record
+from neo4j.exceptions import Neo4jError
 
 from chat.graphrag import ModelLLM
-from chat.model import Model
+from chat.model import Model, Reply, Request
 from db.catalog import SceneInfo
-from retriever.retrieval import Retrieval
+from db.connection import Address
+from db.gate import Answer
+from db.gate.values import plain
+from retriever.retrieval import Attempt, Ran, Rejected, Retrieval, rows_text
 from retriever.retriever import Retriever
 from retriever.tool import DOES, NAME
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, ModelUnavailable
 
 try:
-    from neo4j_graphrag.exceptions import Text2CypherRetrievalError
+    from neo4j_graphrag.exceptions import LLMGenerationError, Text2CypherRetrievalError
     from neo4j_graphrag.retrievers import Text2CypherRetriever
     from neo4j_graphrag.retrievers.base import Retriever as GraphragRetriever
     from neo4j_graphrag.tool import Tool
@@ -70,6 +76,68 @@ def text2cypher(
     return Text2CypherRetriever(
         driver, ModelLLM(model), neo4j_schema=schema, examples=[*examples], neo4j_database=database
     )
+
+
+WHERE: Final = """
+This database holds other scenes too: every node has the property scene, and those of this scene have scene = '{key}'.
+Match nodes such as (n:Object {{scene: '{key}'}}).\
+"""
+
+
+def ask_text2cypher(address: Address, model: Model, question: str, *, scene: SceneInfo, schema: str) -> Retrieval:
+    """A question about one scene, put to the baseline: one query, sent as it is written, whatever it reads.
+
+    `schema` is followed by how to tell the scene's nodes from others. Raises ModelUnavailable.
+    """
+    heard = _Heard(model)
+    auth = (address.username, address.password) if address.password else None
+    with GraphDatabase.driver(address.uri, auth=auth) as driver:
+        shown = schema + WHERE.format(key=scene.key)
+        retriever = text2cypher(driver, heard, schema=shown, database=address.database)
+        begun = time.perf_counter()
+        try:
+            found = retriever.get_search_results(question)
+        except LLMGenerationError as error:
+            raise ModelUnavailable(f"{error}; look at the model's service") from error
+        except (Text2CypherRetrievalError, Neo4jError) as error:
+            return _refused(question, heard.replies[-1], str(error))
+        seconds = time.perf_counter() - begun
+    columns = tuple(found.records[0].keys()) if found.records else ()
+    rows = [[plain(value) for value in record.values()] for record in found.records]
+    answer = Answer(columns, rows, None, scene.version, seconds)
+    return _answered(question, heard.replies[-1], str((found.metadata or {}).get("cypher", "")), answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """A model that keeps its replies, whose tokens and origin the library does not hand on."""
+
+    model: Model
+    replies: list[Reply] = field(default_factory=list)
+
+    def reply(self, request: Request) -> Reply:
+        self.replies.append(self.model.reply(request))
+        return self.replies[-1]
+
+
+def _answered(question: str, reply: Reply, cypher: str, answer: Answer) -> Retrieval:
+    attempt = Attempt(1, cypher, Ran(answer), reply.usage, reply.source, answer.seconds)
+    return Retrieval(
+        question,
+        "answered",
+        rows_text(answer),
+        (attempt,),
+        reply.usage,
+        cypher,
+        answer.columns,
+        tuple(map(tuple, answer.rows)),
+        answer.version,
+    )
+
+
+def _refused(question: str, reply: Reply, why: str) -> Retrieval:
+    attempt = Attempt(1, reply.text, Rejected("failed", why), reply.usage, reply.source)
+    return Retrieval(question, "refused", why, (attempt,), reply.usage)
 
 
 def _records(found: Retrieval) -> list[Record]:

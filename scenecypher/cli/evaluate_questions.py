@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from evaluation.question_report import Line, Report
 
 WIDTH = 100
+Way = Literal["cypher", "text", "text2cypher"]
 
 
 def questions(
@@ -37,6 +39,9 @@ def questions(
     form: Annotated[Form, typer.Option("--schema-form", help="How the schema is written for the model.")] = "compact",
     examples: Annotated[int, typer.Option("--examples", min=0, help="Worked examples in the prompt.")] = 4,
     checks: Annotated[bool, typer.Option("--checks", help="Check the form of answers first, without a model.")] = False,
+    retrieval: Annotated[
+        Way, typer.Option("--retrieval", help="Queries, the whole graph as text, or neo4j-graphrag's own retriever.")
+    ] = "cypher",
     logs: Annotated[str | None, typer.Option("--log-dir", help="Where Inspect's log goes (./logs).")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -48,8 +53,12 @@ def questions(
         raise InputError("--replies needs no model and records nothing; leave --model and --record out")
     if record is not None and model is None:
         raise InputError("there is nothing to record without a model; name one with --model")
+    if retrieval == "text2cypher" and find_spec("neo4j_graphrag") is None:
+        raise InputError("neo4j-graphrag is not installed: run `pip install 'scenecypher[graphrag]'`")
     from evaluation.question_report import report
+    from evaluation.question_result import result
     from evaluation.questions import questions as task
+    from evaluation.result import result_path, write
 
     chosen = str(replies) if replies else "live" if model else "reference"
     made = task(
@@ -61,9 +70,12 @@ def questions(
         schema_form=form,
         examples=examples,
         checks=checks,
+        retrieval=retrieval,
     )
     tell("answering; each question is a sample in Inspect's log…")
-    found = report(run(made, Run(model, limit, at_once=workers, log_dir=logs)))
+    log = run(made, Run(model, limit, at_once=workers, log_dir=logs))
+    write(result(log), result_path(log.location))
+    found = report(log)
     print_json(found.document()) if as_json else _show(found)
     if not found.finished:
         raise typer.Exit(2)

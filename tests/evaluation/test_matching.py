@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluation.interval import wilson
-from evaluation.matching import equals, holds
+from evaluation.matching import equals, holds, told
 
 Rows = list[list[Any]]
 
@@ -56,3 +56,25 @@ def test_equals_takes_nothing_else() -> None:
 )
 def test_wilson(successes: int, trials: int, low: float, high: float) -> None:
     assert wilson(successes, trials) == pytest.approx((low, high), abs=1e-4)
+
+
+SAID: dict[str, tuple[Rows, str, bool]] = {
+    "all names": ([["desk-1"], ["red key"]], "There are the Red Key and desk-1.", True),
+    "a name left out": ([["desk-1"], ["red key"]], "There is the red key.", False),
+    "a part of a name": ([["desk-1"]], "It is desk-11.", False),
+    "the last number": ([[3]], "Of the 5 cups, cup_1 and 2 more are dirty: 3", True),
+    "a number of reasons": ([[5]], "Of the 5 cups, 3 are dirty.", False),
+    "a decimal": ([[0.5]], "It is 0.50 m.", True),
+    "yes": ([[True]], "Yes. No other cup is.", True),
+    "no": ([[True]], "No, yes would be wrong.", False),
+    "neither": ([[False]], "The cup is clean.", False),
+    "a row of several": ([["kitchen", 4]], "kitchen: 4", True),
+    "collected": ([[["a1", "b1"]]], "a1, b1", True),
+    "nothing to name": ([], "There is none.", False),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_answers_in_words(case: str) -> None:
+    gold, text, is_right = SAID[case]
+    assert told(gold, text) is is_right

@@ -18,6 +18,8 @@ from evaluation.question_report import report
 from evaluation.question_set import questions as question_set
 from evaluation.questions import questions
 from evaluation.running import Run, full_name, run
+from evaluation.scenes import Scenes
+from retriever.reader import SceneReader
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
 
@@ -74,6 +76,47 @@ def test_a_reply_that_the_cassette_lacks_is_a_failure_told_as_such(tmp_path: Pat
     tape.write_text('{"cassette": 1, "source": "recorded"}\n', encoding="utf-8")
     found = report(ran(None, replies=str(tape)))
     assert (found.total.questions, found.total.right, found.total.failed) == (4, 0, 4)
+
+
+def in_words(asked: str) -> str:
+    """The gold answers in words, with a wrong one first."""
+    question = asked.rpartition("Question: ")[2]
+    number, found = next((at, one) for at, one in enumerate(question_set("babyai")) if one.question == question)
+    return "nobody knows" if number == 0 else f"I see: {', '.join(str(cell) for row in found.rows for cell in row)}."
+
+
+def test_a_model_that_reads_the_whole_graph_is_scored_by_its_words() -> None:
+    found = report(ran(answering(in_words), retrieval="text"))
+    assert (found.total.questions, found.total.right, found.total.failed) == (4, 3, 0)
+    assert found.settings["retrieval"] == "text"
+    with pytest.raises(InputError, match="no answers in words"):
+        questions(replies="reference", retrieval="text")
+
+
+def test_text2cypher_is_scored_beside_ours() -> None:
+    pytest.importorskip("neo4j_graphrag", reason="neo4j-graphrag is not installed: pip install 'scenecypher[graphrag]'")
+    prompts: list[str] = []
+
+    def written(asked: str) -> str:
+        prompts.append(asked)
+        found = next(one for one in question_set("babyai") if one.question in asked)
+        key = asked.partition("scene = '")[2].partition("'")[0]
+        bound = f"MATCH (n:Place {{scene: '{key}'}}) UNWIND {found.rows} AS row RETURN DISTINCT row[0] AS answer"
+        return {1: "no Cypher", 2: "CREATE (n) RETURN n"}.get(len(prompts), bound)
+
+    log = run(questions(data="babyai", retrieval="text2cypher"), Run(answering(written), limit=3, at_once=1))
+    found = report(log)
+    assert (found.total.questions, found.total.right, found.total.refused, found.total.failed) == (3, 1, 2, 0)
+    assert found.tokens == 330
+    assert all("NODE LABELS" in prompt and "every node has the property scene" in prompt for prompt in prompts)
+
+
+def test_queries_of_an_experiment_have_the_settings_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCENECYPHER_QUERY_ROWS", "1")
+    scene = question_set("babyai")[0].scene
+    with Scenes().opened(scene) as (opened, info):
+        reader = SceneReader(opened.gate, opened.enumerator, info)
+        assert reader.run("MATCH (n) RETURN n.id").truncated == "the first 1 rows; there are more"
 
 
 def test_the_command_scores_the_reference_queries(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
