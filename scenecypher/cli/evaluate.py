@@ -6,6 +6,7 @@ import typer
 
 from scenecypher.cli.evaluate_augmentation import augmentation
 from scenecypher.cli.evaluate_babyai import babyai
+from scenecypher.cli.evaluate_eai import eai
 from scenecypher.cli.evaluate_grasif import grasif
 from scenecypher.cli.evaluate_questions import questions
 from scenecypher.cli.evaluate_report import report
@@ -15,6 +16,7 @@ eval_app.command("questions")(questions)
 eval_app.command("augmentation")(augmentation)
 eval_app.command("grasif")(grasif)
 eval_app.command("babyai")(babyai)
+eval_app.command("eai")(eai)
 eval_app.command("report")(report)
 
 

