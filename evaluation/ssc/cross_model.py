@@ -13,7 +13,7 @@ from evaluation.ssc.forms import FORMS
 from evaluation.ssc.merging import KINDS, merged
 from evaluation.ssc.voting import Form, is_decided, vote_on
 
-RESAMPLES: Final = 1_000
+RESAMPLES: Final = 500
 SUBSETS: Final = 10
 """Sets of models that a size of the sweep is averaged over."""
 SIZES: Final = (1, 3, 5, 7, 9, 11, 13, 15)
@@ -139,15 +139,15 @@ def compared(of: Judged, line: Sequence[Judgement | None], figure: str) -> Compa
     """Against the model that is best in this figure, resampled over tasks, the same for both."""
     scores = {model: _percent(of, of.judged[model], figure) for model in of.models}
     best = max(scores, key=scores.__getitem__)
-    random, ids = Random(SEED), range(len(of.ids))  # noqa: S311
-    gaps: list[float] = []
-    for _ in range(RESAMPLES):
-        drawn = random.choices(ids, k=len(ids))
-        both = ([line[at] for at in drawn], [of.judged[best][at] for at in drawn])
-        gaps.append(_percent(of, both[0], figure) - _percent(of, both[1], figure))
-    gaps.sort()
+    random, ids = Random(SEED), range(len(of.ids))  # noqa: S311 - a statistic
+    gaps = sorted(_gap(of, line, best, figure, random.choices(ids, k=len(ids))) for _ in range(RESAMPLES))
     low, high = gaps[round(0.025 * (RESAMPLES - 1))], gaps[round(0.975 * (RESAMPLES - 1))]
     return Comparison(figure, _percent(of, line, figure), scores[best], best, low, high)
+
+
+def _gap(of: Judged, line: Sequence[Judgement | None], best: str, figure: str, drawn: Sequence[int]) -> float:
+    ours = _percent(of, [line[at] for at in drawn], figure)
+    return ours - _percent(of, [of.judged[best][at] for at in drawn], figure)
 
 
 def vote_judgements(of: Judged) -> Sequence[Judgement | None]:

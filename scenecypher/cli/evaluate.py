@@ -10,6 +10,7 @@ from scenecypher.cli.evaluate_eai import eai
 from scenecypher.cli.evaluate_grasif import grasif
 from scenecypher.cli.evaluate_questions import questions
 from scenecypher.cli.evaluate_report import report
+from scenecypher.cli.evaluate_ssc import ssc
 
 eval_app = typer.Typer(help="Measure a model: each experiment is an Inspect task, its log beside its table.")
 eval_app.command("questions")(questions)
@@ -17,6 +18,7 @@ eval_app.command("augmentation")(augmentation)
 eval_app.command("grasif")(grasif)
 eval_app.command("babyai")(babyai)
 eval_app.command("eai")(eai)
+eval_app.command("ssc")(ssc)
 eval_app.command("report")(report)
 
 

@@ -1,0 +1,188 @@
+"""The experiment `ssc`: a model does the Embodied Agent Interface's tasks, greedily and by Structured Self-Consistency.
+
+`inspect eval evaluation/eai/live.py --model PROVIDER/NAME -T task_name=goal`, or `scenecypher eval ssc`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from anyio import to_thread
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import get_model
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from chat.clean import clean
+from chat.model import Message, Model, Reply, Request, Usage
+from evaluation.eai.recordings import TASKS, TaskName, fetched
+from evaluation.eai.scoring import Judgement, scorer_of
+from evaluation.eai.scoring import Scorer as OutputScorer
+from evaluation.heard import Heard
+from evaluation.inspect_model import InspectModel
+from evaluation.replies import LIVE, Replies
+from evaluation.ssc.methods import METHODS, Asking, Got, Method
+from evaluation.ssc.prompts import PromptForm, Prompts, prompts
+from evaluation.ssc.voting import SAMPLES
+from scenecypher.errors import InputError, did_you_mean
+from scenecypher.settings import Settings
+
+VERSION: Final = 1
+GOT: Final = "got"
+PAPER_METHODS: Final = "greedy,ssc"
+PAPER_PROMPTS: Final = "eai,structured"
+CARRIED_OUT: Final = ("executed", "correct", "goal_missed", True)
+"""What a judgement's ``outcome`` or ``plan`` is where a simulator carried the output out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nobody:
+    """Stands in for a model where none is asked: replies with nothing."""
+
+    def reply(self, request: Request) -> Reply:  # noqa: ARG002 - whatever is asked
+        """Nothing, which is invalid."""
+        return Reply("", Usage(), "none", source="scripted")
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What all samples share: how outputs are scored, prompts by form, where replies come from, samples a vote."""
+
+    task: TaskName
+    scorer: OutputScorer
+    prompts: Mapping[str, Prompts]
+    replies: Replies
+    samples: int
+
+
+@task
+def ssc(
+    *,
+    task_name: str = "goal",
+    methods: str = PAPER_METHODS,
+    prompt_forms: str = PAPER_PROMPTS,
+    samples: int = SAMPLES,
+    replies: str = LIVE,
+    record: str = "",
+    recordings: str = "",
+) -> Task:
+    """One task of the four, in a row for each method and prompt; lists have commas.
+
+    `replies` is live or a cassette's file; live ones are appended to the new cassette `record`. `recordings` is the
+    wheel that the prompts of goal interpretation are in, fetched once where it is not given. Raises InputError.
+    """
+    name: TaskName = _one(task_name, TASKS)
+    forms = tuple(_one(form, get_args(PromptForm)) for form in _listed(prompt_forms))
+    ways = tuple(_one(method, tuple(METHODS)) for method in _listed(methods))
+    if samples < 1:
+        raise InputError(f"{samples} samples can't be voted on; give 1 or more")
+    wheel = _wheel(recordings) if name == "goal" else None
+    shown = {form: prompts(name, form, wheel=wheel) for form in forms}
+    bench = Bench(name, scorer_of(name), shown, Replies(replies, record=record), samples)
+    return Task(
+        dataset=MemoryDataset(list(_samples(bench, ways)), name=f"ssc-{name}"),
+        solver=answer(bench),
+        scorer=judged(bench),
+        version=VERSION,
+    )
+
+
+@solver
+def answer(bench: Bench) -> Solver:
+    """Ask as the sample's row says, in a worker thread; all that was answered is in the sample's metadata."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method asks itself
+        live = InspectModel(get_model()) if bench.replies.is_live else None
+        model = bench.replies.of(str(state.sample_id), live, reference=Nobody())
+        state.metadata[GOT] = await to_thread.run_sync(partial(_asked, bench, state.metadata, model))
+        state.output.completion = state.metadata[GOT]["output"] or ""
+        return state
+
+    return solve
+
+
+@scorer(metrics=[mean()])
+def judged(bench: Bench) -> Scorer:
+    """Whether the output fits the schema; its judgement by the task's scorer is in the metadata."""
+
+    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the task's scorer knows the gold
+        got, task_id = state.metadata[GOT], str(state.metadata["task"])
+        judgement = await to_thread.run_sync(partial(bench.scorer.score, task_id, got["output"]))
+        said = {key: value for key, value in got.items() if key not in {"output", "replies"}}
+        return Score(
+            value=float(got["output"] is not None and got["valid"] > 0),
+            answer=got["output"] or "",
+            metadata={"judgement": dict(judgement), **said},
+        )
+
+    return score
+
+
+def row_of(form: str, method: str) -> str:
+    """A row's key."""
+    return f"{form}/{method}"
+
+
+def _asked(bench: Bench, metadata: Mapping[str, Any], model: Model) -> dict[str, Any]:
+    heard = Heard(model)
+    messages = bench.prompts[metadata["prompt"]].messages(metadata["task"])
+    asking = Asking(
+        bench.task,
+        partial(_reply, heard, messages),
+        bench.samples,
+        lambda output: carried_out(bench.scorer.score(metadata["task"], output)),
+    )
+    method: Method = metadata["method"]
+    got = METHODS[method](asking)
+    return _document(got) | {"tokens": heard.usage.total_tokens, "source": heard.source}
+
+
+def carried_out(judgement: Judgement) -> bool:
+    """Whether a simulator (the database, or Fast Downward) carried the output out; goals have none, and always pass."""
+    known = [judgement[key] for key in ("outcome", "plan") if key in judgement]
+    return any(one in CARRIED_OUT for one in known) if known else True
+
+
+def _reply(heard: Heard, messages: tuple[Message, ...], temperature: float) -> str:
+    """Without thoughts, and without a fence around all of it."""
+    return clean(heard.reply(Request(messages, temperature=temperature)).text)
+
+
+def _document(got: Got) -> dict[str, Any]:
+    return {
+        "output": got.output,
+        "replies": list(got.samples),
+        "asked": len(got.samples),
+        "valid": got.valid,
+        "votes": got.votes,
+        "forms": got.forms,
+    }
+
+
+def _samples(bench: Bench, methods: Sequence[Method]) -> Iterator[Sample]:
+    """Task by task, so that a limit leaves rows equal."""
+    for task_id in bench.scorer.task_ids():
+        for form, shown in bench.prompts.items():
+            for method in methods if task_id in shown.texts else ():
+                metadata = {"task": task_id, "prompt": form, "method": method}
+                yield Sample(id=f"{task_id}/{row_of(form, method)}", input=task_id, target="", metadata=metadata)
+
+
+def _wheel(given: str) -> Path:
+    return Path(given) if given else fetched(Settings().home, tell=lambda _: None)
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _one(name: str, known: tuple[Any, ...]) -> Any:
+    if name not in known:
+        hint = did_you_mean(name[:60], known) or f"; there are {', '.join(known)}"
+        raise InputError(f"there is no {name[:60]!r} here{hint}")
+    return name

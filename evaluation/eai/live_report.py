@@ -1,0 +1,163 @@
+"""The result of the experiment `ssc`: a row for each prompt and method, beside the paper's Tables 1 to 5."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, Final
+
+from inspect_ai.log import EvalLog, EvalSample
+
+from evaluation.eai.live import VERSION
+from evaluation.eai.recordings import TaskName
+from evaluation.eai.scoring import Figure, Scorer, scorer_of, share
+from evaluation.eai.titles import COLUMNS, SVR, TITLES, cells
+from evaluation.published import published, settings
+from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
+from evaluation.ssc.methods import OURS
+from evaluation.ssc.prompts import prompts_version
+from evaluation.ssc.voting import TEMPERATURE
+
+SCORER: Final = "judged"
+NOTES: Final = (
+    "SVR: of the outputs that were given, how many fit the schema; SVR of samples: of all replies that were asked for.",
+    "The paper says 338 tasks each. Its figures of action sequencing are k/305, but those of OpenPangu with SSC k/270.",
+    "Its section 4.1 says that SSC changes no prompt, section 4.5 that it comes with structured ones: hence four rows.",
+)
+LABELS: Final[Mapping[str, str]] = {
+    "greedy": "greedy",
+    "ssc": "SSC",
+    "ssc-merge": "merged part by part",
+    "ssc-early": "SSC, early stop",
+    "ssc-filter": "SSC, simulator filter",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """A sample of the log; `said` is empty where it failed."""
+
+    task_id: str
+    form: str
+    method: str
+    said: Mapping[str, Any]
+    seconds: float
+
+
+def result(log: EvalLog) -> Result:
+    """The result of one run's log. Samples that failed are failures, and counted."""
+    arguments = dict(log.eval.task_args)
+    task: TaskName = arguments.get("task_name", "goal")
+    samples = [_sample(one) for one in log.samples or ()]
+    wanted = log.eval.dataset.samples if log.eval.config.limit is None else len(samples)
+    return Result(
+        experiment="ssc",
+        title="Structured Self-Consistency on the Embodied Agent Interface's tasks",
+        finished=log.status == "success" and len(samples) >= (wanted or 0),
+        provenance=_provenance(log, arguments, samples, wanted or len(samples)),
+        tables=(_table(task, samples, arguments),),
+        samples=tuple(_trial(one, task) for one in samples),
+    )
+
+
+def _table(task: TaskName, samples: Sequence[_Sample], arguments: Mapping[str, Any]) -> Table:
+    paper, number, rows = published("ssc", task)
+    asked = Setting(name="samples asked for", value=str(arguments.get("samples", "")))
+    return Table(
+        key=task,
+        title=TITLES[task],
+        columns=(*COLUMNS[task], *SVR, *_COSTS),
+        rows=tuple(_rows(task, samples)),
+        published=rows,
+        paper=paper,
+        paper_table=number,
+        settings=(*settings("ssc"), asked),
+        notes=NOTES,
+    )
+
+
+_COSTS: Final = (
+    Column(key="asked", heading="replies", unit="number", better="lower", second=True),
+    Column(key="tokens", heading="tokens", unit="number", better="lower", second=True),
+    Column(key="tasks", heading="n", unit="count", better="neither", second=True),
+)
+
+
+def _rows(task: TaskName, samples: Sequence[_Sample]) -> Iterator[Row]:
+    scorer = scorer_of(task)
+    groups: dict[tuple[str, str], list[_Sample]] = {}
+    for sample in samples:
+        groups.setdefault((sample.form, sample.method), []).append(sample)
+    for (form, method), group in groups.items():
+        yield Row(
+            method=method,
+            label=f"{form} prompt, {LABELS[method]}",
+            options={"prompt": form},
+            kind="ours" if method in OURS else "paper",
+            cells=_cells(task, scorer, group),
+            failed=sum(not one.said for one in group),
+        )
+
+
+def _cells(task: TaskName, scorer: Scorer, group: Sequence[_Sample]) -> dict[str, Cell]:
+    figures = scorer.figures([one.said["judgement"] if one.said else None for one in group])
+    asked, valid = _sum(group, "asked"), _sum(group, "valid")
+    given = sum(bool(one.said) and one.said["svr"] for one in group)
+    rates: list[Figure] = [share("svr", given, of=len(group)), share("svr_samples", valid, of=asked)]
+    means = {name: Cell(value=_sum(group, name) / len(group), n=len(group)) for name in ("asked", "tokens")}
+    return {
+        **cells(task, figures),
+        **{one.name: _percent(one) for one in rates},
+        **means,
+        "tasks": Cell(value=len(group)),
+    }
+
+
+def _percent(one: Figure) -> Cell:
+    return Cell(value=one.percent, n=one.of, low=one.low, high=one.high, count=one.hits)
+
+
+def _sum(group: Sequence[_Sample], key: str) -> int:
+    return sum(int(one.said.get(key, 0)) for one in group)
+
+
+def _sample(sample: EvalSample) -> _Sample:
+    score = (sample.scores or {}).get(SCORER)
+    said = dict((score.metadata if score else None) or {})
+    if said and score is not None:
+        said["svr"] = bool(score.value)
+    metadata = sample.metadata
+    return _Sample(metadata["task"], metadata["prompt"], metadata["method"], said, sample.total_time or 0.0)
+
+
+def _trial(one: _Sample, task: TaskName) -> Trial:
+    return Trial(
+        table=task,
+        id=one.task_id,
+        method=one.method,
+        options={"prompt": one.form},
+        outcome="answered" if one.said else "failed",
+        success=bool(one.said) and bool(one.said["svr"]),
+        tokens=int(one.said.get("tokens", 0)),
+        seconds=one.seconds,
+        figures={key: float(one.said[key]) for key in ("asked", "valid", "votes", "forms") if key in one.said},
+    )
+
+
+def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[_Sample], wanted: int) -> Provenance:
+    sources: list[Replies] = sorted({one.said["source"] for one in samples if one.said.get("source")})
+    return Provenance(
+        model=log.eval.model,
+        replies=tuple(sources) or ("none",),
+        date=log.eval.created,
+        version=str(VERSION),
+        prompt_version=prompts_version(),
+        temperature=TEMPERATURE,
+        samples=len(samples),
+        wanted=wanted,
+        tokens=_sum(samples, "tokens"),
+        log=log.location,
+        packages={"inspect-ai": version("inspect-ai"), "eai-eval": version("eai-eval")},
+        arguments=arguments,
+    )

@@ -1,0 +1,89 @@
+"""How Structured Self-Consistency's tables call the figures of the four scorers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from evaluation.eai.recordings import TaskName
+from evaluation.eai.scoring import Figure
+from evaluation.result import Cell, Column, Interval
+
+TITLES: Final[Mapping[TaskName, str]] = {
+    "goal": "Goal interpretation",
+    "action-sequencing": "Action sequencing",
+    "subgoal": "Sub-goal decomposition",
+    "transition": "Transition modelling",
+}
+
+_PARTS: Final = ("precision", "recall", "f1")
+NAMES: Final[Mapping[TaskName, Mapping[str, tuple[str, str]]]] = {
+    "goal": {
+        "f1": ("F1", "all_f1"),
+        "precision": ("P", "all_precision"),
+        "recall": ("R", "all_recall"),
+        **{
+            f"{kind}_{part}": (f"{kind} {part[0].upper()}", f"{kind}_{part}")
+            for kind in ("node", "edge", "action")
+            for part in _PARTS
+        },
+        "strict_f1": ("F1, all counted", "strict_f1"),
+    },
+    "action-sequencing": {
+        "tsr": ("TSR", "success_most"),
+        "tsr_least": ("TSR, worst order", "success_least"),
+        "esr": ("ESR", "executed"),
+        "states": ("states", "state_goals"),
+        "relations": ("relations", "relation_goals"),
+        "actions": ("actions", "action_goals_most"),
+        "parsing": ("parsing", "parsing"),
+        "hallucination": ("hallucination", "hallucination"),
+        "missing_step": ("missing step", "missing_step"),
+    },
+    "subgoal": {
+        "tsr": ("TSR", "success"),
+        "esr": ("ESR", "executed"),
+        "states": ("states", "state_goals"),
+        "relations": ("relations", "relation_goals"),
+        "actions": ("actions", "action_goals"),
+        "goals": ("goals", "goals"),
+    },
+    "transition": {
+        "f1": ("F1", "f1"),
+        "precision": ("P", "p"),
+        "recall": ("R", "r"),
+        "strict_f1": ("F1, all counted", "strict_f1"),
+        "planner": ("planner", "planner"),
+    },
+}
+"""By a cell's key: its heading, and the scorer's name of the figure."""
+SECOND: Final = frozenset({"strict_f1", "tsr_least", "planner"})
+"""Readings of ours beside the paper's."""
+LOWER: Final = frozenset({"parsing", "hallucination", "missing_step"})
+SHARES: Final = frozenset({"action-sequencing", "subgoal"})
+"""Tasks whose figures are shares, which have Wilson's interval."""
+
+
+def _column(task: TaskName, key: str, heading: str) -> Column:
+    interval: Interval = "wilson" if task in SHARES or key == "planner" else "none"
+    better = "lower" if key in LOWER else "higher"
+    return Column(key=key, heading=heading, unit="percent", better=better, interval=interval, second=key in SECOND)
+
+
+COLUMNS: Final[Mapping[TaskName, tuple[Column, ...]]] = {
+    task: tuple(_column(task, key, heading) for key, (heading, _) in names.items()) for task, names in NAMES.items()
+}
+SVR: Final = (
+    Column(key="svr", heading="SVR", unit="percent", interval="wilson"),
+    Column(key="svr_samples", heading="SVR of samples", unit="percent", interval="wilson", second=True),
+)
+
+
+def cells(task: TaskName, figures: Sequence[Figure]) -> dict[str, Cell]:
+    """The cells of one row, each with its denominator."""
+    by_name = {one.name: one for one in figures}
+    return {
+        key: Cell(value=one.percent, n=one.of, low=one.low, high=one.high, count=one.hits)
+        for key, (_, name) in NAMES[task].items()
+        if (one := by_name.get(name)) is not None
+    }
