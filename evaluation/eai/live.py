@@ -174,7 +174,7 @@ def _samples(bench: Bench, methods: Sequence[Method]) -> Iterator[Sample]:
 
 
 def _wheel(given: str) -> Path:
-    return Path(given) if given else fetched(Settings().home, tell=lambda _: None)
+    return Path(given) if given else fetched(Settings().home.expanduser(), tell=lambda _: None)
 
 
 def _listed(names: str) -> list[str]:

@@ -21,6 +21,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from evaluation.eai.recordings import TASKS, TaskName, checked_model, fetched, models, recordings
 from evaluation.eai.scoring import SCORERS, scorer_of
 from evaluation.eai.scoring import Scorer as TaskScorer
+from evaluation.eai.transition import PLANNED, TransitionScorer
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.settings import Settings
 
@@ -38,17 +39,18 @@ SCORED: Final[ContextVar[Callable[[], None] | None]] = ContextVar("SCORED", defa
 
 
 @task
-def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "") -> Task:
+def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", plans: int = PLANNED) -> Task:
     """Score the recorded outputs of one task or all, of one model or all.
 
-    `limit` is how many tasks of each (0: all). `wheel` is the file of recordings; without one it is fetched from PyPI
+    `limit` is how many tasks of each (0: all). `plans` is how many of a model's outputs are planned with in transition
+    modelling (0: all). `wheel` is the file of recordings; without one it is fetched from PyPI
     once. Raises InputError, ServiceError.
     """
     names = chosen_tasks(task)
     path = Path(wheel) if wheel else fetched(Settings().home.expanduser(), tell=lambda _: None)
     if model:
         checked_model(model, models(path))
-    scorers = {name: scorer_of(name) for name in names}
+    scorers = {name: TransitionScorer(plans or None) if name == "transition" else scorer_of(name) for name in names}
     samples = [
         sample
         for name, one in scorers.items()

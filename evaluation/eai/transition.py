@@ -32,7 +32,7 @@ CATEGORIES: Final = (
     "spatial_relations",
     "non-spatial_relations",
 )
-SAMPLE: Final = 40
+PLANNED: Final = 40
 """Tasks that are planned unless all are asked for: a run of Fast Downward takes 0.3 s, all of them half an hour."""
 
 
@@ -49,7 +49,7 @@ class TransitionScorer:
         "strict_planner",
     )
 
-    def __init__(self, planned: int | None = SAMPLE) -> None:
+    def __init__(self, planned: int | None = PLANNED) -> None:
         ids = transition_ids()
         count = len(ids) if planned is None else min(planned, len(ids))
         self._planned = frozenset(ids[at * len(ids) // count] for at in range(count))
@@ -78,11 +78,6 @@ class TransitionScorer:
 def transition_scorer() -> TransitionScorer:
     """The scorer of transition modelling, with a sample of plans."""
     return TransitionScorer()
-
-
-def whole_transition_scorer() -> TransitionScorer:
-    """The scorer of transition modelling that plans with every output."""
-    return TransitionScorer(None)
 
 
 def judged_deeds(task_id: str, found: Mapping[str, Deed] | None) -> Judgement:

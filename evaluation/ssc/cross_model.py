@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from random import Random
 from typing import Final, TypeAlias
@@ -18,6 +19,7 @@ SUBSETS: Final = 10
 """Sets of models that a size of the sweep is averaged over."""
 SIZES: Final = (1, 3, 5, 7, 9, 11, 13, 15)
 SEED: Final = 0
+WORKERS: Final = 4
 
 Outputs: TypeAlias = Mapping[str, Mapping[str, str]]
 """By model, then by task."""
@@ -67,22 +69,28 @@ class Comparison:
         return "is worse than the best single model" if self.high < 0 else "neither beats it nor loses, by the interval"
 
 
-def judged_all(task: TaskName, scorer: Scorer, recorded: Recordings) -> Judged:
-    """Score every output once: all that follows only chooses among them, but for merged ones."""
-    ids, canonical = scorer.task_ids(), FORMS[task]
+def judged_all(task: TaskName, scorer: Scorer, recorded: Recordings, *, limit: int | None = None) -> Judged:
+    """Score every output once: all that follows only chooses among them, but for merged ones.
+
+    Task by task, all models after each other, so that a task's scene is read once; several tasks side by side.
+    """
+    ids, canonical = scorer.task_ids()[:limit], FORMS[task]
     by = {model: {one.task_id: one.output for one in found} for model, found in recorded.items()}
+
+    def judge(task_id: str) -> list[Judgement]:
+        return [scorer.score(task_id, found.get(task_id)) for found in by.values()]
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        rows = list(pool.map(judge, ids))
     outputs = {model: [found.get(task_id) for task_id in ids] for model, found in by.items()}
     return Judged(
         task=task,
         scorer=scorer,
         ids=ids,
-        models=tuple(recorded),
+        models=tuple(by),
         outputs=outputs,
         forms={model: [None if one is None else canonical(one) for one in found] for model, found in outputs.items()},
-        judged={
-            model: [scorer.score(task_id, one) for task_id, one in zip(ids, found, strict=True)]
-            for model, found in outputs.items()
-        },
+        judged={model: [row[at] for row in rows] for at, model in enumerate(by)},
     )
 
 

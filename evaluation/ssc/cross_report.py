@@ -10,7 +10,7 @@ from typing import Final
 
 from evaluation.eai.live import VERSION, carried_out
 from evaluation.eai.recordings import TaskName, origin, recordings
-from evaluation.eai.scoring import Scorer, scorer_of
+from evaluation.eai.scoring import scorer_of
 from evaluation.eai.titles import COLUMNS, NAMES, TITLES, cells
 from evaluation.interval import wilson
 from evaluation.result import Cell, Column, Provenance, Result, Row, Setting, Table
@@ -52,9 +52,9 @@ SETTINGS: Final = (
 )
 
 
-def cross_result(tasks: Sequence[TaskName], wheel: Path, *, scorers: Mapping[TaskName, Scorer] | None = None) -> Result:
-    """Vote over all recorded models for each task. Raises InputError, ServiceError."""
-    judged = [_judged(task, wheel, scorers or {}) for task in tasks]
+def cross_result(tasks: Sequence[TaskName], wheel: Path, *, limit: int | None = None) -> Result:
+    """Vote over all recorded models for each task, or its first so many. Raises InputError, ServiceError."""
+    judged = [judged_all(task, scorer_of(task), recordings(task, wheel), limit=limit) for task in tasks]
     models = {model for one in judged for model in one.models}
     count = sum(len(one.ids) * len(one.models) for one in judged)
     return Result(
@@ -90,10 +90,6 @@ def cross_table(of: Judged) -> Table:
         settings=SETTINGS,
         notes=(*verdicts, *(_swept(of, key, name) for key, name in list(names.items())[:1])),
     )
-
-
-def _judged(task: TaskName, wheel: Path, scorers: Mapping[TaskName, Scorer]) -> Judged:
-    return judged_all(task, scorers.get(task) or scorer_of(task), recordings(task, wheel))
 
 
 def _variants(of: Judged) -> Iterator[Line]:

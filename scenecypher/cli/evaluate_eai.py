@@ -33,6 +33,9 @@ def eai(
         Path | None,
         typer.Option("--recordings", metavar="WHEEL", help="The recorded outputs; else pip fetches them, once."),
     ] = None,
+    plans: Annotated[
+        int, typer.Option("--plans", min=0, help="Outputs a model that transition modelling plans with; 0 is all.")
+    ] = 40,
     workers: Annotated[int, typer.Option("--workers", min=1, help="How many outputs at a time.")] = 4,
     logs: Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")] = None,
     resume: Annotated[
@@ -50,7 +53,7 @@ def eai(
     from evaluation.result import result_path, write
 
     how = Run(at_once=workers, log_dir=logs)
-    log = _resumed(resume, how) if resume else _run(task, model or "", limit, wheel=recordings, how=how)
+    log = _resumed(resume, how) if resume else _run(task, model or "", limit, plans=plans, wheel=recordings, how=how)
     found = result(log)
     write(found, result_path(found.provenance.log))
     print_json(found.model_dump(mode="json")) if as_json else show_result(found)
@@ -58,7 +61,7 @@ def eai(
         raise typer.Exit(2)
 
 
-def _run(task: str, model: str, limit: int, *, wheel: Path | None, how: Run) -> EvalLog:
+def _run(task: str, model: str, limit: int, *, plans: int, wheel: Path | None, how: Run) -> EvalLog:
     from evaluation.eai.recorded import chosen_tasks
     from evaluation.eai.recorded import eai as experiment
     from evaluation.eai.recordings import fetched
@@ -66,7 +69,7 @@ def _run(task: str, model: str, limit: int, *, wheel: Path | None, how: Run) -> 
 
     chosen_tasks(task)
     path = wheel or fetched(Settings().home.expanduser(), tell=tell)
-    made = experiment(task=task, model=model, limit=limit, wheel=str(path.resolve()))
+    made = experiment(task=task, model=model, limit=limit, wheel=str(path.resolve()), plans=plans)
     tell(f"scoring {len(made.dataset):,} recorded outputs; each is a sample in Inspect's log…")
     with _progress(len(made.dataset)):
         return run(made, how)

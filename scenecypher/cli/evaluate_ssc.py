@@ -42,7 +42,10 @@ def ssc(
         Path | None, typer.Option("--recordings", metavar="WHEEL", help="The recordings; else fetched once by pip.")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only the first so many samples, a row of a task each.")
+        int | None,
+        typer.Option(
+            "--limit", min=1, help="Only the first so many samples (a row of a task each); with --recorded, tasks."
+        ),
     ] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="How many of them at a time.")] = 4,
     logs: Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")] = None,
@@ -55,7 +58,7 @@ def ssc(
     if recorded:
         if model is not None or replies is not None or record is not None:
             raise InputError("--recorded asks no model; leave --model, --replies and --record out")
-        found = _across(task, recordings)
+        found = _across(task, recordings, limit)
         print_json(found.model_dump(mode="json")) if as_json else show_result(found)
         return
     _check(model, replies, record)
@@ -81,7 +84,7 @@ def ssc(
         raise typer.Exit(2)
 
 
-def _across(task: str, given: Path | None) -> Result:
+def _across(task: str, given: Path | None, limit: int | None) -> Result:
     from evaluation.eai.recordings import TASKS, fetched
     from evaluation.ssc.cross_report import cross_result
     from scenecypher.settings import Settings
@@ -89,9 +92,9 @@ def _across(task: str, given: Path | None) -> Result:
     tasks = [name for name in TASKS if task in {name, ALL}]
     if not tasks:
         raise InputError(f"there is no task {task[:60]!r}; there are {', '.join((*TASKS, ALL))}")
-    wheel = given or fetched(Settings().home, tell=tell)
+    wheel = given or fetched(Settings().home.expanduser(), tell=tell)
     tell("scoring the outputs of 15 models…")
-    return cross_result(tasks, wheel)
+    return cross_result(tasks, wheel, limit=limit)
 
 
 def _check(model: str | None, replies: Path | None, record: Path | None) -> None:
