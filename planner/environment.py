@@ -7,7 +7,7 @@ from typing import Protocol
 from db.catalog import SceneInfo
 from db.store import SceneStore
 from planner.actions.simulator import Simulator
-from planner.perception.observation import Observation
+from planner.perception.observation import Observation, Observer
 from planner.perception.truth import TruthObserver
 from scenecypher.errors import ActionRefused
 
@@ -52,6 +52,25 @@ class SceneEnvironment:
     def reset(self) -> None:
         """Take back, in one commit, what happened to the world since this environment was made."""
         self._store.reset(self._scene, self._start)
+
+
+class SeenBy:
+    """A world that is seen by other eyes than its own."""
+
+    def __init__(self, world: Environment, eyes: Observer) -> None:
+        self._world, self._eyes = world, eyes
+
+    def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
+        """What the world does."""
+        self._world.execute(action, action_id=action_id, because=because)
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        """What these eyes see."""
+        return self._eyes.observe(of, step=step)
+
+    def reset(self) -> None:
+        """The world, back to how it was at the start."""
+        self._world.reset()
 
 
 class Disagreed(ActionRefused):

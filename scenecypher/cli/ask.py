@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from scenecypher.cli.context import errors, open_gate, open_model, open_store, output, print_json
+from scenecypher.cli.context import errors, open_gate, open_store, opened_model, output, print_json
 from scenecypher.cli.query import print_table, read_lines
 from scenecypher.cli.scenes import AsJson, Name
 
@@ -66,8 +66,8 @@ def ask(
         raise typer.BadParameter("give either QUESTION or --file QUESTIONS.jsonl")
     options = Options(attempts, form, examples=examples, verifier=verifier, retrieval=retrieval, checks=checks)
     questions = read_lines(file, "question", example="Where is the cup?") if file else []
-    with open_store() as store:
-        retriever = Retriever(open_model(), open_gate(store), Enumerator(store.database), options)
+    with open_store() as store, opened_model() as model:
+        retriever = Retriever(model, open_gate(store), Enumerator(store.database), options)
         info = store.find(scene)
         if question is None:
             raise typer.Exit(_ask_all(retriever, questions, info, workers=workers))

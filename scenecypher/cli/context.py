@@ -67,6 +67,15 @@ def open_model(settings: Settings | None = None) -> Model:
 
 
 @contextmanager
+def opened_model(settings: Settings | None = None) -> Iterator[Model]:
+    """The same, closed at the end of the block."""
+    from chat import OpenAIModel
+
+    with OpenAIModel.from_settings(settings or Settings()) as model:
+        yield model
+
+
+@contextmanager
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error; call what it yields with (done, total)."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -12,6 +12,7 @@ from scenecypher.cli.session_view import words
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
+    from chat.model import Model
     from db.catalog import SceneInfo
     from db.store import SceneStore
     from planner.actions.simulator import Simulator
@@ -30,6 +31,7 @@ class Desk:
     store: SceneStore
     scene: SceneInfo
     method: str
+    model: Model
     belief: SceneInfo | None = None
     world: Environment | None = None
     plan: Iterator[Event] | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from scenecypher.cli.context import open_model, open_store, output, print_json
+from scenecypher.cli.context import open_store, opened_model, output, print_json
 from scenecypher.cli.scenes import AsJson, Name
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def _merged(store: SceneStore, belief: SceneInfo, picture: Any, *, at: str) -> t
     of = resolve(store.database, belief, at)
     graph = store.load(belief.name)
     known = known_of(graph.graph, of, vocabulary=belief.vocabulary)
-    reading = read_image(open_model(), picture, known, step=graph.info.version + 1)
+    with opened_model() as model:
+        reading = read_image(model, picture, known, step=graph.info.version + 1)
     found = merge(graph.graph, reading.observation, vocabulary=belief.vocabulary)
     done = store.commit(belief, found.delta, actor="observe", action=f"see {of}", action_id=uuid4().hex)
     return reading, found, done

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from scenecypher.cli.context import open_gate, open_model, open_store
+from scenecypher.cli.context import open_gate, open_store, opened_model
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.session_view import show
+from scenecypher.cli.worlds import OBSERVER_HELP, SCENE, TRUTH, WORLD_HELP, WORLDS, Outside, environment, outside
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from importers.task import Task
     from planner.events import Event
+    from planner.recipe import Recipe
 
 STEPS = 30
 SPARE_STEPS = 10
@@ -59,6 +60,8 @@ def plan(
             help="Decide by SCENE@belief, made where absent: what was seen, and what may be; else by method.",
         ),
     ] = None,
+    world: Annotated[str, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = SCENE,
+    observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
     log: Annotated[Path | None, typer.Option("--log", metavar="FILE", help="Write each event as a JSON line.")] = None,
     resume: Annotated[
         Path | None,
@@ -70,22 +73,25 @@ def plan(
     from planner.budget import Budget
     from planner.methods import recipe_named
     from planner.resuming import resumed
-    from planner.staging import Setting, staged
+    from planner.staging import NoModel, Setting, staged
 
     if (instruction is None) == (task is None):
         raise InputError("give either an INSTRUCTION in words or the --task of a data set")
     if log is not None and resume is not None:
         raise InputError("a resumed session writes on in its own log; leave out --log")
     recipe = recipe_named(method)
-    if belief and recipe.goal:
-        raise InputError(f"the method {method} plans on the world as it is; leave out --belief")
+    of = outside(world, observer)
+    belief = _belief(recipe, of, wanted=belief, method=method)
+    if resume is not None and of.world == "minigrid":
+        raise InputError("a MiniGrid level begins anew with each program, so nothing goes on; leave out --resume")
     known = _task(task) if task is not None else None
     steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
-    with open_store() as store:
+    with open_store() as store, opened_model() as model:
+        info = store.find(scene)
         setting = Setting(
             store,
             open_gate(store),
-            store.find(scene),
+            info,
             instruction or (known.instruction if known else ""),
             method,
             goal=known.goal if known is not None and known.has_graph_goal else None,
@@ -95,13 +101,22 @@ def plan(
             belief=belief,
             fix=fix,
             reprompt=reprompt,
+            model=model if recipe.model else NoModel(),
+            world=environment(store, info, of=of, actor=method, model=model),
         )
-        if recipe.model:
-            setting = replace(setting, model=open_model())
         events = staged(setting, recipe).run() if resume is None else resumed(setting, recipe, resume)
         end = show(_logged(events, resume or log, mode="w" if resume is None else "a"), as_json=as_json)
     if end.outcome != "done":
         raise typer.Exit(1)
+
+
+def _belief(recipe: Recipe, of: Outside, *, wanted: bool | None, method: str) -> bool | None:
+    """Whether to decide by a belief, None: as the method does. Raises InputError."""
+    if recipe.goal and (wanted or not of.is_plain):
+        raise InputError(f"the method {method} plans on the world as it is; leave out --belief, --world and --observer")
+    if wanted is False and not of.is_plain:
+        raise InputError("--world and --observer are of what is believed; leave out --no-belief")
+    return wanted if of.is_plain else True
 
 
 def _task(task_id: str) -> Task:

@@ -6,21 +6,17 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
-from scenecypher.cli.context import errors, open_model, open_store, output
+from scenecypher.cli.context import errors, open_store, opened_model, output
 from scenecypher.cli.desk import Desk
 from scenecypher.cli.scenes import Name
 from scenecypher.cli.session_commands import COMMANDS, Quit, do
+from scenecypher.cli.worlds import OBSERVER_HELP, SCENE, TRUTH, WORLD_HELP, WORLDS, environment, next_line, outside
 from scenecypher.errors import InputError, SceneCypherError
 from scenecypher.settings import Settings
-
-if TYPE_CHECKING:
-    from db.catalog import SceneInfo
-    from db.store import SceneStore
-    from planner.environment import Environment
 
 PROMPT: Final = "> "
 REMEMBERED: Final = 1_000
@@ -37,20 +33,21 @@ def session(
     belief: Annotated[
         bool, typer.Option("--belief", help="Act by SCENE@belief, made where absent: what was seen, and what may be.")
     ] = False,
-    human: Annotated[
-        bool, typer.Option("--human", help="A person does each action and takes the pictures; with a belief.")
-    ] = False,
+    human: Annotated[bool, typer.Option("--human", help="The same as --world human.")] = False,
+    world: Annotated[str, typer.Option("--world", metavar="|".join(WORLDS), help=WORLD_HELP)] = SCENE,
+    observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
 ) -> None:
     """Work with a scene line by line: questions, Cypher, actions, plans. `help` lists what there is."""
     from planner.belief import belief_of
     from planner.methods import recipe_named
 
     recipe_named(method)
-    with open_store() as store:
+    of = outside("human" if human else world, observer)
+    with open_store() as store, opened_model() as model:
         info = store.find(scene)
-        believed = belief_of(store, info) if belief or human else None
-        world = _person(store, believed) if human and believed else None
-        desk = Desk(store, info, method, believed, world)
+        behind = environment(store, info, of=of, actor="person", model=model)
+        believed = belief_of(store, info) if belief or not of.is_plain else None
+        desk = Desk(store, info, method, model, believed, behind)
         output().print(f"{desk.known.name}, version {desk.known.version}; `help` lists the commands", markup=False)
         with _lines(desk) as read:
             converse(desk, read)
@@ -72,36 +69,14 @@ def converse(desk: Desk, read: Read) -> None:
             errors().print(str(error), markup=False, highlight=False)
 
 
-def _person(store: SceneStore, belief: SceneInfo) -> Environment:
-    from planner.human import HumanEnvironment
-    from planner.perception.naming import knowing
-
-    known = knowing(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)
-    return HumanEnvironment(_answer, model=open_model(), known=known)
-
-
-def _answer(question: str) -> str:
-    if sys.stdin.isatty():
-        return input(question)
-    output().print(question, markup=False)
-    return _piped()
-
-
 @contextmanager
 def _lines(desk: Desk) -> Iterator[Read]:
     """Lines from a terminal, with completion and history, or from a file."""
     if not sys.stdin.isatty():
-        yield _piped
+        yield next_line
         return
     with _editing([*COMMANDS, *desk.words()], Settings().home / "session_history"):
         yield lambda: input(PROMPT)
-
-
-def _piped() -> str:
-    line = sys.stdin.readline()
-    if not line:
-        raise EOFError
-    return line.rstrip("\n")
 
 
 @contextmanager

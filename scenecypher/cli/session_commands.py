@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.context import open_gate, open_model, output
+from scenecypher.cli.context import open_gate, output
 from scenecypher.cli.desk import Desk
 from scenecypher.errors import InputError, RejectedError, did_you_mean
 
@@ -69,7 +69,7 @@ def _ask(desk: Desk, question: str) -> None:
 
     if not question:
         raise InputError("what do you want to know? Write it after `ask`")
-    retriever = Retriever(open_model(), open_gate(desk.store), Enumerator(desk.store.database))
+    retriever = Retriever(desk.model, open_gate(desk.store), Enumerator(desk.store.database))
     found = answered(retriever.stream(question, desk.known))
     desk.last = [found.cypher or "no query answers that", found.answer]
     show(found)
@@ -126,7 +126,7 @@ def setting_of(desk: Desk, text: str) -> Setting:
         desk.method,
         goal=known.goal if known is not None and known.has_graph_goal else None,
         deeds=known.action_goals if known is not None else (),
-        model=open_model() if recipe_named(desk.method).model else NoModel(),
+        model=desk.model if recipe_named(desk.method).model else NoModel(),
         budget=Budget(known.budget + STEPS if known else STEPS),
         belief=desk.belief is not None,
         world=desk.world,

@@ -8,8 +8,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -17,6 +20,7 @@ from db.catalog import SceneInfo
 from db.imported import ImportedScene
 from db.scene import Relation
 from db.store import SceneStore
+from importers.babyai import episode
 from planner.belief import belief_scene
 from scenecypher.cli.app import run
 from tests.planner.actions.grasif_worlds import home as kitchen
@@ -166,6 +170,44 @@ def test_a_session_on_a_belief_sees_what_moved(
     assert "refused: the world is not as believed" in told
     assert "saw: cup-1 is moved: seen on desk-1, believed nowhere" in told
     assert store.load(world.name).graph.targets("agent", "HOLDS") == ("cup-1",)
+
+
+def test_a_plan_in_a_minigrid_level(store: SceneStore, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+    begun = episode("trv1", 7)
+    assert begun.task is not None
+    name = f"test/{uuid4().hex}/trv1/7"
+    store.put(replace(begun.scene, name=name))
+    program = [str(action) for action in begun.task.program]
+    model([*(says("act", action) for action in program), says("done", "")])
+    assert run(["plan", name, "Open it.", "--world", "minigrid"]) == 0
+    assert (store.find(name).version, store.find(f"{name}@belief").version) == (0, len(program))
+
+
+def test_a_plan_that_a_person_carries_out(
+    store: SceneStore, model: Serve, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    model([says("act", "go_to(kitchen)"), says("act", "pick_up(cup-1)"), says("done", "")])
+    monkeypatch.setattr("sys.stdin", StringIO("\n\n"))
+    assert run(["plan", world.name, "Take the cup.", "--world", "human"]) == 0
+    assert "please do pick_up(cup-1)" in capsys.readouterr().out
+    assert (store.find(world.name).version, store.find(f"{world.name}@belief").version) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--world", "minigrid", "--resume", "x.jsonl"], "leave out --resume"),
+        (["--observer", "noisy:1", "--no-belief"], "leave out --no-belief"),
+        (["--observer", "noisy:1", "--method", "symbolic"], "plans on the world as it is"),
+    ],
+)
+def test_worlds_that_do_not_go_with_other_options(
+    home: SceneInfo, environment: object, capsys: pytest.CaptureFixture[str], options: list[str], told: str
+) -> None:
+    assert run(["plan", home.name, TASK, *options]) == 2
+    assert told in capsys.readouterr().err
 
 
 def test_a_belief_is_made_where_there_is_none(

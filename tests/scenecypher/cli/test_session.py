@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from io import StringIO
+from uuid import uuid4
 
 import pytest
 
+from chat import OpenAIModel
 from db.catalog import SceneInfo
 from db.delta import diff
 from db.store import SceneStore
+from importers.babyai import episode
 from planner.events import Event, Thought
+from planner.staging import NoModel
 from scenecypher.cli.desk import Desk
 from scenecypher.cli.session import completer
 from scenecypher.cli.session_commands import do, setting_of
@@ -193,7 +199,7 @@ def test_a_plan_that_broke_off_is_no_plan(home: SceneInfo, store: SceneStore) ->
         yield Thought(1, "where is it?")
         raise ModelUnavailable("the model service is gone; start it again")
 
-    desk = Desk(store, home, "stepwise", plan=broken())
+    desk = Desk(store, home, "stepwise", NoModel(), plan=broken())
     with pytest.raises(ModelUnavailable):
         do(desk, "go")
     for line in ("step", "go"):
@@ -208,7 +214,7 @@ def test_less_than_one_step_is_refused(home: SceneInfo, typed: Typed, number: st
 
 
 def test_a_task_asks_for_its_actions_too(home: SceneInfo, store: SceneStore) -> None:
-    asked = setting_of(Desk(store, home, "symbolic"), "--task eai/231_2")
+    asked = setting_of(Desk(store, home, "symbolic", NoModel()), "--task eai/231_2")
     assert asked.deeds == (("grab",), ("wash", "rinse", "scrub", "wipe"))
 
 
@@ -222,6 +228,55 @@ def test_a_person_does_it(store: SceneStore, typed: Typed, monkeypatch: pytest.M
     assert "can't be undone here" in ran.err
     assert store.find(world.name).version == 0
     assert store.find(f"{world.name}@belief").version == 1
+
+
+def test_a_minigrid_level_is_the_world(store: SceneStore, typed: Typed) -> None:
+    pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+    begun = episode("trv1", 7)
+    assert begun.task is not None
+    name = f"test/{uuid4().hex}/trv1/7"
+    store.put(replace(begun.scene, name=name))
+    program = [str(action) for action in begun.task.program]
+    ran = typed(name, *program, program[0], options=("--world", "minigrid"))
+    done = [line.partition(":")[0] for line in ran.out.splitlines() if ": done" in line]
+    assert done == program
+    assert "the episode ended" in ran.err, "as MiniGrid says, for its mission is done"
+    assert (store.find(name).version, store.find(f"{name}@belief").version) == (0, len(program))
+
+
+def test_a_noisy_observer_errs_as_its_seed_says(store: SceneStore, typed: Typed) -> None:
+    def seen(*options: str) -> list[str]:
+        world = put(store, kitchen(), vocabulary="grasif")
+        ran = typed(world.name, "go_to(kitchen)", "discover_objects(table-1)", options=options)
+        return [line.strip() for line in ran.out.splitlines() if "saw:" in line]
+
+    truth, first, again = seen("--belief"), seen("--observer", "noisy:3"), seen("--observer", "noisy:3")
+    assert truth == ["saw: cup-1 is confirmed: seen on table-1, as believed"]
+    assert first == again
+    assert first == ["saw: cup-1 is absent: believed on table-1, not seen there"]
+
+
+def test_a_session_leaves_no_connection_of_its_model_open(
+    home: SceneInfo, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(["UNANSWERABLE: no", "UNANSWERABLE: no"], monkeypatch) as server:
+        typed(home.name, "ask Is it so?", "ask Is it not so?")
+        assert len(server.requests) == 2
+    assert [it for it in gc.get_objects() if isinstance(it, OpenAIModel) and it._client is not None] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--world", "minigird"), "did you mean 'minigrid'"),
+        (("--world", "minigrid"), "is no level of MiniGrid"),
+        (("--observer", "blind"), "noisy:7"),
+        (("--human", "--observer", "noisy:1"), "leave out --observer"),
+    ],
+)
+def test_a_world_that_there_is_not_is_told(home: SceneInfo, typed: Typed, options: tuple[str, ...], told: str) -> None:
+    ran = typed(home.name, options=options)
+    assert (ran.code, told in ran.err) == (2, True)
 
 
 def test_words_are_completed() -> None:

@@ -1,0 +1,113 @@
+"""The worlds that a belief may be about, and the eyes that see them, as the options `--world` and `--observer` say."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scenecypher.cli.context import output
+from scenecypher.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from chat.model import Model
+    from db.catalog import SceneInfo
+    from db.store import SceneStore
+    from planner.environment import Environment
+
+SCENE: Final = "scene"
+WORLDS: Final = (SCENE, "minigrid", "human")
+TRUTH: Final = "truth"
+NOISY: Final = re.compile(r"noisy:(\d+)")
+INSTANCE: Final = re.compile(r"(?:.*/)?([^/]+)/(\d+)")
+"""How the name of a scene ends that is of a MiniGrid level: the level and its seed."""
+
+WORLD_HELP: Final = "Where actions happen, with a belief: the scene, minigrid (the level itself), or human (a person)."
+OBSERVER_HELP: Final = "What a look shows, with a belief: the truth, or noisy:SEED, with a simulated model's mistakes."
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What the options say; `seed` is that of the observer's mistakes, None where it makes none."""
+
+    world: str = SCENE
+    seed: int | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether actions happen in the scene itself, which is seen as it is."""
+        return self.world == SCENE and self.seed is None
+
+
+def outside(world: str, observer: str) -> Outside:
+    """The options, read. Raises InputError."""
+    if world not in WORLDS:
+        raise InputError(f"there is no world {world!r}{did_you_mean(world, WORLDS)}; give {', '.join(WORLDS)}")
+    noisy = NOISY.fullmatch(observer)
+    if observer != TRUTH and noisy is None:
+        raise InputError(f"there is no observer {observer!r}; give truth, or noisy: and a seed such as noisy:7")
+    if world == "human" and noisy:
+        raise InputError("a person's pictures are read as they are; leave out --observer")
+    return Outside(world, int(noisy[1]) if noisy else None)
+
+
+def environment(store: SceneStore, scene: SceneInfo, *, of: Outside, actor: str, model: Model) -> Environment | None:
+    """The world behind a scene, None for the scene itself. Raises InputError where there is none of that sort."""
+    world = _world(store, scene, of=of, actor=actor, model=model)
+    if world is None or of.seed is None:
+        return world
+    from planner.environment import SeenBy
+    from planner.perception.truth import NoisyObserver
+
+    classes = [node.class_ for node in store.load(scene.name).graph.nodes.values() if node.kind == "Object"]
+    return SeenBy(world, NoisyObserver(world, seed=of.seed, classes=classes))
+
+
+def _world(store: SceneStore, scene: SceneInfo, *, of: Outside, actor: str, model: Model) -> Environment | None:
+    match of.world:
+        case "minigrid":
+            return _minigrid(scene)
+        case "human":
+            return _person(store, scene, model)
+        case _ if of.seed is None:
+            return None
+        case _:
+            from planner.environment import SceneEnvironment
+
+            return SceneEnvironment(store, scene, actor=actor)
+
+
+def _minigrid(scene: SceneInfo) -> Environment:
+    from planner.minigrid_world import MiniGridEnvironment
+
+    named = INSTANCE.fullmatch(scene.name)
+    if scene.vocabulary != "babyai" or named is None:
+        msg = f"{scene.name!r} is no level of MiniGrid; give one such as babyai/trv1/7, or leave out --world"
+        raise InputError(msg)
+    return MiniGridEnvironment(named[1], int(named[2]))
+
+
+def _person(store: SceneStore, scene: SceneInfo, model: Model) -> Environment:
+    from planner.belief import belief_of
+    from planner.human import HumanEnvironment
+    from planner.perception.naming import knowing
+
+    belief = belief_of(store, scene)
+    known = knowing(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)
+    return HumanEnvironment(_answer, model=model, known=known)
+
+
+def _answer(question: str) -> str:
+    if sys.stdin.isatty():
+        return input(question)
+    output().print(question, markup=False)
+    return next_line()
+
+
+def next_line() -> str:
+    """The next line of a file or a pipe. Raises EOFError after the last."""
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")
