@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from db.condition import Condition, HasState, Id, Related, conjuncts, explain
 from db.delta import apply
 from db.imported import ImportedScene
 from db.scene import SceneGraph
-from evaluation.episode import Episode
+from evaluation.episode import Episode, Wording
 from evaluation.marking import Standard, standard
 from importers.datasets import dataset
 from importers.reference_plans import reference_plans
@@ -41,7 +41,7 @@ class Book:
     """
 
     def __init__(
-        self, tasks: Iterable[Task], *, scenes: Scenes, plans: dict[str, tuple[str, ...]] | None = None
+        self, tasks: Iterable[Task], *, scenes: Scenes, plans: Mapping[str, tuple[str, ...]] | None = None
     ) -> None:
         self._tasks = {task.id: task for task in tasks}
         self._read, self._plans = scenes, plans
@@ -56,9 +56,7 @@ class Book:
             if key not in self._made:
                 self._made[key] = self._assignment(*key)
             made = self._made[key]
-        if episode.wording == "source":
-            return made
-        return replace(made, task=replace(made.task, instruction=in_words(made.task.goal, made.initial)))
+        return replace(made, task=replace(made.task, instruction=_worded(made, episode.wording)))
 
     def _assignment(self, task_id: str, objects: int, seed: int) -> Assignment:
         task = self._tasks[task_id]
@@ -77,7 +75,7 @@ class Book:
 
     def _end(self, task: Task, scene: ImportedScene) -> SceneGraph | None:
         if self._plans is None:
-            self._plans = dict(reference_plans())
+            self._plans = reference_plans()
         actions = self._plans.get(task.id)
         return None if actions is None else end_of(actions, scene.graph, scene.vocabulary)
 
@@ -86,6 +84,16 @@ def of_dataset(task: Task) -> ImportedScene:
     """The scene of a data set's task."""
     name, _, within = task.id.partition("/")
     return next(dataset(name).scenes(within))
+
+
+def _worded(made: Assignment, wording: Wording) -> str:
+    match wording:
+        case "source":
+            return made.task.instruction
+        case "goal":
+            return in_words(made.task.goal, made.initial)
+        case "states":
+            return made.task.formula
 
 
 def in_words(goal: Condition, graph: SceneGraph) -> str:

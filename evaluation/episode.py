@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict
 
 from planner.recipe import Recipe
 
-Wording: TypeAlias = Literal["source", "goal"]
-"""The data set's own instruction, or the goal in the words of single nodes, as a program can read it."""
+Wording: TypeAlias = Literal["source", "goal", "states"]
+"""The data set's own instruction; the goal in words, as a program can read it; or the goal as its source writes it."""
 Eyes: TypeAlias = Literal["truth", "noise", "person"]
 """Who sees what a look shows: the simulator (ground truth), the same with seeded mistakes, or a person's pictures."""
 Marking: TypeAlias = Literal["goal", "minigrid", "answer", "person"]

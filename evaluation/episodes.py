@@ -23,6 +23,7 @@ from evaluation.replies import Replies
 from evaluation.stage import Stage
 from planner.methods import recipe_named
 from planner.staging import NoModel
+from scenecypher.errors import InputError
 
 VERSION: Final = 1
 """Of tasks, play and scoring together: results of different versions are not compared."""
@@ -32,9 +33,15 @@ SCORER: Final = "plan_execution"
 
 
 def episodes_task(experiment: Experiment, replies: Replies, *, stage: Stage | None = None) -> Task:
-    """The task: each of the experiment's episodes is a sample, and stands on no other's result."""
+    """The task: each of the experiment's episodes is a sample, and stands on no other's result.
+
+    Raises InputError where none can be played.
+    """
+    samples = [_sample(one) for one in experiment.episodes()]
+    if not samples:
+        raise InputError(f"nothing of {experiment.name} can be played so: name a model with --model, or other methods")
     return Task(
-        dataset=MemoryDataset([_sample(one) for one in experiment.episodes()], name=experiment.name),
+        dataset=MemoryDataset(samples, name=experiment.name),
         solver=play_episode(experiment.book, replies, stage or Stage()),
         scorer=plan_execution(),
         name=experiment.name,

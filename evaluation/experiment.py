@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from evaluation.book import Book
 from evaluation.episode import Episode
 from planner.methods import recipe_named
+from planner.methods.matrix import SETS, cell
+from scenecypher.errors import InputError
 
 PAPER: Final = "paper"
 """In place of methods: the rows that the paper's table has."""
@@ -16,19 +18,23 @@ PAPER: Final = "paper"
 
 @dataclass(frozen=True, slots=True)
 class RowPlan:
-    """A row: how the paper writes it (`label`), and what its episodes are played with."""
+    """A row: how the paper writes it (`label`), and what its episodes are played with.
+
+    `name` tells it apart from another of the same method; `absent` says why it is not played, ever.
+    """
 
     method: str
     label: str = ""
     ablations: tuple[str, ...] = ()
+    name: str = ""
+    options: tuple[tuple[str, str], ...] = ()
     is_ours: bool = False
-    note: str = ""
-    needs: str = ""
+    absent: str = ""
 
     @property
     def key(self) -> str:
-        """The row's key in its table."""
-        return "+".join((self.method, *self.ablations))
+        """The row's key in its table, and what `--method` takes."""
+        return self.name or "+".join((self.method, *self.ablations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class TablePlan:
     """A table: the keys of its `columns` in `evaluation.measures`, its rows, and where it is published.
 
     `like` is what its episodes have in common, `tasks` their ids; tables of one group share the episodes of equal rows.
-    `published` is a paper's file and its table's key.
+    `moved` are those before which a thing is moved, with the seed. `published` is a paper's file and its table's key.
     """
 
     key: str
@@ -45,6 +51,7 @@ class TablePlan:
     rows: tuple[RowPlan, ...]
     tasks: tuple[str, ...]
     like: Episode
+    moved: Mapping[str, int] = field(default_factory=dict)
     published: tuple[str, str] = ("", "")
     settings: str = ""
     notes: tuple[str, ...] = ()
@@ -92,11 +99,20 @@ def _wanted(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[str
     known, keys = {row.key: row for row in table.rows}, list[str]()
     for word in words:
         if word == PAPER:
-            keys += [row.key for row in table.rows if not row.needs]
+            keys += [row.key for row in table.rows if not row.absent]
             continue
-        row = known.setdefault(word, _row(word))
-        keys.append(row.key)
+        row = known[word] if word in known else _row(word)
+        if row.absent:
+            raise InputError(f"the row {word} can't be played, for it {row.absent}; leave it out")
+        known[word] = replace(row, absent=_meaningless(row.method, table.tasks))
+        keys += [word] if not known[word].absent else []
     return replace(table, rows=tuple(known.values())), keys
+
+
+def _meaningless(method: str, tasks: Sequence[str]) -> str:
+    """Why a method has no meaning for the tasks' data set."""
+    names = {task.partition("/")[0] for task in tasks} & {*SETS}
+    return next((found for found in (cell(method, name) for name in names) if found.startswith("no meaning")), "")
 
 
 def _row(word: str) -> RowPlan:
@@ -106,5 +122,7 @@ def _row(word: str) -> RowPlan:
 
 
 def _episode(table: TablePlan, row: RowPlan, task: str, *, is_first: bool) -> Episode:
-    said = {"row": row.key, "method": row.method, "ablations": row.ablations, "task": task}
+    said: dict[str, Any] = {"row": row.key, "method": row.method, "ablations": row.ablations, "task": task}
+    if task in table.moved:
+        said |= {"moved": 1, "seed": table.moved[task]}
     return table.like.model_copy(update={**said, "sizes": table.like.sizes and is_first})

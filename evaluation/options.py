@@ -21,7 +21,7 @@ def first(items: Iterable[T], limit: int) -> list[T]:
 
 def readable(tasks: Iterable[Task], wording: Wording) -> Iterable[Task]:
     """Worded by their goals, only tasks whose goals say of single nodes where and how they are."""
-    return tasks if wording == "source" else (task for task in tasks if is_plain(task.goal))
+    return (task for task in tasks if is_plain(task.goal)) if wording == "goal" else tasks
 
 
 def chosen(what: str, word: str, known: Sequence[str]) -> tuple[str, ...]:

@@ -76,7 +76,9 @@ def resume(file: Path, how: Run) -> EvalLog:
             acp_server=False,
         )
     except (ValueError, FileNotFoundError) as error:
-        raise InputError(f"{file}: can't be resumed ({error}); run the experiment anew") from error
+        raise InputError(
+            f"{file}: can't be resumed ({error}); resume it from the folder that it was run in, or run it anew"
+        ) from error
     return log
 
 
@@ -88,7 +90,7 @@ def arguments_of(file: Path) -> tuple[str, dict[str, Any]]:
         read = read_eval_log(str(file), header_only=True)
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: is no log that can be read ({error}); give a .eval file") from error
-    return read.eval.task, dict(read.eval.task_args)
+    return read.eval.task_registry_name or read.eval.task, dict(read.eval.task_args)
 
 
 def _speaking(model: str | Model | None) -> dict[str, Any]:

@@ -89,19 +89,23 @@ def _row(plan: TablePlan, row: RowPlan, tried: Sequence[Tried], *, is_run: bool)
     return Row(
         method=row.method,
         label=row.label or row.key,
-        options={"ablation": ", ".join(row.ablations)} if row.ablations else {},
+        options=_options(row.ablations) | dict(row.options),
         kind="ours" if row.is_ours else "paper",
         cells={key: cell(MEASURES[key], found) for key in plan.columns} if own else {},
         failed=sum(one.trace is None for one in own),
-        note=row.note if own else _why_not(row, is_run=is_run, has_model=_has_model(tried)),
+        note="" if own else _why_not(row, is_run=is_run, has_model=_has_model(tried)),
     )
+
+
+def _options(ablations: Sequence[str]) -> dict[str, str]:
+    return {"ablation": ", ".join(ablations)} if ablations else {}
 
 
 def _why_not(row: RowPlan, *, is_run: bool, has_model: bool) -> str:
     if is_run:
         return "not tried: the run did not come to it"
-    if row.needs:
-        return f"needs {row.needs}"
+    if row.absent:
+        return row.absent
     return "needs a model" if recipe_named(row.method).model and not has_model else "not run"
 
 
@@ -111,8 +115,13 @@ def _has_model(tried: Iterable[Tried]) -> bool:
 
 def _trial(one: Tried) -> Trial:
     episode, trace = one.episode, one.trace
-    options = {"ablation": ", ".join(episode.ablations)} if episode.ablations else {}
-    said = {"table": episode.group, "id": episode.task, "method": episode.method, "options": options}
+    told = {"moved": "yes"} if episode.moved else {}
+    said = {
+        "table": episode.group,
+        "id": episode.task,
+        "method": episode.row,
+        "options": _options(episode.ablations) | told,
+    }
     if trace is None:
         return Trial.model_validate({**said, "outcome": "failed", "figures": one.figures})
     return Trial.model_validate(

@@ -6,9 +6,13 @@ import typer
 
 from scenecypher.cli.evaluate_augmentation import augmentation
 from scenecypher.cli.evaluate_babyai import babyai
+from scenecypher.cli.evaluate_babyai_slm import babyai_slm
+from scenecypher.cli.evaluate_dynamic import dynamic
 from scenecypher.cli.evaluate_eai import eai
 from scenecypher.cli.evaluate_grasif import grasif
+from scenecypher.cli.evaluate_household import household
 from scenecypher.cli.evaluate_questions import questions
+from scenecypher.cli.evaluate_realworld import realworld
 from scenecypher.cli.evaluate_report import report
 from scenecypher.cli.evaluate_ssc import ssc
 
@@ -17,6 +21,10 @@ eval_app.command("questions")(questions)
 eval_app.command("augmentation")(augmentation)
 eval_app.command("grasif")(grasif)
 eval_app.command("babyai")(babyai)
+eval_app.command("babyai-slm")(babyai_slm)
+eval_app.command("dynamic")(dynamic)
+eval_app.command("household")(household)
+eval_app.command("realworld")(realworld)
 eval_app.command("eai")(eai)
 eval_app.command("ssc")(ssc)
 eval_app.command("report")(report)

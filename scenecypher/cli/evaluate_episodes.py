@@ -96,7 +96,10 @@ def _resumed(name: str, asked: Asked) -> tuple[EvalLog, Experiment]:
     assert asked.resume is not None  # noqa: S101 - for the type checker
     found, told = arguments_of(asked.resume)
     if found.rpartition("/")[2] != name:
-        raise InputError(f"{asked.resume} is of the experiment {found}; run `scenecypher eval {found} --resume LOG`")
+        command = found.replace("_", "-")
+        raise InputError(
+            f"{asked.resume} is of the experiment {command}; run `scenecypher eval {command} --resume LOG`"
+        )
     module: Any = import_module(f"evaluation.{name}")
     tell(f"going on with {asked.resume}…")
     log = resume(asked.resume, Run(at_once=asked.workers, log_dir=asked.logs))

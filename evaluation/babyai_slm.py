@@ -1,0 +1,46 @@
+"""The experiment `babyai-slm`: SG2's figure 5, small models on NumQ&A, 20 trials.
+
+`inspect eval evaluation/babyai_slm.py --model PROVIDER/NAME`, or `scenecypher eval babyai-slm`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from inspect_ai import Task, task
+
+from evaluation.babyai import COLUMNS, PROMPTED, like
+from evaluation.book import Book, of_dataset
+from evaluation.episodes import episodes_task
+from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
+from evaluation.options import first
+from evaluation.replies import LIVE, Replies
+from importers.datasets import dataset
+
+LEVEL: Final = "numqa"
+TRIALS: Final = 20
+ROWS: Final = (*PROMPTED, RowPlan("react-sg2", "ReAct"), RowPlan("sg2", "SG2"))
+
+
+@task
+def babyai_slm(*, methods: str = PAPER, limit: int = 0, steps: int = 0, replies: str = LIVE, record: str = "") -> Task:
+    """NumQ&A with a small model; the arguments are those of `scenecypher eval babyai-slm`."""
+    made = experiment(methods=methods, limit=limit, steps=steps)
+    return episodes_task(made, Replies(replies, record=record))
+
+
+def experiment(*, methods: str = PAPER, limit: int = 0, steps: int = 0) -> Experiment:
+    """The one table; `limit` instances (the paper's: 20). Raises InputError."""
+    tasks = first(dataset(LEVEL).tasks(), limit or TRIALS)
+    table = TablePlan(
+        key="sg2-5",
+        title=f"{dataset(LEVEL).title}, a small model",
+        columns=COLUMNS,
+        rows=ROWS,
+        tasks=tuple(task.id for task in tasks),
+        like=like(LEVEL, steps=steps),
+        published=("sg2", "5-slm"),
+        settings="babyai-slm",
+    )
+    planned, run = with_methods([table], methods)
+    return Experiment("babyai-slm", "BabyAI's questions, small models", planned, Book(tasks, scenes=of_dataset), run)

@@ -1,0 +1,106 @@
+"""The experiment `dynamic`: LookPlanGraph's table II, in worlds where things are not where they are believed to be.
+
+`inspect eval evaluation/dynamic.py --model PROVIDER/NAME`, or `scenecypher eval dynamic`. Every method plans on the
+belief that was made before a thing was moved, and acts in the world as it is. Symbolic planning alone sees the world.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from inspect_ai import Task, task
+
+from evaluation.book import Book
+from evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, scene_of, task_of
+from evaluation.episode import Episode, Eyes, Wording
+from evaluation.episodes import episodes_task
+from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
+from evaluation.options import chosen, first
+from evaluation.replies import LIVE, Replies
+from importers.reference_plans import reference_plans
+
+WORLDS: Final = ("virtualhome", "behavior")
+TITLES: Final = {
+    "virtualhome": "Our homes, with things moved",
+    "behavior": "BEHAVIOR-1K's activities, with things moved",
+}
+COLUMNS: Final = ("sr", "app", "sr_moved", "sr_unmoved", "app_moved", "app_unmoved", "sr_all", "app_all")
+
+PICTURES: Final = "needs pictures of the simulators' assets, which do not come with SceneCypher"
+TRUTH: Final = (("augmentation", "ground truth"),)
+SIMULATED: Final = (("augmentation", "simulated observer"),)
+ROWS: Final = (
+    RowPlan("llm-as-p", "LLM-as-P"),
+    RowPlan("llm+p", "LLM+P"),
+    RowPlan("sayplan", "SayPlan"),
+    RowPlan("sayplan-lite", "SayPlan Lite"),
+    RowPlan("react-alfworld", "ReAct", absent=PICTURES),
+    RowPlan("lookplangraph", "LookPlanGraph", absent=PICTURES),
+    RowPlan("react-alfworld", "ReActGT", name="react-alfworld-gt", options=TRUTH),
+    RowPlan("lookplangraph", "LookPlanGraphGT", name="lookplangraph-gt", options=TRUTH),
+)
+LOOKING: Final = (
+    RowPlan("react-alfworld", "ReAct", name="react-alfworld-simulated", options=SIMULATED, is_ours=True),
+    RowPlan("lookplangraph", "LookPlanGraph", name="lookplangraph-simulated", options=SIMULATED, is_ours=True),
+)
+
+
+@task
+def dynamic(
+    *,
+    data: str = "all",
+    methods: str = PAPER,
+    wording: Wording = "source",
+    simulated: bool = False,
+    limit: int = 0,
+    steps: int = 0,
+    replies: str = LIVE,
+    record: str = "",
+) -> Task:
+    """Tasks in worlds that changed; the arguments are those of `scenecypher eval dynamic`."""
+    made = experiment(data=data, methods=methods, wording=wording, simulated=simulated, limit=limit, steps=steps)
+    return episodes_task(made, Replies(replies, record=record))
+
+
+def experiment(
+    *,
+    data: str = "all",
+    methods: str = PAPER,
+    wording: Wording = "source",
+    simulated: bool = False,
+    limit: int = 0,
+    steps: int = 0,
+) -> Experiment:
+    """The tables of `data`: some of WORLDS; with `simulated` also those of an observer that errs. Raises InputError."""
+    lines = {name: first(_lines(name), limit) for name in chosen("world of this experiment", data, WORLDS)}
+    tables = [_table(name, found, wording=wording, steps=steps) for name, found in lines.items()]
+    planned, run = with_methods(tables, methods)
+    if simulated:
+        looking = [_table(name, found, wording=wording, steps=steps, eyes="noise") for name, found in lines.items()]
+        more, also = with_methods(looking, PAPER)
+        planned, run = (*planned, *more), run | also
+    all_lines = [line for found in lines.values() for line in found]
+    plans = {**reference_plans(), **{line.id: line.plan for line in all_lines if line.plan}}
+    book = Book(map(task_of, all_lines), scenes=scene_of, plans=plans)
+    return Experiment("dynamic", "Dynamic worlds: things moved since they were seen", planned, book, run)
+
+
+def _lines(world: str) -> list[DynamicTask]:
+    return [line for line in dynamic_tasks() if (line.category == "behavior") == (world == "behavior")]
+
+
+def _table(world: str, lines: list[DynamicTask], *, wording: Wording, steps: int, eyes: Eyes = "truth") -> TablePlan:
+    is_paper, group = eyes == "truth", world if eyes == "truth" else f"{world}-simulated"
+    return TablePlan(
+        key=group,
+        title=TITLES[world] if is_paper else f"{TITLES[world]}, seen by a simulated observer",
+        columns=COLUMNS,
+        rows=ROWS if is_paper else LOOKING,
+        tasks=tuple(line.id for line in lines),
+        like=Episode(
+            group=group, row="", method="", task="", wording=wording, belief=True, eyes=eyes, steps=steps or None
+        ),
+        moved={line.id: line.seed for line in lines if line.seed is not None},
+        published=("lookplangraph", f"II-{world}") if is_paper else ("", ""),
+        settings="lookplangraph-2",
+    )

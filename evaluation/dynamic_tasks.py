@@ -1,0 +1,189 @@
+"""The tasks of the dynamic experiment, from a file: `python -m evaluation.dynamic_tasks` makes it anew, in minutes.
+
+50 tasks in our homes in the three categories of LookPlanGraph's section VI-B, and 50 of BEHAVIOR's activities. Before
+half of each kind one thing that the task needs is moved; which, and where to, follows from a seed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import count, islice
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from db.condition import evaluate
+from db.delta import apply
+from db.imported import ImportedScene
+from evaluation.marking import standard
+from importers.datasets import dataset, task
+from importers.home_tasks import BUDGET, goal_of
+from importers.homes import OURS, our_home
+from importers.reference_plans import reference_plans
+from importers.task import Task
+from planner.actions.pddl_planner import Question, plan
+from planner.perturbation import perturbation
+from planner.reference import end_of
+from scenecypher.errors import InputError
+
+FILE: Final = files("evaluation") / "data" / "dynamic.jsonl"
+HOMES: Final = "dynamic"
+"""What ids of the tasks in our homes begin with."""
+TASKS: Final = 50
+TRIES: Final = 600
+"""Seeds that are tried until one moves a thing that the task needs."""
+
+Category: TypeAlias = Literal["fridge", "microwave", "dishwasher", "behavior"]
+FOOD: Final = ("breadslice", "plum", "cereal", "chips", "milk", "apple", "bananas", "cupcake", "salmon")
+HOT: Final = (*FOOD[:2], "salmon", "juice", "cheese", *FOOD[4:8], "bowl", "mug")
+DISHES: Final = ("bowl", "plate", "mug", "wineglass", "cutleryknife", "cutleryfork", "fryingpan", "pot")
+WORDS: Final = {
+    "fridge": ("Put the {} into the fridge.", FOOD),
+    "microwave": ("Heat the {} in the microwave.", HOT),
+    "dishwasher": ("Wash the {} in the dishwasher.", DISHES),
+}
+STATE: Final = {"microwave": "HEATED", "dishwasher": "WASHED"}
+
+
+class DynamicTask(BaseModel):
+    """A line of the file. `seed` moves one thing before the task begins; None: nothing is moved."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    category: Category
+    seed: int | None
+    home: str = ""
+    instruction: str = ""
+    goal: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+
+
+@cache
+def dynamic_tasks() -> tuple[DynamicTask, ...]:
+    """All lines of the file."""
+    return tuple(map(DynamicTask.model_validate_json, FILE.read_text(encoding="utf-8").splitlines()))
+
+
+def task_of(line: DynamicTask) -> Task:
+    """The task of a line."""
+    if line.category == "behavior":
+        return task(line.id)[1]
+    scene, _ = our_home(line.home)
+    return Task(
+        id=line.id,
+        instruction=line.instruction,
+        scene=scene.name,
+        goal=goal_of(line.goal, scene.graph),
+        action_goals=(),
+        budget=BUDGET,
+        source=scene.source,
+        category=line.category,
+        formula=", ".join(line.goal),
+    )
+
+
+def scene_of(task: Task) -> ImportedScene:
+    """The scene of one of these tasks."""
+    name, _, within = task.id.partition("/")
+    return our_home(within.partition("/")[0])[0] if name == HOMES else next(dataset(name).scenes(within))
+
+
+def _made() -> Iterator[DynamicTask]:
+    """All lines, made anew: every second task of a kind gets a seed."""
+    for lines in (_in_homes(), _of_behavior()):
+        yield from _half_moved(lines, wanted=TASKS)
+
+
+def _half_moved(lines: Iterable[DynamicTask], *, wanted: int) -> Iterator[DynamicTask]:
+    """The first `wanted`, half of them with a seed; what can't be moved in counts among the other half."""
+    moved = still = 0
+    for line in lines:
+        seed = _seed(line) if moved < wanted // 2 and moved <= still else None
+        if seed is None and still == wanted - wanted // 2:
+            seed = _seed(line)
+            if seed is None:
+                continue
+        moved, still = (moved + 1, still) if seed is not None else (moved, still + 1)
+        yield line.model_copy(update={"seed": seed})
+        if moved + still == wanted:
+            return
+
+
+def _in_homes() -> Iterator[DynamicTask]:
+    for category, (words, classes) in WORDS.items():
+        for home in OURS:
+            for things in ((it,) for it in classes):
+                yield from _in_home(home, category, words, things)
+    for home in OURS:  # two at once, so that they are 50
+        yield from _in_home(home, "dishwasher", WORDS["dishwasher"][0], ("plate", "mug"))
+
+
+def _in_home(home: str, category: str, words: str, things: Sequence[str]) -> Iterator[DynamicTask]:
+    """The task, where the home has such things elsewhere, and a plan is found."""
+    scene, _ = our_home(home)
+    if not all(it in scene.graph.by_class for it in things):
+        return
+    facts = [f"{it} INSIDE {category}" for it in things]
+    facts += [f"{it} {STATE[category]}" for it in things if category in STATE]
+    goal = goal_of(facts, scene.graph)
+    found = plan(Question(goal, scene.vocabulary), lambda _wide: scene.graph)
+    if evaluate(goal, scene.graph, {}) or not found.plan:
+        return
+    yield DynamicTask.model_validate(
+        {
+            "id": f"{HOMES}/{home}/{category}/{'-'.join(things)}",
+            "category": category,
+            "seed": None,
+            "home": home,
+            "instruction": words.format(" and the ".join(things)),
+            "goal": facts,
+            "plan": [str(call) for call in found.plan],
+        }
+    )
+
+
+def _of_behavior() -> Iterator[DynamicTask]:
+    """All activities with a plan, in an order that spreads the first ones over the alphabet."""
+    ids = [id_ for id_ in reference_plans() if id_.startswith("behavior-1k/")]
+    for first in range(3):
+        for id_ in ids[first::3]:
+            yield DynamicTask(id=id_, category="behavior", seed=None)
+
+
+def _seed(line: DynamicTask) -> int | None:
+    """The first seed that moves a thing that the task needs, and does not do the task."""
+    given = task_of(line)
+    scene = scene_of(given)
+    end = end_of(line.plan or reference_plans()[line.id], scene.graph, scene.vocabulary)
+    needed = standard(given.goal, scene.graph, end, vocabulary=scene.vocabulary).needed
+    for seed in islice(count(), TRIES):
+        try:
+            found = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
+        except InputError:
+            return None
+        after = apply(scene.graph, found.delta)
+        if found.moves[0].thing in needed and not evaluate(given.goal, after, {}):
+            return seed
+    return None
+
+
+def main() -> None:
+    """Write the file."""
+    lines = (line.model_dump_json(exclude_defaults=True) for line in _made())
+    Path(str(FILE)).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    sys.stderr.write(f"{FILE}: {json.dumps(_counts())}\n")
+
+
+def _counts() -> dict[str, int]:
+    lines = dynamic_tasks()
+    return {"tasks": len(lines), "moved": sum(line.seed is not None for line in lines)}
+
+
+if __name__ == "__main__":
+    main()

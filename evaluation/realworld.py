@@ -1,0 +1,68 @@
+"""The experiment `realworld`: LookPlanGraph's section VII-E in our office, by a person's hands and eyes, or scripted.
+
+`scenecypher eval realworld --hands person` asks somebody at the terminal to do what is printed and to take pictures.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+from inspect_ai import Task, task
+
+from evaluation.book import Book, of_dataset
+from evaluation.episode import Episode, Wording
+from evaluation.episodes import episodes_task
+from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
+from evaluation.options import first, readable
+from evaluation.replies import LIVE, Replies
+from importers.datasets import dataset
+
+Hands: TypeAlias = Literal["scripted", "person"]
+OFFICE: Final = "our-office"
+COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_all", "tpa_pooled")
+BY_A_PERSON: Final = ("success", "tokens", "rounds")
+ROWS: Final = (RowPlan("lookplangraph", "LookPlanGraph"),)
+
+
+@task
+def realworld(
+    *,
+    hands: Hands = "scripted",
+    methods: str = PAPER,
+    wording: Wording = "source",
+    limit: int = 0,
+    steps: int = 0,
+    replies: str = LIVE,
+    record: str = "",
+) -> Task:
+    """Our office's tasks; the arguments are those of `scenecypher eval realworld`."""
+    made = experiment(hands=hands, methods=methods, wording=wording, limit=limit, steps=steps)
+    return episodes_task(made, Replies(replies, record=record))
+
+
+def experiment(
+    *, hands: Hands = "scripted", methods: str = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
+) -> Experiment:
+    """The one table. `hands` of a person: the world is real, and the person says whether a task is done."""
+    tasks = first(readable(dataset(OFFICE).tasks(), wording), limit)
+    is_real = hands == "person"
+    like = Episode(group=OFFICE, row="", method="", task="", wording=wording, steps=steps or None)
+    if is_real:
+        like = like.model_copy(update={"eyes": "person", "marking": "person", "belief": True})
+    table = TablePlan(
+        key=OFFICE,
+        title=f"{dataset(OFFICE).title}, {'by a person' if is_real else 'scripted'}",
+        columns=BY_A_PERSON if is_real else COLUMNS,
+        rows=ROWS,
+        tasks=tuple(task.id for task in tasks),
+        like=like,
+        published=("lookplangraph", "VII-E"),
+        settings="lookplangraph-7e",
+        notes=()
+        if is_real
+        else ("scripted: the simulator is hands and eyes, so that nothing of the real world is in it",),
+    )
+    planned, run = with_methods([table], methods)
+    return Experiment(
+        "realworld", "An office, as in the trial with a person", planned, Book(tasks, scenes=of_dataset), run
+    )
