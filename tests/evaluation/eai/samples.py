@@ -1,0 +1,34 @@
+"""A few recorded outputs, and a zip of the published wheel's layout that holds them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+from zipfile import ZipFile
+
+from evaluation.eai.recordings import FOLDERS, SCENE, TASKS, TaskName
+
+OUTPUTS: Final[dict[TaskName, dict[str, dict[str, str]]]] = json.loads(
+    (Path(__file__).resolve().parents[2] / "data" / "eai" / "outputs.json").read_text(encoding="utf-8")
+)
+"""By task, model and id."""
+
+
+def outputs(task: TaskName) -> Iterator[tuple[str, str, str]]:
+    """Model, task id and output."""
+    return ((model, task_id, said) for model, found in OUTPUTS[task].items() for task_id, said in found.items())
+
+
+def wheel_of(found: dict[TaskName, dict[str, dict[str, str]]], path: Path) -> Path:
+    """A zip with these outputs, as the wheel has them."""
+    with ZipFile(path, "w") as archive:
+        for task in TASKS:
+            prefix = SCENE if task == "subgoal" else ""
+            for model, said in found.get(task, {}).items():
+                rows = [{"identifier": prefix + task_id, "llm_output": text} for task_id, text in said.items()]
+                archive.writestr(
+                    f"virtualhome_eval/llm_response/{FOLDERS[task]}/{model}_outputs.json", json.dumps(rows)
+                )
+    return path

@@ -1,0 +1,179 @@
+"""Action sequences and sub-goals are read as the original reads them, whatever a model wrote."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.eai.acting import first_of_set, words_met
+from evaluation.eai.action_sequencing import met_by_order
+from evaluation.eai.grounding import ACTIONS, LONGEST, Planned, Unreadable, grounded
+from evaluation.eai.subgoal_expansion import ARITY, DEEDS, STATES, ways
+from evaluation.eai.subgoal_text import Join, Primitive, Unparsed, formula, parsed, path, primitives
+from planner.actions.text import Call
+from planner.actions.virtualhome import OPERATORS
+
+OBJECTS: Final = {"cup": {7: "cup_7", 1000: "cup_1000"}, "sink": {42: "sink_42"}, "character": {65: "character_65"}}
+
+
+def calls(text: str) -> list[str] | str:
+    found = grounded(text, OBJECTS)
+    return found.fault if isinstance(found, Unreadable) else [str(step.call) for step in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('{"WALK": ["sink"], "GRAB": ["cup"], "WALK": ["cup"]}', ["walk(sink_42)", "grab(cup_1000)", "walk(cup_1000)"]),
+        ("```json\n{'WALK': ['sink'],\n}\n```", ["walk(sink_42)"]),
+        ('Sure!\n[{"walk":["cup"]},\n {"GRAB" : [ "cup" ]', ["walk(cup_1000)", "grab(cup_1000)"]),
+        ('{"GRAB": ["cup", 7], "PUTBACK": ["cup", "7", "sink", "42"]}', ["grab(cup_7)", "put_on(cup_7, sink_42)"]),
+        ('{"STANDUP": [], "WALK": ["sink"]}', ["walk(sink_42)"]),
+        ('{"PUTON": ["cup"], "PUTOBJBACK": ["cup"]}', ["wear(cup_1000)", "put_back(cup_1000)"]),
+        ("{}", "parsing"),
+        ("", "parsing"),
+        ('{"WALK": "sink"}', "parsing"),
+        ('{"WALK": ["cd\\_player"]}', "parsing"),
+        ('{"PLUGIN": ["sink"]}', "hallucination"),
+        ('{"WALK": ["kitchen"]}', "hallucination"),
+        ('{"GRAB": ["cup", 8]}', "hallucination"),
+        ('{"WALK": [["sink"]]}', "parsing"),
+        ('{"WALK": [null]}', "hallucination"),
+        ('{"WALK": ["sink", "cup"]}', "arguments"),
+        ('{"SLEEP": ["cup"]}', "arguments"),
+        ('{"WALK": ["sink", "cup"], "FLY": ["cup"]}', "hallucination"),
+        ('{"WALK": [' + "9" * 5_000 + "]}", "parsing"),
+        ('"A": [' * (LONGEST // 6 + 1), "parsing"),
+    ],
+)
+def test_tricky_texts(text: str, wanted: list[str] | str) -> None:
+    assert calls(text) == wanted
+
+
+@given(st.text(max_size=200) | st.text(alphabet="{}[]\":, '\nWALKcup7_.", max_size=80))
+def test_any_text_is_a_plan_or_has_a_fault(text: str) -> None:
+    found = grounded(text, OBJECTS)
+    if isinstance(found, Unreadable):
+        assert found.why
+    else:
+        assert all(len(step.call.arguments) == ACTIONS[step.word][1] for step in found)
+
+
+@given(st.lists(st.sampled_from([("WALK", ["sink"]), ("GRAB", ["cup"]), ("PUTIN", ["cup", "sink"])]), min_size=1))
+def test_repeated_keys_are_steps_in_their_order(steps: list[tuple[str, list[str]]]) -> None:
+    text = "{" + ", ".join(f"{json.dumps(word)}: {json.dumps(named)}" for word, named in steps) + "}"
+    found = grounded(text, OBJECTS)
+    assert not isinstance(found, Unreadable)
+    assert [step.word for step in found] == [word for word, _ in steps]
+
+
+def test_every_action_is_one_of_ours() -> None:
+    assert all(len(OPERATORS[name].parameters) == number for name, number in ACTIONS.values())
+    named = {*STATES, *("ONTOP", "INSIDE", "FACING", "HOLDS_RH", "NEXT_TO", "GRABBABLE", "SITTING", "BETWEEN"), *DEEDS}
+    for name in named:
+        ids = ("cup_7", "sink_42")[: {**ARITY, **DEEDS}[name]]
+        for agent in ("character_65", "cup_7", "sink_42"):
+            for way in ways(name, ids, agent=agent, holds=lambda _: False):
+                assert all(len(OPERATORS[one.call.name].parameters) == len(one.call.arguments) for one in way)
+
+
+def test_an_alternative_that_comes_first_in_the_goal_is_taken_even_where_another_comes_earlier() -> None:
+    assert words_met(["WASH", "RINSE", "WASH"], [("rinse", "wash"), ("wash",)]) == 2
+    assert words_met(["WASH", "RINSE"], [("rinse", "wash"), ("wash",)]) == 1
+    assert words_met([], []) == 0
+    assert met_by_order(["GRAB", "DRINK"], [("drink",), ("grab",)]) == (1, 2)
+
+
+@given(st.sets(st.integers(1, 2_000), min_size=1, max_size=40))
+def test_the_first_of_a_set_is_one_of_it(numbers: set[int]) -> None:
+    assert first_of_set(f"cup_{number}" for number in numbers) in {f"cup_{number}" for number in numbers}
+
+
+def test_of_many_the_set_takes_neither_the_smallest_number_nor_the_first_name() -> None:
+    near = (
+        76,
+        77,
+        84,
+        85,
+        94,
+        95,
+        99,
+        165,
+        169,
+        174,
+        202,
+        203,
+        206,
+        209,
+        211,
+        216,
+        217,
+        222,
+        238,
+        239,
+        240,
+        245,
+        246,
+        249,
+    )
+    assert first_of_set(f"thing_{number}" for number in near) == "thing_165"
+    assert first_of_set([]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('{"output": ["ON(lamp.7)", "SLEEP"]}', ["ON lamp.7", "SLEEP"]),
+        ('Here: {"output": ["ON(lamp.7) and OFF(tv.8)", ""]}}', ["ON lamp.7", "OFF tv.8"]),
+        ('{"output": ["READ(book.1) or LOOKAT(book.1)"]}', ["READ book.1"]),
+        ('{"output": ["(ON(a.1) then OFF(a.1))", "no call"]}', ["ON a.1", "OFF a.1"]),
+    ],
+)
+def test_sub_goals_are_brought_about_in_order(text: str, wanted: list[str]) -> None:
+    found = [one for one in path(formula(text)) if isinstance(one, Primitive)]
+    assert [" ".join((one.name, *one.arguments)) for one in found] == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ON(a.1",
+        "ON a.1",
+        "",
+        "ON(shoe-shine_kit.1)",
+        "ON(a.1) ON(b.2)",
+        "ON(a.1) and (ON(b.2) then OFF(b.2))",
+        "then",
+        "ON(a.1,)",
+        "(" * 60 + "ON(a.1)" + ")" * 60,
+    ],
+)
+def test_what_is_no_formula_is_unparsed(text: str) -> None:
+    with pytest.raises(Unparsed):
+        parsed(text)
+
+
+def test_quantifiers_bind_names() -> None:
+    found = parsed("exists x. (READ(x) and not ON(y.2)) then forn 2. z. (ON(z))")
+    assert isinstance(found, Join)
+    assert [(one.arguments, one.variables) for one in primitives(found)] == [
+        (("x",), ("x",)),
+        (("y.2",), ("x",)),
+        (("z",), ("z",)),
+    ]
+    with pytest.raises(Unparsed):
+        list(path(found))
+
+
+def test_what_is_in_hand_is_not_fetched_again() -> None:
+    def said(held: bool) -> list[str]:  # noqa: FBT001
+        (way,) = ways("ONTOP", ("cup_7", "sink_42"), agent="character_65", holds=lambda _: held)
+        return [one.word for one in way]
+
+    assert said(held=True) == ["FIND", "PUTBACK"]
+    assert said(held=False) == ["FIND", "GRAB", "FIND", "PUTBACK"]
+    assert Planned("GRAB", Call("grab", ("cup_7",))) in ways("HOLDS_RH", ("x_1", "cup_7"), agent="x_1", holds=bool)[0]
