@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
-from neo4j import ManagedTransaction, Transaction
+from neo4j import ManagedTransaction, Result
 
 from benchmarks.frame import Call, Row, compare, median_ms
 from benchmarks.reading import WHERE
@@ -110,11 +110,13 @@ class Counting(Database):
     transactions = 0
 
     @contextmanager
-    def begin(self, *, timeout_s: float, mark: str) -> Iterator[Transaction]:
+    def reading(
+        self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float, mark: str
+    ) -> Iterator[Result]:
         """As it is, and counted."""
         self.transactions += 1
-        with super().begin(timeout_s=timeout_s, mark=mark) as tx:
-            yield tx
+        with super().reading(text, parameters, timeout_s=timeout_s, mark=mark) as result:
+            yield result
 
 
 def _beside_graphrag(database: Database, ours: Any, *, schema: str, written: str) -> Row:

@@ -17,8 +17,8 @@ from neo4j import (
     NotificationDisabledClassification,
     Query,
     Record,
+    Result,
     Session,
-    Transaction,
     unit_of_work,
 )
 from neo4j.exceptions import ConfigurationError, Neo4jError
@@ -128,14 +128,16 @@ class Database:
             return session.run(Query(text, timeout=timeout_s), dict(parameters)).single()
 
     @contextmanager
-    def begin(self, *, timeout_s: float, mark: str) -> Iterator[Transaction]:
-        """An explicit read transaction, never retried, always rolled back; `terminate(mark)` ends it from elsewhere."""
+    def reading(
+        self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float, mark: str
+    ) -> Iterator[Result]:
+        """One statement's rows, in read mode: the server itself refuses to write. Never tried again.
+
+        A single round trip. What the block leaves unread is dropped; `terminate(mark)` ends it from elsewhere.
+        """
         with self._session(READ_ACCESS) as session:
-            tx = session.begin_transaction(metadata={"scenecypher": mark}, timeout=timeout_s)
-            try:
-                yield tx
-            finally:
-                tx.close()
+            query = Query(text, metadata={"scenecypher": mark}, timeout=timeout_s)
+            yield session.run(query, dict(parameters))
 
     def running(self, mark: str) -> tuple[str, ...]:
         """The server's ids of transactions begun with `mark` that still run."""

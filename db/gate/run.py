@@ -8,11 +8,11 @@ import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, LiteralString, cast
 
-from neo4j import Result, Transaction
+from neo4j import Result
 from neo4j.exceptions import BrokenRecordError
 
 from db.connection import Database
@@ -35,12 +35,14 @@ from scenecypher.errors import (
     ServiceError,
 )
 
-STATE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s.status, s.version"
+STATE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s.status, s.version"
 EXPLAIN: Final = "EXPLAIN "
 READY: Final = "ready"
 QUERYING: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
 TRIES: Final = 8
 """How often a query is run whose scene changes meanwhile."""
+LOOK_S: Final = 30.0
+"""How long a look at the version may wait for a commit to be through."""
 GRACE_S: Final = 0.5
 """How long after its time limit the server may take to end a transaction before the watchdog does."""
 KEPT: Final = 512
@@ -130,11 +132,8 @@ class Gate:
         with span("gate", {"scenecypher.scene": scene.name}) as gated:
             scoped = self._scoped(cypher, vocabulary, known)
             self._judged(scoped, scene)
-            with (
-                span("query neo4j", {**QUERYING, "db.query.text": scoped.text}, kind="CLIENT") as queried,
-                self._transaction(scoped, scene, seconds=self.limits.seconds) as tx,
-            ):
-                columns, rows, truncated, version = self._steady(tx, scoped, scene)
+            with span("query neo4j", {**QUERYING, "db.query.text": scoped.text}, kind="CLIENT") as queried:
+                columns, rows, truncated, version = self._steady(scoped, scene)
                 queried.note({"db.response.returned_rows": len(rows)})
             gated.note({"scenecypher.version": version, "scenecypher.truncated": truncated is not None})
         return Answer(columns, rows, truncated, version, time.perf_counter() - start)
@@ -157,22 +156,22 @@ class Gate:
 
     def _planned(self, scoped: Scoped, scene: SceneRef) -> tuple[Plan, str | None]:
         """The server's plan, and what it says that the query does."""
-        with self._transaction(scoped, scene, seconds=self.limits.planning_seconds) as tx:
-            summary = ask(tx, EXPLAIN + scoped.text, scoped, scene).consume()
+        with self._asked(EXPLAIN + scoped.text, scoped, scene, seconds=self.limits.planning_seconds) as result:
+            summary = result.consume()
         return Plan.of(summary.plan or {"operatorType": "none"}), summary.query_type
 
     # --- on the server
 
     @contextmanager
-    def _transaction(self, scoped: Scoped, scene: SceneRef, *, seconds: float) -> Iterator[Transaction]:
-        """A read transaction that is rolled back, timed by the server and watched by us; errors in words for models."""
+    def _asked(self, text: str, scoped: Scoped, scene: SceneRef, *, seconds: float) -> Iterator[Result]:
+        """The rows of a text, timed by the server and watched by us; errors in words for models."""
         mark = f"{self._mark}-{next(self._numbers)}"
         try:
             with (
                 self._watchdog.over(mark, seconds + GRACE_S),
-                self._database.begin(timeout_s=seconds, mark=mark) as tx,
+                asked(self._database, text, scoped, scene, seconds=seconds, mark=mark) as result,
             ):
-                yield tx
+                yield result
         except QueryFailed as error:
             raise failed(error, scoped, scene) from error
         except QueryTimeout as error:
@@ -183,7 +182,7 @@ class Gate:
             raise QueryRefused("memory", msg, hint="collect or sort less, or add LIMIT earlier") from error
 
     def _steady(
-        self, tx: Transaction, scoped: Scoped, scene: SceneRef
+        self, scoped: Scoped, scene: SceneRef
     ) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None, int]:
         """The rows, and the version that the scene had from before they were read until after.
 
@@ -192,10 +191,11 @@ class Gate:
         """
         before = self._versions.peek(scene.key)
         if before is None:
-            before = state(tx, scene)
+            before = self._version(scene)
         for _ in range(TRIES):
-            columns, rows, truncated = collect(ask(tx, scoped.text, scoped, scene), scoped, self.limits)
-            after = state(tx, scene)
+            with self._asked(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
+                columns, rows, truncated = collect(result, scoped, self.limits)
+            after = self._version(scene)
             self._versions.put(scene.key, after)
             if after == before:
                 return columns, rows, truncated, after
@@ -203,21 +203,26 @@ class Gate:
         msg = f"scene {scene.name!r} changes faster than the query reads it; ask again"
         raise ServiceError(msg, retryable=True)
 
+    def _version(self, scene: SceneRef) -> int:
+        """The scene's version between two commits. Raises SceneReplaced where this generation is not the published one.
 
-def ask(tx: Transaction, text: str, scoped: Scoped, scene: SceneRef) -> Result:
-    """Send a text that was made from a model's.
+        Waits for whoever is half through a commit: the server may show its version before or after the rest.
+        """
+        record = self._database.once(STATE, {"key": scene.key}, timeout_s=LOOK_S)
+        if record is None or record[0] != READY:
+            raise SceneReplaced(scene.name)
+        return int(record[1])
+
+
+def asked(
+    database: Database, text: str, scoped: Scoped, scene: SceneRef, *, seconds: float, mark: str
+) -> AbstractContextManager[Result]:
+    """The rows of a text that was made from a model's, in read mode.
 
     The one place where text that is no literal of ours goes to the server: `scope` made it, which no type can say.
     """
-    return tx.run(cast("Any", text), {**scoped.parameters, SCENE_PARAMETER: scene.key})
-
-
-def state(tx: Transaction, scene: SceneRef) -> int:
-    """The scene's version. Raises SceneReplaced where this generation is not the published one."""
-    record = tx.run(STATE, key=scene.key).single()
-    if record is None or record[0] != READY:
-        raise SceneReplaced(scene.name)
-    return int(record[1])
+    parameters = {**scoped.parameters, SCENE_PARAMETER: scene.key}
+    return database.reading(cast("Any", text), parameters, timeout_s=seconds, mark=mark)
 
 
 def collect(

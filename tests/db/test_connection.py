@@ -245,13 +245,33 @@ def test_a_deadlock_is_tried_again(database: Database) -> None:
         database.write(lambda tx, key=key: tx.run(DROP, key=key).consume(), timeout_s=10)  # type: ignore[misc]
 
 
-# --- explicit transactions and the watchdog's tools
+# --- untrusted statements and the watchdog's tools
+
+WRITING: Final[tuple[LiteralString, ...]] = (
+    "CREATE (:Written)",
+    "MERGE (:Written {key: 1})",
+    "MATCH (s:Scene) SET s:Written",
+    "FOREACH (i IN [1] | CREATE (:Written))",
+    "CALL () { CREATE (:Written) } IN TRANSACTIONS",
+    "UNWIND [1, 2] AS i CALL (i) { CREATE (:Written) } IN 2 CONCURRENT TRANSACTIONS OF 1 ROW",
+    "CREATE INDEX written FOR (n:Written) ON (n.key)",
+    "CREATE CONSTRAINT written FOR (n:Written) REQUIRE n.key IS UNIQUE",
+    "CALL db.createLabel('Written')",
+    "CREATE USER written SET PASSWORD 'a-long-password'",
+)
 
 
-def test_an_explicit_transaction_reads_and_is_rolled_back(database: Database) -> None:
-    with database.begin(timeout_s=10, mark=uuid4().hex) as tx:
-        assert tx.run("RETURN 1 AS one").single(strict=True)["one"] == 1
-    assert tx.closed()
+@pytest.mark.parametrize("text", WRITING)
+def test_the_server_itself_refuses_to_write_for_a_reader(database: Database, text: LiteralString) -> None:
+    with pytest.raises(QueryFailed, match="read access mode"), database.reading(text, {}, timeout_s=10, mark="w") as it:
+        it.consume()
+
+
+def test_what_a_reader_leaves_unread_is_dropped(database: Database) -> None:
+    mark = uuid4().hex
+    with database.reading("UNWIND range(1, 100000000) AS i RETURN i", {}, timeout_s=60, mark=mark) as result:
+        assert next(iter(result))["i"] == 1
+    assert database.running(mark) == ()
 
 
 def test_a_marked_transaction_is_ended_from_elsewhere(database: Database) -> None:
@@ -260,8 +280,8 @@ def test_a_marked_transaction_is_ended_from_elsewhere(database: Database) -> Non
 
     def run_long() -> None:
         try:
-            with database.begin(timeout_s=120, mark=mark) as tx:
-                tx.run(LONG).consume()
+            with database.reading(LONG, {}, timeout_s=120, mark=mark) as result:
+                result.consume()
         except ServiceError as error:
             caught.append(error)
 

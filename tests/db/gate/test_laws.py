@@ -11,8 +11,8 @@ from neo4j import ManagedTransaction
 
 from db.connection import Database
 from db.gate import Gate, Limits
-from db.gate.run import ask, collect
-from db.gate.scope import scope
+from db.gate.run import collect
+from db.gate.scope import SCENE_PARAMETER, scope
 from scenecypher.errors import QueryFailed, QueryRefused
 from tests.db.gate.conftest import HOME, TIMEOUT_S, Witness, checksum
 from tests.db.gate.corpus import CANARY, VOCABULARY, plain_form, rows_of
@@ -146,11 +146,12 @@ def unchanged(scenes: Database) -> Iterator[None]:
 def without_others(database: Database, text: str) -> list[str] | str:
     """What the query answers where `home` is all there is: asked in a transaction that is undone."""
     scoped = scope(text, VOCABULARY, LIMITS)
+    parameters = {**scoped.parameters, SCENE_PARAMETER: HOME.key}
     outcome: list[Any] = []
 
     def work(tx: ManagedTransaction) -> None:
         tx.run("MATCH (n:Entity|Event) WHERE n.scene <> 'home' DETACH DELETE n").consume()
-        outcome.append(rows_of(collect(ask(cast("Any", tx), scoped.text, scoped, HOME), scoped, LIMITS)[1]))
+        outcome.append(rows_of(collect(tx.run(cast("Any", scoped.text), parameters), scoped, LIMITS)[1]))
         raise Undone
 
     try:

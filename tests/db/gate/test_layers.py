@@ -9,7 +9,7 @@ from neo4j.exceptions import Neo4jError
 from db.connection import Database
 from db.gate import Limits, Plan
 from db.gate.judge import judge
-from db.gate.run import EXPLAIN, ask, collect
+from db.gate.run import EXPLAIN, asked, collect
 from db.gate.scope import Scoped, scope
 from scenecypher.errors import QueryFailed, QueryRefused, QueryTimeout
 from tests.db.gate.conftest import HOME
@@ -35,8 +35,8 @@ def attacks() -> list[Case]:
 def test_the_reader_alone(scenes: Database, case: Case) -> None:
     try:
         scoped = scope(case.cypher, VOCABULARY, LIMITS)
-        with scenes.begin(timeout_s=TIMEOUT_S, mark="test") as tx:
-            columns, rows, _ = collect(ask(tx, scoped.text, scoped, HOME), scoped, LIMITS)
+        with asked(scenes, scoped.text, scoped, HOME, seconds=TIMEOUT_S, mark="test") as result:
+            columns, rows, _ = collect(result, scoped, LIMITS)
     except (QueryRefused, QueryFailed, QueryTimeout):
         return
     assert CANARY not in text_of(rows)
@@ -53,10 +53,9 @@ def test_the_judge_alone(scenes: Database, case: Case) -> None:
     if READS_NOTHING.search(case.cypher):
         pytest.skip("reads nothing, or is no Cypher")
     try:
-        with scenes.begin(timeout_s=TIMEOUT_S, mark="test") as tx:
-            summary = tx.run(
-                cast("Any", EXPLAIN + case.cypher), {"__scene": HOME.key, "scene": HOME.key, "p": {}}
-            ).consume()
+        given = {"__scene": HOME.key, "scene": HOME.key, "p": {}}
+        with scenes.reading(cast("Any", EXPLAIN + case.cypher), given, timeout_s=TIMEOUT_S, mark="test") as result:
+            summary = result.consume()
     except (QueryFailed, QueryTimeout, Neo4jError):
         return
     plan = Plan.of(summary.plan or {"operatorType": "none"})
@@ -91,11 +90,12 @@ def mutants() -> list[Any]:
 @pytest.mark.parametrize(("case", "mutant"), mutants())
 def test_the_judge_catches_a_reader_that_forgets_one_node(scenes: Database, case: Case, mutant: Scoped) -> None:
     """Refused, or answered right all the same, since the node hangs on another that is bound."""
-    with scenes.begin(timeout_s=TIMEOUT_S, mark="test") as tx:
-        summary = ask(tx, EXPLAIN + mutant.text, mutant, HOME).consume()
-        try:
-            judge(Plan.of(summary.plan or {}), summary.query_type, LIMITS)
-        except QueryRefused:
-            return
-        _, rows, _ = collect(ask(tx, mutant.text, mutant, HOME), mutant, LIMITS)
+    with asked(scenes, EXPLAIN + mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
+        summary = result.consume()
+    try:
+        judge(Plan.of(summary.plan or {}), summary.query_type, LIMITS)
+    except QueryRefused:
+        return
+    with asked(scenes, mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
+        _, rows, _ = collect(result, mutant, LIMITS)
     assert rows_of(rows) == rows_of(case.rows or [])

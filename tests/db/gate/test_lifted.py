@@ -10,7 +10,7 @@ import pytest
 from db.connection import Database
 from db.gate import Limits, Plan
 from db.gate.judge import judge
-from db.gate.run import EXPLAIN, ask, collect
+from db.gate.run import EXPLAIN, asked, collect
 from db.gate.scope import Scoped, scope
 from scenecypher.errors import QueryFailed, QueryRefused
 from tests.db.gate.conftest import HOME
@@ -88,15 +88,12 @@ def test_a_query_has_one_verdict_and_one_answer(scenes: Database, one: Scoped) -
 def outcome(database: Database, one: Scoped) -> tuple[str, list[str], list[str]]:
     """The verdict, the operators of the plan and the rows."""
     try:
-        with database.begin(timeout_s=TIMEOUT_S, mark="test") as tx:
-            summary = ask(tx, EXPLAIN + one.text, one, HOME).consume()
-            plan = Plan.of(summary.plan or {"operatorType": "none"})
-            judge(plan, summary.query_type, LIMITS)
-            return (
-                "accepted",
-                [step.operator for step in plan],
-                rows_of(collect(ask(tx, one.text, one, HOME), one, LIMITS)[1]),
-            )
+        with asked(database, EXPLAIN + one.text, one, HOME, seconds=TIMEOUT_S, mark="test") as result:
+            summary = result.consume()
+        plan = Plan.of(summary.plan or {"operatorType": "none"})
+        judge(plan, summary.query_type, LIMITS)
+        with asked(database, one.text, one, HOME, seconds=TIMEOUT_S, mark="test") as result:
+            return "accepted", [step.operator for step in plan], rows_of(collect(result, one, LIMITS)[1])
     except QueryRefused as refused:
         return refused.code, [], []
     except QueryFailed as failed:

@@ -2,14 +2,14 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final, LiteralString
 from uuid import uuid4
 
 import pytest
-from neo4j import ManagedTransaction, Transaction
+from neo4j import ManagedTransaction, Record, Result
 
 from db.connection import Database
 from db.gate import Answer, Gate, Limits, SceneRef
@@ -19,25 +19,28 @@ from tests.db.gate.conftest import HOME, TIMEOUT_S
 from tests.db.gate.corpus import CANARY, VOCABULARY
 
 SLOW = "MATCH (a), (b), (c), (d) WHERE a.name + b.name + c.name + d.name = 'x' RETURN count(*)"
+LONG: Final[LiteralString] = """
+MATCH (a:Entity), (b:Entity), (c:Entity), (d:Entity) WHERE a.name + b.name + c.name + d.name = 'x' RETURN count(*)
+"""
 PATIENT = Limits(cross_rows=1e12, estimated_rows=1e12)
 
 
 class Recording(Database):
-    """A real database that keeps the texts it is sent in explicit transactions."""
+    """A real database that keeps the texts it is sent as transactions of their own."""
 
     texts: list[str]
 
     @contextmanager
-    def begin(self, *, timeout_s: float, mark: str) -> Iterator[Transaction]:
-        with super().begin(timeout_s=timeout_s, mark=mark) as tx:
-            run = tx.run
+    def reading(
+        self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float, mark: str
+    ) -> Iterator[Result]:
+        self.texts.append(text)
+        with super().reading(text, parameters, timeout_s=timeout_s, mark=mark) as result:
+            yield result
 
-            def recorded(text: Any, *args: Any, **kwargs: Any) -> Any:
-                self.texts.append(text)
-                return run(text, *args, **kwargs)
-
-            tx.run = recorded  # type: ignore[method-assign, assignment]
-            yield tx
+    def once(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+        self.texts.append(text)
+        return super().once(text, parameters, timeout_s=timeout_s)
 
 
 @pytest.fixture
@@ -103,12 +106,9 @@ def test_the_watchdog_ends_what_the_server_lets_run(scenes: Database) -> None:
     with (
         pytest.raises(QueryTimeout),
         Watchdog(scenes).over(mark, 0.3),
-        scenes.begin(timeout_s=60, mark=mark) as tx,
+        scenes.reading(LONG, {}, timeout_s=60, mark=mark) as result,
     ):
-        tx.run(
-            "MATCH (a:Entity), (b:Entity), (c:Entity), (d:Entity) "
-            "WHERE a.name + b.name + c.name + d.name = 'x' RETURN count(*)"
-        ).consume()
+        result.consume()
     assert time.monotonic() - start < 20
     assert scenes.running(mark) == ()
 
@@ -129,11 +129,12 @@ def test_the_watchdog_begins_anew_after_it_has_ended(scenes: Database) -> None:
     thread.join(timeout=30)
     assert not thread.is_alive(), "there is nothing to watch"
     mark = f"test-{uuid4().hex}"
-    with pytest.raises(QueryTimeout), watchdog.over(mark, 0.1), scenes.begin(timeout_s=60, mark=mark) as tx:
-        tx.run(
-            "MATCH (a:Entity), (b:Entity), (c:Entity), (d:Entity) "
-            "WHERE a.name + b.name + c.name + d.name = 'x' RETURN count(*)"
-        ).consume()
+    with (
+        pytest.raises(QueryTimeout),
+        watchdog.over(mark, 0.1),
+        scenes.reading(LONG, {}, timeout_s=60, mark=mark) as result,
+    ):
+        result.consume()
     assert scenes.running(mark) == ()
 
 
