@@ -2,7 +2,8 @@
 
 `zero-shot`, `0-cot` (step by step) and `ltm` (parts first) have no examples. `cot` has worked ones, `bag` the same, in
 which the relevant graph is built first, and `algorithm` the same after the method in words, which VirtualHome has not.
-Ours: the words of the prompts, and that a reply ends with a line ``Solution:``.
+Ours: the words of the prompts, that a reply ends with a line ``Solution:``, and that examples leave a home's graph out,
+which is longer than all else.
 """
 
 from __future__ import annotations

@@ -65,11 +65,17 @@ class React:
             solution=SOLUTION_FORM,
             form=FORM.format(example=self._example),
         )
-        name = "react-sg2" if self._graph_calls == ("expand",) else "react-calls"
-        examples = worked(name, self._vocabulary, memory.instruction)
+        examples = worked(self._name, self._vocabulary, memory.instruction)
         return Message("system", "\n\n".join(filter(None, (text, examples)))), Message(
             "user", f"Task: {memory.instruction}"
         )
+
+    @property
+    def _name(self) -> str:
+        """Whose examples these calls and tools are in."""
+        if self._graph_calls == ("expand",):
+            return "react-sg2"
+        return "react-limit" if self._tools else "react-rwr"
 
     @property
     def _example(self) -> str:

@@ -13,6 +13,7 @@ from planner.prompts.calls import Step, arguments_in, step_in
 from planner.prompts.worked import worked
 from scenecypher.errors import ReplyRejected
 from tests.planner.actions.grasif_worlds import home
+from tests.planner.actions.worlds import HOME
 from tests.planner.methods.playing import INSTRUCTION, PLAN, ROOMS, SOLUTION, named_in, paid, play, system_of
 from tests.planner.methods.worked_examples import lines
 
@@ -74,10 +75,18 @@ def test_the_other_sets_of_calls(store: SceneStore, method: str, calls: list[str
         name for name in ("get_nodes", "get_links", "get_attrs", "get_neighbors", "expand") if f"\n{name}(" in system
     ] == sorted(calls, key=["get_nodes", "get_links", "get_attrs", "get_neighbors"].index)
     assert ("traverse_room(" in system) is tools
+    assert worked(method, "babyai", INSTRUCTION) in system != ""
     assert "there is no call 'expand'" in played.last(1)
     assert len(played.of(Answered)) == len(calls)
     assert played.of(Solved) == [Solved(len(calls) + 1, (), "I look.")]
     assert played.end.outcome == "done"
+
+
+def test_react_limits_examples_walk_and_react_rwrs_do_not() -> None:
+    limit, rwr = (worked(name, "babyai", INSTRUCTION) for name in ("react-limit", "react-rwr"))
+    assert limit.count("Action: traverse_room(") == 6
+    assert "traverse_room" not in rwr
+    assert "Action: get_neighbors(" in limit
 
 
 def test_react_alfworld_acts_and_hears_in_words(store: SceneStore) -> None:
@@ -110,6 +119,20 @@ def test_react_alfworld_sees_what_it_goes_to(store: SceneStore) -> None:
     assert len({request["messages"][1]["content"] for request in played.requests}) == 1, "it looks around once"
     assert "pick_up(cup-1)" in played.actions
     assert (played.end.outcome, played.end.usage) == ("done", paid(5))
+
+
+def test_react_alfworld_sees_what_it_walks_to_in_a_home(store: SceneStore) -> None:
+    script = [acts("walk(kitchen_10)"), acts("walk(table_20)"), acts("find(cup_30)"), acts("done()")]
+    played = play(store, "react-alfworld", script, graph=HOME, vocabulary="virtualhome", instruction="find the cup")
+    system = system_of(played.requests[0])
+    assert "\nfind(" not in system
+    assert "you see what is on it, and in it if it is open" in system
+    assert "cup_30" not in played.said(0)
+    assert "cup_30" not in played.last(1), "a room alone shows nothing"
+    assert "cup_30" in played.last(2)
+    assert "Action: walk(table_20)" in played.said(3)
+    assert "there is no call 'find'" in played.last(3)
+    assert played.actions == ["walk(kitchen_10)", "find(table_20)"]
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -13,7 +13,11 @@ from tests.planner.methods.worked_examples import (
     TRAVERSALS,
     Question,
     Traversal,
+    action,
     home_examples,
+    home_tasks,
+    lines,
+    mattering,
     texts,
 )
 
@@ -46,6 +50,20 @@ def test_their_solutions_are_right() -> None:
         assert list(solved.actions) == program
     for instance in QUESTIONS:
         assert isinstance(solution(Question(*instance).solution, "babyai"), Done)
+
+
+def test_graph_prompting_has_examples_of_its_own_form_in_homes() -> None:
+    for task, graph in home_tasks():
+        part = mattering(task, graph)
+        solution_line = f"Solution: [{', '.join(map(action, task.program))}]"
+        for style in ("cot", "bag"):
+            text = worked(style, "virtualhome", task.instruction)
+            assert f"Task: {task.instruction}" in text
+            assert solution_line in text
+            assert (lines(part) in text) is (style == "bag")
+            assert "closed and must be opened first" in text
+        assert {id_ for step in task.program for id_ in step.arguments} <= part.nodes.keys()
+        assert len(part.nodes) < 8
 
 
 def test_examples_are_chosen_by_method_vocabulary_and_sort_of_task() -> None:

@@ -16,7 +16,8 @@ from db.scene import Node, Point, SceneGraph
 from importers import homes
 from importers.babyai import episode
 from importers.babyai_oracle import QUESTION
-from importers.task import Step
+from importers.homes import our_home
+from importers.task import Step, Task
 from planner.prompts.talking import headed
 from planner.traversal import traverse_room
 
@@ -25,6 +26,13 @@ TRAVERSALS: Final = (("trv1", 900_001), ("trv1", 900_004))
 QUESTIONS: Final = (("numqa", 900_001), ("numqa", 900_004))
 """Two instances each (SG-RwR, 3.1), of Trv-1 alone (SG2, "2D Grid World Traversal Planning")."""
 PROGRAM_WORDS: Final = {"putin": "put_in", "putback": "put_on", "switchon": "switch_on", "switchoff": "switch_off"}
+DONE_AS: Final = {
+    "walk": "walks to {0}",
+    "grab": "grabs {0}",
+    "open": "opens {0}",
+    "close": "closes {0}",
+    "putin": "puts {0} into {1}",
+}
 TITLE: Final = "Examples, from other environments:"
 
 
@@ -97,7 +105,11 @@ def attributes(node: Node) -> dict[str, Any]:
 
 
 def _json(value: Any) -> Any:
-    return {"srid": 7203, "x": value.x, "y": value.y} if isinstance(value, Point) else value
+    if not isinstance(value, Point):
+        return value
+    if value.z is None:
+        return {"srid": 7203, "x": value.x, "y": value.y}
+    return {"srid": 9157, "x": value.x, "y": value.y, "z": value.z}
 
 
 class Traversal(Instance):
@@ -273,7 +285,7 @@ def _tool(why: str, call: tuple[str, list[str]]) -> str:
     return f"{said}\n\nThe result of the tool:\n{json.dumps(found)}"
 
 
-def react_traversal(of: Traversal, *, expands: bool) -> Iterator[str]:
+def react_traversal(of: Traversal, *, expands: bool, walks: bool) -> Iterator[str]:
     look = _expand if expands else _look
     yield f"Task: {of.instruction}"
     yield look(of, "agent", "I look where the agent is.")
@@ -284,7 +296,7 @@ def react_traversal(of: Traversal, *, expands: bool) -> Iterator[str]:
         of.beyond,
         f"It is locked and {of.node('door_1').properties['color']}: {of.key} opens it. What is behind it?",
     )
-    if expands:
+    if walks:
         for why, (arguments, found) in zip(("To the key:", "To the door:", "Behind the door:"), of.calls, strict=True):
             action = f"Thought: {why} is anything in the way?\nAction: traverse_room({arguments})"
             yield f"{action}\nObservation: {json.dumps(found)}"
@@ -345,11 +357,56 @@ def told(of: Traversal | Question) -> Iterator[str]:
 def home_examples() -> str:
     """Two tasks of a home with their actions, and no reasons (SG2, "Household Task Planning")."""
     chosen = [task for task in homes.tasks() if task.program and task.scene == "homes/apartment"]
-    parts = (f"Task: {task.instruction}\nSolution: [{', '.join(map(_action, task.program))}]" for task in chosen)
+    parts = (f"Task: {task.instruction}\nSolution: [{', '.join(map(action, task.program))}]" for task in chosen)
     return "\n\n".join(["Examples, of tasks in a home:", *parts]) + "\n"
 
 
-def _action(step: Step) -> str:
+def home_tasks() -> Iterator[tuple[Task, SceneGraph]]:
+    """The same two tasks, and their home."""
+    graph = our_home("apartment")[0].graph
+    return ((task, graph) for task in homes.tasks() if task.program and task.scene == "homes/apartment")
+
+
+def prompted_home(task: Task, graph: SceneGraph, *, built: bool) -> Iterator[str]:
+    """A task of a home as graph prompting has it; the home itself is too long to be shown in an example."""
+    part = mattering(task, graph)
+    yield f"(The scene graph of this home is left out: {len(graph.nodes)} nodes.)"
+    yield f"Task: {task.instruction}"
+    if built:
+        yield f"The graph that matters:\n{lines(part)}"
+    solution = ", ".join(map(action, task.program))
+    yield f"{_home_explanation(task, part)}\nSolution: [{solution}]"
+
+
+def mattering(task: Task, graph: SceneGraph) -> SceneGraph:
+    """What the program is about, what that is in or on, and the agent; without what is close to what."""
+    named = {id_ for step in task.program for id_ in step.arguments}
+    named |= {node.id for node in graph.nodes.values() if node.kind == "Agent"}
+    named |= {end for id_ in named for end in graph.targets(id_, "INSIDE", "ON")}
+    links = [it for it in graph.relations if {it.source, it.target} <= named and it.type != "CLOSE"]
+    return SceneGraph.of((graph.nodes[id_] for id_ in named), links)
+
+
+def _home_explanation(task: Task, part: SceneGraph) -> str:
+    """Where the things are, in which states that matter, and then the steps in words."""
+    things = dict.fromkeys(id_ for step in task.program for id_ in step.arguments if part.nodes[id_].kind != "Place")
+    told = [f"{id_} is {_where(id_, part)}" for id_ in things]
+    opened = {step.arguments[0] for step in task.program if step.action == "open"}
+    told += [f"{id_} is closed and must be opened first" for id_ in things if id_ in opened]
+    steps = [DONE_AS[step.action].format(*step.arguments) for step in task.program]
+    agent = next(node.id for node in part.nodes.values() if node.kind == "Agent")
+    return (
+        f"The agent is {_where(agent, part)}. {'. '.join(told)}. So the agent {', '.join(steps[:-1])} and {steps[-1]}."
+    )
+
+
+def _where(id_: str, part: SceneGraph) -> str:
+    return " and ".join(
+        [*(f"on {it}" for it in part.targets(id_, "ON")), *(f"in {it}" for it in part.targets(id_, "INSIDE"))]
+    )
+
+
+def action(step: Step) -> str:
     return f"{PROGRAM_WORDS.get(step.action, step.action)}({', '.join(step.arguments)})"
 
 
@@ -359,17 +416,21 @@ def texts() -> Mapping[str, str]:
     return {
         "sg2-babyai.txt": _joined(map(sg2_traversal, traversals)),
         "sg2-babyai-questions.txt": _joined(map(sg2_question, questions)),
-        "react-sg2-babyai.txt": _joined(react_traversal(it, expands=True) for it in traversals),
+        "react-sg2-babyai.txt": _joined(react_traversal(it, expands=True, walks=True) for it in traversals),
         "react-sg2-babyai-questions.txt": _joined(react_question(it, expands=True) for it in questions),
-        "react-calls-babyai.txt": _joined(react_traversal(it, expands=False) for it in traversals),
-        "react-calls-babyai-questions.txt": _joined(react_question(it, expands=False) for it in questions),
+        "react-limit-babyai.txt": _joined(react_traversal(it, expands=False, walks=True) for it in traversals),
+        "react-limit-babyai-questions.txt": _joined(react_question(it, expands=False) for it in questions),
+        "react-rwr-babyai.txt": _joined(react_traversal(it, expands=False, walks=False) for it in traversals),
+        "react-rwr-babyai-questions.txt": _joined(react_question(it, expands=False) for it in questions),
         "cot-babyai.txt": _joined(prompted(it, built=False) for it in traversals),
         "cot-babyai-questions.txt": _joined(prompted(it, built=False) for it in questions),
         "bag-babyai.txt": _joined(prompted(it, built=True) for it in traversals),
         "bag-babyai-questions.txt": _joined(prompted(it, built=True) for it in questions),
         "tasks-babyai.txt": _joined(map(told, traversals)),
         "tasks-babyai-questions.txt": _joined(map(told, questions)),
-        **{f"{name}-virtualhome.txt": home_examples() for name in ("sg2", "cot", "bag", "tasks")},
+        **{f"{name}-virtualhome.txt": home_examples() for name in ("sg2", "tasks")},
+        "cot-virtualhome.txt": _joined(prompted_home(task, graph, built=False) for task, graph in home_tasks()),
+        "bag-virtualhome.txt": _joined(prompted_home(task, graph, built=True) for task, graph in home_tasks()),
     }
 
 
