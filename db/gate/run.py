@@ -20,6 +20,7 @@ from db.gate.hints import Known
 from db.gate.judge import judge
 from db.gate.kept import Kept
 from db.gate.limits import Limits
+from db.gate.looks import Looks
 from db.gate.plan import Plan
 from db.gate.scope import SCENE_PARAMETER, Scoped, Value, scope
 from db.gate.values import JsonValue, plain
@@ -100,6 +101,7 @@ class Gate:
         self._texts: Kept[tuple[str, Vocabulary], Scoped] = Kept(KEPT)
         self._plans: Kept[str, tuple[float, Plan]] = Kept(KEPT)
         self._versions: Kept[str, int] = Kept(KEPT)
+        self._looks: Kept[str, Looks] = Kept(KEPT)
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
 
     def check(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Verdict:
@@ -204,10 +206,14 @@ class Gate:
         raise ServiceError(msg, retryable=True)
 
     def _version(self, scene: SceneRef) -> int:
-        """The scene's version between two commits. Raises SceneReplaced where this generation is not the published one.
+        """The scene's version between two commits, seen by a look that begins now. Raises SceneReplaced.
 
         Waits for whoever is half through a commit: the server may show its version before or after the rest.
         """
+        return self._looks.get(scene.key, Looks).fresh(lambda: self._looked(scene))
+
+    def _looked(self, scene: SceneRef) -> int:
+        """Raises SceneReplaced where this generation is not the published one."""
         record = self._database.once(STATE, {"key": scene.key}, timeout_s=LOOK_S)
         if record is None or record[0] != READY:
             raise SceneReplaced(scene.name)

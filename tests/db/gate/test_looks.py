@@ -1,0 +1,75 @@
+"""A look at the version is shared only by those who asked for it before it began."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from threading import Barrier, Event
+
+import pytest
+
+from db.gate.looks import Looks
+from scenecypher.errors import SceneReplaced
+
+THREADS = 8
+
+
+def test_every_caller_gets_a_look_that_began_after_it_called() -> None:
+    """The version is a clock that only looks move: who reads it before calling must be given a later time."""
+    looks, clock, now = Looks(), count(1), [0]
+
+    def look() -> int:
+        now[0] = next(clock)
+        return now[0]
+
+    def call(_: int) -> bool:
+        before = now[0]
+        return looks.fresh(look) > before
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        assert all(pool.map(call, range(2_000)))
+
+
+def test_those_who_wait_share_one_look() -> None:
+    looks, begun, go_on = Looks(), Event(), Event()
+    made: list[int] = []
+
+    def look() -> int:
+        made.append(len(made) + 1)
+        begun.set()
+        go_on.wait(timeout=30)
+        return made[-1]
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        first = pool.submit(looks.fresh, look)
+        begun.wait(timeout=30)
+        here = Barrier(THREADS)
+
+        def late() -> int:
+            here.wait(timeout=30)
+            return looks.fresh(look)
+
+        others = [pool.submit(late) for _ in range(THREADS - 1)]
+        here.wait(timeout=30)
+        go_on.set()
+        assert first.result(timeout=30) == 1
+        assert all(other.result(timeout=30) >= 2 for other in others)
+    assert len(made) < THREADS
+
+
+def test_a_look_that_fails_is_its_callers_alone() -> None:
+    looks, begun, go_on = Looks(), Event(), Event()
+
+    def failing() -> int:
+        begun.set()
+        go_on.wait(timeout=30)
+        raise SceneReplaced("home")
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(looks.fresh, failing)
+        begun.wait(timeout=30)
+        second = pool.submit(looks.fresh, lambda: 7)
+        go_on.set()
+        with pytest.raises(SceneReplaced):
+            first.result(timeout=30)
+        assert second.result(timeout=30) == 7
