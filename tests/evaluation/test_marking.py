@@ -1,0 +1,143 @@
+"""Success and plan precision: cases computed by hand, and what holds of every task and every part of its plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from db.condition import And, Exists, HasClass, HasState, Id, Related
+from db.scene import Node, Relation, SceneGraph
+from evaluation.episode import Marks
+from evaluation.marking import Standard, marks, standard
+from importers.datasets import dataset
+from importers.reference_plans import reference_plans
+from importers.task import Task
+from planner.actions.execution import Infeasible
+from planner.reference import end_of
+
+
+def node(name: str, kind: str, *states: str) -> Node:
+    return Node(name, kind, name, name.partition("-")[0], states=states)
+
+
+KITCHEN: Final = SceneGraph.of(
+    [
+        node("kitchen", "Place"),
+        node("table", "Asset"),
+        node("shelf", "Asset"),
+        node("fridge", "Asset", "closed"),
+        node("lamp", "Asset", "off"),
+        node("cup-1", "Object"),
+        node("cup-2", "Object"),
+        node("milk", "Object"),
+        node("robot", "Agent"),
+    ],
+    [
+        *(Relation(it, "INSIDE", "kitchen") for it in ("table", "shelf", "fridge", "lamp", "robot")),
+        *(Relation(it, "ON", "table") for it in ("cup-1", "cup-2", "milk")),
+    ],
+)
+CUPS_AND_LAMP: Final = And(
+    (Related(Id("cup-1"), "ON", Id("shelf")), Related(Id("cup-2"), "ON", Id("shelf")), HasState(Id("lamp"), "on"))
+)
+
+
+def with_changes(graph: SceneGraph, places: dict[str, tuple[str, str]], states: dict[str, str]) -> SceneGraph:
+    nodes = [replace(it, states=(states[it.id],)) if it.id in states else it for it in graph.nodes.values()]
+    kept = [relation for relation in graph.relations if relation.source not in places]
+    return SceneGraph.of(nodes, [*kept, *(Relation(it, *to) for it, to in places.items())])
+
+
+def by(goal: And | Exists, end: SceneGraph) -> Standard:
+    return standard(goal, KITCHEN, end, vocabulary="grasif")
+
+
+ON_SHELF: Final = ("ON", "shelf")
+DONE: Final = with_changes(KITCHEN, {"cup-1": ON_SHELF, "cup-2": ON_SHELF}, {"lamp": "on", "fridge": "open"})
+"""The goal graph: the fridge was opened on the way, which the goal does not ask for."""
+
+
+def test_half_done_is_counted_by_nodes() -> None:
+    told = by(CUPS_AND_LAMP, DONE)
+    assert told.needed == {"cup-1", "cup-2", "lamp"}
+    assert told.differing == {"cup-1", "cup-2", "lamp", "fridge"}
+    one_cup = with_changes(KITCHEN, {"cup-1": ON_SHELF}, {})
+    assert marks(told, one_cup) == Marks(reached=False, correct=1, needed=3, correct_all=1, differing=4)
+    assert marks(told, KITCHEN) == Marks(reached=False, correct=0, needed=3, correct_all=0, differing=4)
+
+
+def test_what_the_goal_does_not_ask_for_spoils_no_success() -> None:
+    told = by(CUPS_AND_LAMP, DONE)
+    closed = with_changes(DONE, {"milk": ("INSIDE", "fridge")}, {"fridge": "closed"})
+    assert marks(told, closed) == Marks(reached=True, correct=3, needed=3, correct_all=3, differing=4, same=False)
+    assert marks(told, DONE) == Marks(reached=True, correct=3, needed=3, correct_all=4, differing=4, same=True)
+
+
+def test_things_of_a_class_stand_for_one_another() -> None:
+    goal = Exists("c", And((HasClass("c", "cup"), Related("c", "ON", Id("shelf")))))
+    told = by(goal, with_changes(KITCHEN, {"cup-1": ON_SHELF}, {}))
+    other = with_changes(KITCHEN, {"cup-2": ON_SHELF}, {})
+    assert marks(told, other) == Marks(reached=True, correct=1, needed=1, correct_all=1, differing=1, same=True)
+    both = by(CUPS_AND_LAMP, DONE)
+    assert marks(both, other).correct == 1, "no two are credited for one"
+
+
+def test_one_that_stood_there_before_is_no_credit() -> None:
+    before = with_changes(KITCHEN, {"cup-2": ON_SHELF}, {})
+    goal = And((Related(Id("cup-1"), "ON", Id("shelf")), Related(Id("cup-2"), "ON", Id("shelf"))))
+    told = standard(goal, before, with_changes(before, {"cup-1": ON_SHELF}, {}), vocabulary="grasif")
+    assert told.needed == {"cup-1"}
+    assert marks(told, before).correct == 0
+
+
+def test_without_a_goal_graph_only_the_goal_is_told() -> None:
+    told = standard(CUPS_AND_LAMP, KITCHEN, None, vocabulary="grasif")
+    assert marks(told, DONE) == Marks(reached=True)
+
+
+@cache
+def office() -> tuple[tuple[Task, SceneGraph, Standard], ...]:
+    """Our office's tasks, each with its initial graph and what it is marked by."""
+    (scene,), plans = dataset("our-office").scenes(), reference_plans()
+    return tuple(
+        (
+            task,
+            scene.graph,
+            standard(task.goal, scene.graph, end_of(plans[task.id], scene.graph, "grasif"), vocabulary="grasif"),
+        )
+        for task in dataset("our-office").tasks()
+    )
+
+
+def test_every_task_begins_at_nothing_and_ends_at_all() -> None:
+    for task, initial, told in office():
+        assert told.end is not None
+        assert told.needed, task.id
+        assert marks(told, initial).correct == 0, task.id
+        end = marks(told, told.end)
+        assert (end.reached, end.correct, end.correct_all) == (True, end.needed, end.differing), task.id
+        assert end.same, task.id
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_success_implies_full_precision(data: st.DataObject) -> None:
+    """Any part of a plan, what is infeasible in it skipped."""
+    task, graph, told = data.draw(st.sampled_from(office()))
+    for action in reference_plans()[task.id]:
+        if data.draw(st.booleans()):
+            try:
+                graph = end_of((action,), graph, "grasif")
+            except Infeasible:
+                continue
+    found = marks(told, graph)
+    assert 0 <= found.correct <= found.needed
+    assert 0 <= found.correct_all <= found.differing
+    if found.reached:
+        assert found.correct == found.needed
+    if found.same:
+        assert found.correct_all == found.differing

@@ -1,0 +1,109 @@
+"""The columns: computed by hand, with failures counted in the open."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from evaluation.episode import Episode, Marks, Trace
+from evaluation.happened import executed, infeasible
+from evaluation.measures import MEASURES, Figures, cell, figures
+from evaluation.result import Cell
+from planner.events import Acted, Corrected, Event, Proposed, Refused, Solved
+
+EPISODE: Final = Episode(group="g", row="r", method="lookplangraph", task="our-office/x")
+
+
+def trace(*, reached: bool, actions: int = 2, tokens: int = 100, infeasible: int = 0, correct: int = 2) -> Trace:
+    return Trace(
+        outcome="done",
+        reason="",
+        answer="",
+        executed=("go_to(x)",) * actions,
+        infeasible=infeasible,
+        mistakes={},
+        steps=4,
+        prompt_tokens=tokens - 10,
+        completion_tokens=10,
+        rounds=(tokens,),
+        sources=("scripted",),
+        seconds=0.1,
+        nodes=9,
+        marks=Marks(reached=reached, correct=correct, needed=2, correct_all=1, differing=2, same=False),
+    )
+
+
+SAMPLES: Final[tuple[Figures, ...]] = (
+    figures(EPISODE, trace(reached=True, actions=2, tokens=100)),
+    figures(EPISODE, trace(reached=True, actions=5, tokens=100)),
+    figures(EPISODE, trace(reached=True, actions=3, tokens=500, infeasible=1)),
+    figures(EPISODE, trace(reached=False, actions=0, tokens=300, correct=1)),
+    figures(EPISODE, None),
+)
+"""Two successes, one goal reached by a plan with an infeasible action, one half done, one that failed."""
+
+
+def values(key: str, samples: tuple[Figures, ...] = SAMPLES) -> Cell:
+    return cell(MEASURES[key], samples)
+
+
+def test_success_wants_a_plan_without_anything_infeasible() -> None:
+    found = values("sr")
+    assert (found.value, found.n, found.count) == (0.4, 5, 2)
+    assert found.low == pytest.approx(0.1176, abs=1e-4), "Wilson's interval of 2 of 5"
+    assert found.high == pytest.approx(0.7693, abs=1e-4)
+    assert values("success").value == 0.6, "SG2 looks at the outcome alone"
+    assert values("success_clean").value == 0.4
+    assert values("sr_all").value == 0.0
+
+
+def test_precision_is_a_mean_of_shares_in_which_a_failure_is_nothing() -> None:
+    assert values("app").value == pytest.approx((1 + 1 + 1 + 0.5 + 0) / 5)
+    assert values("app_all").value == pytest.approx(4 * 0.5 / 5)
+
+
+def test_tokens_per_action_are_of_successes_and_pooled_of_all() -> None:
+    assert values("tpa").value == pytest.approx((100 / 2 + 100 / 5) / 2)
+    assert values("tpa").n == 2
+    assert values("tpa_pooled").value == pytest.approx((100 + 100 + 500 + 300) / (2 + 5 + 3 + 0))
+    none = (figures(EPISODE, trace(reached=False)), figures(EPISODE, None))
+    assert values("tpa", none) == Cell(value=None, n=0), "no success: n/a"
+
+
+def test_moved_and_unmoved_are_told_apart() -> None:
+    moved = EPISODE.model_copy(update={"moved": 1})
+    samples = (figures(moved, trace(reached=False)), figures(EPISODE, trace(reached=True)), figures(moved, None))
+    assert (values("sr_moved", samples).value, values("sr_moved", samples).n) == (0.0, 2)
+    assert (values("sr_unmoved", samples).value, values("sr_unmoved", samples).n) == (1.0, 1)
+    assert values("sr", samples).value == pytest.approx(1 / 3)
+
+
+def refused(step: int, cause: str = "missing", action: str = "open(x)") -> Refused:
+    return Refused(step, action, cause, ("why",))  # type: ignore[arg-type]
+
+
+ASKED_AGAIN: Final[tuple[Event, ...]] = (
+    Proposed(1, "open(x)", ""),
+    refused(1),
+    Proposed(2, "open(x)", ""),
+    Corrected(2, "go_to(y)", "it is there", 1),
+    Acted(2, "open(x)", 2, 1),
+    refused(3, "unknown", "open(z)"),
+)
+
+
+def test_what_was_asked_again_is_not_executed() -> None:
+    assert executed(ASKED_AGAIN) == ("go_to(y)", "open(x)")
+    assert infeasible(ASKED_AGAIN, reprompt=True) == 0
+
+
+def test_without_asking_again_infeasible_actions_are_executed_as_failures() -> None:
+    assert infeasible(ASKED_AGAIN, reprompt=False) == 1, "a name that means nothing is asked again all the same"
+
+
+def test_in_a_whole_solution_each_refusal_counts() -> None:
+    events = (Solved(1, ("open(x)", "close(x)"), "", refused=1), refused(1), refused(1, "unknown"))
+    assert infeasible(events, reprompt=True) == 3, "one refused in the program before, two in what it left"
+    stepwise = (Solved(1, ("open(x)",), "", final=False), refused(1))
+    assert infeasible(stepwise, reprompt=True) == 0
