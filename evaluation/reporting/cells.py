@@ -26,15 +26,24 @@ class Line:
 
 def lines(table: Table) -> Iterator[Line]:
     """All rows of a table, cells in the order of its columns."""
-    yield from (_line(row, table, whose="measured" if row.kind == "paper" else "ours") for row in table.rows)
+    yield from (_line(row, table, whose=whose(row)) for row in table.rows)
     yield from (_line(row, table, whose="published") for row in table.published)
 
 
+def whose(row: Row) -> str:
+    """Of a row of ours: the paper's, measured here, an addition, or one without figures."""
+    if not row.cells:
+        return "not run"
+    return "measured" if row.kind == "paper" else "ours"
+
+
 def name_of(row: Row) -> str:
-    """What a row is called: the paper's words, else the method, with the options that tell it from others."""
-    options = ", ".join(f"{name} {value}" for name, value in row.options.items())
+    """What a row is called: the paper's words, else the method, with the options that these don't tell."""
     called = row.label or row.method
-    model = f", {row.model}" if row.model and row.model not in called else ""
+    untold = {name: value for name, value in row.options.items() if value.replace("-", " ") not in called.casefold()}
+    options = ", ".join(f"{name} {value}" for name, value in untold.items())
+    is_told = row.model.casefold() in called.casefold() or called.casefold() in row.model.casefold()
+    model = "" if is_told else f", {row.model}"
     return f"{called}{model} ({options})" if options else called + model
 
 
@@ -78,7 +87,9 @@ def unfinished(result: Result) -> str:
 
 def heading(table: Table) -> str:
     """A table's title, with the published one that it stands beside."""
-    beside = f" ({table.paper}, Table {table.paper_table})" if table.paper and table.paper_table else ""
+    is_named = table.paper_table.startswith(("section", "figure"))
+    number = table.paper_table if is_named else f"Table {table.paper_table}"
+    beside = f" ({table.paper}, {number})" if table.paper and table.paper_table else ""
     return f"{table.title}{beside}"
 
 

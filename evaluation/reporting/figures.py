@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from evaluation.reporting.cells import heading, name_of, unfinished
+from evaluation.reporting.cells import heading, name_of, unfinished, whose
 from evaluation.result import Cell, Column, Result, Row, Table, Trial
 
 if TYPE_CHECKING:
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 DPI: Final = 130
 MOST_PANELS: Final = 4
 BAR_INCHES: Final = 0.3
-COLORS: Final[Mapping[str, str]] = {"measured": "#1f6fb4", "ours": "#2a9d8f", "published": "#b8b8b8"}
+COLORS: Final[Mapping[str, str]] = {
+    "measured": "#1f6fb4",
+    "ours": "#2a9d8f",
+    "published": "#b8b8b8",
+    "not run": "#ffffff",
+}
 
 Bar = tuple[str, Row]
 """Whose a row is, and the row."""
@@ -53,7 +58,7 @@ def _bars(table: Table) -> Iterator[Bar]:
     """Each row, the published ones of its method and options next to it; then what else is published."""
     left = list(table.published)
     for row in table.rows:
-        yield ("measured" if row.kind == "paper" else "ours"), row
+        yield whose(row), row
         same = [it for it in left if (it.method, it.options) == (row.method, row.options)]
         yield from (("published", it) for it in same)
         left = [it for it in left if it not in same]
@@ -68,15 +73,15 @@ def _bar_chart(table: Table, columns: Sequence[Column], bars: Sequence[Bar]) -> 
     panels[0].set_yticks(range(len(bars)), [f"{name_of(row)}" for _, row in bars], fontsize=8)
     panels[0].invert_yaxis()
     panels[0].set_title(heading(table), loc="left", fontsize=10)
-    _legend(panels[-1], [whose for whose, _ in bars])
+    _legend(panels[-1], [of for of, _ in bars])
     return figure
 
 
 def _panel(panel: Axes, column: Column, bars: Sequence[Bar]) -> None:
-    for number, (whose, row) in enumerate(bars):
+    for number, (of, row) in enumerate(bars):
         value = _value(row, column)
         if value is not None:
-            panel.barh(number, value, color=COLORS[whose], height=0.8)
+            panel.barh(number, value, color=COLORS[of], height=0.8)
             _interval(panel, number, value, row.cells[column.key])
     panel.set_xlim(0, 1 if column.unit == "share" else 100)
     panel.set_xlabel(column.heading + (" (%)" if column.unit == "percent" else ""))
@@ -89,10 +94,10 @@ def _interval(panel: Axes, number: int, value: float, cell: Cell) -> None:
         panel.errorbar(value, number, xerr=reach, color="black", capsize=2, linewidth=1)
 
 
-def _legend(panel: Axes, whose: Iterable[str]) -> None:
+def _legend(panel: Axes, of: Iterable[str]) -> None:
     from matplotlib.patches import Patch
 
-    used = [name for name in COLORS if name in set(whose)]
+    used = [name for name in COLORS if name in {*of} - {"not run"}]
     panel.legend(
         handles=[Patch(color=COLORS[name], label=name) for name in used],
         fontsize=7,

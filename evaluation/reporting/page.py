@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Final
 
-from evaluation.reporting.cells import heading, lines, name_of, origin, unfinished
+from evaluation.reporting.cells import heading, lines, name_of, origin, unfinished, whose
 from evaluation.reporting.finding import Found
 from evaluation.result import Column, Result, Row, Table
 
@@ -42,10 +42,10 @@ def sheet(result: Result, table: Table) -> str:
     text = StringIO()
     writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for row, whose in _rows(table):
+    for row, of in _rows(table):
         for column in table.columns:
             if column.key in row.cells:
-                writer.writerow(_figure(result, table, row, column) | {"whose": whose})
+                writer.writerow(_figure(result, table, row, column) | {"whose": of})
     return text.getvalue()
 
 
@@ -83,7 +83,7 @@ def _bars(cells: Sequence[str]) -> str:
 
 
 def _rows(table: Table) -> Iterator[tuple[Row, str]]:
-    yield from ((row, "measured" if row.kind == "paper" else "ours") for row in table.rows)
+    yield from ((row, whose(row)) for row in table.rows)
     yield from ((row, "published") for row in table.published)
 
 

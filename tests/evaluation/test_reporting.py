@@ -77,7 +77,7 @@ def test_a_page_has_ours_beside_the_papers(tmp_path: Path, capsys: pytest.Captur
     page = reported(tmp_path, a_result())
     assert "### An office (LookPlanGraph, Table IV)" in page
     assert "| SayPlan | measured | 0.50 [0.15, 0.85] | n/a | 1 failed |" in page
-    assert "| LLM+P | ours |  |  | needs a planner \\| of its own |" in page
+    assert "| LLM+P | not run |  |  | needs a planner \\| of its own |" in page
     assert "| SayPlan, GPT-4o | published | 0.46 | ? |  |" in page
     assert "| seed | 0 | ours |" in page
     assert "replies: live; model: openai/x; 2026-01-02" in page
