@@ -43,6 +43,11 @@ def published(model: str, task: TaskName) -> Mapping[str, float]:
     }
 
 
+def recorded_models() -> tuple[str, ...]:
+    """The models that have recorded outputs and published figures."""
+    return tuple(_file().recorded)
+
+
 def title(model: str) -> str:
     """What the published tables call a recorded model; its own name where they don't have it."""
     return _file().recorded.get(model, model)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 from zipfile import ZipFile
 
 from evaluation.eai.recordings import FOLDERS, SCENE, TASKS, TaskName
 
-OUTPUTS: Final[dict[TaskName, dict[str, dict[str, str]]]] = json.loads(
+Outputs: TypeAlias = dict[TaskName, dict[str, dict[str, str]]]
+
+OUTPUTS: Final[Outputs] = json.loads(
     (Path(__file__).resolve().parents[2] / "data" / "eai" / "outputs.json").read_text(encoding="utf-8")
 )
 """By task, model and id."""
@@ -21,7 +23,7 @@ def outputs(task: TaskName) -> Iterator[tuple[str, str, str]]:
     return ((model, task_id, said) for model, found in OUTPUTS[task].items() for task_id, said in found.items())
 
 
-def wheel_of(found: dict[TaskName, dict[str, dict[str, str]]], path: Path) -> Path:
+def wheel_of(found: Outputs, path: Path) -> Path:
     """A zip with these outputs, as the wheel has them."""
     with ZipFile(path, "w") as archive:
         for task in TASKS:

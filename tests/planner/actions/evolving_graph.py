@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -82,9 +82,9 @@ class Verdict:
 
 
 class Engine:
-    """One episode of the reference, judged by its own evaluator's checker."""
+    """One episode of the reference, judged by its own evaluator's checker; `pinned` takes the first by our id."""
 
-    def __init__(self, graph: SceneGraph) -> None:
+    def __init__(self, graph: SceneGraph, *, pinned: bool = True) -> None:
         from virtualhome_eval.simulation.evolving_graph.environment import EnvironmentGraph, EnvironmentState
 
         document = document_of(graph)
@@ -92,6 +92,7 @@ class Engine:
             node.pop("bounding_box")
         self.state: Any = EnvironmentState(EnvironmentGraph(document), {}, instance_selection=True)
         self.history: list[Any] = [self.state.to_dict()]
+        self.pinned = pinned
 
     def graph(self, before: SceneGraph) -> SceneGraph:
         """The engine's graph as ours, `before` being one with the same nodes."""
@@ -115,7 +116,7 @@ class Engine:
         from virtualhome_eval.simulation.evolving_graph.scripts import Script, parse_script_line
 
         info = ExecutionInfo(eval_mode=True)
-        with first_by_id():
+        with first_by_id() if self.pinned else nullcontext():
             script = Script([parse_script_line(line, 0)])
             after = next(ScriptExecutor.call_action_method(script, self.state, info, 0), None)
         if after is None:
