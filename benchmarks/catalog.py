@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import acting, asking, duel, flat, planning, reading, scale, spent, writing
+from benchmarks import acting, asking, duel, flat, planning, reading, recorded, scale, spent, writing
 from benchmarks.frame import Row
 from db.connection import Database
 
@@ -27,6 +27,7 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "askers": asking.askers,
     "sessions": planning.sessions,
     "prompts": planning.prompts,
+    "recorded": recorded.recorded,
     "homes": scale.homes,
     "million": scale.million,
     "flat": flat.flat,
