@@ -41,7 +41,6 @@ def run(task: Task, how: Run, *, metadata: Mapping[str, Any] | None = None) -> E
         (log,) = evaluate(
             task,
             model=full_name(how.model),
-            model_args=_speaking(how.model),
             limit=how.limit,
             max_samples=how.at_once,
             log_dir=how.log_dir,
@@ -93,13 +92,14 @@ def arguments_of(file: Path) -> tuple[str, dict[str, Any]]:
     return read.eval.task_registry_name or read.eval.task, dict(read.eval.task_args)
 
 
-def _speaking(model: str | Model | None) -> dict[str, Any]:
-    """A server of one's own is spoken to by chat completions, which all of them know; OpenAI's newer way few do."""
-    named = full_name(model)
-    is_own = isinstance(named, str) and named.startswith("openai/") and bool(environ.get("OPENAI_BASE_URL"))
-    return {"responses_api": False} if is_own else {}
-
-
 def full_name(model: str | Model | None) -> str | Model | None:
-    """The model as Inspect names it: without a provider it is OpenAI's, or any service behind OPENAI_BASE_URL."""
-    return f"openai/{model}" if isinstance(model, str) and "/" not in model else model
+    """The model as Inspect names it: without a provider it is OpenAI's, or any service behind OPENAI_BASE_URL.
+
+    Such a service is asked as ``openai-api``: Inspect's ``openai`` takes names that it does not know for the newest
+    models of OpenAI's, leaves the temperature out without a word, and speaks a protocol that few others do.
+    """
+    if not isinstance(model, str):
+        return model
+    name = model if "/" in model else f"openai/{model}"
+    is_own = name.startswith("openai/") and bool(environ.get("OPENAI_BASE_URL"))
+    return f"openai-api/{name}" if is_own else name

@@ -1,0 +1,111 @@
+"""Goal interpretation, counted by hand: as the original counts, and with nothing left out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from evaluation.eai.counting import Counts, total
+from evaluation.eai.goal_interpretation import goal_figures, goal_scorer, judged_goals
+from evaluation.eai.goal_interpretation_gold import Gold
+from evaluation.eai.scoring import Figure, Judgement
+from tests.evaluation.eai.recorded import RECORDED
+
+WANTED = Gold(
+    nodes=frozenset({(1, "ON"), (1, "CLOSED")}),
+    edges=frozenset({(2, "ON", 1)}),
+    actions=(frozenset({"WASH", "RINSE"}),),
+    ids={"lamp": 1, "cup": 2},
+)
+
+
+def said(nodes: list[Any], edges: list[Any], actions: list[Any]) -> str:
+    return json.dumps({"node goals": nodes, "edge goals": edges, "action goals": actions})
+
+
+def judged(nodes: list[Any], edges: list[Any], actions: list[Any]) -> Judgement:
+    return judged_goals(WANTED, said(nodes, edges, actions))
+
+
+def figures(*judgements: Judgement | None) -> dict[str, Figure]:
+    return {one.name: one for one in goal_figures(judgements)}
+
+
+def percent(found: dict[str, Figure], name: str) -> float:
+    value = found[name].percent
+    assert value is not None
+    return value
+
+
+def test_precision_recall_and_f1() -> None:
+    counts = total([Counts(2, 1, 1), Counts(1, 0, 1)])
+    assert (counts.listed(), counts.precision, counts.recall) == ([3, 1, 2], 0.75, 0.6)
+    assert counts.f1 == pytest.approx(2 / 3)
+    assert (Counts().precision, Counts().recall, Counts().f1) == (0, 0, 0)
+
+
+def test_right_wrong_unknown_and_malformed_goals() -> None:
+    found = judged(
+        [{"name": "lamp", "state": "ON"}, {"name": "lamp", "state": "OFF"}, {"name": "sun", "state": "ON"}],
+        [{"from_name": "cup", "relation": "ON", "to_name": "lamp"}, {"from_name": "cup", "relation": "ON"}],
+        [{"action": "wash"}],
+    )
+    assert (found["node"], found["edge"], found["action"]) == ([1, 1, 1], [1, 0, 0], [1, 0, 0])
+    assert (found["unknown"], found["malformed"]) == (1, 1), "the original leaves both out"
+    assert (found["strict_node"], found["strict_edge"]) == ([1, 2, 1], [1, 1, 0]), "ours counts them"
+
+
+def test_an_action_goal_is_met_as_often_as_it_is_said_by_the_original_alone() -> None:
+    found = judged([], [], [{"action": "WASH"}, {"action": "RINSE"}, {"action": "WASH", "why": "it is dirty"}])
+    assert found["action"] == [3, 0, -2], "as the original, whose misses go below nought"
+    assert found["strict_action"] == [1, 2, 0]
+
+
+def test_equal_goals_count_once_and_empty_ones_not_at_all() -> None:
+    lamp = {"name": "lamp", "state": "ON"}
+    assert judged([lamp, dict(reversed(lamp.items())), {}], [], [])["node"] == [1, 0, 1]
+
+
+@pytest.mark.parametrize("output", [None, "", "I think so", "[]", "{" * 90_000, "9" * 200_000])
+def test_what_cannot_be_read_is_left_out_by_the_original_and_missed_by_ours(output: str | None) -> None:
+    found = judged_goals(WANTED, output)
+    assert (found["parsed"], found["node"], found["strict_node"]) == (False, [0, 0, 0], [0, 0, 2])
+
+
+@pytest.mark.parametrize(
+    "goals", ["lamp", 7, None, {"name": "lamp"}, [["lamp", "ON"]], [{"name": ["lamp"], "state": {}}]]
+)
+def test_a_list_of_another_form_breaks_nothing(goals: Any) -> None:
+    found = judged_goals(WANTED, json.dumps({"node goals": goals}))
+    assert (found["node"], found["malformed"]) == ([0, 0, 2], 1)
+
+
+def test_the_figures_of_a_model_have_their_denominators() -> None:
+    whole = judged(
+        [{"name": "lamp", "state": "ON"}, {"name": "lamp", "state": "CLOSED"}],
+        [{"from_name": "cup", "relation": "ON", "to_name": "lamp"}],
+        [{"action": "RINSE"}],
+    )
+    found = figures(whole, judged_goals(WANTED, "nothing"), None)
+    assert percent(found, "all_f1") == 100, "published figures leave out what can't be read"
+    assert percent(found, "strict_f1") == pytest.approx(200 * 0.5 / 1.5)
+    assert (found["unparsed"].hits, found["unparsed"].of) == (2, 3)
+    assert (found["all_precision"].of, found["strict_all_recall"].of) == (4, 8)
+    assert found["all_f1"].published == "all_f1"
+    assert not found["strict_f1"].published
+
+
+def test_recorded_outputs_are_counted_as_the_original_counts_them() -> None:
+    scorer = goal_scorer()
+    found = {
+        model: {task_id: scorer.score(task_id, output) for task_id, output in outputs.items()}
+        for model, outputs in RECORDED["goal"].items()
+    }
+    assert found["gpt-4o-2024-05-13"]["27_2"]["node"] == [3, 1, 0]
+    assert found["gpt-4o-2024-05-13"]["27_2"]["edge"] == [0, 2, 2]
+    assert found["claude-3-opus-20240229"]["27_2"]["node"] == [2, 2, 1]
+    assert [one["parsed"] for one in found["cohere-command-r"].values()] == [False, False, True]
+    gpt = figures(*found["gpt-4o-2024-05-13"].values())
+    assert (percent(gpt, "node_precision"), percent(gpt, "node_recall")) == (70, 100)

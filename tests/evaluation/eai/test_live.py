@@ -1,0 +1,116 @@
+"""The experiment `ssc` against a server that speaks OpenAI's protocol: rows, votes, records and failures."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.eai.transition_gold import asked_actions, gold_deeds, transition_ids
+from evaluation.ssc.prompts import CUTS, prompts, structured
+from scenecypher.cli.app import run as command
+from scenecypher.errors import InputError
+from tests.scripted_model import ScriptedModel
+
+ROWS = ("eai/greedy", "eai/ssc", "structured/greedy", "structured/ssc")
+
+
+@pytest.fixture(autouse=True)
+def somewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Inspect's own files go to the test's folder."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+def gold(task_id: str) -> str:
+    return json.dumps({"output": "\n".join(gold_deeds()[name].pddl() for name in asked_actions(task_id))})
+
+
+class Erring:
+    """At temperature 0 it says nothing useful; of five samples two are garbage, and one is wrong."""
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+        self._count = count()
+
+    def __call__(self, request: dict[str, Any]) -> str:
+        self.requests.append(request)
+        right = gold(transition_ids()[0])
+        if not request["temperature"]:
+            return "I would open the door."
+        return ("garbage", right.replace("(next_to ", "(facing "), f"<think>hm</think>{right}", "{", right)[
+            next(self._count) % 5
+        ]
+
+
+def evaluated(options: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:
+    code = command(["eval", "ssc", "--task", "transition", "--workers", "1", "--json", *options])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_vote_finds_what_greedy_decoding_misses_and_a_cassette_says_the_same(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    erring = Erring()
+    with ScriptedModel(erring) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+        options = ["--model", "openai/scripted", "--limit", "4", "--record", "tape.jsonl"]
+        code, live = evaluated(options, capsys)
+    assert (code, live["finished"], live["provenance"]["model"]) == (0, True, "openai-api/openai/scripted")
+    (table,) = live["tables"]
+    rows = {f"{row['options']['prompt']}/{row['method']}": row["cells"] for row in table["rows"]}
+    assert tuple(rows) == ROWS
+    for form in ("eai", "structured"):
+        greedy, voted = rows[f"{form}/greedy"], rows[f"{form}/ssc"]
+        assert (greedy["f1"]["value"], greedy["svr"]["value"], greedy["asked"]["value"]) == (0, 0, 1)
+        assert (voted["f1"]["value"], voted["svr"]["value"], voted["asked"]["value"]) == (100, 100, 5)
+        assert (voted["svr_samples"]["count"], voted["svr_samples"]["n"]) == (3, 5)
+    assert [request["temperature"] for request in erring.requests] == [0, *[0.7] * 5] * 2
+    assert len(table["published"]) == 4
+    code, again = evaluated(["--replies", "tape.jsonl", "--limit", "4"], capsys)
+    assert (code, again["provenance"]["replies"]) == (0, ["recorded"])
+    assert [row["cells"] for row in again["tables"][0]["rows"]] == [row["cells"] for row in table["rows"]]
+
+
+def test_structured_prompts_hold_the_task_and_no_other_prompt(tmp_path: Path) -> None:
+    for task in ("action-sequencing", "subgoal", "transition"):
+        eai, ours = prompts(task, "eai"), prompts(task, "structured")
+        task_id = next(iter(eai.texts))
+        theirs, text = eai.messages(task_id)[-1].text, ours.messages(task_id)[0].text
+        assert len(ours.messages(task_id)) == 1
+        assert "{task}" not in text
+        assert "{domain}" not in text
+        assert "Proximity" in text
+        assert "State consistency" in text
+        for start, end in CUTS[task]:
+            own = theirs[theirs.rindex(start) :].partition(end)[0].strip()
+            assert own in text
+    with pytest.raises(InputError, match="no prompt"):
+        prompts("subgoal", "eai").messages("nothing")
+    with pytest.raises(InputError, match="lacks"):
+        structured("transition", "another text")
+    with pytest.raises(InputError, match="fetch it anew"):
+        prompts("goal", "eai", wheel=tmp_path / "missing.whl")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "--model"),
+        (["--recorded", "--model", "m"], "no model"),
+        (["--model", "m", "--method", "guess"], "guess"),
+        (["--model", "m", "--prompt", "rude"], "rude"),
+        (["--model", "m", "--task", "cook"], "cook"),
+        (["--recorded", "--task", "cook"], "cook"),
+        (["--replies", "tape", "--record", "tape"], "nothing to record"),
+    ],
+)
+def test_options_that_do_not_go_together_are_told(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(["eval", "ssc", *options]) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,126 @@
+"""Transition modelling: reading, clause by clause, and planning; all cases counted by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evaluation.eai.transition import TransitionScorer, judged_deeds, transition_figures
+from evaluation.eai.transition_gold import asked_actions, gold_deeds, problem, transition_ids
+from evaluation.eai.transition_matching import compared
+from evaluation.eai.transition_planning import Planner, completed, has_plan, unbound_variables
+from evaluation.eai.transition_text import Deed, deeds, tree, written
+from tests.evaluation.eai.recorded import RECORDED
+
+TASK = "27_2"
+ACTION = "(:action grab :parameters (?char - character ?obj - object) :precondition {} :effect {})"
+
+
+def names(predicted: str, gold: str) -> tuple[set[str], set[str], set[str]]:
+    found = compared(predicted, gold)
+    return set(found.hits), set(found.alarms), set(found.misses)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "gold", "hits", "alarms", "misses"),
+    [
+        ("(and (a ?x) (b ?x))", "(and (b ?x) (a ?x))", {"a", "b"}, set(), set()),
+        ("(and (a ?x) (c ?x))", "(and (a ?x) (b ?x))", {"a"}, {"c"}, {"b"}),
+        ("(and (a ?x))", "(and (a ?x) (b ?x))", {"a"}, set(), {"b"}),
+        ("(a ?x)", "(and (a ?x))", set(), {"a"}, {"a"}),
+        ("(a ?x)", "(a ?y)", set(), {"a"}, {"a"}),
+        ("()", "(and (a ?x))", set(), set(), {"a"}),
+        ("(and (not (a ?x)))", "(and (not (a ?x)) (b ?x))", {"a"}, set(), {"b"}),
+        ("(and (not (a ?x)))", "(and (a ?x))", set(), {"a"}, {"a"}),
+        ("(and (when (a ?x) (b ?x)))", "(and (when (a ?x) (c ?x)))", set(), {"a", "b"}, {"a", "c"}),
+        ("(exists (?y - object) (a ?y))", "(exists (?z - object) (a ?z))", {"a"}, set(), set()),
+        ("(exists (?y - object) (a ?y))", "(forall (?y - object) (a ?y))", set(), {"a"}, {"a"}),
+    ],
+)
+def test_predicates_that_agree_are_too_many_or_missing(
+    predicted: str, gold: str, hits: set[str], alarms: set[str], misses: set[str]
+) -> None:
+    assert names(predicted, gold) == (hits, alarms, misses)
+
+
+def test_the_original_counts_a_clause_wrong_besides_where_it_agrees_with_one_elsewhere() -> None:
+    assert names("(and (b ?x) (c ?x))", "(and (a ?x) (b ?x))") == ({"b"}, {"b", "c"}, {"a"})
+
+
+@pytest.mark.parametrize("text", ["(and (a ?x)", "a)", "((a) (and))", "(not (a) (b))", "(" * 99_999])
+def test_what_cannot_be_read_has_no_predicates(text: str) -> None:
+    assert not compared(text, "(and (a ?x))").readable
+    assert names(text, "(and (a ?x))") == (set(), set(), set())
+
+
+def test_every_gold_expression_is_read_and_written_and_agrees_with_itself() -> None:
+    for deed in gold_deeds().values():
+        for text in (deed.precondition, deed.effect):
+            assert tree(written(tree(text))) == tree(text)
+            found = compared(text, text)
+            assert not found.alarms | found.misses
+        assert not unbound_variables(deed)
+
+
+def test_actions_are_read_from_json_fences_and_bare_text() -> None:
+    text = ACTION.format("(and (grabbable ?obj) ; it can be held\n (next_to ?char ?obj))", "()")
+    for output in (json.dumps({"output": text}), f"```json\n{json.dumps({'output': text})}\n```"):
+        assert deeds(output) == {
+            "grab": Deed(
+                "grab", "(?char - character ?obj - object)", "(and (grabbable ?obj) (next_to ?char ?obj))", "()"
+            )
+        }
+    assert deeds("Sorry.") == {}
+    assert deeds(json.dumps({"output": ["no", "text"]})) is None
+    assert deeds("(:action grab :parameters (?obj :precondition () :effect ()") is None
+    assert deeds("(" * 200_000) is None
+
+
+def test_missing_invented_and_unreadable_actions_count_in_the_strict_way_alone() -> None:
+    asked = asked_actions(TASK)
+    gold = {name: gold_deeds()[name] for name in asked}
+    perfect = judged_deeds(TASK, gold)
+    assert {key: row[1:] for key, row in perfect["counts"].items()} == {key: [0, 0] for key in perfect["counts"]}
+    odd = Deed("fly", "()", "()", "(and (inside ?char ?sky))")
+    less = {name: gold[name] for name in asked[1:]}
+    found = judged_deeds(TASK, {**less, "fly": odd, asked[1]: Deed(asked[1], "()", "(and", "()")})
+    assert (found["missing"], found["invented"], found["unreadable"]) == (1, 1, 1)
+    assert sum(row[2] for row in found["strict"].values()) > sum(row[2] for row in found["counts"].values())
+    assert found["strict"]["spatial_relations"][1] == 1
+    figures = {one.name: one for one in transition_figures([{**perfect, "plan": None, "strict_plan": None}, None])}
+    assert (figures["f1"].percent, figures["unparsed"].hits, figures["planner"].of) == (100, 1, 0)
+
+
+def test_gold_actions_have_a_plan_and_broken_ones_do_not() -> None:
+    planner = Planner(timeout_s=20)
+    assert planner.succeeds(TASK, {})
+    assert planner.known == {next(iter(planner.known)): True}
+    never = Deed("switch_on", "(?char - character ?obj - object)", "(and (on ?obj))", "(on ?obj)")
+    assert not planner.succeeds(TASK, {"switch_on": never})
+    assert len(planner.known) == 2
+
+
+def test_an_unbound_variable_stands_for_nothing_as_it_once_did() -> None:
+    effect = "(and (switched ?obj) (not (on ?it)) (forall (?it - object) (not (off ?it))))".replace("switched", "on")
+    deed = Deed("switch_on", "(?char - character ?obj - object)", "()", effect)
+    assert unbound_variables(deed) == {"?it"}
+    domain = completed({"switch_on": deed})
+    assert "(:constants nobody-it - object)" in domain
+    assert "(not (on nobody-it)) (forall (?it - object) (not (off ?it)))" in domain
+
+
+def test_a_domain_that_is_no_domain_or_takes_too_long_has_no_plan() -> None:
+    assert not has_plan("(define (domain", problem(TASK), timeout_s=5)
+    assert not has_plan(completed({}), problem(TASK), timeout_s=0.01)
+
+
+def test_recorded_outputs_are_scored_and_a_sample_is_planned() -> None:
+    scorer = TransitionScorer(0)
+    ids = RECORDED["transition"]["gpt-4o-2024-05-13"]
+    judged = [scorer.score(task_id, output) for task_id, output in ids.items()]
+    assert all(one["parsed"] and one["plan"] is None for one in judged)
+    figures = {one.name: one.percent for one in scorer.figures(judged)}
+    assert figures["f1"] == pytest.approx(figures["strict_f1"])
+    assert 0 < (figures["f1"] or 0) < 100
+    assert len(transition_ids()) == 296

@@ -1,0 +1,80 @@
+"""Ours: what samples agree on part by part, and votes across models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from evaluation.eai.recordings import Recorded
+from evaluation.eai.transition import TransitionScorer
+from evaluation.eai.transition_gold import asked_actions, gold_deeds, transition_ids
+from evaluation.eai.transition_text import deeds
+from evaluation.ssc.cross_model import compared, early, judged_all, singles, sweep, vote_judgements, voted
+from evaluation.ssc.forms import goal_form, transition_form
+from evaluation.ssc.merging import merged
+
+
+def goals(*states: str) -> str:
+    nodes = [{"name": "lamp", "state": state} for state in states]
+    return json.dumps({"node goals": nodes, "edge goals": [], "action goals": []})
+
+
+def open_deed(*conditions: str) -> str:
+    parts = " ".join(f"({one} ?obj)" for one in conditions)
+    text = (
+        f"(:action open :parameters (?char - character ?obj - object) :precondition (and {parts}) :effect (open ?obj))"
+    )
+    return json.dumps({"output": text})
+
+
+def test_goals_are_kept_that_more_than_half_of_the_valid_samples_have() -> None:
+    found = merged("goal", [goals("ON", "CLEAN"), goals("ON"), "garbage", goals("ON", "CLOSED"), goals("CLEAN", "ON")])
+    assert found is not None
+    assert goal_form(found) == goal_form(goals("ON")), "CLEAN has two of four"
+    assert merged("goal", ["garbage"]) is None
+
+
+def test_clauses_are_kept_that_more_than_half_of_the_valid_samples_have() -> None:
+    samples = [
+        open_deed("closed", "can_open"),
+        open_deed("can_open", "clean"),
+        open_deed("can_open", "closed"),
+        "garbage",
+    ]
+    found = merged("transition", samples)
+    assert found is not None
+    assert transition_form(found) == transition_form(open_deed("can_open", "closed"))
+    made = deeds(found)
+    assert made is not None
+    assert made["open"].parameters == gold_deeds()["open"].parameters
+
+
+def test_the_most_central_sequence_is_a_sample_as_it_came() -> None:
+    common = '{"WALK": ["cup"], "GRAB": ["cup"], "WALK": ["sink"]}'
+    longer = '{"WALK": ["cup"], "GRAB": ["cup"], "WALK": ["sink"], "TOUCH": ["sink"]}'
+    odd = '{"SIT": ["chair"]}'
+    assert merged("action-sequencing", [odd, longer, "garbage", common, common]) == common
+    assert merged("subgoal", ["garbage"]) is None
+
+
+def test_a_vote_across_models_is_compared_with_the_best_of_them() -> None:
+    ids = transition_ids()[:12]
+    outputs: dict[str, Callable[[str], str]] = {"a": _gold, "b": _gold, "c": _backwards, "d": lambda _: "garbage"}
+    recorded = {name: tuple(Recorded(task_id, of(task_id)) for task_id in ids) for name, of in outputs.items()}
+    of = judged_all("transition", TransitionScorer(0), recorded, limit=12)
+    assert [line.valid for line in singles(of)] == [12, 12, 12, 0]
+    vote = voted(of)
+    assert (vote.figures["f1"].percent, vote.valid, vote.of) == (100, 12, 12)
+    assert early(of).used == 2, "two others can only draw level"
+    found = compared(of, vote_judgements(of), "f1")
+    assert (found.voted, found.best, found.low, found.high) == (100, 100, 0, 0)
+    assert "neither" in found.verdict
+    assert dict(sweep(of, "f1", sizes=(4, 99))) == {4: 100}
+
+
+def _backwards(task_id: str) -> str:
+    return _gold(task_id).replace("(next_to ?char ?obj)", "(next_to ?obj ?char)")
+
+
+def _gold(task_id: str) -> str:
+    return json.dumps({"output": "\n".join(gold_deeds()[name].pddl() for name in asked_actions(task_id))})

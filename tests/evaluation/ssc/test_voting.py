@@ -1,0 +1,60 @@
+"""Algorithm 1: the majority wins, ties go to the first seen, invalid samples never win."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.ssc.voting import is_decided, vote, vote_on
+
+FORMS = st.lists(st.one_of(st.none(), st.sampled_from("abc")), max_size=9)
+
+
+@settings(max_examples=60)
+@given(FORMS)
+def test_the_winner_is_the_most_frequent_form_the_first_seen_of_equals(forms: list[str | None]) -> None:
+    found = vote_on(forms)
+    votes = Counter(form for form in forms if form is not None)
+    assert (found.samples, found.valid, found.forms) == (len(forms), sum(votes.values()), len(votes))
+    if not votes:
+        assert found.winner is None
+        return
+    assert found.winner is not None
+    winning = forms[found.winner]
+    assert winning is not None
+    assert found.winner == forms.index(winning), "the first raw sample behind the winner"
+    assert found.votes == votes[winning] == max(votes.values())
+    rivals = [form for form in votes if votes[form] == found.votes]
+    assert winning == min(rivals, key=forms.index)
+
+
+@settings(max_examples=60)
+@given(FORMS, st.integers(0, 4))
+def test_invalid_samples_change_nothing_but_their_count(forms: list[str | None], more: int) -> None:
+    with_more = vote_on([*forms, *[None] * more])
+    assert (with_more.winner, with_more.votes) == (vote_on(forms).winner, vote_on(forms).votes)
+
+
+@settings(max_examples=60)
+@given(FORMS.filter(bool), st.integers(0, 9))
+def test_an_early_stop_never_changes_the_winner(forms: list[str | None], at: int) -> None:
+    begun = forms[:at]
+    if is_decided(begun, len(forms)):
+        assert vote_on(begun).winner == vote_on(forms).winner
+
+
+def test_an_early_stop_comes_as_soon_as_it_can() -> None:
+    assert is_decided(["a", "a", "a"], 5)
+    assert not is_decided(["a", "a"], 5), "three others may yet agree"
+    assert is_decided(["a", "a"], 4), "a tie goes to the first seen"
+    assert not is_decided(["b", "a", "a"], 4), "b was seen first, and may yet have as many"
+    assert not is_decided([None, None], 3)
+    assert is_decided([None, None], 2)
+
+
+@given(st.sampled_from(["x", "y", ""]))
+def test_one_sample_is_greedy_decoding_where_it_is_valid(sample: str) -> None:
+    found = vote([sample], lambda text: text or None)
+    assert found.winner == (0 if sample else None)
