@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from openai import NotFoundError, OpenAI, OpenAIError
@@ -24,14 +25,23 @@ class Client:
             max_retries=endpoint.tries - 1,
         )
 
-    def send(self, body: dict[str, Any]) -> bytes:
-        """The answer's bytes. Raises ModelUnavailable: FormRefused where another body may be taken."""
+    def send(self, body: dict[str, Any], *, timeout_s: float | None = None) -> bytes:
+        """The answer's bytes, asked for once within `timeout_s` where that is given.
+
+        Raises ModelUnavailable: FormRefused where another body may be taken.
+        """
+        client, endpoint = self._openai, self._endpoint
+        if timeout_s is not None:
+            client, endpoint = (
+                client.with_options(max_retries=0, timeout=timeout_s),
+                replace(endpoint, timeout_s=timeout_s, tries=1),
+            )
         try:
-            return self._openai.chat.completions.with_raw_response.create(**body).http_response.content
+            return client.chat.completions.with_raw_response.create(**body).http_response.content
         except NotFoundError as error:
-            raise no_such_model(error, self._endpoint, model=body["model"], known=self._models()) from error
+            raise no_such_model(error, endpoint, model=body["model"], known=self._models()) from error
         except OpenAIError as error:
-            raise unavailable(error, self._endpoint, model=body["model"]) from error
+            raise unavailable(error, endpoint, model=body["model"]) from error
 
     def close(self) -> None:
         """Give the connections back."""

@@ -19,7 +19,7 @@ _log: Final = logging.getLogger("scenecypher.chat")
 
 
 class _Client(Protocol):
-    def send(self, body: dict[str, Any]) -> bytes: ...
+    def send(self, body: dict[str, Any], *, timeout_s: float | None = None) -> bytes: ...
     def close(self) -> None: ...
 
 
@@ -64,7 +64,7 @@ class OpenAIModel:
         while True:
             sent = body(request, model=model, conceded=self._conceded.get(model, frozenset()))
             try:
-                answer = client.send(sent)
+                answer = client.send(sent, timeout_s=self._hurry(request.timeout_s))
             except FormRefused as refusal:
                 if not self._concede(model, sent, refusal.words):
                     raise
@@ -98,6 +98,11 @@ class OpenAIModel:
             if self._client is None:
                 self._client = Client(self._endpoint)
             return self._client
+
+    def _hurry(self, timeout_s: float | None) -> float | None:
+        """The time that a request has, where the usual tries may take longer."""
+        usual = self._endpoint.timeout_s * self._endpoint.tries
+        return timeout_s if timeout_s is not None and timeout_s < usual else None
 
     def _concede(self, model: str, sent: Mapping[str, Any], complaint: str) -> bool:
         """Whether there is another form to ask in; it is remembered, and told once."""

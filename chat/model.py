@@ -50,7 +50,8 @@ class Request:
     """Everything that decides a reply: equal requests are the same bytes on every machine.
 
     `model` None means the service's own choice. `schema` is a JSON schema that the reply must fit.
-    Samples at one temperature want `seed` None, since a seed makes them alike.
+    Samples at one temperature want `seed` None, since a seed makes them alike. `timeout_s` decides no reply, but how
+    long one is waited for at most; None: as long as the model is used to.
     """
 
     messages: tuple[Message, ...]
@@ -59,6 +60,7 @@ class Request:
     seed: int | None = None
     max_tokens: int | None = None
     model: str | None = None
+    timeout_s: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not self.messages:

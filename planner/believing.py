@@ -168,6 +168,9 @@ class Believing(Simulator):
                 )
             except UnknownReference:
                 continue
+            except RejectedError as failure:
+                seen.append(f"{of} was not seen: {failure}")
+                continue
             seen += look.seen
         return Disagreed(str(call), refusal.reasons, tuple(seen))
 

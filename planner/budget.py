@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from chat.model import Usage
+from chat.model import Model, Reply, Request, Usage
 from planner.events import Outcome
 
 INFEASIBLE: Final = 3
 """Proposals in a row that could not be carried out, before a session ends (LookPlanGraph, section IV-A)."""
+MOMENT_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +24,50 @@ class Budget:
     seconds: float | None = None
 
 
+class Stopwatch:
+    """How long a session has taken, with what it had taken before it was resumed; stands still until it is started."""
+
+    def __init__(self, limit_s: float | None = None) -> None:
+        self._limit_s = limit_s
+        self._began: float | None = None
+        self._before = 0.0
+
+    def start(self, before: float = 0.0) -> None:
+        """Begin to count, from `before` seconds on."""
+        self._began, self._before = time.monotonic(), before
+
+    @property
+    def seconds(self) -> float:
+        """The seconds so far."""
+        return self._before + (0.0 if self._began is None else time.monotonic() - self._began)
+
+    @property
+    def left(self) -> float | None:
+        """The seconds that are left, at least a moment; None where there is no limit."""
+        return None if self._limit_s is None else max(self._limit_s - self.seconds, MOMENT_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Hurried:
+    """A model that has no longer for a reply than the session has left."""
+
+    model: Model
+    watch: Stopwatch
+
+    def reply(self, request: Request) -> Reply:
+        """Answer once. Raises what the model does."""
+        return self.model.reply(replace(request, timeout_s=self.watch.left))
+
+
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a session has spent so far."""
+    """What a session has spent so far; `seconds` before it was resumed, if it was."""
 
     steps: int = 0
     actions: int = 0
     refused: int = 0
     usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
 
     def over(self, budget: Budget, seconds: float) -> tuple[Outcome, str] | None:
         """Which budget is spent, in words; None where there is something left of each."""

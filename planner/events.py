@@ -82,6 +82,8 @@ class Solved:
     final: bool = True
     tried: int = 0
     refused: int = 0
+    done: tuple[str, ...] = ()
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +140,8 @@ class Remembered:
     """The end of a decision's turn, with all that the method may know of it later: a session can go on from there.
 
     `decision` is as `planner.method.decision_document` writes it, None where the reply could not be understood; `usage`
-    is what the turn cost, `infeasible` the count of refusals in a row after it. The first one has the `opening`, the
-    view that the session began with.
+    is what the turn cost, `infeasible` the count of refusals in a row after it, `seconds` the time since the session
+    began. The first one has the `opening`, the view that the session began with.
     """
 
     step: int
@@ -150,6 +152,7 @@ class Remembered:
     infeasible: int
     usage: Usage
     opening: str = ""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

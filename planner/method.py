@@ -46,8 +46,8 @@ class Solve:
     """The whole solution, which ends the session: carried out action by action, what is refused being skipped.
 
     That is the papers' static setting (SG2, section IV-A). Not `final`, the first refusal stops it and is told the
-    method, which may solve anew: a stepwise execution of ours. Where a program ended amid a solution,
-    `actions` are the rest, before which `tried` others were tried, and `refused` of them refused.
+    method, which may solve anew: a stepwise execution of ours. Where a program ended amid a solution, the first `tried`
+    actions were tried before, `refused` of them refused; `done` was carried out, and `told` is what became of that.
     """
 
     actions: tuple[str, ...]
@@ -55,6 +55,8 @@ class Solve:
     final: bool = True
     tried: int = 0
     refused: int = 0
+    done: tuple[str, ...] = ()
+    told: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,9 @@ class Planning(Protocol):
 class Given:
     """What a method is made from: no database, but functions that look for it.
 
-    `goal` is that of a data set's task, where there is one, and `deeds` the actions that it asks for besides;
-    `occurring` is what occurs in the scene, its classes, states and relations.
+    `occurring` is what occurs in the scene, its classes, states and relations; `timeout_s` says how many seconds an
+    engine may take now. `goal` is that of a data set's task, where there is one, and `deeds` the actions that it asks
+    for besides.
     """
 
     model: Model
@@ -47,6 +48,7 @@ class Given:
     ablations: frozenset[str]
     planning: Planning
     occurring: Callable[[], Enumerations]
+    timeout_s: Callable[[], float]
     goal: Condition | None = None
     deeds: tuple[Deed, ...] = ()
 

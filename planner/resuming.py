@@ -81,7 +81,7 @@ def _going_on(setting: Setting, recipe: Recipe, past: Past) -> Iterator[Event]:
     if cut.turn is not None and cut.turn.decision is not None:
         document = decision_document(cut.turn.decision)
         told = cut.turn.feedback, cut.turn.done, cut.turn.refused
-        yield Remembered(cut.spent.steps, document, *told, cut.spent.refused, Usage())
+        yield Remembered(cut.spent.steps, document, *told, cut.spent.refused, Usage(), seconds=cut.spent.seconds)
     yield from ready.session.run(replace(ready.memory, turns=turns, opening=past.opening), spent=cut.spent)
 
 
@@ -107,7 +107,9 @@ def read_log(file: Path) -> Past:
     usage = sum((it.usage for it in whole), Usage())
     last = whole[-1] if whole else None
     actions = sum(len(it.done) for it in whole)
-    spent = Spent(last.step if last else 0, actions, last.infeasible if last else 0, usage)
+    spent = Spent(
+        last.step if last else 0, actions, last.infeasible if last else 0, usage, last.seconds if last else 0.0
+    )
     cut = tuple(line.model_dump() for line in lines if line.step > spent.steps and line.event != "finished")
     version = max((int(it.get(key, 0)) for it in map(_Line.model_dump, lines) for key in VERSIONS), default=0)
     opening = next((it.opening for it in whole if it.opening), "")
@@ -148,26 +150,36 @@ def _cut_off(past: Past, since: Sequence[str], vocabulary: str) -> _Cut:
     if not proposed:
         return _Cut(past.spent)
     decision = Act(str(proposed[-1]["action"]), str(proposed[-1]["reason"]))
-    return _ended(decision, spent, cut, done) if settled else _Cut(spent, decision)
+    return _ended(decision, spent, cut, done, told=_feedback(cut, done)) if settled else _Cut(spent, decision)
 
 
 def _solution(cut: Sequence[Mapping[str, Any]], spent: Spent, done: tuple[str, ...], tried: int) -> _Cut:
-    """The rest of a solution of which some actions were `tried`; none where a refusal ends it."""
+    """The solution, of which more actions were `tried`, and all that became of it; none where a refusal ends it."""
     solved, refused = cut[0], sum(it["event"] == "refused" for it in cut)
-    actions, reason, final = tuple(solved["actions"]), str(solved["reason"]), bool(solved.get("final", True))
-    if refused and not final:
-        return _ended(Solve(actions, reason, final), spent, cut, done)
-    before = int(solved.get("tried", 0)) + tried, int(solved.get("refused", 0)) + refused
-    return _Cut(spent, Solve(actions[tried:], reason, final, *before))
+    before = tuple(map(str, solved.get("done", ())))
+    spent = replace(spent, actions=spent.actions + len(before))
+    begun = Solve(tuple(solved["actions"]), str(solved["reason"]), bool(solved.get("final", True)))
+    told = "; ".join(filter(None, (str(solved.get("told", "")), _feedback(cut, done))))
+    if refused and not begun.final:
+        return _ended(begun, spent, cut, before + done, told=told)
+    tried, refused = int(solved.get("tried", 0)) + tried, int(solved.get("refused", 0)) + refused
+    return _Cut(spent, replace(begun, tried=tried, refused=refused, done=before + done, told=told))
 
 
-def _ended(decision: Act | Solve, spent: Spent, cut: Sequence[Mapping[str, Any]], done: tuple[str, ...]) -> _Cut:
+def _ended(
+    decision: Act | Solve, spent: Spent, cut: Sequence[Mapping[str, Any]], done: tuple[str, ...], *, told: str
+) -> _Cut:
     """A turn that came to its end, but for being remembered."""
-    refusals = [f"{it['action']} was refused: {'; '.join(it['reasons'])}" for it in cut if it["event"] == "refused"]
-    feedback = "; ".join([*(f"{action} was carried out" for action in done), *refusals])
-    refused = spent.refused + 1 if refusals else 0
-    turn = Turn(decision, feedback, done, refused=bool(refusals))
+    is_refused = any(it["event"] == "refused" for it in cut)
+    turn = Turn(decision, told, done, refused=is_refused)
+    refused = spent.refused + 1 if is_refused else 0
     return _Cut(replace(spent, steps=spent.steps + 1, refused=refused), turn=turn)
+
+
+def _feedback(cut: Sequence[Mapping[str, Any]], done: tuple[str, ...]) -> str:
+    """What was carried out and what was refused, in words."""
+    refusals = [f"{it['action']} was refused: {'; '.join(it['reasons'])}" for it in cut if it["event"] == "refused"]
+    return "; ".join([*(f"{action} was carried out" for action in done), *refusals])
 
 
 def _settled(cut: Sequence[Mapping[str, Any]], since: Sequence[str], vocabulary: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, assert_never
@@ -13,7 +12,7 @@ from planner.actions.execution import Infeasible
 from planner.actions.simulator import Simulator
 from planner.actions.text import parse
 from planner.actions.vocabularies import DONE
-from planner.budget import Budget, Spent
+from planner.budget import Budget, Spent, Stopwatch
 from planner.environment import Disagreed
 from planner.events import (
     Acted,
@@ -36,7 +35,7 @@ from planner.events import (
 from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Method, Solve, Think, decision_document
 from planner.toolbox import NO_TOOLS, Toolbox
 from retriever.retrieval import Retrieval
-from scenecypher.errors import ActionRefused, RejectedError, ReplyRejected, UnknownReference
+from scenecypher.errors import ActionRefused, ModelUnavailable, RejectedError, ReplyRejected, UnknownReference
 
 View: TypeAlias = Callable[[Memory], str]
 """What a method is shown of the graph as it is now: text."""
@@ -72,7 +71,8 @@ class Session:
     """One task in one scene: `simulator` acts on it, `asker` and `tools` tell about it, `method` decides.
 
     `view` is what the method is shown of the graph before each decision. Without `reprompt` a method is not told that
-    an action was infeasible, and may go on for all that: what names no node or action is still told.
+    an action was infeasible, and may go on for all that: what names no node or action is still told. `watch` counts the
+    session's seconds, for all who must know how many are left.
     """
 
     def __init__(
@@ -85,10 +85,12 @@ class Session:
         view: View | None = None,
         budget: Budget | None = None,
         reprompt: bool = True,
+        watch: Stopwatch | None = None,
     ) -> None:
         self._method, self._simulator, self._asker = method, simulator, asker
         self._tools, self._view = tools, view
         self._budget, self._reprompt = budget or Budget(), reprompt
+        self._watch = watch or Stopwatch()
 
     def run(self, memory: Memory, *, spent: Spent | None = None) -> Iterator[Event]:
         """Carry out `memory.instruction`: events as they happen, Finished last. Only rejections are told the method.
@@ -97,17 +99,33 @@ class Session:
         stopping the generator anywhere leaves nothing half-written. Raises ServiceError where the database or the model
         service fails.
         """
-        spent, began = spent or Spent(), time.monotonic()
+        spent = spent or Spent()
+        self._watch.start(spent.seconds)
         while True:
-            over = spent.over(self._budget, time.monotonic() - began)
+            over = spent.over(self._budget, self._watch.seconds)
             if over is None:
-                memory, spent, over = yield from self._turn(memory, spent)
+                memory, spent, over = yield from self._timely(memory, spent)
             if over is not None:
                 outcome, reason = over
-                seconds = time.monotonic() - began
-                answer = _answer(memory)
+                seconds, answer = self._watch.seconds, _answer(memory)
                 yield Finished(outcome, reason, spent.steps, spent.actions, spent.usage, seconds, answer)
                 return
+
+    def _timely(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, Ending | None]]:
+        """A turn; where the model was too late for it, the end. Raises ModelUnavailable where there was time left."""
+        try:
+            return (yield from self._turn(memory, before))
+        except ModelUnavailable:
+            over = self._late()
+            if over is None:
+                raise
+            return memory, before, over
+
+    def _late(self) -> Ending | None:
+        """The end, where the time is over."""
+        seconds = self._budget.seconds
+        over = seconds is not None and self._watch.seconds >= seconds
+        return ("seconds", f"the limit of {seconds:g} s is reached") if over else None
 
     def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, Ending | None]]:
         """One decision and what becomes of it."""
@@ -126,7 +144,7 @@ class Session:
         cost = spent.usage - before.usage
         told = result.feedback, result.done, result.refused
         opening = "" if known else memory.opening
-        yield Remembered(spent.steps, document, *told, spent.refused, cost, opening)
+        yield Remembered(spent.steps, document, *told, spent.refused, cost, opening, self._watch.seconds)
         memory = memory.remember(decision, result.feedback, done=result.done, refused=result.refused)
         return memory, spent, result.ending
 
@@ -199,9 +217,13 @@ class Session:
     def _solve(self, decision: Solve, spent: Spent) -> Turning:
         """Carry out a whole solution: what is refused is skipped, or stops it where the solution is not final."""
         tried, refused = decision.tried, decision.refused
-        yield Solved(spent.steps, decision.actions, decision.reason, decision.final, tried, refused)
-        result = Result(spent)
-        for action in decision.actions:
+        before = decision.done, decision.told
+        yield Solved(spent.steps, decision.actions, decision.reason, decision.final, tried, refused, *before)
+        result = Result(spent, decision.told, decision.done, refused=refused > 0)
+        for action in decision.actions[tried:]:
+            over = self._late()
+            if over is not None:
+                return replace(result, ending=over)
             one = yield from self._act(Act(action), result.spent)
             result = joined(result, one)
             refused += one.refused
@@ -210,7 +232,7 @@ class Session:
             if one.ending is not None:
                 break
         if refused:
-            reason = f"{refused} of {tried + len(decision.actions)} actions could not be carried out"
+            reason = f"{refused} of {len(decision.actions)} actions could not be carried out"
             return replace(result, ending=("infeasible", reason))
         return replace(result, ending=("done", decision.reason))
 

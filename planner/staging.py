@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chat.model import Model, Reply, Request
 from db.catalog import SceneInfo
@@ -17,7 +17,7 @@ from planner.actions.simulator import Simulator
 from planner.actions.vocabularies import action_list
 from planner.belief import belief_of
 from planner.believing import Believing, can_look
-from planner.budget import Budget
+from planner.budget import Budget, Hurried, Stopwatch
 from planner.environment import Environment, SceneEnvironment
 from planner.events import Event
 from planner.method import Memory
@@ -80,6 +80,8 @@ class Staged:
 def staged(setting: Setting, recipe: Recipe) -> Staged:
     """A session of `recipe`, with the setting's ablations. Raises InputError, SceneNotFound."""
     recipe = recipe.without(setting.name, setting.ablations)
+    watch = Stopwatch(setting.budget.seconds)
+    setting = replace(setting, model=Hurried(setting.model, watch))
     if recipe.goal and setting.goal is None:
         raise InputError(f"the method {setting.name} needs a goal that the graph can meet: give a --task that has one")
     simulator = _simulator(setting, recipe)
@@ -90,8 +92,9 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
         setting.model,
         scene.vocabulary,
         frozenset(setting.ablations),
-        planning=lambda goal, deeds=(): _plan(setting, scene, goal, deeds=deeds),
+        planning=lambda goal, deeds=(): _plan(setting, scene, goal, deeds=deeds, timeout_s=_engine_s(watch)),
         occurring=lambda: enumerator.of(simulator.scene),
+        timeout_s=lambda: _engine_s(watch),
         goal=setting.goal,
         deeds=setting.deeds,
     )
@@ -103,6 +106,7 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
         view=view,
         budget=setting.budget,
         reprompt=recipe.reprompt if setting.reprompt is None else setting.reprompt,
+        watch=watch,
     )
     shown = recipe.model and recipe.extent != "nothing"
     schema = schema_text(enumerator.of(scene), setting.instruction, vocabulary=scene.vocabulary) if shown else ""
@@ -130,7 +134,11 @@ def _simulator(setting: Setting, recipe: Recipe) -> Simulator:
     return Believing(store, belief_of(store, scene), world=world, actor=actor, fix=fix)
 
 
-def _plan(setting: Setting, scene: SceneInfo, goal: Condition, *, deeds: tuple[Deed, ...]) -> Planned:
-    seconds = setting.budget.seconds
-    question = Question(goal, scene.vocabulary, PLAN_TIMEOUT_S if seconds is None else seconds, deeds=deeds)
+def _engine_s(watch: Stopwatch) -> float:
+    """How long an engine may take now: as long as the session, where that has a limit."""
+    return PLAN_TIMEOUT_S if watch.left is None else watch.left
+
+
+def _plan(setting: Setting, scene: SceneInfo, goal: Condition, *, deeds: tuple[Deed, ...], timeout_s: float) -> Planned:
+    question = Question(goal, scene.vocabulary, timeout_s, deeds=deeds)
     return plan(question, seeing(setting.store.database, scene, goal))

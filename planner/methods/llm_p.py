@@ -9,7 +9,7 @@ that are left out are named too, but the plan is carried out, since it shows onl
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -57,8 +57,10 @@ TAKES: Final[Mapping[str, Mapping[str, tuple[int, ...]]]] = {
 class LlmPlusP:
     """Asks `model` once for a problem, which `seconds` are given to plan for. Raises InputError without a domain."""
 
-    def __init__(self, model: Model, vocabulary: str, *, seconds: float = PLAN_TIMEOUT_S) -> None:
-        self._model, self._vocabulary, self._seconds = model, vocabulary, seconds
+    def __init__(
+        self, model: Model, vocabulary: str, *, timeout_s: Callable[[], float] = lambda: PLAN_TIMEOUT_S
+    ) -> None:
+        self._model, self._vocabulary, self._timeout_s = model, vocabulary, timeout_s
         if not domain_text(vocabulary):
             raise InputError(f"llm+p has no domain for the vocabulary {vocabulary!r}; choose another method")
         self._domain = read_domain(domain_text(vocabulary))
@@ -70,7 +72,7 @@ class LlmPlusP:
         fatal = [str(mistake) for mistake in found if mistake.kind != "temporal inconsistency"]
         if fatal:
             return GiveUp("; ".join(fatal)), usage
-        planned = solve_text(self._domain.text, problem.text(self._domain), timeout_s=self._seconds)
+        planned = solve_text(self._domain.text, problem.text(self._domain), timeout_s=self._timeout_s())
         told = "; ".join(map(str, found))
         if planned.answer != "solved":
             return GiveUp("; ".join(filter(None, (planned.why, told)))), usage

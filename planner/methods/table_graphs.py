@@ -68,7 +68,7 @@ GRAPH_METHODS: Final[Mapping[str, Recipe]] = {
         fix=False,
     ),
     "llm+p": Recipe(
-        lambda given: LlmPlusP(given.model, given.vocabulary),
+        lambda given: LlmPlusP(given.model, given.vocabulary, timeout_s=given.timeout_s),
         "the whole graph in, a PDDL problem out, which an engine plans for",
         paper="LookPlanGraph, section VI-A, appendices D and F-2",
         extent="full",

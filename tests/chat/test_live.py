@@ -7,6 +7,7 @@ import subprocess
 import sys
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -131,6 +132,14 @@ def test_silence_ends_at_the_time_limit() -> None:
             model.reply(HELLO)
         assert caught.value.retryable
         assert len(server.requests) == 2
+
+
+def test_a_request_may_have_less_time_than_usual_and_is_then_asked_once() -> None:
+    with ScriptedModel([Stall(), "in time"]) as server, model_of(server, retries=1) as model:
+        with pytest.raises(ModelUnavailable, match=r"no answer within 0\.2 s, asked (1 time|once)"):
+            model.reply(replace(HELLO, timeout_s=0.2))
+        assert len(server.requests) == 1
+        assert model.reply(replace(HELLO, timeout_s=1e6)).text == "in time", "no longer than usual"
 
 
 @pytest.mark.parametrize("fault", [Fail(429, "slow down"), Fail(500, "oops"), Drop(), Drop(halfway=True)])

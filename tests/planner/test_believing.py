@@ -140,6 +140,15 @@ def test_what_was_opened_is_open_though_the_look_at_it_fails(store: SceneStore, 
         assert "open" in store.load(it).graph.nodes["fridge_21"].states
 
 
+def test_a_refusal_is_told_as_such_though_the_look_after_it_fails(store: SceneStore) -> None:
+    pair = Pair(store, moved(home(), "cup-1", "ON", "desk-1"), home())
+    world = Blind(store, pair.world, actor="robot")
+    world.failure = ReplyRejected("the model's reply is no JSON")
+    robot = Believing(store, pair.belief, world=world, actor="robot", fix=True)
+    with pytest.raises(Disagreed, match=r"not as believed.*table-1 was not seen: the model's reply is no JSON"):
+        list(robot.act("pick_up(cup-1)"))
+
+
 def test_an_environment_is_reset(store: SceneStore) -> None:
     name = f"test/{uuid4().hex}"
     store.put(ImportedScene(name, home(), "grasif"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -96,8 +97,8 @@ class Run:
     def begin(self, *, stop_after: int = 1_000, breaks_at: str = "") -> list[Event]:
         return self.log(staged(self.setting(breaks_at=breaks_at), self.recipe).run(), stop_after)
 
-    def resume(self) -> list[Event]:
-        return self.log(resumed(self.setting(), self.recipe, self.file))
+    def resume(self, *, stop_after: int = 1_000) -> list[Event]:
+        return self.log(resumed(self.setting(), self.recipe, self.file), stop_after)
 
     def graphs(self) -> tuple[SceneGraph, SceneGraph]:
         return tuple(self.store.load(it).graph for it in (self.world.name, belief_name(self.world.name)))  # type: ignore[return-value]
@@ -129,6 +130,37 @@ def test_a_session_goes_on_wherever_it_was_cut_off(
         past = read_log(run.file)
         assert past.ended
         assert len(past.turns) == len(decisions)
+
+
+def test_a_solution_that_was_cut_off_twice_is_remembered_whole(store: SceneStore, tmp_path: Path) -> None:
+    run = Run(store, tmp_path / "log", WHOLE)
+    run.begin(stop_after=3)  # solved, proposed, acted
+    between = read_log(run.file)
+    assert between.turns == ()
+    run.resume(stop_after=3)
+    last = run.resume()[-1]
+    assert isinstance(last, Finished)
+    assert (last.outcome, last.actions) == ("done", len(ACTIONS))
+    assert run.done() == ACTIONS
+    (turn,) = read_log(run.file).turns
+    assert isinstance(turn.decision, Solve)
+    assert turn.decision.actions == tuple(ACTIONS)
+    assert list(turn.done) == ACTIONS
+    assert turn.feedback == "; ".join(f"{action} was carried out" for action in ACTIONS)
+    assert read_log(run.file).spent.actions == len(ACTIONS)
+
+
+def test_the_seconds_before_count_on(store: SceneStore, tmp_path: Path) -> None:
+    run = Run(store, tmp_path / "log", STEPS)
+    run.begin(stop_after=4)
+    lines = [json.loads(line) for line in run.file.read_text().splitlines()]
+    late = [line | {"seconds": 100.0} if line["event"] == "remembered" else line for line in lines]
+    run.file.write_text("".join(json.dumps(line) + "\n" for line in late))
+    assert read_log(run.file).spent.seconds == 100
+    setting = replace(run.setting(), budget=Budget(10, seconds=99.0))
+    *_, last = run.log(resumed(setting, run.recipe, run.file))
+    assert isinstance(last, Finished)
+    assert (last.outcome, last.seconds >= 100) == ("seconds", True)
 
 
 @pytest.mark.parametrize("breaks_at", sample(("go_to(office)", "put_on(desk-1)", "discover_objects(table-1)"), 2))

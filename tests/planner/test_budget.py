@@ -1,0 +1,99 @@
+"""The seconds that a session may take: known to its engines and its model, and counted within a solution too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from chat.model import Message, Reply, Request, Usage
+from db.enumerate import Enumerator
+from db.gate import Gate
+from db.store import SceneStore
+from planner.actions.simulator import Simulator
+from planner.budget import Budget, Hurried, Stopwatch
+from planner.events import Acted, Event, Finished
+from planner.method import Decision, Memory, Solve
+from planner.methods.llm_p import LlmPlusP
+from planner.recipe import Given, Recipe
+from planner.session import Session
+from planner.staging import NoModel, Setting, staged
+from retriever.retriever import Retriever
+from scenecypher.errors import ModelUnavailable
+from tests.planner.actions.grasif_worlds import home
+from tests.planner.actions.test_operators import put
+
+SOLUTION = Solve(("go_to(kitchen)", "pick_up(cup-1)", "go_to(office)", "put_on(desk-1)"))
+
+
+class Ticking(Stopwatch):
+    """A watch on which a second passes each time that it is looked at."""
+
+    looks = 0
+
+    @property
+    def seconds(self) -> float:
+        self.looks += 1
+        return float(self.looks)
+
+
+class Deciding:
+    """A method that does as it is told."""
+
+    def __init__(self, decide: Callable[[], Decision]) -> None:
+        self._decide = decide
+
+    def decide(self, memory: Memory) -> tuple[Decision, Usage]:  # noqa: ARG002 - it does as it is told
+        return self._decide(), Usage()
+
+
+def ran(store: SceneStore, decide: Callable[[], Decision], budget: Budget) -> list[Event]:
+    scene = put(store, home(), vocabulary="grasif")
+    asker = Retriever(NoModel(), Gate(store.database), Enumerator(store.database))
+    session = Session(Deciding(decide), Simulator(store, scene), asker, budget=budget, watch=Ticking())
+    return [*session.run(Memory("", "", ""))]
+
+
+def test_a_solution_ends_when_the_time_is_over(store: SceneStore) -> None:
+    *events, last = ran(store, lambda: SOLUTION, Budget(seconds=4))
+    assert isinstance(last, Finished)
+    assert (last.outcome, last.reason) == ("seconds", "the limit of 4 s is reached")
+    assert [event.action for event in events if isinstance(event, Acted)] == ["go_to(kitchen)", "pick_up(cup-1)"]
+
+
+def test_a_model_that_is_too_late_is_the_end_and_any_other_failure_an_error(store: SceneStore) -> None:
+    def late() -> Decision:
+        raise ModelUnavailable("no answer in time; try again")
+
+    (last,) = ran(store, late, Budget(seconds=2))
+    assert isinstance(last, Finished)
+    assert last.outcome == "seconds"
+    with pytest.raises(ModelUnavailable):
+        ran(store, late, Budget(seconds=10))
+
+
+def test_model_and_engine_have_no_more_time_than_is_left(store: SceneStore) -> None:
+    asked: list[Request] = []
+
+    class Noting:
+        def reply(self, request: Request) -> Reply:
+            asked.append(request)
+            return Reply("", Usage(), "", source="scripted")
+
+    watch = Stopwatch(50.0)
+    watch.start(20.0)
+    request = Request((Message("user", "?"),))
+    Hurried(Noting(), watch).reply(request)
+    assert asked == [request], "it is the same request"
+    assert asked[0].timeout_s is not None
+    assert 0 < asked[0].timeout_s <= 30
+    given: list[Given] = []
+
+    def build(it: Given) -> LlmPlusP:
+        given.append(it)
+        return LlmPlusP(it.model, it.vocabulary, timeout_s=it.timeout_s)
+
+    scene = put(store, home(), vocabulary="grasif")
+    setting = Setting(store, Gate(store.database), scene, "", "x", budget=Budget(seconds=5))
+    staged(setting, Recipe(build=build, words="", model=False))
+    assert given[0].timeout_s() <= 5
