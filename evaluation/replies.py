@@ -8,6 +8,7 @@ from typing import Final
 
 from chat.cassette import Recording, Replaying
 from chat.model import Model, Reply, Request, Service, Usage
+from scenecypher.errors import InputError
 
 LIVE: Final = "live"
 REFERENCE: Final = "reference"
@@ -25,10 +26,15 @@ class Reference:
 
 
 class Replies:
-    """The models of the samples. `chosen` is LIVE, REFERENCE or a cassette's file; live ones may be recorded."""
+    """The models of the samples. `chosen` is LIVE, REFERENCE or a cassette's file; live ones may be recorded.
+
+    Raises InputError where there is no such file.
+    """
 
     def __init__(self, chosen: str = LIVE, *, record: str = "") -> None:
         self.chosen = chosen
+        if chosen not in {LIVE, REFERENCE} and not Path(chosen).is_file():
+            raise InputError(f"{chosen}: there is no such cassette; give a file that --record wrote")
         self._tape = Replaying(Path(chosen)) if chosen not in {LIVE, REFERENCE} else None
         self._record = Path(record) if record else None
         self._recording: Recording | None = None

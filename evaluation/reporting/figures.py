@@ -154,11 +154,14 @@ def _stacked(
         panel.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
-def _by_method(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
+def _by_method(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
+    """Trials by method and options, and by table where there are several."""
+    several = len({trial.table for trial in trials}) > 1
     groups = defaultdict[str, list[Trial]](list)
     for trial in trials:
         options = ", ".join(trial.options.values())
-        groups[f"{trial.method} ({options})" if options else trial.method].append(trial)
+        name = f"{trial.method} ({options})" if options else trial.method
+        groups[f"{trial.table}: {name}" if several else name].append(trial)
     return dict(groups)
 
 
