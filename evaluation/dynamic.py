@@ -6,11 +6,12 @@ belief that was made before a thing was moved, and acts in the world as it is. S
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from inspect_ai import Task, task
 
-from evaluation.book import Book
+from evaluation.book import Book, is_plain
 from evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, scene_of, task_of
 from evaluation.episode import Episode, Eyes, Wording
 from evaluation.episodes import episodes_task
@@ -72,7 +73,7 @@ def experiment(
     steps: int = 0,
 ) -> Experiment:
     """The tables of `data`: some of WORLDS; with `simulated` also those of an observer that errs. Raises InputError."""
-    lines = {name: first(_lines(name), limit) for name in chosen("world of this experiment", data, WORLDS)}
+    lines = {name: first(_lines(name, wording), limit) for name in chosen("world of this experiment", data, WORLDS)}
     tables = [_table(name, found, wording=wording, steps=steps) for name, found in lines.items()]
     planned, run = with_methods(tables, methods)
     if simulated:
@@ -85,8 +86,12 @@ def experiment(
     return Experiment("dynamic", "Dynamic worlds: things moved since they were seen", planned, book, run)
 
 
-def _lines(world: str) -> list[DynamicTask]:
-    return [line for line in dynamic_tasks() if (line.category == "behavior") == (world == "behavior")]
+def _lines(world: str, wording: Wording) -> Iterator[DynamicTask]:
+    """A world's tasks; worded by their goals, only those whose goals tell all."""
+    for line in dynamic_tasks():
+        is_here = (line.category == "behavior") == (world == "behavior")
+        if is_here and (wording != "goal" or is_plain(task_of(line).goal)):
+            yield line
 
 
 def _table(world: str, lines: list[DynamicTask], *, wording: Wording, steps: int, eyes: Eyes = "truth") -> TablePlan:

@@ -50,12 +50,12 @@ def perturbation(graph: SceneGraph, *, vocabulary: str, seed: int, objects: int)
         msg = "a grid's things are moved by MiniGrid itself; perturb a scene of a home, or import another seed"
         raise InputError(msg)
     chance, containment = Random(seed), VOCABULARIES[vocabulary].containment  # noqa: S311 - reproducible, no secret
-    movable = _movable(graph, containment)
-    if len(movable) < objects:
-        advice = f"move at most {len(movable)} (--objects)" if movable else "choose another scene"
-        msg = f"{len(movable)} things in this scene can be moved elsewhere, not {objects}; {advice}"
+    things = movable(graph, vocabulary=vocabulary)
+    if len(things) < objects:
+        advice = f"move at most {len(things)} (--objects)" if things else "choose another scene"
+        msg = f"{len(things)} things in this scene can be moved elsewhere, not {objects}; {advice}"
         raise InputError(msg)
-    moves = tuple(_move(graph, thing, chance, containment) for thing in sorted(chance.sample(movable, objects)))
+    moves = tuple(_move(graph, thing, chance, containment) for thing in drawn(things, chance, objects))
     relations = set(graph.relations)
     for move in moves:
         relations -= lost(graph, move.thing, vocabulary=vocabulary)
@@ -64,8 +64,14 @@ def perturbation(graph: SceneGraph, *, vocabulary: str, seed: int, objects: int)
     return Perturbation(moves, diff(graph, SceneGraph.of(graph.nodes.values(), relations)))
 
 
-def _movable(graph: SceneGraph, containment: tuple[str, ...]) -> list[str]:
+def drawn(things: list[str], chance: Random, objects: int) -> list[str]:
+    """Which of the `movable` things are moved: what a seed's chance decides first."""
+    return sorted(chance.sample(things, objects))
+
+
+def movable(graph: SceneGraph, *, vocabulary: str) -> list[str]:
     """Objects that nobody holds, that bear nothing, and that some furniture bears, where other furniture may."""
+    containment = VOCABULARIES[vocabulary].containment
     held = {it.target for it in graph.relations if it.type in HOLDING}
     bearing = {it.target for it in graph.relations if it.type in containment}
     free = (it for it in sorted(graph.by_kind.get("Object", ())) if it not in held | bearing)
