@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 DPI: Final = 130
 MOST_PANELS: Final = 4
 BAR_INCHES: Final = 0.3
+PUBLISHED: Final = ".published"
+"""What ends the key of a column that has the published figure beside the measured one."""
 COLORS: Final[Mapping[str, str]] = {
     "measured": "#1f6fb4",
     "ours": "#2a9d8f",
@@ -30,21 +32,26 @@ Bar = tuple[str, Row]
 
 
 def draw(result: Result, folder: Path, stem: str) -> list[Path]:
-    """Write all figures for which a result has numbers; a run that did not finish says so in each. Raises OSError."""
+    """Write all figures for which a result has numbers. Raises OSError."""
     files = []
-    for name, figure in _figures(result):
-        if warning := unfinished(result):
-            figure.suptitle(warning, color="red", weight="bold", fontsize=9)
-        file = folder / f"{stem}-{re.sub(r'[^A-Za-z0-9_-]+', '-', name)}.png"
-        figure.savefig(file, dpi=DPI)
-        files.append(file)
+    for name, figure in figures_of(result):
+        files.append(folder / f"{stem}-{re.sub(r'[^A-Za-z0-9_-]+', '-', name)}.png")
+        figure.savefig(files[-1], dpi=DPI)
     return files
 
 
-def _figures(result: Result) -> Iterator[tuple[str, Figure]]:
+def figures_of(result: Result) -> Iterator[tuple[str, Figure]]:
+    """The figures by name; a run that did not finish says so in each."""
+    for name, figure in _drawn(result):
+        if warning := unfinished(result):
+            figure.suptitle(warning, color="red", weight="bold", fontsize=9)
+        yield name, figure
+
+
+def _drawn(result: Result) -> Iterator[tuple[str, Figure]]:
     for table in result.tables:
         columns = [it for it in table.columns if it.unit in {"share", "percent"} and not it.second][:MOST_PANELS]
-        bars = [bar for bar in _bars(table) if any(_value(bar[1], column) is not None for column in columns)]
+        bars = [bar for bar in _bars(table) if any(_value(bar[1], column.key) is not None for column in columns)]
         if columns and bars:
             yield f"{table.key}-bars", _bar_chart(table, columns, bars)
     sized = [trial for trial in result.samples if trial.nodes and trial.tokens]
@@ -73,16 +80,20 @@ def _bar_chart(table: Table, columns: Sequence[Column], bars: Sequence[Bar]) -> 
     panels[0].set_yticks(range(len(bars)), [f"{name_of(row)}" for _, row in bars], fontsize=8)
     panels[0].invert_yaxis()
     panels[0].set_title(heading(table), loc="left", fontsize=10)
-    _legend(panels[-1], [of for of, _ in bars])
+    beside = any(key.endswith(PUBLISHED) for _, row in bars for key in row.cells)
+    _legend(panels[-1], [*(of for of, _ in bars), *(["published"] if beside else [])])
     return figure
 
 
 def _panel(panel: Axes, column: Column, bars: Sequence[Bar]) -> None:
     for number, (of, row) in enumerate(bars):
-        value = _value(row, column)
+        value = _value(row, column.key)
         if value is not None:
             panel.barh(number, value, color=COLORS[of], height=0.8)
             _interval(panel, number, value, row.cells[column.key])
+        told = _value(row, f"{column.key}{PUBLISHED}")
+        if told is not None:
+            panel.plot(told, number, marker="D", markersize=5, color=COLORS["published"], markeredgecolor="black")
     panel.set_xlim(0, 1 if column.unit == "share" else 100)
     panel.set_xlabel(column.heading + (" (%)" if column.unit == "percent" else ""))
     panel.grid(visible=True, axis="x", alpha=0.3)
@@ -165,8 +176,8 @@ def _by_method(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
     return dict(groups)
 
 
-def _value(row: Row, column: Column) -> float | None:
-    cell = row.cells.get(column.key)
+def _value(row: Row, key: str) -> float | None:
+    cell = row.cells.get(key)
     return cell.value if cell is not None and isinstance(cell.value, float) else None
 
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from matplotlib.figure import Figure
 
 from evaluation.reporting.cells import text_of
-from evaluation.reporting.figures import draw
+from evaluation.reporting.figures import figures_of
 from evaluation.reporting.finding import find
 from evaluation.result import SUFFIX, Cell, Column, Provenance, Result, Row, Setting, Table, Trial, write
 from scenecypher.cli.app import run as command
@@ -101,9 +100,7 @@ def test_the_csv_has_a_line_for_each_figure(tmp_path: Path) -> None:
     ]
 
 
-def test_what_did_not_finish_says_so_everywhere(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_did_not_finish_says_so_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     half = a_result(finished=False, trials=TRIALS[:2], date="2026-01-01")
     page = reported(tmp_path, a_result(), half)
     warning = "NOT FINISHED: 2 of 4 samples were tried"
@@ -112,9 +109,8 @@ def test_what_did_not_finish_says_so_everywhere(
     assert warning in capsys.readouterr().err
     assert "NOT FINISHED" in (tmp_path / "out" / "01-grasif-office.csv").read_text("utf-8")
     assert "NOT FINISHED" not in (tmp_path / "out" / "02-grasif-office.csv").read_text("utf-8")
-    titles = list[str]()
-    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: titles.append(figure.get_suptitle()))
-    assert len(draw(half, tmp_path, "half")) == 3
+    titles = [figure.get_suptitle() for _, figure in figures_of(half)]
+    assert len(titles) == 3
     assert all(title.startswith(warning) for title in titles)
 
 
@@ -123,6 +119,18 @@ def test_a_log_without_a_result_is_not_passed_over(tmp_path: Path, capsys: pytes
     page = reported(tmp_path, a_result())
     assert f"> **LEFT OUT: {tmp_path / 'killed.eval'}: can't be read as a log" in page
     assert "LEFT OUT" in capsys.readouterr().err
+
+
+def test_a_published_column_stands_as_a_mark_on_its_bar(tmp_path: Path) -> None:
+    columns = (SR, Column(key="sr.published", heading="published", second=True))
+    row = Row(method="gpt-4o", cells={"sr": Cell(value=0.7), "sr.published": Cell(value=0.71)})
+    table = Table(key="eai", title="Recorded", columns=columns, rows=(row,))
+    drawn = [*figures_of(a_result(trials=()).model_copy(update={"tables": (table,)}))]
+    ((name, figure),) = drawn
+    (panel,) = figure.axes
+    (mark,) = [line for line in panel.lines if line.get_marker() == "D"]
+    assert (name, panel.patches[0].get_width(), mark.get_xdata()[0]) == ("eai-bars", 0.7, 0.71)  # type: ignore[attr-defined,index]
+    assert [text.get_text() for text in panel.get_legend().get_texts()] == ["measured", "published"]  # type: ignore[union-attr]
 
 
 def test_a_run_without_samples_or_figures_has_a_page_all_the_same(tmp_path: Path) -> None:
