@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from random import Random
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from evaluation.eai.recordings import Recordings, TaskName
@@ -48,12 +49,14 @@ class Line:
     of: int
     used: float
     """Outputs that a choice looked at, on average."""
+    judged: Sequence[Judgement | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A vote against the best single model, in one figure: the difference and its interval, in percentage points."""
+    """A line against the best single model, in one figure: the difference and its interval, in percentage points."""
 
+    line: str
     figure: str
     voted: float
     best: float
@@ -69,8 +72,15 @@ class Comparison:
         return "is worse than the best single model" if self.high < 0 else "neither beats it nor loses, by the interval"
 
 
-def judged_all(task: TaskName, scorer: Scorer, recorded: Recordings, *, limit: int | None = None) -> Judged:
-    """Score every output once: all that follows only chooses among them, but for merged ones.
+def judged_all(
+    task: TaskName,
+    scorer: Scorer,
+    recorded: Recordings,
+    *,
+    limit: int | None = None,
+    known: Mapping[tuple[str, str], Judgement] = MappingProxyType({}),
+) -> Judged:
+    """Score every output once, but what is `known` by model and task: all that follows only chooses among them.
 
     Task by task, all models after each other, so that a task's scene is read once; several tasks side by side.
     """
@@ -78,7 +88,7 @@ def judged_all(task: TaskName, scorer: Scorer, recorded: Recordings, *, limit: i
     by = {model: {one.task_id: one.output for one in found} for model, found in recorded.items()}
 
     def judge(task_id: str) -> list[Judgement]:
-        return [scorer.score(task_id, found.get(task_id)) for found in by.values()]
+        return [known.get((model, task_id)) or scorer.score(task_id, found.get(task_id)) for model, found in by.items()]
 
     with ThreadPoolExecutor(WORKERS) as pool:
         rows = list(pool.map(judge, ids))
@@ -123,7 +133,7 @@ def merged_line(of: Judged) -> Line:
     for at, task_id in enumerate(of.ids):
         made = merged(of.task, [one for model in of.models if (one := of.outputs[model][at]) is not None])
         valid += made is not None
-        found.append(of.scorer.score(task_id, made))
+        found.append(_judgement_of_text(of, made, at) or of.scorer.score(task_id, made))
     return _line(of, f"merged by {KINDS[of.task]}", found, valid)
 
 
@@ -143,24 +153,19 @@ def sweep(of: Judged, figure: str, *, sizes: Sequence[int] = SIZES) -> Iterator[
         yield size, sum(found) / len(found)
 
 
-def compared(of: Judged, line: Sequence[Judgement | None], figure: str) -> Comparison:
+def compared(of: Judged, line: Line, figure: str) -> Comparison:
     """Against the model that is best in this figure, resampled over tasks, the same for both."""
     scores = {model: _percent(of, of.judged[model], figure) for model in of.models}
     best = max(scores, key=scores.__getitem__)
     random, ids = Random(SEED), range(len(of.ids))  # noqa: S311 - a statistic
-    gaps = sorted(_gap(of, line, best, figure, random.choices(ids, k=len(ids))) for _ in range(RESAMPLES))
+    gaps = sorted(_gap(of, line.judged, best, figure, random.choices(ids, k=len(ids))) for _ in range(RESAMPLES))
     low, high = gaps[round(0.025 * (RESAMPLES - 1))], gaps[round(0.975 * (RESAMPLES - 1))]
-    return Comparison(figure, _percent(of, line, figure), scores[best], best, low, high)
+    return Comparison(line.name, figure, _percent(of, line.judged, figure), scores[best], best, low, high)
 
 
 def _gap(of: Judged, line: Sequence[Judgement | None], best: str, figure: str, drawn: Sequence[int]) -> float:
     ours = _percent(of, [line[at] for at in drawn], figure)
     return ours - _percent(of, [of.judged[best][at] for at in drawn], figure)
-
-
-def vote_judgements(of: Judged) -> Sequence[Judgement | None]:
-    """What was judged of the outputs that the vote over all models chose."""
-    return _chosen(of, of.models)[0]
 
 
 def _chosen(of: Judged, models: Sequence[str]) -> tuple[list[Judgement | None], int]:
@@ -178,6 +183,11 @@ def _judgement(of: Judged, winner: str | None, at: int) -> Judgement | None:
     return of.scorer.score(of.ids[at], None) if winner is None else of.judged[winner][at]
 
 
+def _judgement_of_text(of: Judged, made: str | None, at: int) -> Judgement | None:
+    """What was judged already of the same text."""
+    return next((of.judged[model][at] for model in of.models if made and of.outputs[model][at] == made), None)
+
+
 def _needed(forms: Sequence[Form | None]) -> int:
     return next((count for count in range(1, len(forms)) if is_decided(forms[:count], len(forms))), len(forms))
 
@@ -188,9 +198,8 @@ def _valid(of: Judged, model: str) -> int:
 
 def _line(of: Judged, name: str, judged: Sequence[Judgement | None], valid: int, *, used: float | None = None) -> Line:
     figures = {one.name: one for one in of.scorer.figures(judged)}
-    return Line(
-        name, figures, valid, len(of.ids), used if used is not None else 1.0 if name in of.models else len(of.models)
-    )
+    looked = used if used is not None else 1.0 if name in of.models else len(of.models)
+    return Line(name, figures, valid, len(of.ids), looked, judged)
 
 
 def _percent(of: Judged, judged: Sequence[Judgement | None], figure: str) -> float:

@@ -10,7 +10,7 @@ from typing import Final
 
 from evaluation.eai.live import VERSION, carried_out
 from evaluation.eai.recordings import TaskName, origin, recordings
-from evaluation.eai.scoring import scorer_of
+from evaluation.eai.scoring import Judgement, scorer_of
 from evaluation.eai.titles import COLUMNS, NAMES, TITLES, cells
 from evaluation.interval import wilson
 from evaluation.result import Cell, Column, Provenance, Result, Row, Setting, Table
@@ -28,9 +28,9 @@ from evaluation.ssc.cross_model import (
     merged_line,
     singles,
     sweep,
-    vote_judgements,
     voted,
 )
+from scenecypher.errors import InputError
 
 FIGURES: Final[Mapping[TaskName, tuple[str, ...]]] = {
     "goal": ("f1", "strict_f1"),
@@ -39,6 +39,8 @@ FIGURES: Final[Mapping[TaskName, tuple[str, ...]]] = {
     "transition": ("f1", "strict_f1"),
 }
 """Cells in which the vote is compared with the best single model."""
+AS_PUBLISHED: Final = "as_published"
+"""The scorer's name in that log."""
 SIMULATED: Final = frozenset({"action-sequencing", "subgoal"})
 """Tasks whose outputs the database carries out."""
 COSTS: Final = (
@@ -52,9 +54,19 @@ SETTINGS: Final = (
 )
 
 
-def cross_result(tasks: Sequence[TaskName], wheel: Path, *, limit: int | None = None) -> Result:
-    """Vote over all recorded models for each task, or its first so many. Raises InputError, ServiceError."""
-    judged = [judged_all(task, scorer_of(task), recordings(task, wheel), limit=limit) for task in tasks]
+def cross_result(
+    tasks: Sequence[TaskName], wheel: Path, *, limit: int | None = None, log: Path | None = None
+) -> Result:
+    """Vote over all recorded models for each task, or its first so many.
+
+    `log` is of a run of the experiment `eai`: what was judged there is not scored again. Raises InputError,
+    ServiceError.
+    """
+    known = judgements_of(log) if log else {}
+    judged = [
+        judged_all(task, scorer_of(task), recordings(task, wheel), limit=limit, known=known.get(task, {}))
+        for task in tasks
+    ]
     models = {model for one in judged for model in one.models}
     count = sum(len(one.ids) * len(one.models) for one in judged)
     return Result(
@@ -76,24 +88,40 @@ def cross_result(tasks: Sequence[TaskName], wheel: Path, *, limit: int | None = 
     )
 
 
+def judgements_of(log: Path) -> Mapping[str, Mapping[tuple[str, str], Judgement]]:
+    """What a log of the experiment `eai` has judged: by task, then by model and id. Raises InputError."""
+    from inspect_ai.log import read_eval_log
+
+    try:
+        samples = read_eval_log(str(log)).samples or []
+    except (OSError, ValueError) as error:
+        raise InputError(f"{log}: is no log that can be read ({error}); give one of `eval eai --recorded`") from error
+    found: dict[str, dict[tuple[str, str], Judgement]] = {}
+    for sample in samples:
+        said, score = sample.metadata, (sample.scores or {}).get(AS_PUBLISHED)
+        if score is not None and score.metadata:
+            found.setdefault(said["task"], {})[said["model"], said["task_id"]] = score.metadata
+    return found
+
+
 def cross_table(of: Judged) -> Table:
-    """One task's table."""
-    vote = vote_judgements(of)
-    names = {key: NAMES[of.task][key][1] for key in FIGURES[of.task]}
-    verdicts = [_verdict(key, compared(of, vote, name)) for key, name in names.items()]
-    lines = [*singles(of), voted(of), *_variants(of)]
+    """One task's table. What does not change an answer (early stop) is not compared."""
+    first, second = ((key, NAMES[of.task][key][1]) for key in FIGURES[of.task])
+    vote, quick, others = voted(of), early(of), list(_variants(of))
+    lines = [*singles(of), vote, quick, *others]
+    verdicts = [_verdict(key, compared(of, vote, name)) for key, name in (first, second)]
+    verdicts += [_verdict(first[0], compared(of, line, first[1])) for line in others]
     return Table(
         key=f"cross-{of.task}",
-        title=f"{TITLES[of.task]}: a vote across {len(of.models)} recorded models",
+        title=f"{TITLES[of.task]}: votes across {len(of.models)} recorded models",
         columns=(*COLUMNS[of.task], *COSTS),
         rows=tuple(_row(of, line) for line in lines),
         settings=SETTINGS,
-        notes=(*verdicts, *(_swept(of, key, name) for key, name in list(names.items())[:1])),
+        notes=(*verdicts, _swept(of, *first)),
     )
 
 
 def _variants(of: Judged) -> Iterator[Line]:
-    yield early(of)
     yield merged_line(of)
     if of.task in SIMULATED:
         yield filtered(of, carried_out, name="vote, simulator filter")
@@ -114,7 +142,7 @@ def _row(of: Judged, line: Line) -> Row:
 
 def _verdict(key: str, found: Comparison) -> str:
     return (
-        f"{key}: the vote has {found.voted:.1f}, the best single model ({found.model}) {found.best:.1f}; "
+        f"{key}: {found.line} has {found.voted:.1f}, the best single model ({found.model}) {found.best:.1f}; "
         f"difference {found.voted - found.best:+.1f} ({found.low:+.1f} to {found.high:+.1f} at 95%): {found.verdict}"
     )
 

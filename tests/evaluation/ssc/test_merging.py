@@ -9,7 +9,7 @@ from evaluation.eai.recordings import Recorded
 from evaluation.eai.transition import TransitionScorer
 from evaluation.eai.transition_gold import asked_actions, gold_deeds, transition_ids
 from evaluation.eai.transition_text import deeds
-from evaluation.ssc.cross_model import compared, early, judged_all, singles, sweep, vote_judgements, voted
+from evaluation.ssc.cross_model import compared, early, judged_all, singles, sweep, voted
 from evaluation.ssc.forms import goal_form, transition_form
 from evaluation.ssc.merging import merged
 
@@ -66,7 +66,7 @@ def test_a_vote_across_models_is_compared_with_the_best_of_them() -> None:
     vote = voted(of)
     assert (vote.figures["f1"].percent, vote.valid, vote.of) == (100, 12, 12)
     assert early(of).used == 2, "two others can only draw level"
-    found = compared(of, vote_judgements(of), "f1")
+    found = compared(of, vote, "f1")
     assert (found.voted, found.best, found.low, found.high) == (100, 100, 0, 0)
     assert "neither" in found.verdict
     assert dict(sweep(of, "f1", sizes=(4, 99))) == {4: 100}
