@@ -5,7 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
-IGNORED = ("ignore:The 'initial' parameter is deprecated:DeprecationWarning", "ignore:Unclosed <Memory:ResourceWarning")
+IGNORED = (
+    "ignore:The 'initial' parameter is deprecated:DeprecationWarning",
+    "ignore:Unclosed <Memory:ResourceWarning",
+    "ignore:unclosed transport:ResourceWarning",
+    "ignore:unclosed <socket:ResourceWarning",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,0 +1,168 @@
+"""Whole episodes through Inspect: programs for models, side by side, resumed, and without a trace of one another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from inspect_ai.log import EvalLog
+
+from db.connection import Address
+from evaluation import babyai, grasif
+from evaluation.experiment import Experiment
+from evaluation.result import Result, read
+from evaluation.running import Run, resume, run
+from evaluation.tabling import result
+from scenecypher.cli.app import run as command
+from tests.oracle import lookplangraph, provider
+from tests.scripted_model import Fail, Say, ScriptedModel, Step
+
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
+
+SMALL: Final[dict[str, Any]] = {"data": "behavior-1k", "wording": "goal", "limit": 2}
+assert provider.PROGRAMS, "importing it makes the oracles known"
+
+
+@pytest.fixture(autouse=True)
+def at_the_server(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The user's settings name the throw-away server; logs and Inspect's own files go to the test's folder."""
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    monkeypatch.setenv("NEO4J_DATABASE", address.database)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+def outcomes(found: Result) -> dict[tuple[str, str], Any]:
+    """What came of each sample, without its clock."""
+    return {(one.id, one.method): one.model_dump(exclude={"seconds"}) for one in found.samples}
+
+
+def ran(made: Experiment, log: EvalLog) -> Result:
+    return result(log, made)
+
+
+def test_an_episode_leaves_nothing_to_the_next() -> None:
+    """Rows in one order one by one, and in the other side by side; one of them fails in each episode."""
+    found = []
+    for methods, at_once in (
+        ("lookplangraph,lookplangraph+full-graph,lookplangraph+json-graph", 1),
+        ("lookplangraph+json-graph,lookplangraph+full-graph,lookplangraph", 4),
+    ):
+        log = run(grasif.grasif(**SMALL, methods=methods), Run("oracle/lookplangraph", at_once=at_once))
+        found.append(result(log, grasif.experiment(**SMALL, methods=methods)))
+    first, second = found
+    assert outcomes(first) == outcomes(second)
+    assert first.provenance.replies == ("oracle",)
+    (table,) = first.tables
+    by_label = {row.label: row for row in table.rows}
+    assert by_label["LookPlanGraph"].cells["sr"].count == 2
+    assert by_label["LookPlanGraph"].cells["app"].value == 1.0
+    assert by_label["LookPlanGraph"].cells["tpa"].n == 2
+    unread = by_label["lookplangraph+json-graph"]
+    assert (unread.failed, unread.cells["sr"].value, unread.cells["sr"].n) == (2, 0.0, 2), "failures are counted"
+    assert (unread.cells["app"].value, unread.cells["tpa"].value) == (0.0, None)
+    assert table.published[0].label == "LLM-as-P"
+    assert first.finished, "a sample that failed was tried"
+
+
+def test_traversals_are_judged_by_minigrid_and_questions_by_their_answer() -> None:
+    told: dict[str, Any] = {"data": "numqa,trv1", "tables": "sg2-1,sg2-3", "methods": "sg2", "limit": 1}
+    found = result(run(babyai.babyai(**told), Run("oracle/sg2", at_once=2)), babyai.experiment(**told))
+    assert len(found.samples) == 2, "a row that two tables share is played once"
+    assert len(found.tables) == 4
+    for table in found.tables:
+        row = next(row for row in table.rows if row.method == "sg2")
+        assert row.cells["success"].value == 1.0, table.key
+        graph, cot = row.cells["graph"].value, row.cells["cot"].value
+        assert isinstance(graph, float)
+        assert isinstance(cot, float)
+        assert 0 < graph < cot, "a scene's text is in the prompt of CoT"
+
+
+def oracle(wrong: Callable[[dict[str, Any]], bool] = lambda _: False) -> Callable[[dict[str, Any]], Step]:
+    """The oracle of LookPlanGraph behind the protocol; where it is `wrong` it says that all is done."""
+
+    def step(request: dict[str, Any]) -> Step:
+        system, user = request["messages"][0]["content"], request["messages"][-1]["content"]
+        if wrong(request):
+            action = {"function_name": "done", "node": "x", "relation": None, "destination": None}
+            return Say(json.dumps({"reason": "", "action": action}), usage=(50, 5))
+        return Say(lookplangraph.reply(system, user), usage=(90, 10))
+
+    return step
+
+
+def test_a_model_behind_the_protocol_is_scored_and_a_wrong_one_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "scripted")
+    tasks = grasif.experiment(**SMALL).tables[0].tasks
+    words = next(iter(grasif.experiment(**SMALL).episodes())).task
+    assert words == tasks[0]
+    first: list[str] = []
+
+    def is_second(request: dict[str, Any]) -> bool:
+        instruction = str(request["messages"][-1]["content"]).partition("\n")[0]
+        if not first:
+            first.append(instruction)
+        return instruction != first[0]
+
+    options = ["--data", "behavior-1k", "--wording", "goal", "--limit", "2", "--workers", "1", "--log-dir", "logs"]
+    with ScriptedModel(oracle(is_second)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert command(["eval", "grasif", "--model", "scripted", "-m", "lookplangraph", *options]) == 0
+    assert "replies: live; model: openai-api/openai/scripted" in capsys.readouterr().out
+    (file,) = tmp_path.glob("logs/*.result.json")
+    found = read(file)
+    row = next(row for row in found.tables[0].rows if row.method == "lookplangraph")
+    assert (row.cells["sr"].count, row.cells["sr"].n, row.failed) == (1, 2, 0)
+    right = next(one for one in found.samples if one.success)
+    assert right.tokens == 100 * right.figures["rounds"], "prompt and completion of each reply"
+    assert row.cells["tpa"].value == pytest.approx(right.tokens / right.actions)
+    assert found.provenance.tokens == sum(one.tokens for one in found.samples)
+    assert found.finished
+
+
+def test_a_resumed_run_plays_what_failed_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "scripted")
+    told = {**SMALL, "methods": "lookplangraph"}
+    answering, asked, broken = oracle(), set[str](), True
+
+    def step(request: dict[str, Any]) -> Step:
+        asked.add(request["messages"][-1]["content"].partition("\n")[0])
+        return Fail(400, "out of order") if broken and len(asked) > 1 else answering(request)
+
+    with ScriptedModel(step, models=("stumbling",)) as server:  # of Inspect a model of one name has one address
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        log = run(grasif.grasif(**told), Run("stumbling", at_once=1))
+        before = result(log, grasif.experiment(**told))
+        assert [one.success for one in before.samples] == [True, False]
+        assert before.tables[0].rows[-1].failed == 1
+        broken, played = False, set(asked)
+        asked.clear()
+        after = result(resume(Path(log.location.removeprefix("file://")), Run()), grasif.experiment(**told))
+    assert [one.success for one in after.samples] == [True, True]
+    assert len(asked) == 1, "the first one stays as it was played"
+    assert asked < played
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["grasif", "--data", "grasif"], "choose all or some of sayplan-office"),
+        (["grasif", "-m", "lookplangraph"], "name one with --model, or give recorded --replies"),
+        (["grasif", "-m", "symbolyc"], "did you mean 'symbolic'"),
+        (["babyai-slm", "--limit", "1"], "name a model with --model"),
+        (["grasif", "--replies", "x.jsonl", "--model", "openai/gpt-4o"], "leave --model and --record out"),
+        (["grasif", "--resume", "nowhere.eval"], "give a .eval file"),
+    ],
+)
+def test_a_wrong_command_says_what_to_do(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(["eval", *words]) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
