@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 from db.verdict import truths
 from evaluation.eai.acting import Acting, words_met
 from evaluation.eai.grounding import Planned, Unreadable, grounded
+from evaluation.eai.home import Home
 from evaluation.eai.scoring import Figure, Judgement, share
 from evaluation.eai.tasks import Goals, Situation, all_tasks, goals, relation_goals, situation
 from evaluation.stage import Stage
@@ -49,7 +50,7 @@ class ActionScorer:
     )
 
     def __init__(self, stage: Stage | None = None) -> None:
-        self._stage = stage or Stage()
+        self._home = Home(stage)
 
     def task_ids(self) -> Sequence[str]:
         """Those with at most one relation goal. Raises InputError where `eai-eval` is not installed."""
@@ -62,15 +63,14 @@ class ActionScorer:
         plan = Unreadable("parsing", "no output") if output is None else grounded(output, start.objects)
         if isinstance(plan, Unreadable):
             return _nothing_done(plan, wanted)
-        return self._carried_out(start, wanted, plan)
+        return self._carried_out(task_id, start, wanted, plan)
 
     def figures(self, judged: Sequence[Judgement | None]) -> Sequence[Figure]:
         """One model's figures; those without `corrected` in their name are counted as the original counts."""
         return sequence_figures(judged)
 
-    def _carried_out(self, start: Situation, wanted: Goals, plan: tuple[Planned, ...]) -> Judgement:
-        store = self._stage.opened().store
-        with store.lease_imported(start.scene, digest=start.digest) as scene:
+    def _carried_out(self, task_id: str, start: Situation, wanted: Goals, plan: tuple[Planned, ...]) -> Judgement:
+        with self._home.at(task_id) as (store, scene):
             acting = Acting(store, scene, start.graph)
             executed = acting.carry_out(plan)
             truth = truths(store, scene, wanted.graph)

@@ -14,6 +14,7 @@ from db.condition import HeldBy, Id, evaluate
 from db.verdict import truths
 from evaluation.eai.acting import Acting
 from evaluation.eai.action_sequencing import total
+from evaluation.eai.home import Home
 from evaluation.eai.scoring import Figure, Judgement, share
 from evaluation.eai.subgoal_expansion import ARITY, DEEDS, ways
 from evaluation.eai.subgoal_text import Formula, Primitive, Under, Unparsed, formula, path, primitives
@@ -60,7 +61,7 @@ class SubgoalScorer:
     columns: Final = ("executed", "success", *(name for name, _ in (*FAULTS, *MISTAKES)), "goals")
 
     def __init__(self, stage: Stage | None = None) -> None:
-        self._stage = stage or Stage()
+        self._home = Home(stage)
 
     def task_ids(self) -> Sequence[str]:
         """Those with a goal. Raises InputError where `eai-eval` is not installed."""
@@ -85,8 +86,7 @@ class SubgoalScorer:
         return subgoal_figures(judged)
 
     def _carried_out(self, task_id: str, start: Situation, wanted: Goals, found: Formula) -> Judgement:
-        store = self._stage.opened().store
-        with store.lease_imported(start.scene, digest=start.digest) as scene:
+        with self._home.at(task_id) as (store, scene):
             search = _Search(Acting(store, scene, start.graph), tuple(path(found)), wanted, task_id)
             try:
                 search.explore(0, ())

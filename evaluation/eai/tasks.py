@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -48,12 +47,11 @@ class Goals:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a task starts from: scene and digest, the relevant objects by class and number, a person's program."""
+    """What a task starts from: the scene, the relevant objects by class and number, a person's program."""
 
     scene: ImportedScene
     objects: Mapping[str, Mapping[int, str]]
     program: tuple[Step, ...]
-    digest: str
 
     @property
     def graph(self) -> SceneGraph:
@@ -111,7 +109,7 @@ def situation(task_id: str) -> Situation:
     scene = from_document(document, file=source_of(path), name=NAME_PREFIX + task_id)
     final = checked_graph(document.get("final_graph"), "$.final_graph", path)
     text = _program_files()[task_id].read_text(encoding="utf-8")
-    return Situation(scene, _by_class(scene.graph, relevant(scene.graph, final)), parse_program(text)[1], digest(scene))
+    return Situation(scene, _by_class(scene.graph, relevant(scene.graph, final)), parse_program(text)[1])
 
 
 def relevant(before: SceneGraph, after: Graph) -> frozenset[int]:
@@ -125,13 +123,6 @@ def relevant(before: SceneGraph, after: Graph) -> frozenset[int]:
     changed = {number for source, _, target in old ^ new for number in (source, target)}
     were, are = {_record(node) for node in before.nodes.values()}, {_source_record(node) for node in after.nodes}
     return frozenset(changed | {record[0] for record in were ^ are})
-
-
-def digest(scene: ImportedScene) -> str:
-    """What tells this scene's content from any other's."""
-    lines = sorted(f"{relation.source}\t{relation.type}\t{relation.target}" for relation in scene.graph.relations)
-    lines += sorted(map(repr, scene.graph.nodes.values()))
-    return sha256("\n".join([scene.vocabulary, repr(scene.declared), *lines]).encode()).hexdigest()
 
 
 def goals(task_id: str, graph: SceneGraph) -> Goals:

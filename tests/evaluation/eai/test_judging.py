@@ -13,9 +13,9 @@ from inspect_ai.log import read_eval_log
 
 from db.condition import evaluate
 from db.connection import Address
-from db.store import SceneStore
 from evaluation.eai.action_sequencing import ActionScorer, met_by_order, sequence_figures
 from evaluation.eai.grounding import Planned, Unreadable, grounded
+from evaluation.eai.home import Home
 from evaluation.eai.published import published, recorded_models
 from evaluation.eai.recorded_result import result
 from evaluation.eai.recordings import fetched, recordings
@@ -86,7 +86,7 @@ def by_the_engine(task_id: str, plan: tuple[Planned, ...]) -> Mapping[str, Any]:
     }
 
 
-def test_plans_end_in_the_database_as_in_the_engine(stage: Stage, store: SceneStore) -> None:
+def test_plans_end_in_the_database_as_in_the_engine(stage: Stage) -> None:
     scorer, outcomes = ActionScorer(stage), set[str]()
     for model, task_id, said in outputs("action-sequencing"):
         if task_id not in TASKS:
@@ -102,9 +102,8 @@ def test_plans_end_in_the_database_as_in_the_engine(stage: Stage, store: SceneSt
         assert judged["human"] == (task_id == "511_1")
     assert outcomes == {"executed", *FIGURES}
     assert scorer.score("231_2", None)["outcome"] == "parsing"
-    start = situation("231_2")
-    with store.lease_imported(start.scene, digest=start.digest) as scene:
-        assert store.load(scene.name).graph == start.graph, "all is taken back"
+    with Home(stage).at("231_2") as (store, scene):
+        assert store.load(scene.name).graph == situation("231_2").graph, "all is taken back, and brought there again"
 
 
 def test_sub_goals_are_expanded_and_carried_out(stage: Stage) -> None:
