@@ -44,7 +44,7 @@ CATEGORIES: Final = {
 ENDS: Final = {
     "claude-3-haiku-20240307": "correct",
     "cohere-command-r": "arguments",
-    "cohere-command-r-plus": "missing_step",
+    "cohere-command-r-plus": "affordance",
 }
 
 
