@@ -63,18 +63,20 @@ class Simulator:
         self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
         self._store, self._actor, self._agent = store, actor, agent
 
-    def act(self, text: str) -> Iterator[Step]:
+    def act(self, text: str, *, expected_version: int | None = None) -> Iterator[Step]:
         """Carry out an action such as ``grab(soap_1001)``: each step as it is committed, the asked one last.
 
+        With `expected_version`, only where nobody has changed the scene since that version, steps before it apart.
+
         A macro is carried out as its steps, of which the last counts as the asked one; with `fix` each is corrected
-        like any other action. Raises ActionRefused (Infeasible with the unmet requirements) or UnknownReference, with
-        nothing of that action committed; what was inserted before it stays.
+        like any other action. Raises ActionRefused (Infeasible with the unmet requirements), UnknownReference or
+        ConflictError (another version), with nothing of that action committed; what was inserted before it stays.
         """
-        call = parse(text)
+        call, at = parse(text), _At(expected_version)
         if call.name in self.macros:
-            yield from self._expanded(call, self.macros[call.name])
+            yield from self._expanded(call, self.macros[call.name], at)
         else:
-            yield from self._corrected(call, None, set())
+            yield from self._corrected(call, None, set(), at)
 
     def once(self, text: str, *, action_id: str, because: str | None = None) -> Step:
         """Carry out this one action, uncorrected; again with the same `action_id` it is not done again.
@@ -84,21 +86,21 @@ class Simulator:
         """
         return self._perform(parse(text), because, action_id=action_id)
 
-    def _expanded(self, call: Call, macro: Macro) -> Iterator[Step]:
+    def _expanded(self, call: Call, macro: Macro, at: _At) -> Iterator[Step]:
         """The steps of a macro; those before the last are left out where they are done already."""
         *first, last = macro.steps(call)
         for step in first:
             try:
-                yield from self._corrected(step, f"{call} asks for it", set())
+                yield from self._corrected(step, f"{call} asks for it", set(), at)
             except Infeasible as refusal:
                 if any(part.requirement.fault != "already" for part in refusal.unmet):
                     raise
-        yield from self._corrected(last, None, set())
+        yield from self._corrected(last, None, set(), at)
 
-    def _corrected(self, call: Call, because: str | None, inserted: set[Call]) -> Iterator[Step]:
+    def _corrected(self, call: Call, because: str | None, inserted: set[Call], at: _At) -> Iterator[Step]:
         while True:
             try:
-                yield self._perform(call, because)
+                yield at.after(self._perform(call, because, expected=at.version))
             except Infeasible as refusal:
                 remedy = self._remedy(refusal)
                 if remedy is None or remedy in inserted or len(inserted) == MOST_INSERTED:
@@ -108,30 +110,32 @@ class Simulator:
                 return
             inserted.add(remedy)
             try:
-                yield from self._corrected(remedy, refused[0].fact, inserted)
+                yield from self._corrected(remedy, refused[0].fact, inserted, at)
             except Infeasible as deeper:
                 raise Infeasible(str(call), (*refused, *deeper.unmet)) from deeper
 
-    def _perform(self, call: Call, because: str | None, *, action_id: str | None = None) -> Step:
+    def _perform(
+        self, call: Call, because: str | None, *, action_id: str | None = None, expected: int | None = None
+    ) -> Step:
         operator = operator_of(call, self.operators, self.macros)
-        action_id = action_id or uuid4().hex
+        intent = Intent(self._actor, noted(call, because), action_id or uuid4().hex, expected)
         try:
-            return self._commit(operator, call, because, action_id=action_id)
+            return self._commit(operator, call, because, intent)
         except _Unseen as unseen:
             ids = tuple(self._resolved(word) if word in unseen.words else word for word in call.arguments)
+        by_id = Call(call.name, ids)
         try:
-            return self._commit(operator, Call(call.name, ids), because, action_id=action_id)
+            return self._commit(operator, by_id, because, replace(intent, action=noted(by_id, because)))
         except _Unseen as unseen:
             msg = f"{', '.join(unseen.words)} went away meanwhile; look at the scene again"
             raise UnknownReference(msg) from unseen
 
-    def _commit(self, operator: Operator, call: Call, because: str | None, *, action_id: str) -> Step:
+    def _commit(self, operator: Operator, call: Call, because: str | None, intent: Intent) -> Step:
         """One action, by one transaction. Raises _Unseen where `call` has words that are no ids, ActionRefused."""
-        intent = Intent(self._actor, noted(call, because), action_id)
         decide = partial(self._decided, operator, call)
         done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
         if done.repeated:
-            self._check_same(call, done, action_id)
+            self._check_same(call, done, intent.action_id)
         self.scene = replace(self.scene, version=max(done.version, self.scene.version))
         return Step(str(call), done.version, done.delta, because)
 
@@ -184,6 +188,18 @@ class Simulator:
 def noted(call: Call, because: str | None) -> str:
     """An action as the history has it."""
     return str(call) if because is None else f"{call}{INSERTED}{because}]"
+
+
+@dataclass(slots=True)
+class _At:
+    """The version that the scene must still have; our own steps move it on. None: whatever it has."""
+
+    version: int | None
+
+    def after(self, step: Step) -> Step:
+        if self.version is not None:
+            self.version = step.version
+        return step
 
 
 class _Unseen(Exception):

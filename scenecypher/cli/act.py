@@ -22,6 +22,10 @@ def act(
     *,
     fix: Annotated[bool, typer.Option("--fix", help="First do what stands in the way, by rule.")] = False,
     agent: Annotated[str | None, typer.Option("--agent", metavar="ID", help="Who acts; else the first agent.")] = None,
+    expect: Annotated[
+        int | None,
+        typer.Option("--expect-version", metavar="N", min=0, help="Only if nobody changed the scene since version N."),
+    ] = None,
     list_actions: Annotated[bool, typer.Option("--list", help="List the actions that there are.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -37,7 +41,7 @@ def act(
             typer.echo(action_list(simulator.operators, simulator.macros))
             return
         steps: list[Step] = []
-        for step in simulator.act(action):
+        for step in simulator.act(action, expected_version=expect):
             steps.append(step)
             if not as_json:
                 _print(step)

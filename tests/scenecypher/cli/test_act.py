@@ -64,6 +64,20 @@ def test_fix_does_what_stands_in_the_way(home: SceneInfo, capsys: pytest.Capture
     ]
 
 
+def test_what_was_decided_on_an_older_version_is_refused(
+    home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["act", home.name, "open(fridge_21)", "--expect-version", "0"]) == 0
+    assert run(["act", home.name, "grab(cup_30)", "--expect-version", "0"]) == 1
+    assert "the scene is at version 1, not 0" in capsys.readouterr().err
+    assert [event.action for event in store.history(home)] == ["open(fridge_21)"]
+
+
+def test_what_is_inserted_before_it_is_not_another_version(home: SceneInfo, store: SceneStore) -> None:
+    assert run(["act", home.name, "put_in(cup_30, fridge_21)", "--fix", "--expect-version", "0"]) == 0
+    assert len(store.history(home)) == 3
+
+
 def test_json_holds_the_delta(home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["act", home.name, "open(fridge_21)", "--json"]) == 0
     (document,) = json.loads(capsys.readouterr().out)
