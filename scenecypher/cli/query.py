@@ -90,11 +90,12 @@ def _explained(found: Explained) -> dict[str, Any]:
 
 def _print_explained(found: Explained) -> None:
     out = output()
-    _print_verdict(out, found.refused)
+    if found.refused is not None:
+        _print_refusal(out, found.refused)
     if found.text is None:
-        out.print("it never got to the server", style="dim")
         return
-    out.print("this is what the server gets:", style="bold")
+    is_accepted = "accepted; this is" if found.refused is None else "this would be"
+    out.print(f"{is_accepted} what the server gets:", style="bold")
     out.print(found.text, style="cyan", markup=False)
     for name, value in found.parameters.items():
         out.print(f"  ${name} = {value!r}", markup=False)
@@ -103,10 +104,7 @@ def _print_explained(found: Explained) -> None:
         out.print(found.plan.text(), markup=False)
 
 
-def _print_verdict(out: Console, refused: QueryRefused | None) -> None:
-    if refused is None:
-        out.print("accepted", style="bold")
-        return
+def _print_refusal(out: Console, refused: QueryRefused) -> None:
     out.print(f"refused ({refused.code}): {refused.message}", style="bold red", markup=False)
     if refused.piece:
         out.print(f"  at:   {refused.piece}", markup=False)
