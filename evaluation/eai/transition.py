@@ -2,7 +2,7 @@
 
 `eai`: as the Embodied Agent Interface's evaluator counts. Actions that were not asked for, clauses that can't be read
 and predicates that don't exist are left out, and so are whole outputs that can't be read; in planning, the gold action
-stands in for one that is missing, and a variable that is no parameter does no harm. `strict`, ours: all of that counts,
+stands in for one that is missing, and an action may name objects. `strict`, ours: all of that counts,
 and nothing stands in.
 """
 
@@ -22,7 +22,7 @@ from evaluation.eai.transition_gold import (
     transition_ids,
 )
 from evaluation.eai.transition_matching import Predicates, compared, names
-from evaluation.eai.transition_planning import Planner, check_planner, unbound_variables
+from evaluation.eai.transition_planning import Planner, check_planner, foreign_names
 from evaluation.eai.transition_text import Deed, deeds, tree
 
 CATEGORIES: Final = (
@@ -108,7 +108,7 @@ def judged_deeds(task_id: str, found: Mapping[str, Deed] | None) -> Judgement:
         "missing": len(set(asked) - predicted.keys()),
         "invented": len(invented),
         "unreadable": unreadable,
-        "unbound": sum(bool(unbound_variables(deed)) for deed in predicted.values()),
+        "unbound": sum(bool(foreign_names(deed)) for deed in predicted.values()),
     }
 
 

@@ -24,10 +24,12 @@ TIMEOUT_S: Final = 20.0
 """The original allows 100 s; on recorded outputs no plan took over 2 s."""
 MEMORY: Final = "1G"
 GRACE_S: Final = 5.0
-NOBODY: Final = "nobody-"
-"""What the name of an object begins with that stands for an unbound variable."""
+NEVER: Final = "(never)"
+"""A predicate that nothing makes true."""
+QUANTIFIERS: Final = ("exists", "forall")
 
-_VARIABLE: Final = re.compile(r"\?[\w-]+")
+_NAME: Final = re.compile(r"\??[A-Za-z][\w-]*")
+_OBJECTS: Final = re.compile(r"\(:objects([^()]*)\)")
 
 
 @dataclass(slots=True)
@@ -42,54 +44,83 @@ class Planner:
 
         Raises InputError where Fast Downward is not installed.
         """
-        domain, wanted = completed(predicted), problem(task_id)
+        domain, wanted = completed(predicted, problem(task_id))
         key = hashlib.sha256(f"{domain}\0{wanted}".encode()).hexdigest()
         if key not in self.known:
             self.known[key] = has_plan(domain, wanted, timeout_s=self.timeout_s)
         return self.known[key]
 
 
-def completed(predicted: Mapping[str, Deed]) -> str:
-    """The whole domain: predicted actions, then the gold ones that were not predicted.
+def completed(predicted: Mapping[str, Deed], wanted: str) -> tuple[str, str]:
+    """Domain and problem: predicted actions, then the gold ones that were not predicted.
 
-    A variable that is no parameter stands for an object that there is none of: so it was with the Fast Downward of
-    the published figures, and newer ones refuse the whole domain.
+    Actions may name the problem's objects, which are therefore declared with the domain, and nothing is true of what
+    is neither object nor parameter: so it was with the Fast Downward of the published figures; newer ones refuse both.
     """
-    own = (_bound(predicted[name])[0].pddl() for name in sorted(predicted))
+    objects = _OBJECTS.search(wanted)
+    declared = objects[1].strip() if objects else ""
+    own = (_bound(predicted[name], frozenset(declared.split())) for name in sorted(predicted))
     others = (deed for name, deed in gold_deeds().items() if name not in predicted)
-    actions = "\n".join([*own, *(deed.pddl() for deed in others)])
-    unbound = {f"{NOBODY}{name[1:]}" for deed in predicted.values() for name in unbound_variables(deed)}
-    constants = f"(:constants {' '.join(sorted(unbound))} - object)\n" if unbound else ""
-    return f"{domain_head().replace('(:predicates', constants + '(:predicates', 1)}\n{actions}\n)"
+    actions = "\n".join(deed.pddl() for deed in (*own, *others))
+    head = domain_head().replace("(:predicates", f"(:constants {declared})\n(:predicates {NEVER}", 1)
+    return f"{head}\n{actions}\n)", _OBJECTS.sub("(:objects)", wanted, count=1)
 
 
-def unbound_variables(deed: Deed) -> frozenset[str]:
-    """Variables where they are neither parameters nor quantified; none where the action can't be read."""
-    return _bound(deed)[1]
-
-
-def _bound(deed: Deed) -> tuple[Deed, frozenset[str]]:
-    """The action with objects in place of unbound variables, and their names."""
-    parameters = frozenset(_VARIABLE.findall(deed.parameters))
-    unbound: set[str] = set()
+def foreign_names(deed: Deed) -> frozenset[str]:
+    """What stands for an object and is neither a parameter nor quantified there; none where the text can't be read."""
+    scope = _Scope(frozenset())
     try:
-        parts = [_scoped(tree(text), parameters, unbound) for text in (deed.precondition, deed.effect)]
+        _trees(deed, scope)
     except ValueError:
-        return deed, frozenset()
-    if not unbound:
-        return deed, frozenset()
-    return Deed(deed.name, deed.parameters, *map(written, parts)), frozenset(unbound)
+        return frozenset()
+    return frozenset(scope.foreign)
 
 
-def _scoped(found: Tree, bound: frozenset[str], unbound: set[str]) -> Tree:
+@dataclass(slots=True)
+class _Scope:
+    """The objects that there are, and the names met that are no variables of the action."""
+
+    objects: frozenset[str]
+    foreign: set[str] = field(default_factory=set)
+
+    def lacks(self, literal: str, bound: frozenset[str]) -> bool:
+        """Whether it is of something that there is not."""
+        found = {word for word in literal.split()[1:] if _NAME.fullmatch(word)} - bound
+        self.foreign |= found
+        return bool(found - self.objects)
+
+
+def _bound(deed: Deed, objects: frozenset[str]) -> Deed:
+    """As it is where it can't be read: then the planner refuses it."""
+    try:
+        return Deed(deed.name, deed.parameters, *map(written, _trees(deed, _Scope(objects))))
+    except ValueError:
+        return deed
+
+
+def _trees(deed: Deed, scope: _Scope) -> tuple[Tree, Tree]:
+    bound = frozenset(_NAME.findall(deed.parameters))
+    return _required(tree(deed.precondition), bound, scope), _caused(tree(deed.effect), bound, scope)
+
+
+def _required(found: Tree, bound: frozenset[str], scope: _Scope) -> Tree:
     if isinstance(found, str):
-        free = set(_VARIABLE.findall(found)) - bound
-        unbound |= free
-        return " ".join(NOBODY + word[1:] if word in free else word for word in found.split())
-    if found[0] in {"exists", "forall"}:
-        inner = bound | set(_VARIABLE.findall(str(found[1])))
-        return (found[0], found[1], *(_scoped(part, inner, unbound) for part in found[2:]))
-    return (found[0], *(_scoped(part, bound, unbound) for part in found[1:]))
+        return NEVER.strip("()") if scope.lacks(found, bound) else found
+    if found[0] in QUANTIFIERS:
+        return (found[0], found[1], _required(found[2], bound | set(_NAME.findall(str(found[1]))), scope))
+    return (found[0], *(_required(part, bound, scope) for part in found[1:]))
+
+
+def _caused(found: Tree, bound: frozenset[str], scope: _Scope) -> Tree:
+    """What would become of something that there is not is left out."""
+    if isinstance(found, str):
+        return ("and",) if scope.lacks(found, bound) else found
+    if found[0] in QUANTIFIERS:
+        return (found[0], found[1], _caused(found[2], bound | set(_NAME.findall(str(found[1]))), scope))
+    if found[0] == "when":
+        return ("when", _required(found[1], bound, scope), _caused(found[2], bound, scope))
+    inner = tuple(_caused(part, bound, scope) for part in found[1:])
+    return ("and",) if found[0] == "not" and inner == (("and",),) else (found[0], *inner)
 
 
 def check_planner() -> None:

@@ -9,7 +9,7 @@ import pytest
 from evaluation.eai.transition import TransitionScorer, judged_deeds, transition_figures
 from evaluation.eai.transition_gold import asked_actions, gold_deeds, problem, transition_ids
 from evaluation.eai.transition_matching import compared
-from evaluation.eai.transition_planning import Planner, completed, has_plan, unbound_variables
+from evaluation.eai.transition_planning import Planner, completed, foreign_names, has_plan
 from evaluation.eai.transition_text import Deed, deeds, tree, written
 from tests.evaluation.eai.recorded import RECORDED
 
@@ -60,7 +60,7 @@ def test_every_gold_expression_is_read_and_written_and_agrees_with_itself() -> N
             assert tree(written(tree(text))) == tree(text)
             found = compared(text, text)
             assert not found.alarms | found.misses
-        assert not unbound_variables(deed)
+        assert not foreign_names(deed)
 
 
 def test_actions_are_read_from_json_fences_and_bare_text() -> None:
@@ -104,15 +104,25 @@ def test_gold_actions_have_a_plan_and_broken_ones_do_not() -> None:
 def test_an_unbound_variable_stands_for_nothing_as_it_once_did() -> None:
     effect = "(and (switched ?obj) (not (on ?it)) (forall (?it - object) (not (off ?it))))".replace("switched", "on")
     deed = Deed("switch_on", "(?char - character ?obj - object)", "()", effect)
-    assert unbound_variables(deed) == {"?it"}
-    domain = completed({"switch_on": deed})
-    assert "(:constants nobody-it - object)" in domain
-    assert "(not (on nobody-it)) (forall (?it - object) (not (off ?it)))" in domain
+    assert foreign_names(deed) == {"?it"}
+    domain, wanted = completed({"switch_on": deed}, problem(TASK))
+    assert "(:constants character - character" in " ".join(domain.split())
+    assert "(:objects)" in wanted
+    assert ":effect (and (on ?obj) (and ) (forall (?it - object) (not (off ?it))))" in domain
+
+
+def test_an_action_may_name_the_objects_of_the_problem_as_it_once_could() -> None:
+    walk = gold_deeds()["walk_towards"]
+    here = Deed(walk.name, walk.parameters, "(inside ?char bathroom)", walk.effect)
+    assert foreign_names(here) == {"bathroom"}
+    planner = Planner(timeout_s=20)
+    assert planner.succeeds(TASK, {walk.name: here})
+    assert not planner.succeeds(TASK, {walk.name: Deed(walk.name, walk.parameters, "(inside ?char moon)", walk.effect)})
 
 
 def test_a_domain_that_is_no_domain_or_takes_too_long_has_no_plan() -> None:
     assert not has_plan("(define (domain", problem(TASK), timeout_s=5)
-    assert not has_plan(completed({}), problem(TASK), timeout_s=0.01)
+    assert not has_plan(*completed({}, problem(TASK)), timeout_s=0.01)
 
 
 def test_recorded_outputs_are_scored_and_a_sample_is_planned() -> None:
