@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import acting, asking, duel, flat, planning, reading, recorded, scale, spent, writing
+from benchmarks import acting, asking, duel, episodes, flat, planning, reading, recorded, scale, spent, writing
 from benchmarks.frame import Row
 from db.connection import Database
 
@@ -28,6 +28,7 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "sessions": planning.sessions,
     "prompts": planning.prompts,
     "recorded": recorded.recorded,
+    "episodes": episodes.episodes,
     "homes": scale.homes,
     "million": scale.million,
     "flat": flat.flat,

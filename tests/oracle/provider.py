@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+import anyio
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage, modelapi
 from inspect_ai.tool import ToolChoice, ToolInfo
 
@@ -29,7 +30,24 @@ PROGRAMS: Final[Mapping[str, Callable[[Sequence[Message]], str]]] = {
 
 
 class Oracle(ModelAPI):
-    """A program in a model's place; its tokens are estimated at four characters each."""
+    """A program in a model's place, which takes `delay_s` a reply; its tokens are estimated at four characters each."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig | None = None,
+        *,
+        delay_s: float = 0.0,
+        **_: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        self._delay_s = delay_s
+
+    def max_connections(self) -> int:
+        """Programs don't tire."""
+        return 100
 
     async def generate(
         self,
@@ -39,6 +57,7 @@ class Oracle(ModelAPI):
         config: GenerateConfig,  # noqa: ARG002
     ) -> ModelOutput:
         """The program's reply to what was said so far."""
+        await anyio.sleep(self._delay_s)
         said = [Message(_role(one.role), one.text) for one in input]
         text = PROGRAMS[self.model_name](said)
         output = ModelOutput.from_content(f"oracle/{self.model_name}", text)

@@ -1,0 +1,165 @@
+"""Each experiment runs on a task or two with a program for a model, and its tables stand beside published ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
+
+from chat.model import Reply, Request, Usage
+from db.connection import Address
+from evaluation import babyai, babyai_slm, dynamic, grasif, household, realworld
+from evaluation.dynamic_tasks import dynamic_tasks, task_of
+from evaluation.experiment import Experiment
+from evaluation.measures import MEASURES
+from evaluation.playing import play
+from evaluation.published import published, settings
+from evaluation.running import Run, run
+from evaluation.stage import Stage
+from evaluation.tabling import result
+from importers.homes import our_home
+from importers.reference_plans import reference_plans
+from tests.oracle import provider
+
+pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
+assert provider.PROGRAMS, "importing it makes the oracles known"
+
+
+@pytest.fixture(autouse=True)
+def at_the_server(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The user's settings name the throw-away server; logs and Inspect's own files go to the test's folder."""
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    monkeypatch.setenv("NEO4J_DATABASE", address.database)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+def saying(answer: Callable[[str], str]) -> Any:
+    """A model that answers the last message."""
+
+    def generate(messages: list[ChatMessage], *_: object) -> ModelOutput:
+        output = ModelOutput.from_content("mockllm", answer(messages[-1].text))
+        output.usage = ModelUsage(input_tokens=100, output_tokens=10)  # else Inspect fetches a tokenizer to count
+        return output
+
+    return get_model("mockllm/model", memoize=False, custom_outputs=generate)
+
+
+def solution(plan: Iterable[str]) -> str:
+    return f"Solution: [{', '.join(plan)}]"
+
+
+def test_homes_are_scored_by_desired_states_whatever_was_infeasible_besides() -> None:
+    plans = reference_plans()
+    by_goal = {task.formula: plans[f"homes/apartment/{task.id}"] for task in our_home("apartment")[1]}
+    first = next(iter(by_goal))
+
+    def answer(asked: str) -> str:
+        goal = asked.rpartition("Task: ")[2].strip()
+        plan = by_goal.get(goal, ())
+        return solution(("walk(nowhere)", *plan) if goal == first else plan[:1] or ("walk(nowhere)",))
+
+    told: dict[str, Any] = {"methods": "zero-shot", "limit": 2}
+    found = result(run(household.household(**told), Run(saying(answer), at_once=2)), household.experiment(**told))
+    assert len(found.samples) == 4, "two homes; what two papers' tables share is played once"
+    row = next(row for row in found.tables[0].rows if row.method == "zero-shot")
+    assert (row.cells["success"].count, row.cells["success"].n) == (1, 2)
+    assert row.cells["success_clean"].count == 0, "its solution began with an action that can't be"
+    assert (found.provenance.replies, found.provenance.model) == (("scripted",), "none")
+
+
+def test_moved_things_are_found_by_looking_and_told_apart() -> None:
+    told: dict[str, Any] = {"data": "behavior", "methods": "lookplangraph-gt", "wording": "goal", "limit": 2}
+    found = result(run(dynamic.dynamic(**told), Run("oracle/lookplangraph", at_once=2)), dynamic.experiment(**told))
+    (table,) = found.tables
+    row = next(row for row in table.rows if row.cells)
+    assert (row.cells["sr_moved"].n, row.cells["sr_unmoved"].n) == (1, 1)
+    assert (row.label, row.cells["sr"].value, row.cells["app"].value) == ("LookPlanGraphGT", 1.0, 1.0)
+    notes = {row.label: row.note for row in table.rows}
+    assert "needs pictures" in notes["LookPlanGraph"]
+    assert len(table.rows) == 8, "six methods, and two with ground truth"
+
+
+def test_the_office_is_played_by_the_simulator_or_by_a_person() -> None:
+    told: dict[str, Any] = {"methods": "lookplangraph", "wording": "goal", "limit": 1}
+    log = run(realworld.realworld(**told), Run("oracle/lookplangraph"))
+    scripted = result(log, realworld.experiment(**told))
+    assert scripted.tables[0].rows[0].cells["sr"].value == 1.0
+    made = realworld.experiment(hands="person", methods="zero-shot", limit=1)
+    (episode,) = made.episodes()
+    asked: list[str] = []
+
+    def person(question: str) -> str:
+        asked.append(question)
+        return "y" if question.startswith("is this done") else ""
+
+    stage = Stage()
+    trace = play(stage, made.book, episode, model=Solving(reference_plans()[episode.task]), ask=person)
+    stage.close()
+    assert trace.marks.reached
+    assert len(asked) == len(trace.executed) + 1, "each action was asked for, and then whether all is done"
+    assert trace.executed == reference_plans()[episode.task]
+
+
+class Solving:
+    """A model that knows one plan."""
+
+    def __init__(self, plan: Iterable[str]) -> None:
+        self._plan = tuple(plan)
+
+    def reply(self, request: Request) -> Reply:
+        assert request.messages
+        return Reply(solution(self._plan), Usage(10, 5), "solving", source="scripted")
+
+
+EXPERIMENTS: Final[tuple[Callable[..., Experiment], ...]] = (
+    grasif.experiment,
+    babyai.experiment,
+    babyai_slm.experiment,
+    dynamic.experiment,
+    household.experiment,
+    realworld.experiment,
+)
+
+
+def tables() -> Iterator[Any]:
+    for make in EXPERIMENTS:
+        told = {"data": "sayplan-office,ablations"} if make is grasif.experiment else {}
+        yield from make(limit=1, **told).tables
+
+
+def test_every_table_has_settings_and_the_papers_rows_are_ours_too() -> None:
+    for table in tables():
+        assert {*table.columns} <= {*MEASURES}, table.key
+        assert all(setting.source for setting in settings(table.settings)), table.key
+        name, key = table.published
+        _, number, rows = published(name, key)
+        assert number, table.key
+        ours = {row.label for row in table.rows}
+        theirs = {row.label for row in rows if not re.match(r"GPT|Llama|Gemma", row.label)}
+        assert theirs == ours, table.key
+        assert all({*row.cells} <= {*table.columns, "sr"} for row in rows), table.key
+
+
+def test_half_of_the_dynamic_tasks_have_a_moved_thing() -> None:
+    lines = dynamic_tasks()
+    in_homes = [line for line in lines if line.category != "behavior"]
+    assert (len(lines), len(in_homes)) == (100, 50)
+    for part in (in_homes, [line for line in lines if line not in in_homes]):
+        assert sum(line.seed is not None for line in part) == 25
+    assert {line.category for line in in_homes} == {"fridge", "microwave", "dishwasher"}
+    made = dynamic.experiment(data="virtualhome", methods="zero-shot")
+    for episode in list(made.episodes())[::7]:
+        given = made.book.of(episode)
+        assert given.by.needed, episode.task
+        if episode.moved:
+            assert given.moved is not None
+            assert given.moved.moves[0].thing in given.by.needed, episode.task
+    assert task_of(in_homes[0]).instruction == "Put the breadslice into the fridge."
