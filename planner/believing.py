@@ -110,13 +110,13 @@ class Believing(Simulator):
         done = self._store.commit(self.scene, found.delta, actor=self._actor, action=action, action_id=action_id)
         return Step(action, done.version, found.delta, seen=tuple(map(str, found.findings)))
 
-    def _commit(self, operator: Operator, call: Call, because: str | None, *, action_id: str) -> Step:
-        self._check(operator, call)
+    def _commit(self, operator: Operator, call: Call, because: str | None, intent: Intent) -> Step:
+        self._check(operator, call, expected=intent.expected_version)
         try:
-            self._world.execute(str(call), action_id=action_id, because=because)
+            self._world.execute(str(call), action_id=intent.action_id, because=because)
         except (ActionRefused, UnknownReference) as refusal:
-            raise self._mended(call, refusal, action_id) from refusal
-        return self._learn(operator, call, because, action_id=action_id)
+            raise self._mended(call, refusal, intent.action_id) from refusal
+        return self._learn(operator, call, because, action_id=intent.action_id)
 
     def _learn(self, operator: Operator, call: Call, because: str | None, *, action_id: str) -> Step:
         """The second half of an action that the world let be: what it does to the belief, and what it shows."""
@@ -124,7 +124,7 @@ class Believing(Simulator):
         if operator.name in LOOKS:
             seen = self.look(call.arguments[0], action=noted(call, because), action_id=believed_id)
             return replace(seen, action=str(call), because=because)
-        step = super()._commit(operator, call, because, action_id=believed_id)
+        step = super()._commit(operator, call, because, Intent(self._actor, noted(call, because), believed_id))
         if operator.name not in self._revealing:
             return step
         return self._revealed(step, call.arguments[0], action_id=f"{action_id}{SEEN}")
@@ -145,14 +145,14 @@ class Believing(Simulator):
         seen = [SetProperty(id_, "seen", before=False, after=True) for id_ in unseen]
         return Delta.of([*delta.changes, *seen])
 
-    def _check(self, operator: Operator, call: Call) -> None:
-        """Whether the belief lets the action be, without committing it. Raises as `_commit` does."""
+    def _check(self, operator: Operator, call: Call, *, expected: int | None) -> None:
+        """Whether the belief lets the action be at this version, without committing it. Raises as `_commit` does."""
 
         def decide(locked: Locked) -> Delta:
             self._decided(operator, call, locked)
             raise _Possible
 
-        intent = Intent(self._actor, str(call), uuid4().hex)
+        intent = Intent(self._actor, str(call), uuid4().hex, expected)
         try:
             self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
         except _Possible:
