@@ -85,6 +85,13 @@ def unfinished(result: Result) -> str:
     return f"NOT FINISHED: {tried}; its figures are not those of the whole experiment"
 
 
+def notes(result: Result) -> tuple[str, ...]:
+    """What one must know of a result, above all that only a part was wanted."""
+    limit = result.provenance.arguments.get("limit")
+    told = f"LIMITED: only the first {limit} of each kind were wanted (--limit); figures of the whole set differ."
+    return (told, *result.notes) if limit else result.notes
+
+
 def heading(table: Table) -> str:
     """A table's title, with the published one that it stands beside."""
     is_named = table.paper_table.startswith(("section", "figure"))

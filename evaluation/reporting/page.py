@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Final
 
-from evaluation.reporting.cells import heading, lines, name_of, origin, unfinished, whose
+from evaluation.reporting.cells import heading, lines, name_of, notes, origin, unfinished, whose
 from evaluation.reporting.finding import Found
 from evaluation.result import Column, Result, Row, Table
 
@@ -54,7 +54,7 @@ def _section(result: Result, files: Sequence[str]) -> Iterator[str]:
     if warning := unfinished(result):
         yield f"> **{warning}**"
     yield f"`{result.experiment}`: {origin(result)}"
-    yield from result.notes
+    yield from notes(result)
     for table in result.tables:
         yield f"### {heading(table)}"
         yield _table(table)

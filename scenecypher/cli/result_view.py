@@ -14,7 +14,7 @@ WIDEST = 1_000
 
 def show_result(result: Result) -> None:
     """Print a result. What did not finish says so first."""
-    from evaluation.reporting.cells import origin, unfinished
+    from evaluation.reporting.cells import notes, origin, unfinished
 
     out = output()
     if warning := unfinished(result):
@@ -22,7 +22,7 @@ def show_result(result: Result) -> None:
     out.print(origin(result), markup=False)
     for table in result.tables:
         _show_table(table)
-    for note in result.notes:
+    for note in notes(result):
         out.print(note, style="yellow", markup=False)
     if result.provenance.log:
         out.print(f"log: {result.provenance.log}", style="dim", markup=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.reporting.cells import text_of
+from evaluation.reporting.cells import notes, text_of
 from evaluation.reporting.figures import figures_of
 from evaluation.reporting.finding import find
 from evaluation.result import SUFFIX, Cell, Column, Provenance, Result, Row, Setting, Table, Trial, write
@@ -119,6 +119,13 @@ def test_a_log_without_a_result_is_not_passed_over(tmp_path: Path, capsys: pytes
     page = reported(tmp_path, a_result())
     assert f"> **LEFT OUT: {tmp_path / 'killed.eval'}: can't be read as a log" in page
     assert "LEFT OUT" in capsys.readouterr().err
+
+
+def test_a_part_of_the_whole_says_so() -> None:
+    whole = a_result()
+    part = whole.provenance.model_copy(update={"arguments": {"limit": 4}})
+    assert notes(whole) == ("a note",)
+    assert notes(whole.model_copy(update={"provenance": part}))[0].startswith("LIMITED: only the first 4 of each kind")
 
 
 def test_a_published_column_stands_as_a_mark_on_its_bar(tmp_path: Path) -> None:
