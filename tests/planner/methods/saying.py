@@ -29,7 +29,13 @@ SCRIPTS = {
     "sayplan": SAYPLAN,
     "llm-as-p": ('{"plan": []}',),
     "zero-shot": ("Solution: []",),
-    "sg2": ("[Explanation]\nso\n\n[Mode]\nSOLUTION\n\n[Content]\n[]",),
+    "sg2": (
+        "[Explanation]\nso\n\n[Mode]\nQUERY\n\n[Content]\nWhich objects are there?",
+        "MATCH (o:Object) RETURN o.id AS id, o.states AS states ORDER BY id",
+        "There are several.",
+        "[Explanation]\nso\n\n[Mode]\nSOLUTION\n\n[Content]\n[]",
+    ),
+    "react-sg2": ("Thought: ?\nAction: expand(kitchen-1)", "Thought: so\nAction: finish([])"),
 }
 
 

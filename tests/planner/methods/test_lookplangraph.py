@@ -164,3 +164,5 @@ def test_an_episode_sends_the_same_bytes_under_any_hash_seed(store: SceneStore) 
     assert one == other
     assert one.count(b"\nExample ") >= 2 * 3
     assert one.decode().count(INSTRUCTION) >= len(STEPS) + 4
+    assert one.count(b"Which objects are there?") >= 3, "SG2's Retriever and Verifier too"
+    assert b"Action: expand('kitchen-1')" in one
