@@ -19,9 +19,9 @@ from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accurac
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from evaluation.eai.recordings import TASKS, TaskName, checked_model, fetched, models, recordings
-from evaluation.eai.scoring import SCORERS, scorer_of
 from evaluation.eai.scoring import Scorer as TaskScorer
-from evaluation.eai.transition import PLANNED, TransitionScorer
+from evaluation.eai.scoring import scorer_of
+from evaluation.eai.transition import PLANNED
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.settings import Settings
 
@@ -50,7 +50,8 @@ def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", pl
     path = Path(wheel) if wheel else fetched(Settings().home.expanduser(), tell=lambda _: None)
     if model:
         checked_model(model, models(path))
-    scorers = {name: TransitionScorer(plans or None) if name == "transition" else scorer_of(name) for name in names}
+    options: Mapping[str, dict[str, Any]] = {"transition": {"planned": plans or None}}
+    scorers: dict[TaskName, TaskScorer] = {name: scorer_of(name, **options.get(name, {})) for name in names}
     samples = [
         sample
         for name, one in scorers.items()
@@ -100,12 +101,11 @@ def as_published() -> Scorer:
 
 def chosen_tasks(task: str) -> tuple[TaskName, ...]:
     """The tasks that a name stands for. Raises InputError with the nearest ones."""
-    known = tuple(name for name in TASKS if name in SCORERS)
-    found = tuple(name for name in known if task in {ALL, name})
+    found: list[TaskName] = [name for name in TASKS if task in {ALL, name}]
     if not found:
-        hint = did_you_mean(task[:60], (ALL, *known)) or f"; there are {', '.join((ALL, *known))}"
+        hint = did_you_mean(task[:60], (ALL, *TASKS)) or f"; there are {', '.join((ALL, *TASKS))}"
         raise InputError(f"the Embodied Agent Interface has no task {task[:60]!r}{hint}")
-    return found
+    return tuple(found)
 
 
 def _samples(task: TaskName, ids: Sequence[str], wheel: Path, model: str) -> Iterator[Sample]:

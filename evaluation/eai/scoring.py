@@ -56,19 +56,24 @@ class Scorer(Protocol):
     @property
     def version(self) -> str:
         """Raised by hand where a change moves figures."""
+        ...
 
     @property
     def columns(self) -> Sequence[str]:
         """Names of the figures that the printed table has, in order; all of them are in the JSON."""
+        ...
 
     def task_ids(self) -> Sequence[str]:
         """The tasks that count, in order: the denominator. Raises InputError where data is not installed."""
+        ...
 
     def score(self, task_id: str, output: str | None) -> Judgement:
         """What came of one output; None is a missing one, which counts as a failure. Raises ServiceError."""
+        ...
 
     def figures(self, judged: Sequence[Judgement | None]) -> Sequence[Figure]:
         """One model's figures; None is a sample that broke off, which counts as a failure."""
+        ...
 
 
 SCORERS: Final[Mapping[TaskName, str]] = {
@@ -77,11 +82,11 @@ SCORERS: Final[Mapping[TaskName, str]] = {
     "goal": "evaluation.eai.goal_interpretation:goal_scorer",
     "transition": "evaluation.eai.transition:transition_scorer",
 }
-"""By task: the function without arguments that makes its scorer, as ``module:function``."""
+"""By task: the function that makes its scorer, all arguments optional, as ``module:function``."""
 
 
-def scorer_of(task: TaskName) -> Scorer:
-    """The task's scorer."""
+def scorer_of(task: TaskName, **options: Any) -> Scorer:
+    """The task's scorer, made with `options`, which are its own."""
     module, _, function = SCORERS[task].partition(":")
-    make: Callable[[], Scorer] = getattr(import_module(module), function)
-    return make()
+    make: Callable[..., Scorer] = getattr(import_module(module), function)
+    return make(**options)

@@ -75,9 +75,9 @@ class TransitionScorer:
         return transition_figures(judged)
 
 
-def transition_scorer() -> TransitionScorer:
-    """The scorer of transition modelling, with a sample of plans."""
-    return TransitionScorer()
+def transition_scorer(planned: int | None = PLANNED) -> TransitionScorer:
+    """The scorer of transition modelling, with so many plans (None: all)."""
+    return TransitionScorer(planned)
 
 
 def judged_deeds(task_id: str, found: Mapping[str, Deed] | None) -> Judgement:
