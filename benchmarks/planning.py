@@ -60,9 +60,9 @@ class _Timed(Simulator):
 
     taken: float = 0.0
 
-    def act(self, text: str) -> Iterator[Step]:
+    def act(self, text: str, *, expected_version: int | None = None) -> Iterator[Step]:
         began = perf_counter()
-        steps = list(super().act(text))
+        steps = list(super().act(text, expected_version=expected_version))
         self.taken += perf_counter() - began
         yield from steps
 
