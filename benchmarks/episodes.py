@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any, Final
 
@@ -68,21 +69,29 @@ def _bare_s(made: Experiment, stage: Stage, *, start: int = 0) -> float:
 
 
 def _processor_s(made: Experiment, stage: Stage, limit: int) -> float:
-    began = process_time()
-    _played_s(made, stage, at_once=1, limit=limit)
-    return process_time() - began
+    return _played_s(made, stage, at_once=1, limit=limit, clock=process_time)
 
 
-def _played_s(made: Experiment, stage: Stage, *, at_once: int, delay_s: float = 0.0, limit: int | None = None) -> float:
+def _played_s(
+    made: Experiment,
+    stage: Stage,
+    *,
+    at_once: int,
+    delay_s: float = 0.0,
+    limit: int | None = None,
+    clock: Callable[[], float] = perf_counter,
+) -> float:
     from inspect_ai.model import get_model
 
     model: Any = get_model("oracle/lookplangraph", delay_s=delay_s)
     task = episodes_task(made, Replies(), stage=stage)
-    began = perf_counter()
-    log = run(task, Run(model, limit, at_once=at_once))
-    assert log.status == "success", log.error
-    assert all(sample.error is None for sample in log.samples or ())
-    return perf_counter() - began
+    with TemporaryDirectory() as folder:
+        began = clock()
+        log = run(task, Run(model, limit, at_once=at_once, log_dir=folder))
+        spent = clock() - began
+        assert log.status == "success", log.error
+        assert all(sample.error is None for sample in log.samples or ())
+    return spent
 
 
 class Program:
