@@ -8,6 +8,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any, Final
 
+from pydantic import SecretStr
+
 from benchmarks.frame import Row
 from chat.model import Reply, Request, Usage
 from db.connection import Database
@@ -108,6 +110,6 @@ def _settings(database: Database) -> Settings:
     return Settings(
         neo4j_uri=address.uri,
         neo4j_username=address.username,
-        neo4j_password=address.password,
+        neo4j_password=SecretStr(address.password),
         neo4j_database=address.database,
     )

@@ -6,7 +6,7 @@ folder of an environment graph of VirtualHome and of tasks as desired states (do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -33,7 +33,7 @@ ROWS: Final = {
     "sg-rwr-2": (*PROMPTED[:5], RowPlan("sg-rwr", "RwR")),
 }
 """The papers' tables; algorithm prompting is not in them."""
-STANDS_FOR: Final = dict(zip(OURS, ("vh-1", "vh-2"), strict=True))
+STANDS_FOR: Final[Mapping[str, str]] = dict(zip(OURS, ("vh-1", "vh-2"), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

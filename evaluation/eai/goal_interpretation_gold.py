@@ -71,8 +71,8 @@ def _goals() -> Mapping[str, Mapping[str, Sequence[Any]]]:
 
 def _nodes(graph: Mapping[str, Any]) -> Iterator[tuple[int, str, str, tuple[str, ...], tuple[str, ...]]]:
     for node in graph["nodes"]:
-        lists = (tuple(sorted(node[key])) for key in ("properties", "states"))
-        yield (node["id"], node["class_name"], node["category"], *lists)
+        properties, states = tuple(sorted(node["properties"])), tuple(sorted(node["states"]))
+        yield node["id"], node["class_name"], node["category"], properties, states
 
 
 def _edges(graph: Mapping[str, Any]) -> Iterator[EdgeGoal]:

@@ -89,11 +89,11 @@ def ssc(
 
 
 def _across(task: str, given: Path | None, *, log: Path | None, limit: int | None) -> Result:
-    from evaluation.eai.recordings import TASKS, fetched
+    from evaluation.eai.recordings import TASKS, TaskName, fetched
     from evaluation.ssc.cross_report import cross_result
     from scenecypher.settings import Settings
 
-    tasks = [name for name in TASKS if task in {name, ALL}]
+    tasks: list[TaskName] = [name for name in TASKS if task in {name, ALL}]
     if not tasks:
         raise InputError(f"there is no task {task[:60]!r}; there are {', '.join((*TASKS, ALL))}")
     wheel = given or fetched(Settings().home.expanduser(), tell=tell)

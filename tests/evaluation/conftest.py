@@ -20,8 +20,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.filterwarnings(warning))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def left_behind() -> Iterator[None]:
-    """Streams that were left open are collected here, where the warning is ignored, and not in a later test."""
+    """Streams that were left open are collected here, where the warning is ignored, and not in another module's test."""
     yield
     gc.collect()
