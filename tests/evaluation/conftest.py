@@ -22,6 +22,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def left_behind() -> Iterator[None]:
-    """Streams that were left open are collected here, where the warning is ignored, and not in another module's test."""
+    """Streams that were left open are collected here, where the warning is ignored, not in another module's test."""
     yield
     gc.collect()
