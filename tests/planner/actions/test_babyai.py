@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import pytest
@@ -14,6 +15,7 @@ from planner.actions.babyai import COLORS, OPERATORS
 from planner.actions.execution import Infeasible, simulate
 from planner.actions.minigrid import ACTIONS, Executor
 from planner.actions.text import Call, parse
+from scenecypher.errors import ActionRefused
 from tests.sampling import sample
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
@@ -51,6 +53,35 @@ def test_operators_and_environment_agree_after_every_action(level: str) -> None:
             executor.do(call)
             graph = simulated(graph, call)
             assert graph == without_centers(scene_graph(start.env, start.things)), (level, seed, step)
+
+
+@pytest.mark.parametrize("level", ["trv1", "trv2"])
+def test_what_ours_refuses_changes_nothing_there(level: str) -> None:
+    """Each action on each node before each step of a plan: MiniGrid's executor refuses too, items stay as they were."""
+    refused = 0
+    for seed in SEEDS:
+        start = episode(level, seed)
+        assert start.task is not None
+        executor, graph = Executor(start.env, start.things), without_centers(start.scene.graph)
+        for step in start.task.program:
+            before = scene_graph(start.env, start.things)
+            for call in refusals(graph):
+                with pytest.raises(ActionRefused):
+                    executor.do(call)
+                assert scene_graph(start.env, start.things) == before, (level, seed, call)
+                refused += 1
+            executor.do(Call(step.action, step.arguments))
+            graph = simulated(graph, Call(step.action, step.arguments))
+    assert refused > 50 * len(SEEDS)
+
+
+def refusals(graph: SceneGraph) -> Iterator[Call]:
+    for name in OPERATORS:
+        for node_id in sorted(graph.nodes):
+            try:
+                simulated(graph, Call(name, (node_id,)))
+            except Infeasible:
+                yield Call(name, (node_id,))
 
 
 @pytest.fixture(scope="module")
