@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, LiteralString, TypeAlias
 
-from neo4j import ManagedTransaction
+from neo4j import ManagedTransaction, Record
 
 from db.connection import Database
 from db.schema import Declared
-from scenecypher.errors import InputError, SceneNotFound
+from scenecypher.errors import DatabaseUnavailable, InputError, QueryTimeout, SceneNotFound, ServiceError
 
 Role: TypeAlias = Literal["world", "belief"]
 Status: TypeAlias = Literal["importing", "ready", "retired"]
@@ -91,13 +91,27 @@ def settled(database: Database, key: str) -> SceneInfo | None:
     """The scene between two commits; None where it is gone. What is read between two equal ones is one version.
 
     A version seen without waiting proves nothing: a server half through a commit may show it before or after the rest.
+    Raises ServiceError where a writer keeps the scene for too long.
     """
+    try:
+        record = _looked(database, key)
+    except QueryTimeout as error:
+        msg = (
+            f"somebody has kept this scene locked for more than {READ_TIMEOUT_S:g} s, to write or to load all of it; "
+            "ask again, and look at `SHOW TRANSACTIONS` in Neo4j Browser if that does not help"
+        )
+        raise ServiceError(msg, retryable=True) from error
+    return info_of(record["s"]) if record else None
 
-    def work(tx: ManagedTransaction) -> SceneInfo | None:
-        record = tx.run(SETTLED, key=key).single()
-        return info_of(record["s"]) if record else None
 
-    return database.write(work, timeout_s=READ_TIMEOUT_S)
+def _looked(database: Database, key: str) -> Record | None:
+    """One round trip; a second where the first was sent over a connection that had broken meanwhile."""
+    try:
+        return database.once(SETTLED, {"key": key}, timeout_s=READ_TIMEOUT_S)
+    except DatabaseUnavailable as error:
+        if not error.retryable:
+            raise
+    return database.once(SETTLED, {"key": key}, timeout_s=READ_TIMEOUT_S)
 
 
 def replaced(database: Database, name: str) -> SceneInfo:

@@ -172,7 +172,7 @@ class Change:
 
 
 class AlreadyDone(Exception):
-    """The same action was committed before: it rolls the transaction back, and never leaves this package."""
+    """The same action was committed before: nothing is committed again, and it never leaves this package."""
 
     def __init__(self, version: int, delta_text: str) -> None:
         super().__init__(version)

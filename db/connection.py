@@ -35,6 +35,7 @@ __all__ = ["Address", "CommitUnknown", "ConstraintViolated", "Database", "Server
 T = TypeVar("T")
 
 SCHEMES: Final = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+ROUTED: Final = ("neo4j", "neo4j+s", "neo4j+ssc")
 OLDEST: Final = (5, 26)
 RETRY_S: Final = 15.0
 """How long the driver tries a transaction again after deadlocks, leader changes and lost connections."""
@@ -92,6 +93,8 @@ class Database:
             )
         except (ConfigurationError, ValueError) as error:
             raise _unusable(address.uri, first_line(error)) from error
+        # In a cluster a reader may be behind: who saw a version before is given no older one.
+        self._bookmarks = GraphDatabase.bookmark_manager() if urlsplit(address.uri).scheme in ROUTED else None
         forward_notices()
 
     def verify(self) -> ServerInfo:
@@ -166,7 +169,9 @@ class Database:
     def _session(self, access: str) -> Iterator[Session]:
         with (
             translated(self.address.uri),
-            self._driver.session(database=self.address.database, default_access_mode=access) as session,
+            self._driver.session(
+                database=self.address.database, default_access_mode=access, bookmark_manager=self._bookmarks
+            ) as session,
         ):
             yield session
 

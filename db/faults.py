@@ -141,6 +141,5 @@ BY_CODE: Final[dict[str, Callable[[Neo4jError, str], SceneCypherError]]] = {
     "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration": _timed_out,
     "Neo.ClientError.Transaction.LockClientStopped": _timed_out,
     "Neo.ClientError.Transaction.Terminated": _timed_out,
-    "Neo.TransientError.Transaction.LockAcquisitionTimeout": _timed_out,
     "Neo.ClientError.Schema.ConstraintValidationFailed": _duplicate,
 }

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
-from db.commit import AlreadyDone, Change, Committed, Decide, Intent, changing, opened
+from db.commit import Change, Committed, Decide, Intent, changing, opened
 from db.connection import Database
 from db.footprint import Footprint
-from scenecypher.errors import MemoryExceeded, QueryTimeout, SceneReplaced, ServiceError
+from scenecypher.errors import QueryFailed
 
 # The lock again. If the scene has moved since it was read, the division ends the transaction, as a misfit does below.
 UNMOVED: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
 WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELSE 0 END AS unmoved
 """
+MOVED: Final = "Neo.ClientError.Statement.ArithmeticError"
+"""What the server says of the divisions."""
 FITS: Final[Mapping[str, LiteralString]] = {
     "remove_relations": "remove_relations = size($remove_relations)",
     "remove_nodes": "remove_nodes = size($remove_nodes)",
@@ -53,10 +55,11 @@ class Crowding:
 def try_act(
     database: Database, key: str, footprint: Footprint, decide: Decide, *, intent: Intent, timeout_s: float
 ) -> Committed | None:
-    """Read, decide, and write all of it or nothing. None: the scene moved, or the server stumbled; do it locked.
+    """Read, decide, and write all of it or nothing. None: the scene moved meanwhile; do it with the lock kept.
 
     What was read is one version of the scene, so a refusal is as final as under a lock held to the end. Raises what
-    `decide` raises, ConflictError, SceneReplaced, QueryTimeout, MemoryExceeded.
+    `decide` raises, ConflictError, SceneReplaced, AlreadyDone, ServiceError; that may be after the commit where a
+    connection broke, so who tries again does so with the same action id.
     """
     parameters = {**footprint.parameters, "key": key, "action_id": intent.action_id}
     try:
@@ -66,9 +69,9 @@ def try_act(
         change = changing(key, read, delta, intent=intent)
         given = {**change.parameters, "read_at": read.version}
         written = database.once(unmoved(change), given, timeout_s=timeout_s)
-    except (QueryTimeout, MemoryExceeded, SceneReplaced):
-        raise
-    except (AlreadyDone, ServiceError):
+    except QueryFailed as error:
+        if error.code != MOVED:
+            raise
         return None
     return None if written is None else Committed(written["version"], delta)
 

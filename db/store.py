@@ -24,7 +24,7 @@ from db.prepare import prepare
 from db.publish import Header, Progress
 from db.rows import node_of
 from db.scene import Relation, SceneGraph
-from scenecypher.errors import ConflictError, InputError, SceneReplaced
+from scenecypher.errors import ConflictError, InputError, QueryTimeout, SceneReplaced, ServiceError
 
 CHANGES_A_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
@@ -52,7 +52,8 @@ WITH s, turn WHERE s.turn = coalesce(turn, 0) + 1
 SET s.free = false, s.leased_until = datetime() + duration({seconds: $lease_s})
 RETURN s
 """
-END_LEASE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.free = true, s.base = s.version"
+# At that version only: what a cut connection has written since the reset must not become the next worker's start.
+END_LEASE: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.free = true, s.base = s.version"
 REST: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
 
 
@@ -231,15 +232,13 @@ class SceneStore:
     def act(self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent) -> Committed:
         """Read `footprint` under the scene's lock, let `decide` make the Delta from it, commit it at that version.
 
-        Most often that takes two statements (`db.optimistic`). Where another writer came between them it is done
-        anew in one transaction that keeps the lock. Whatever `decide` raises (ActionRefused above all) commits nothing.
+        Most often that takes two statements (`db.optimistic`). Where another writer came between them, or lately did,
+        or a connection broke, it is done in one transaction that keeps the lock. Whatever `decide` raises
+        (ActionRefused above all) commits nothing.
         """
-        if self._crowding.worth_trying(scene.key):
-            timeout_s = self._commit_timeout_s
-            done = try_act(self.database, scene.key, footprint, decide, intent=intent, timeout_s=timeout_s)
-            if done is not None:
-                return done
-            self._crowding.lost(scene.key)
+        done = self._tried(scene, footprint, decide, intent)
+        if done is not None:
+            return done
         parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
 
         def work(tx: ManagedTransaction) -> Committed:
@@ -320,8 +319,10 @@ class SceneStore:
         try:
             yield
         finally:
-            self.reset(copy)
-            self.database.write(lambda tx: tx.run(END_LEASE, key=copy.key).consume(), timeout_s=self._commit_timeout_s)
+            version = self.reset(copy)
+            self.database.write(
+                lambda tx: tx.run(END_LEASE, key=copy.key, version=version).consume(), timeout_s=self._commit_timeout_s
+            )
 
     def _take_lease(self, origin: str) -> SceneInfo | None:
 
@@ -335,13 +336,32 @@ class SceneStore:
         intent = Intent(actor, step.action, uuid4().hex, kind=kind, undoes=step.undoes)
         return self._write(lambda tx: commit_delta(tx, scene.key, step.delta, intent=intent))
 
+    def _tried(self, scene: SceneInfo, footprint: Footprint, decide: Decide, intent: Intent) -> Committed | None:
+        """The short way; None where it has to be done with the lock kept, which the action id makes safe."""
+        if not self._crowding.worth_trying(scene.key):
+            return None
+        timeout_s = self._commit_timeout_s
+        try:
+            done = try_act(self.database, scene.key, footprint, decide, intent=intent, timeout_s=timeout_s)
+        except AlreadyDone as before:
+            return _repeated(before)
+        except ConstraintViolated:
+            return None
+        except ServiceError as error:
+            if not error.retryable or isinstance(error, QueryTimeout):
+                raise
+            return None
+        if done is None:
+            self._crowding.lost(scene.key)
+        return done
+
     def _write(self, work: Callable[[ManagedTransaction], Committed]) -> Committed:
         """Run a commit; a lost answer to COMMIT is asked again, which the action id makes safe."""
         for asked in range(COMMIT_ASKED_AGAIN):
             try:
                 return self.database.write(work, timeout_s=self._commit_timeout_s)
-            except AlreadyDone as done:
-                return Committed(done.version, delta_from_json(done.delta_text), repeated=True)
+            except AlreadyDone as before:
+                return _repeated(before)
             except CommitUnknown:
                 if asked == COMMIT_ASKED_AGAIN - 1:
                     raise
@@ -349,6 +369,10 @@ class SceneStore:
                 msg = "the scene holds a relation or node that the change does not know of; load it again"
                 raise ConflictError(msg) from error
         raise AssertionError
+
+
+def _repeated(before: AlreadyDone) -> Committed:
+    return Committed(before.version, delta_from_json(before.delta_text), repeated=True)
 
 
 def _loading(

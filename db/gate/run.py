@@ -10,11 +10,12 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, LiteralString, cast
+from typing import Any, Final, cast
 
 from neo4j import Result
 from neo4j.exceptions import BrokenRecordError
 
+from db.catalog import settled
 from db.connection import Database
 from db.gate.hints import Known
 from db.gate.judge import judge
@@ -28,6 +29,7 @@ from db.gate.watch import Watchdog
 from db.schema import Vocabulary
 from db.telemetry import span
 from scenecypher.errors import (
+    DatabaseUnavailable,
     MemoryExceeded,
     QueryFailed,
     QueryRefused,
@@ -36,14 +38,10 @@ from scenecypher.errors import (
     ServiceError,
 )
 
-STATE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s.status, s.version"
 EXPLAIN: Final = "EXPLAIN "
-READY: Final = "ready"
 QUERYING: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
 TRIES: Final = 8
 """How often a query is run whose scene changes meanwhile."""
-LOOK_S: Final = 30.0
-"""How long a look at the version may wait for a commit to be through."""
 GRACE_S: Final = 0.5
 """How long after its time limit the server may take to end a transaction before the watchdog does."""
 KEPT: Final = 512
@@ -195,8 +193,7 @@ class Gate:
         if before is None:
             before = self._version(scene)
         for _ in range(TRIES):
-            with self._asked(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
-                columns, rows, truncated = collect(result, scoped, self.limits)
+            columns, rows, truncated = self._rows(scoped, scene)
             after = self._version(scene)
             self._versions.put(scene.key, after)
             if after == before:
@@ -204,6 +201,17 @@ class Gate:
             before = after
         msg = f"scene {scene.name!r} changes faster than the query reads it; ask again"
         raise ServiceError(msg, retryable=True)
+
+    def _rows(self, scoped: Scoped, scene: SceneRef) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
+        """The rows; asked a second time where the connection had broken, since reading twice does no harm."""
+        for is_last in (False, True):
+            try:
+                with self._asked(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
+                    return collect(result, scoped, self.limits)
+            except DatabaseUnavailable as error:
+                if is_last or not error.retryable:
+                    raise
+        raise AssertionError
 
     def _version(self, scene: SceneRef) -> int:
         """The scene's version between two commits, seen by a look that begins now. Raises SceneReplaced.
@@ -214,10 +222,10 @@ class Gate:
 
     def _looked(self, scene: SceneRef) -> int:
         """Raises SceneReplaced where this generation is not the published one."""
-        record = self._database.once(STATE, {"key": scene.key}, timeout_s=LOOK_S)
-        if record is None or record[0] != READY:
+        found = settled(self._database, scene.key)
+        if found is None or found.status != "ready":
             raise SceneReplaced(scene.name)
-        return int(record[1])
+        return found.version
 
 
 def asked(

@@ -203,7 +203,7 @@ class _At:
 
 
 class _Unseen(Exception):
-    """Words that are no ids: it rolls the transaction back, and never leaves this module."""
+    """Words that are no ids: nothing is committed, and it never leaves this module."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         super().__init__(words)

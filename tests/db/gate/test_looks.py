@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from threading import Event
 
 import pytest
 
 from db.gate.looks import Looks
-from scenecypher.errors import SceneReplaced
+from scenecypher.errors import SceneReplaced, ServiceError
 
 THREADS = 8
 
@@ -53,19 +53,57 @@ def test_those_who_wait_share_one_look() -> None:
     assert made == [1, 2]
 
 
-def test_a_look_that_fails_is_its_callers_alone() -> None:
+def test_a_refusal_is_its_callers_alone() -> None:
+    with pytest.raises(SceneReplaced):
+        failed_first(SceneReplaced("home"))
+    assert failed_second(SceneReplaced("home")) == 7
+
+
+def test_those_who_wait_for_a_service_that_fails_do_not_wait_in_turn() -> None:
+    """The second look would answer; it is the first of those who waited that makes it, and the rest share it."""
+    looks, begun, go_on = Looks(), Event(), Event()
+    made: list[int] = []
+
+    def failing() -> int:
+        made.append(len(made))
+        begun.set()
+        go_on.wait(timeout=30)
+        msg = "no answer"
+        raise ServiceError(msg)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        first = pool.submit(looks.fresh, failing)
+        begun.wait(timeout=30)
+        others = [pool.submit(looks.fresh, failing) for _ in range(THREADS - 1)]
+        while len(looks._changed._waiters) < THREADS - 1:  # type: ignore[attr-defined]
+            time.sleep(0.01)
+        go_on.set()
+        for call in (first, *others):
+            with pytest.raises(ServiceError, match="no answer"):
+                call.result(timeout=30)
+    assert made == [0, 1]
+
+
+def failed_first(error: Exception) -> int:
+    return outcomes(error)[0].result(timeout=30)
+
+
+def failed_second(error: Exception) -> int:
+    return outcomes(error)[1].result(timeout=30)
+
+
+def outcomes(error: Exception) -> tuple[Future[int], Future[int]]:
+    """Of a look that fails, and of one that was asked for while it was under way."""
     looks, begun, go_on = Looks(), Event(), Event()
 
     def failing() -> int:
         begun.set()
         go_on.wait(timeout=30)
-        raise SceneReplaced("home")
+        raise error
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(looks.fresh, failing)
         begun.wait(timeout=30)
         second = pool.submit(looks.fresh, lambda: 7)
         go_on.set()
-        with pytest.raises(SceneReplaced):
-            first.result(timeout=30)
-        assert second.result(timeout=30) == 7
+    return first, second
