@@ -15,7 +15,7 @@ from db.verdict import truths
 from evaluation.eai.acting import Acting, words_met
 from evaluation.eai.grounding import Planned, Unreadable, grounded
 from evaluation.eai.home import Home
-from evaluation.eai.scoring import Figure, Judgement, share
+from evaluation.eai.scoring import Figure, Judgement, measure, share
 from evaluation.eai.tasks import Goals, Situation, all_tasks, goals, relation_goals, situation
 from evaluation.stage import Stage
 from importers.task import ActionGoal
@@ -118,7 +118,8 @@ def sequence_figures(judged: Sequence[Judgement | None]) -> Sequence[Figure]:
         share(name, sum(one["outcome"] == name for one in known), of=count, published=key) for name, key in ERRORS
     ]
     additional = sum(one["additional_step"] for one in as_published)
-    figures.append(share("additional_step", additional, of=count, published="additional_step"))
+    rate = additional / count if count else None  # steps a task, which may be more than one
+    figures.append(measure("additional_step", rate, of=count, published="additional_step"))
     figures.append(share("human", sum(one["human"] for one in known), of=count))
     figures += _goal_figures(as_published)
     figures.append(share("broke_off", count - len(known), of=count))
