@@ -34,7 +34,8 @@ LOADED_A_SECOND: Final = 3_000
 LOAD_TRIES: Final = 3
 """Loads without a lock; a writer so busy that each was torn then waits for one load under the lock."""
 COMMIT_ASKED_AGAIN: Final = 5
-LEASE_S: Final = 3_600
+LEASE_S: Final = 12 * 3_600
+"""Longer than any sample: a lease is not renewed. The copy of a worker that died rests so long; another is made."""
 
 LOCKED_BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.version = s.version + 0 RETURN s"
 LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
