@@ -15,7 +15,7 @@ from db.verdict import truths
 from evaluation.eai.acting import Acting, words_met
 from evaluation.eai.grounding import Planned, Unreadable, grounded
 from evaluation.eai.home import Home
-from evaluation.eai.scoring import Figure, Judgement, measure, share
+from evaluation.eai.scoring import BROKE_OFF, Figure, Judgement, measure, share
 from evaluation.eai.tasks import Goals, Situation, all_tasks, goals, relation_goals, situation
 from evaluation.stage import Stage
 from importers.task import ActionGoal
@@ -65,7 +65,7 @@ class ActionScorer:
             return _nothing_done(plan, wanted)
         return self._carried_out(task_id, start, wanted, plan)
 
-    def figures(self, judged: Sequence[Judgement | None]) -> Sequence[Figure]:
+    def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
         """One model's figures; those without `corrected` in their name are counted as the original counts."""
         return sequence_figures(judged)
 
@@ -104,25 +104,25 @@ def is_program(plan: Sequence[Planned], start: Situation) -> bool:
     return said == [(step.action, step.arguments) for step in start.program]
 
 
-def sequence_figures(judged: Sequence[Judgement | None]) -> Sequence[Figure]:
+def sequence_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
     """The figures of one model. A sample that broke off counts as a failure of no class."""
-    known, count = [one for one in judged if one is not None], len(judged)
-    as_published = [_nothing_met(one) if one["human"] else one for one in known]
-    figures = [share("executed", sum(one["outcome"] == "executed" for one in known), of=count, published="esr")]
-    for prefix, rows in (("", as_published), ("corrected_", known)):
+    count = len(judged)
+    as_published = [_nothing_met(one) if one["human"] else one for one in judged]
+    figures = [share("executed", sum(one["outcome"] == "executed" for one in judged), of=count, published="esr")]
+    for prefix, rows in (("", as_published), ("corrected_", judged)):
         key = "" if prefix else "tsr"
         reading = "success" if not prefix else "corrected"
         figures.append(share(f"{reading}_least", sum(map(_succeeds, rows)), of=count, published=key))
         figures.append(share(f"{reading}_most", sum(_succeeds(one, 1) for one in rows), of=count, published=key))
     figures += [
-        share(name, sum(one["outcome"] == name for one in known), of=count, published=key) for name, key in ERRORS
+        share(name, sum(one["outcome"] == name for one in judged), of=count, published=key) for name, key in ERRORS
     ]
     additional = sum(one["additional_step"] for one in as_published)
     rate = additional / count if count else None  # steps a task, which may be more than one
     figures.append(measure("additional_step", rate, of=count, published="additional_step"))
-    figures.append(share("human", sum(one["human"] for one in known), of=count))
+    figures.append(share("human", sum(one["human"] for one in judged), of=count))
     figures += _goal_figures(as_published)
-    figures.append(share("broke_off", count - len(known), of=count))
+    figures.append(share(BROKE_OFF, sum(one["outcome"] == BROKE_OFF for one in judged), of=count))
     return figures
 
 
@@ -153,7 +153,7 @@ def _succeeds(one: Judgement, order: int = 0) -> bool:
     )
 
 
-_UNREAD: Final = ("parsing", "hallucination", "arguments")
+_UNREAD: Final = ("parsing", "hallucination", "arguments", BROKE_OFF)
 
 
 def _nothing_met(one: Judgement) -> Judgement:

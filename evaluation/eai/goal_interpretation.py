@@ -62,7 +62,7 @@ class GoalScorer:
         """Hits, false alarms and misses by kind, in both ways; goals with unknown objects, and malformed ones."""
         return judged_goals(gold(task_id), output)
 
-    def figures(self, judged: Sequence[Judgement | None]) -> Sequence[Figure]:
+    def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
         """Precision, recall and F1 by kind and in all."""
         return goal_figures(judged)
 
@@ -89,19 +89,18 @@ def judged_goals(wanted: Gold, output: str | None) -> Judgement:
     }
 
 
-def goal_figures(judged: Sequence[Judgement | None]) -> Sequence[Figure]:
-    """The figures of one model; a sample that broke off is one that can't be read."""
-    known = [one for one in judged if one is not None]
+def goal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
+    """The figures of one model."""
     figures: list[Figure] = []
     for prefix, published in (("", True), ("strict_", False)):
-        counts = {kind: total(Counts.of(one[prefix + kind]) for one in known) for kind in KINDS}
+        counts = {kind: total(Counts.of(one[prefix + kind]) for one in judged) for kind in KINDS}
         for name, one in {**counts, "all": total(counts.values())}.items():
             figures += _measures(name, one, prefix=prefix, published=published)
-    predicted = sum(Counts.of(one[f"strict_{kind}"]).predicted for one in known for kind in KINDS)
+    predicted = sum(Counts.of(one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
     figures += [
-        share("unparsed", len(judged) - sum(one["parsed"] for one in known), of=len(judged)),
-        share("unknown_objects", sum(one["unknown"] for one in known), of=predicted),
-        share("malformed_goals", sum(one["malformed"] for one in known), of=predicted),
+        share("unparsed", sum(not one["parsed"] for one in judged), of=len(judged)),
+        share("unknown_objects", sum(one["unknown"] for one in judged), of=predicted),
+        share("malformed_goals", sum(one["malformed"] for one in judged), of=predicted),
     ]
     return figures
 

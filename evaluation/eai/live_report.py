@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
-from evaluation.eai.live import VERSION
+from evaluation.eai.live import VERSION, task_scorer
 from evaluation.eai.recordings import TaskName
-from evaluation.eai.scoring import Figure, Scorer, scorer_of, share
+from evaluation.eai.scoring import Figure, Scorer, broken, share
 from evaluation.eai.titles import COLUMNS, SVR, TITLES, cells
 from evaluation.published import published, settings
 from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
@@ -85,7 +85,7 @@ _COSTS: Final = (
 
 
 def _rows(task: TaskName, samples: Sequence[_Sample]) -> Iterator[Row]:
-    scorer = scorer_of(task)
+    scorer = task_scorer(task)
     groups: dict[tuple[str, str], list[_Sample]] = {}
     for sample in samples:
         groups.setdefault((sample.form, sample.method), []).append(sample)
@@ -101,7 +101,7 @@ def _rows(task: TaskName, samples: Sequence[_Sample]) -> Iterator[Row]:
 
 
 def _cells(task: TaskName, scorer: Scorer, group: Sequence[_Sample]) -> dict[str, Cell]:
-    figures = scorer.figures([one.said["judgement"] if one.said else None for one in group])
+    figures = scorer.figures([one.said["judgement"] if one.said else broken(scorer, one.task_id) for one in group])
     asked, valid = _sum(group, "asked"), _sum(group, "valid")
     given = sum(bool(one.said) and one.said["svr"] for one in group)
     rates: list[Figure] = [share("svr", given, of=len(group)), share("svr_samples", valid, of=asked)]

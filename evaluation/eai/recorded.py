@@ -50,8 +50,7 @@ def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", pl
     path = Path(wheel) if wheel else fetched(Settings().home.expanduser(), tell=lambda _: None)
     if model:
         checked_model(model, models(path))
-    options: Mapping[str, dict[str, Any]] = {"transition": {"planned": plans or None}}
-    scorers: dict[TaskName, TaskScorer] = {name: scorer_of(name, **options.get(name, {})) for name in names}
+    scorers = {name: task_scorer(name, plans) for name in names}
     samples = [
         sample
         for name, one in scorers.items()
@@ -97,6 +96,12 @@ def as_published() -> Scorer:
         return Score(value=CORRECT if is_good else INCORRECT, answer=outcome, metadata=judged)
 
     return score
+
+
+def task_scorer(task: TaskName, plans: int) -> TaskScorer:
+    """The scorer of a task; of transition modelling one that plans with so many outputs (0: all)."""
+    options = {"planned": plans or None} if task == "transition" else {}
+    return scorer_of(task, **options)
 
 
 def chosen_tasks(task: str) -> tuple[TaskName, ...]:

@@ -11,9 +11,10 @@ from typing import Any, Final
 from inspect_ai.log import EvalLog, EvalSample
 
 from evaluation.eai.published import published, source
-from evaluation.eai.recorded import SCORER, VERSION
+from evaluation.eai.recorded import SCORER, VERSION, task_scorer
 from evaluation.eai.recordings import PACKAGE, TASKS, TaskName, origin
-from evaluation.eai.scoring import Figure, Judgement, Scorer, scorer_of
+from evaluation.eai.scoring import Figure, Judgement, Scorer, broken
+from evaluation.eai.transition import PLANNED
 from evaluation.published import settings
 from evaluation.result import Cell, Column, Provenance, Result, Row, Table, Trial
 
@@ -54,10 +55,10 @@ PACKAGES: Final = ("eai-eval", "inspect_ai", "neo4j", "scenecypher")
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """All outputs of one model for one task; None for those that broke off."""
+    """All outputs of one model for one task."""
 
     model: str
-    judged: tuple[Judgement | None, ...]
+    failed: int
     figures: Mapping[str, Figure]
 
 
@@ -65,7 +66,8 @@ def result(log: EvalLog) -> Result:
     """The result of one run's log. A run that did not finish says so; samples that broke off are failures."""
     samples, arguments = list(log.samples or ()), dict(log.eval.task_args)
     wanted = log.eval.dataset.samples or len(samples)
-    tables = [table for task in TASKS for table in _tables(task, samples)]
+    plans = int(arguments.get("plans", PLANNED))
+    tables = [table for task in TASKS for table in _tables(task, samples, plans)]
     return Result(
         experiment="eai",
         title="Embodied Agent Interface in VirtualHome: recorded outputs, published and re-scored",
@@ -77,11 +79,11 @@ def result(log: EvalLog) -> Result:
     )
 
 
-def _tables(task: TaskName, samples: Sequence[EvalSample]) -> Iterator[Table]:
+def _tables(task: TaskName, samples: Sequence[EvalSample], plans: int) -> Iterator[Table]:
     mine = [sample for sample in samples if sample.metadata["task"] == task]
     if not mine:
         return
-    scorer = scorer_of(task)
+    scorer = task_scorer(task, plans)
     scored = list(_scored(scorer, mine))
     for number, (name, figures) in enumerate(_parts(task, scorer)):
         named = [scored[0].figures[figure] for figure in figures if figure in scored[0].figures]
@@ -105,12 +107,14 @@ def _parts(task: TaskName, scorer: Scorer) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _scored(scorer: Scorer, samples: Sequence[EvalSample]) -> Iterator[Scored]:
-    by_model: dict[str, list[Judgement | None]] = {}
+    by_model: dict[str, list[EvalSample]] = {}
     for sample in samples:
-        by_model.setdefault(sample.metadata["model"], []).append(_judgement(sample))
-    for model in sorted(by_model):
-        figures = scorer.figures(by_model[model])
-        yield Scored(model, tuple(by_model[model]), {figure.name: figure for figure in figures})
+        by_model.setdefault(sample.metadata["model"], []).append(sample)
+    for model, mine in sorted(by_model.items()):
+        judged = [_judgement(one) for one in mine]
+        pairs = zip(judged, mine, strict=True)
+        figures = scorer.figures([found or broken(scorer, one.metadata["task_id"]) for found, one in pairs])
+        yield Scored(model, judged.count(None), {figure.name: figure for figure in figures})
 
 
 def _judgement(sample: EvalSample) -> Judgement | None:
@@ -136,8 +140,7 @@ def _row(task: TaskName, one: Scored, named: Sequence[Figure]) -> Row:
         cells[name] = Cell(value=figure.percent, n=figure.of, low=figure.low, high=figure.high, count=figure.hits)
         if figure.published:
             cells[name + BESIDE] = Cell(value=known.get(figure.published))
-    failed = sum(judged is None for judged in one.judged)
-    return Row(method=one.model, label=one.model, model=one.model, cells=cells, failed=failed)
+    return Row(method=one.model, label=one.model, model=one.model, cells=cells, failed=one.failed)
 
 
 def _denominators(named: Sequence[Figure], scored: Sequence[Scored]) -> Iterator[str]:

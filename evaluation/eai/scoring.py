@@ -50,6 +50,9 @@ def measure(name: str, value: float | None, *, of: int, published: str = "") -> 
     return Figure(name, None if value is None else 100 * value, of, published)
 
 
+BROKE_OFF: Final = "broke_off"
+
+
 class Scorer(Protocol):
     """How one task is scored."""
 
@@ -71,9 +74,14 @@ class Scorer(Protocol):
         """What came of one output; None is a missing one, which counts as a failure. Raises ServiceError."""
         ...
 
-    def figures(self, judged: Sequence[Judgement | None]) -> Sequence[Figure]:
-        """One model's figures; None is a sample that broke off, which counts as a failure."""
+    def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
+        """One model's figures; a sample that broke off has what `broken` says of it."""
         ...
+
+
+def broken(scorer: Scorer, task_id: str) -> Judgement:
+    """What is counted of a sample that broke off: all of a missing output, told apart by its outcome."""
+    return {**scorer.score(task_id, None), "outcome": BROKE_OFF}
 
 
 SCORERS: Final[Mapping[TaskName, str]] = {

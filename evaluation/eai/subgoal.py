@@ -15,7 +15,7 @@ from db.verdict import truths
 from evaluation.eai.acting import Acting
 from evaluation.eai.action_sequencing import total
 from evaluation.eai.home import Home
-from evaluation.eai.scoring import Figure, Judgement, share
+from evaluation.eai.scoring import BROKE_OFF, Figure, Judgement, share
 from evaluation.eai.subgoal_expansion import ARITY, DEEDS, ways
 from evaluation.eai.subgoal_text import Formula, Primitive, Under, Unparsed, formula, path, primitives
 from evaluation.eai.tasks import Goals, Situation, all_tasks, final_goal, goals, has_goal, situation
@@ -81,7 +81,7 @@ class SubgoalScorer:
             return _nothing_done(*fault, wanted)
         return self._carried_out(task_id, start, wanted, found)
 
-    def figures(self, judged: Sequence[Judgement | None]) -> Sequence[Figure]:
+    def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
         """One model's figures, counted as the original counts."""
         return subgoal_figures(judged)
 
@@ -139,29 +139,28 @@ def chosen(ends: Sequence[End]) -> End:
     return min(finished or in_order, key=lambda end: (len(end.mistakes), -end.steps))
 
 
-def subgoal_figures(judged: Sequence[Judgement | None]) -> Sequence[Figure]:
+def subgoal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
     """The figures of one model. A sample that broke off counts as a failure of no class.
 
     Of what was carried out and missed the goal the original counts no mistakes, and a needless step once a task.
     """
-    known, count = [one for one in judged if one is not None], len(judged)
-    correct = sum(one["outcome"] == "correct" for one in known)
+    count, correct = len(judged), sum(one["outcome"] == "correct" for one in judged)
     figures = [
-        share("executed", sum(one["outcome"] in EXECUTED for one in known), of=count, published="esr"),
+        share("executed", sum(one["outcome"] in EXECUTED for one in judged), of=count, published="esr"),
         share("success", correct, of=count, published="tsr"),
     ]
     figures += [
-        share(name, sum(one["outcome"] == name for one in known), of=count, published=key) for name, key in FAULTS
+        share(name, sum(one["outcome"] == name for one in judged), of=count, published=key) for name, key in FAULTS
     ]
-    told = [one["mistakes"] for one in known if one["outcome"] != "goal_missed"]
+    told = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
     figures += [share(name, sum(name in one for one in told), of=count, published=key) for name, key in MISTAKES]
-    figures += _goal_figures(known)
-    figures.append(share("broke_off", count - len(known), of=count))
+    figures += _goal_figures(judged)
+    figures.append(share(BROKE_OFF, sum(one["outcome"] == BROKE_OFF for one in judged), of=count))
     return figures
 
 
-def _goal_figures(known: Sequence[Judgement]) -> Iterable[Figure]:
-    sums = [total((one[kind] for one in known), 2) for kind in ("states", "relations", "actions")]
+def _goal_figures(judged: Sequence[Judgement]) -> Iterable[Figure]:
+    sums = [total((one[kind] for one in judged), 2) for kind in ("states", "relations", "actions")]
     names = (("state_goals", "state_goal"), ("relation_goals", "relation_goal"), ("action_goals", "action_goal"))
     for (name, key), (hits, of) in zip(names, sums, strict=True):
         yield share(name, hits, of=of, published=key)

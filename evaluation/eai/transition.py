@@ -70,7 +70,7 @@ class TransitionScorer:
         plan = found is not None and self._planner.succeeds(task_id, found)
         return {**judged, "plan": plan, "strict_plan": plan and not judged["missing"] and not judged["unbound"]}
 
-    def figures(self, judged: Sequence[Judgement | None]) -> Sequence[Figure]:
+    def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
         """Precision, recall and F1 in all and by category, and the planner's success likewise."""
         return transition_figures(judged)
 
@@ -112,25 +112,24 @@ def judged_deeds(task_id: str, found: Mapping[str, Deed] | None) -> Judgement:
     }
 
 
-def transition_figures(judged: Sequence[Judgement | None]) -> Sequence[Figure]:
-    """The figures of one model; a sample that broke off is one that can't be read, and has no plan."""
-    known = [one for one in judged if one is not None]
+def transition_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
+    """The figures of one model."""
     return [
-        *_scores(known, "counts", published=True),
-        *_scores(known, "strict", published=False),
-        *_plans(known),
-        share("unparsed", len(judged) - sum(one["parsed"] for one in known), of=len(judged)),
-        share("missing_actions", _sum(known, "missing"), of=_sum(known, "asked")),
-        share("invented_actions", _sum(known, "invented"), of=_sum(known, "predicted")),
-        share("unbound_actions", _sum(known, "unbound"), of=_sum(known, "predicted")),
-        share("unreadable_clauses", _sum(known, "unreadable"), of=2 * _sum(known, "asked")),
+        *_scores(judged, "counts", published=True),
+        *_scores(judged, "strict", published=False),
+        *_plans(judged),
+        share("unparsed", sum(not one["parsed"] for one in judged), of=len(judged)),
+        share("missing_actions", _sum(judged, "missing"), of=_sum(judged, "asked")),
+        share("invented_actions", _sum(judged, "invented"), of=_sum(judged, "predicted")),
+        share("unbound_actions", _sum(judged, "unbound"), of=_sum(judged, "predicted")),
+        share("unreadable_clauses", _sum(judged, "unreadable"), of=2 * _sum(judged, "asked")),
     ]
 
 
-def _scores(known: Sequence[Judgement], key: str, *, published: bool) -> Iterator[Figure]:
+def _scores(judged: Sequence[Judgement], key: str, *, published: bool) -> Iterator[Figure]:
     prefix = "" if published else "strict_"
     by_category = {
-        category: total(Counts.of(one[key][category]) for one in known if category in one[key])
+        category: total(Counts.of(one[key][category]) for one in judged if category in one[key])
         for category in CATEGORIES
     }
     yield from _measures(prefix, total(by_category.values()), published=None)
@@ -148,9 +147,9 @@ def _measures(prefix: str, counts: Counts, *, published: str | None) -> Iterator
         yield measure(prefix + name, value, of=of, published="" if published is None else published + name)
 
 
-def _plans(known: Sequence[Judgement]) -> Iterator[Figure]:
+def _plans(judged: Sequence[Judgement]) -> Iterator[Figure]:
     """`planner` over the outputs that could be read, as the original; `strict_planner` over all that were planned."""
-    tried = [one for one in known if one["plan"] is not None]
+    tried = [one for one in judged if one["plan"] is not None]
     read = [one for one in tried if one["parsed"]]
     yield share("planner", sum(one["plan"] for one in read), of=len(read))
     for category in CATEGORIES:
@@ -184,5 +183,5 @@ def _parts(deed: Deed) -> Iterable[tuple[str, str]]:
     return (("precondition", deed.precondition), ("effect", deed.effect))
 
 
-def _sum(known: Sequence[Judgement], key: str) -> int:
-    return sum(one[key] for one in known)
+def _sum(judged: Sequence[Judgement], key: str) -> int:
+    return sum(one[key] for one in judged)

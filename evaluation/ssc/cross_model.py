@@ -36,7 +36,7 @@ class Judged:
     models: Sequence[str]
     outputs: Mapping[str, Sequence[str | None]]
     forms: Mapping[str, Sequence[Form | None]]
-    judged: Mapping[str, Sequence[Judgement | None]]
+    judged: Mapping[str, Sequence[Judgement]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Line:
     of: int
     used: float
     """Outputs that a choice looked at, on average."""
-    judged: Sequence[Judgement | None]
+    judged: Sequence[Judgement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +116,10 @@ def voted(of: Judged, models: Sequence[str] | None = None, *, name: str = "vote"
 
 def filtered(of: Judged, passes: Callable[[Judgement], bool], *, name: str) -> Line:
     """The vote over those outputs that a simulator carries out; over all valid ones where it carries out none."""
-    found: list[Judgement | None] = []
+    found: list[Judgement] = []
     valid = 0
     for at in range(len(of.ids)):
-        ran = [model for model in of.models if (one := of.judged[model][at]) is not None and passes(one)]
+        ran = [model for model in of.models if passes(of.judged[model][at])]
         winner = _winner(of, ran, at) or _winner(of, of.models, at)
         valid += winner is not None
         found.append(_judgement(of, winner, at))
@@ -128,7 +128,7 @@ def filtered(of: Judged, passes: Callable[[Judgement], bool], *, name: str) -> L
 
 def merged_line(of: Judged) -> Line:
     """What the models agree on part by part, scored anew."""
-    found: list[Judgement | None] = []
+    found: list[Judgement] = []
     valid = 0
     for at, task_id in enumerate(of.ids):
         made = merged(of.task, [one for model in of.models if (one := of.outputs[model][at]) is not None])
@@ -163,12 +163,12 @@ def compared(of: Judged, line: Line, figure: str) -> Comparison:
     return Comparison(line.name, figure, _percent(of, line.judged, figure), scores[best], best, low, high)
 
 
-def _gap(of: Judged, line: Sequence[Judgement | None], best: str, figure: str, drawn: Sequence[int]) -> float:
+def _gap(of: Judged, line: Sequence[Judgement], best: str, figure: str, drawn: Sequence[int]) -> float:
     ours = _percent(of, [line[at] for at in drawn], figure)
     return ours - _percent(of, [of.judged[best][at] for at in drawn], figure)
 
 
-def _chosen(of: Judged, models: Sequence[str]) -> tuple[list[Judgement | None], int]:
+def _chosen(of: Judged, models: Sequence[str]) -> tuple[list[Judgement], int]:
     winners = [_winner(of, models, at) for at in range(len(of.ids))]
     return [_judgement(of, winner, at) for at, winner in enumerate(winners)], sum(one is not None for one in winners)
 
@@ -178,7 +178,7 @@ def _winner(of: Judged, models: Sequence[str], at: int) -> str | None:
     return None if found is None else models[found]
 
 
-def _judgement(of: Judged, winner: str | None, at: int) -> Judgement | None:
+def _judgement(of: Judged, winner: str | None, at: int) -> Judgement:
     """Where no output was valid, that of a missing one: a counted failure."""
     return of.scorer.score(of.ids[at], None) if winner is None else of.judged[winner][at]
 
@@ -196,12 +196,12 @@ def _valid(of: Judged, model: str) -> int:
     return sum(form is not None for form in of.forms[model])
 
 
-def _line(of: Judged, name: str, judged: Sequence[Judgement | None], valid: int, *, used: float | None = None) -> Line:
+def _line(of: Judged, name: str, judged: Sequence[Judgement], valid: int, *, used: float | None = None) -> Line:
     figures = {one.name: one for one in of.scorer.figures(judged)}
     looked = used if used is not None else 1.0 if name in of.models else len(of.models)
     return Line(name, figures, valid, len(of.ids), looked, judged)
 
 
-def _percent(of: Judged, judged: Sequence[Judgement | None], figure: str) -> float:
+def _percent(of: Judged, judged: Sequence[Judgement], figure: str) -> float:
     found = next(one.percent for one in of.scorer.figures(judged) if one.name == figure)
     return found if found is not None else 0.0

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from evaluation.eai.action_sequencing import sequence_figures
+from evaluation.eai.action_sequencing import ActionScorer, sequence_figures
+from evaluation.eai.goal_interpretation import goal_scorer
+from evaluation.eai.scoring import Scorer, broken
+from evaluation.eai.subgoal import SubgoalScorer
 
 
 @pytest.fixture(autouse=True)
@@ -23,3 +26,21 @@ def test_more_needless_steps_than_tasks_are_a_rate_without_an_interval() -> None
     found = {one.name: one for one in sequence_figures([carried_out(additional_step=3), carried_out()])}
     needless = found["additional_step"]
     assert (needless.percent, needless.of, needless.low) == (150, 2, None)
+
+
+def test_what_broke_off_is_counted_with_all_that_was_to_be_predicted() -> None:
+    goals = goal_scorer()
+    kinds = {kind: [4, 0, 0] for kind in ("node", "edge", "action")}
+    perfect = {"parsed": True, "unknown": 0, "malformed": 0, **kinds, **{f"strict_{k}": v for k, v in kinds.items()}}
+    found = {one.name: one for one in goals.figures([perfect, *(broken(goals, one) for one in goals.task_ids()[:9])])}
+    assert (found["unparsed"].hits, found["unparsed"].of) == (9, 10)
+    assert (found["strict_f1"].percent or 0) < 60
+    assert found["all_f1"].percent == 100, "as the original counts"
+
+
+@pytest.mark.parametrize("scorer", [ActionScorer(), SubgoalScorer()])
+def test_what_broke_off_is_a_failure_of_no_class_and_misses_its_goals(scorer: Scorer) -> None:
+    found = {one.name: one for one in scorer.figures([broken(scorer, one) for one in scorer.task_ids()])}
+    hits = {name: one.hits for name, one in found.items() if one.hits}
+    assert hits == {"broke_off": len(scorer.task_ids())}, "a task that asks for nothing is no success either"
+    assert found["state_goals"].of

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from evaluation.eai.scoring import broken
 from evaluation.eai.transition import TransitionScorer, judged_deeds, transition_figures
 from evaluation.eai.transition_gold import asked_actions, gold_deeds, problem, transition_ids
 from evaluation.eai.transition_matching import compared
@@ -93,8 +94,11 @@ def test_missing_invented_and_unreadable_actions_count_in_the_strict_way_alone()
     assert (found["missing"], found["invented"], found["unreadable"]) == (1, 1, 1)
     assert sum(row[2] for row in found["strict"].values()) > sum(row[2] for row in found["counts"].values())
     assert found["strict"]["spatial_relations"][1] == 1
-    figures = {one.name: one for one in transition_figures([{**perfect, "plan": None, "strict_plan": None}, None])}
+    lost = broken(TransitionScorer(None), TASK)
+    figures = {one.name: one for one in transition_figures([{**perfect, "plan": None, "strict_plan": None}, lost])}
     assert (figures["f1"].percent, figures["unparsed"].hits, figures["planner"].of) == (100, 1, 0)
+    assert figures["strict_f1"].percent == pytest.approx(200 / 3), "half is missed"
+    assert (figures["strict_planner"].hits, figures["strict_planner"].of) == (0, 1)
 
 
 def test_gold_actions_have_a_plan_and_broken_ones_do_not() -> None:
