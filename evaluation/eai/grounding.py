@@ -57,7 +57,11 @@ ACTIONS: Final[Mapping[str, tuple[str, int]]] = {
     "WATCH": ("watch", 1),
     "WIPE": ("wipe", 1),
 }
-"""The actions that models were offered: our operator, and how many objects each takes. Plugging was not on offer."""
+"""What the original's scorer takes: our operator, and how many objects each has.
+
+Its prompt offers PLUGIN, PLUGOUT and RELEASE besides, which its scorer calls hallucinations: 345 times in the recorded
+outputs, and published figures are met so.
+"""
 
 LONGEST: Final = 100_000
 """Characters of an output; the longest recorded one has about a thousand."""
@@ -129,19 +133,20 @@ class _Strange:
 
 def _found(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) -> tuple[str, ...] | _Strange:
     """Ids of the nodes that a step names, by class alone or by class and number."""
-    with_numbers = len(named) % 2 == 0 and any(_number(item) is not None for item in named[1::2])
+    with_numbers = len(named) % 2 == 0 and any(number_of(item) is not None for item in named[1::2])
     wanted = list(zip(named[::2], named[1::2], strict=True)) if with_numbers else [(name, None) for name in named]
     ids: list[str] = []
     for name, number in wanted:
         numbered = objects.get(name, {}) if isinstance(name, str) else {}
-        key = max(numbered, default=None) if number is None else _number(number)
+        key = max(numbered, default=None) if number is None else number_of(number)
         if key is None or key not in numbered:
             return _Strange(str(name if number is None else f"{name} {number}")[:60])
         ids.append(numbered[key])
     return tuple(ids)
 
 
-def _number(item: Any) -> int | None:
+def number_of(item: Any) -> int | None:
+    """The number that an object is written with; None for what is none."""
     if isinstance(item, str) and item.isascii() and item.isdecimal() and len(item) < 18:
         return int(item)
     return item if isinstance(item, int) and not isinstance(item, bool) else None

@@ -33,10 +33,10 @@ from evaluation.ssc.cross_model import (
 from scenecypher.errors import InputError
 
 FIGURES: Final[Mapping[TaskName, tuple[str, ...]]] = {
-    "goal": ("f1", "strict_f1"),
+    "goal": ("f1", "eai_f1"),
     "action-sequencing": ("tsr", "esr"),
     "subgoal": ("tsr", "esr"),
-    "transition": ("f1", "strict_f1"),
+    "transition": ("f1", "eai_f1"),
 }
 """Cells in which the vote is compared with the best single model."""
 AS_PUBLISHED: Final = "as_published"

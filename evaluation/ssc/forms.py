@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
 from evaluation.eai.goal_interpretation import KEYS, LISTS, LONGEST, parsed_goals
+from evaluation.eai.grounding import ACTIONS, number_of
 from evaluation.eai.recordings import TaskName
+from evaluation.eai.subgoal_expansion import ARITY, DEEDS
 from evaluation.eai.transition_gold import domain_head, gold_deeds
 from evaluation.eai.transition_text import NOTHING, Deed, Tree, deeds, tree
 from evaluation.ssc.expressions import Signature, canonical_tree, read_clause, renamed, variables
@@ -23,6 +25,8 @@ from importers.json_file import read_json
 
 _ARGUMENT: Final = re.compile(r"\?q?\d+|[^?].*")
 """A parameter or quantified variable as canonical forms call it, or an object, which is one of the problem's."""
+SUBGOALS: Final[Signature] = {**ARITY, **DEEDS}
+"""What a sub-goal may say, with the numbers of arguments, as it is scored."""
 _PREDICATE: Final = re.compile(r"\((\w+)((?:\s+\?\w+|\s+-\s+\w+)*)\s*\)")
 
 
@@ -50,7 +54,7 @@ def subgoal_form(output: str) -> Form | None:
     lines = found.get("output")
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
         return None
-    clauses = [read_clause(line, _signature()) for line in lines if line.strip()]
+    clauses = [read_clause(line, SUBGOALS) for line in lines if line.strip()]
     return None if None in clauses or not clauses else tuple(clauses)
 
 
@@ -131,14 +135,18 @@ class _Pairs(tuple[tuple[str, Any], ...]):
 
 
 def _step(word: str, objects: Any) -> tuple[str, ...] | None:
-    """As the schema has it: so many objects as the action takes, each a name, or a name and a number."""
-    wanted = _vocabulary()["actions"].get(word.strip().upper())
+    """As the schema has it: so many objects as the action takes, each a name, or a name and a number.
+
+    Actions are those that can be carried out: what the prompt of EAI offers besides is always a failure.
+    """
+    _, wanted = ACTIONS.get(word.strip().upper(), ("", None))
     if not isinstance(objects, list) or wanted is None:
         return None
     if not all(isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool)) for one in objects):
         return None
+    has_numbers = len(objects) == 2 * wanted and all(number_of(one) is not None for one in objects[1::2])
     named = tuple(str(one).strip() for one in objects)
-    return (word.strip().upper(), *named) if len(named) in {wanted, 2 * wanted} else None
+    return (word.strip().upper(), *named) if len(named) == wanted or has_numbers else None
 
 
 def _checked(found: Tree) -> Tree:
@@ -177,11 +185,3 @@ def _vocabulary() -> Mapping[str, Any]:
 def _relations() -> frozenset[str]:
     """Those that the prompt of goal interpretation offers; the vocabulary's own list has a state among them."""
     return frozenset(read_json(package_folder() / "resources/virtualhome/relation_types.json"))
-
-
-@cache
-def _signature() -> Signature:
-    """The states and relations of sub-goals, and the actions that they may hold, with their numbers of arguments."""
-    states: Sequence[str] = _vocabulary()["vh_states"]
-    relations = {"ONTOP": 2, "INSIDE": 2, "BETWEEN": 3, "NEXT_TO": 2, "FACING": 2, "HOLDS_RH": 2, "HOLDS_LH": 2}
-    return {**_vocabulary()["subgoal_actions"], "STANDUP": 0, **dict.fromkeys(states, 1), **relations}

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation.eai.grounding import ACTIONS
 from evaluation.ssc.forms import goal_form, sequence_form, subgoal_form, transition_form
 
 GOALS: Mapping[str, list[dict[str, str]]] = {
@@ -87,6 +90,10 @@ def test_a_sequence_keeps_its_order_and_its_repeated_keys() -> None:
         '{"FLY": ["cup"]}',
         '{"GRAB": []}',
         '{"PUTBACK": ["cup"]}',
+        '{"WALK": ["cup", "plate"]}',
+        '{"POUR": ["cup", "sink", "plate", "pot"]}',
+        '{"PLUGIN": ["lamp"]}',
+        '{"SLEEP": ["bed"]}',
         '{"GRAB": "cup"}',
         '{"GRAB": ["cup"]',
         "[" * 9_999,
@@ -94,6 +101,14 @@ def test_a_sequence_keeps_its_order_and_its_repeated_keys() -> None:
 )
 def test_what_is_no_sequence_is_invalid(text: str) -> None:
     assert sequence_form(text) is None
+
+
+def test_our_prompt_offers_what_the_schema_and_the_scorer_take() -> None:
+    text = (files("evaluation") / "data/ssc/action-sequencing.md").read_text(encoding="utf-8")
+    offered = {*re.findall(r"\b[A-Z]{3,}(?:_[A-Z]+)?\b", re.sub(r"\[[A-Z_ a-z]+\]", "", text.partition("Rules:")[0]))}
+    assert {"WALK", "PUTBACK", "SLEEP"} < offered - {"RECIPIENT"} <= ACTIONS.keys()
+    for word in ("PLUGIN", "PLUGOUT", "RELEASE", "PLUGGED_IN"):
+        assert word not in text
 
 
 def test_within_a_line_of_subgoals_the_order_says_nothing_between_lines_it_does() -> None:
@@ -108,7 +123,17 @@ def test_within_a_line_of_subgoals_the_order_says_nothing_between_lines_it_does(
 
 
 @pytest.mark.parametrize(
-    "line", ["SHINY(tv.1)", "ON(tv.1, tv.2)", "ON(tv.1) and", "(ON(tv.1)", "ON tv", "(" * 99 + "ON(tv.1)" + ")" * 99]
+    "line",
+    [
+        "SHINY(tv.1)",
+        "BETWEEN(a.1, b.2, c.3)",
+        "PLUGIN(tv.1)",
+        "ON(tv.1, tv.2)",
+        "ON(tv.1) and",
+        "(ON(tv.1)",
+        "ON tv",
+        "(" * 99 + "ON(tv.1)" + ")" * 99,
+    ],
 )
 def test_a_line_that_is_no_expression_is_invalid(line: str) -> None:
     assert subgoal_form(subgoals(line)) is None
