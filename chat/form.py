@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from chat.clean import clean, json_values
-from chat.model import Message, Model, Reply, Request, Usage
+from chat.model import SEED, Message, Model, Reply, Request, Usage
 from scenecypher.errors import ReplyRejected
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -34,11 +34,11 @@ def ask_for(
 ) -> tuple[Form, Usage]:
     """Ask until the reply has the `form`, telling the model what was wrong; with the tokens of all attempts.
 
-    `asked` is the conversation so far, or a Request where temperature, seed or limits matter; its schema becomes that
-    of `form`. Raises ReplyRejected, with the last reply and the tokens spent, after `attempts` (at least 1) replies
-    that don't fit, and ModelUnavailable as the model does.
+    `asked` is the conversation so far, sent with SEED, or a Request where temperature, seed or limits matter; its
+    schema becomes that of `form`. Raises ReplyRejected, with the last reply and the tokens spent, after `attempts` (at
+    least 1) replies that don't fit, and ModelUnavailable as the model does.
     """
-    plain = asked if isinstance(asked, Request) else Request(tuple(asked))
+    plain = asked if isinstance(asked, Request) else Request(tuple(asked), seed=SEED)
     request, usage = replace(plain, schema=schema_of(form)), Usage()
     for attempt in range(1, attempts + 1):
         reply = model.reply(request)

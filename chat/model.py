@@ -5,13 +5,16 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from scenecypher.errors import InputError
 
 Role = Literal["system", "user", "assistant"]
 Source = Literal["live", "recorded", "scripted"]
 Finish = Literal["stop", "length", "refusal", "tool_call", "filtered"]
+
+SEED: Final = 0
+"""What methods send, so that a run can be repeated (SG2, "Experimental Settings": temperature and seed are 0)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from chat.clean import clean
-from chat.model import Message, Model, Request, Usage
+from chat.model import SEED, Message, Model, Request, Usage
 from db.schema import family
 from planner.actions.pddl_lifted import solve_text
 from planner.actions.pddl_planner import PLAN_TIMEOUT_S
@@ -86,7 +86,7 @@ class LlmPlusP:
 
     def _written(self, memory: Memory) -> tuple[Problem, Usage]:
         """The problem that the model writes, asked again where it is none."""
-        request, usage = Request(prompt(memory, self._vocabulary)), Usage()
+        request, usage = Request(prompt(memory, self._vocabulary), seed=SEED), Usage()
         for _ in range(ATTEMPTS):
             reply = self._model.reply(request)
             usage += reply.usage

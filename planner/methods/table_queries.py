@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+from chat.model import SEED
 from planner import traversal
 from planner.graph_tools import PAPER_SETS
 from planner.method import Method
@@ -34,7 +35,6 @@ from planner.methods.sg2_limit import limited_retriever
 from planner.methods.sg_rwr import SgRwr, Shots
 from planner.methods.sg_rwr_retriever import summing_retriever
 from planner.methods.sg_rwr_single_coder import SingleCoder
-from planner.prompts.talking import SEED
 from planner.reasoning_tools import PROGRAM, PYTHON, TOOL_CALLER, program, python, reasoning, tool_caller
 from planner.recipe import Ablation, Access, Given, Recipe
 from retriever.graph_api import SETS

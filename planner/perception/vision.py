@@ -13,6 +13,7 @@ from typing import Annotated, Final, Literal, Protocol, TypeAlias, TypeVar
 from pydantic import BaseModel, Field
 
 from chat import Image, Message, Model, Request, Usage, ask_for, clean
+from chat.model import SEED
 from planner.perception.naming import Known, named
 from planner.perception.observation import Observation, Sighting
 from scenecypher.errors import ReplyRejected
@@ -108,7 +109,7 @@ def read_image(model: Model, image: Image, known: Known, *, step: int) -> Readin
 
 def describe(model: Model, image: Image, prompt: str) -> tuple[str, Usage]:
     """The first stage: the picture in the model's own words. Raises ReplyRejected where it says nothing."""
-    reply = model.reply(Request((Message("user", prompt, (image,)),)))
+    reply = model.reply(Request((Message("user", prompt, (image,)),), seed=SEED))
     text = clean(reply.text).strip()
     if not text or reply.finish == "refusal":
         msg = "the model said nothing about the picture; try again, or choose a model that takes pictures"

@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from chat.clean import clean
-from chat.model import Message, Model, Request, Usage
+from chat.model import SEED, Message, Model, Request, Usage
 from scenecypher.errors import ReplyRejected
 
 T = TypeVar("T")
 
-SEED: Final = 0
-"""SG2, "Experimental Settings": temperature and seed are 0."""
 ATTEMPTS: Final = 3
 ECHO_CHARACTERS: Final = 6_000
 _HEADING: Final = re.compile(

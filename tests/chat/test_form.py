@@ -135,6 +135,12 @@ def test_a_request_may_say_more_than_messages(serve: Serve) -> None:
     assert (server.requests[0]["temperature"], server.requests[0]["max_tokens"]) == (0.7, 50)
 
 
+def test_what_the_tables_settings_claim_is_sent(serve: Serve) -> None:
+    model, server = serve([GOOD])
+    ask_for(model, ASKED, Action)
+    assert (server.requests[0]["temperature"], server.requests[0]["seed"]) == (0, 0)
+
+
 def test_a_schema_is_closed_and_small() -> None:
     action = {
         "type": "object",
