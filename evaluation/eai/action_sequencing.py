@@ -39,15 +39,6 @@ class ActionScorer:
     """Of the 305 tasks with at most one relation goal, as the original counts them."""
 
     version: Final = "1"
-    columns: Final = (
-        "executed",
-        "success_least",
-        "success_most",
-        "corrected_least",
-        "corrected_most",
-        *(name for name, published in ERRORS if published),
-        "additional_step",
-    )
 
     def __init__(self, stage: Stage | None = None) -> None:
         self._home = Home(stage)
@@ -112,8 +103,8 @@ def sequence_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
     for prefix, rows in (("", as_published), ("corrected_", judged)):
         key = "" if prefix else "tsr"
         reading = "success" if not prefix else "corrected"
-        figures.append(share(f"{reading}_least", sum(map(_succeeds, rows)), of=count, published=key))
-        figures.append(share(f"{reading}_most", sum(_succeeds(one, 1) for one in rows), of=count, published=key))
+        figures.append(share(f"{reading}_least", sum(map(succeeds, rows)), of=count, published=key))
+        figures.append(share(f"{reading}_most", sum(succeeds(one, 1) for one in rows), of=count, published=key))
     figures += [
         share(name, sum(one["outcome"] == name for one in judged), of=count, published=key) for name, key in ERRORS
     ]
@@ -145,7 +136,7 @@ def total(rows: Iterable[Sequence[int]], width: int) -> tuple[int, ...]:
     return tuple(sum(column) for column in zip([0] * width, *rows, strict=True))
 
 
-def _succeeds(one: Judgement, order: int = 0) -> bool:
+def succeeds(one: Judgement, order: int = 0) -> bool:
     """Whether all goals are met, by the worst (0) or the best (1) order of actions; executed to the end or not."""
     graph = all(one[kind][0] == one[kind][1] for kind in ("states", "relations"))
     return bool(

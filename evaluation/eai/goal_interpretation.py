@@ -43,16 +43,6 @@ class GoalScorer:
     """Of all 342 outputs, the four for tasks without a goal among them: whatever they predict is a false alarm."""
 
     version: Final = "1"
-    columns: Final = (
-        "all_precision",
-        "all_recall",
-        "all_f1",
-        "node_f1",
-        "edge_f1",
-        "action_f1",
-        "unparsed",
-        "strict_f1",
-    )
 
     def task_ids(self) -> Sequence[str]:
         """Those with an output, by number. Raises InputError where `eai-eval` is not installed."""

@@ -10,26 +10,22 @@ from typing import Any, Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
+from evaluation.eai.action_sequencing import succeeds
+from evaluation.eai.goal_interpretation import KINDS
 from evaluation.eai.published import published, source
 from evaluation.eai.recorded import SCORER, VERSION, task_scorer
 from evaluation.eai.recordings import PACKAGE, TASKS, TaskName, origin
 from evaluation.eai.scoring import Figure, Judgement, Scorer, broken
-from evaluation.eai.transition import PLANNED
+from evaluation.eai.titles import TITLES
+from evaluation.eai.transition import CATEGORIES, PLANNED
 from evaluation.published import settings
 from evaluation.result import Cell, Column, Provenance, Result, Row, Table, Trial
 
-TITLES: Final[Mapping[TaskName, str]] = {
-    "action-sequencing": "Action sequencing",
-    "subgoal": "Sub-goal decomposition",
-    "goal": "Goal interpretation",
-    "transition": "Transition modelling",
-}
 CLASSES: Final = (
     *("parsing", "hallucination", "arguments", "wrong_order", "missing_step"),
     *("affordance", "unseen_object", "additional_step"),
 )
-WIDE: Final = 6
-"""Figures that one table has at most, of tasks that have no parts here."""
+PLANNING: Final = "planner success"
 PARTS: Final[Mapping[TaskName, Mapping[str, tuple[str, ...]]]] = {
     "action-sequencing": {
         "executed and successful": (
@@ -44,6 +40,17 @@ PARTS: Final[Mapping[TaskName, Mapping[str, tuple[str, ...]]]] = {
         "executed and successful": ("executed", "success", "broke_off"),
         "mistakes": tuple(name for name in CLASSES if name != "unseen_object"),
         "goals met": ("state_goals", "relation_goals", "action_goals", "goals"),
+    },
+    "goal": {
+        "in all": ("all_precision", "all_recall", "all_f1", "unparsed", "unknown_objects", "strict_f1"),
+        "by kind": tuple(f"{kind}_{part}" for kind in KINDS for part in ("precision", "recall", "f1")),
+    },
+    "transition": {
+        "in all": ("p", "r", "f1", "unparsed", "strict_f1"),
+        "precision": tuple(f"{category}.p" for category in CATEGORIES),
+        "recall": tuple(f"{category}.r" for category in CATEGORIES),
+        "F1": tuple(f"{category}.f1" for category in CATEGORIES),
+        PLANNING: ("planner", *(f"planner.{category}" for category in CATEGORIES), "strict_planner"),
     },
 }
 """The tables of a task: title, and the figures in it."""
@@ -75,7 +82,7 @@ def result(log: EvalLog) -> Result:
         provenance=_provenance(log, arguments, samples, wanted),
         tables=tuple(tables),
         samples=tuple(map(_trial, samples)),
-        notes=(f"published: {source()}", *(() if arguments.get("limit") else _near(tables))),
+        notes=(f"published: {source()}", *(() if arguments.get("limit") else _near(_whole(tables)))),
     )
 
 
@@ -85,25 +92,25 @@ def _tables(task: TaskName, samples: Sequence[EvalSample], plans: int) -> Iterat
         return
     scorer = task_scorer(task, plans)
     scored = list(_scored(scorer, mine))
-    for number, (name, figures) in enumerate(_parts(task, scorer)):
+    for number, (name, figures) in enumerate(PARTS[task].items()):
         named = [scored[0].figures[figure] for figure in figures if figure in scored[0].figures]
         yield Table(
             key=f"{task}-{number + 1}",
             samples=task,
-            title=f"{TITLES[task]}{f': {name}' if name else ''}",
+            title=f"{TITLES[task]}: {name}",
             columns=tuple(column for figure in named for column in _columns(figure)),
             rows=tuple(_row(task, one, named) for one in scored),
             paper="Embodied Agent Interface",
             settings=settings("eai"),
-            notes=tuple(_denominators(named, scored)),
+            notes=(*_denominators(named, scored), *(_sampled(plans) if name == PLANNING else ())),
         )
 
 
-def _parts(task: TaskName, scorer: Scorer) -> list[tuple[str, tuple[str, ...]]]:
-    if task in PARTS:
-        return list(PARTS[task].items())
-    names = list(scorer.columns)
-    return [("", tuple(names[start : start + WIDE])) for start in range(0, len(names), WIDE)]
+def _sampled(plans: int) -> tuple[str, ...]:
+    """A note where only some outputs were planned with: published figures are of all."""
+    if not plans:
+        return ()
+    return (f"planned with {plans} outputs a model; the published figures are of all of them (--plans 0)",)
 
 
 def _scored(scorer: Scorer, samples: Sequence[EvalSample]) -> Iterator[Scored]:
@@ -153,6 +160,11 @@ def _denominators(named: Sequence[Figure], scored: Sequence[Scored]) -> Iterator
     yield "of " + "; of ".join(f"{told}: {', '.join(names)}" for told, names in over.items())
 
 
+def _whole(tables: Sequence[Table]) -> list[Table]:
+    """Those whose figures are of all that the published ones are of."""
+    return [table for table in tables if not any(note.startswith("planned with") for note in table.notes)]
+
+
 def _near(tables: Sequence[Table]) -> Iterator[str]:
     """How far from the published figures ours are."""
     for table in tables:
@@ -200,16 +212,33 @@ def _trial(sample: EvalSample) -> Trial:
     judged = _judgement(sample)
     found: Mapping[str, Any] = judged or {}
     mistakes = found.get("mistakes", ())
+    outcome, success = ("failed", False) if judged is None else ended_as(sample.metadata["task"], judged)
     return Trial(
         table=sample.metadata["task"],
         id=sample.metadata["task_id"],
         method=sample.metadata["model"],
-        outcome="failed" if judged is None else str(found.get("outcome", "")),
-        success=found.get("outcome") == "correct",
+        outcome=outcome,
+        success=success,
         actions=int(found.get("steps", 0)),
         seconds=sample.total_time or 0.0,
         mistakes={mistake: list(mistakes).count(mistake) for mistake in set(mistakes)},
     )
+
+
+def ended_as(task: TaskName, found: Judgement) -> tuple[str, bool]:
+    """How an output ended, and whether it did all: by the best order of goals; without a goal too many or missed."""
+    match task:
+        case "action-sequencing":
+            done = succeeds(found, 1)
+            return ("goal_missed" if found["outcome"] == "executed" and not done else found["outcome"]), done
+        case "subgoal":
+            return found["outcome"], found["outcome"] == "correct"
+        case "goal":
+            exact = found["parsed"] and not any(sum(found[f"strict_{kind}"][1:]) for kind in KINDS)
+            return ("inexact" if found["parsed"] else "unread"), exact
+        case "transition":
+            ended = "not planned" if found["plan"] is None else "no plan"
+            return (ended if found["parsed"] else "unread"), bool(found["plan"])
 
 
 def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[EvalSample], wanted: int) -> Provenance:

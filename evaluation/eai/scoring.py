@@ -61,11 +61,6 @@ class Scorer(Protocol):
         """Raised by hand where a change moves figures."""
         ...
 
-    @property
-    def columns(self) -> Sequence[str]:
-        """Names of the figures that the printed table has, in order; all of them are in the JSON."""
-        ...
-
     def task_ids(self) -> Sequence[str]:
         """The tasks that count, in order: the denominator. Raises InputError where data is not installed."""
         ...

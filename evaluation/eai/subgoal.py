@@ -58,7 +58,6 @@ class SubgoalScorer:
     """Of all 338 tasks that have a goal."""
 
     version: Final = "1"
-    columns: Final = ("executed", "success", *(name for name, _ in (*FAULTS, *MISTAKES)), "goals")
 
     def __init__(self, stage: Stage | None = None) -> None:
         self._home = Home(stage)

@@ -40,14 +40,6 @@ class TransitionScorer:
     """Of 296 outputs; `planned` of them, evenly spread, are planned with too (None: all; 0: none)."""
 
     version: Final = "1"
-    columns: Final = (
-        "f1",
-        *(f"{category}.f1" for category in CATEGORIES),
-        "planner",
-        "unparsed",
-        "strict_f1",
-        "strict_planner",
-    )
 
     def __init__(self, planned: int | None = PLANNED) -> None:
         ids = transition_ids()
