@@ -72,6 +72,7 @@ def augmentation(
         solver=look(views, looking, is_simulated=replies == SIMULATED),
         scorer=subgraph_match(views),
         version=VERSION,
+        fail_on_error=False,
     )
 
 
@@ -142,6 +143,7 @@ def _told(words: str, heard: Heard | None) -> dict[str, Any]:
     return {
         "description": words,
         "source": heard.source if heard else "",
+        "model": heard.model_name if heard else "",
         "tokens": heard.usage.total_tokens if heard else 0,
     }
 

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from inspect_ai.log import EvalLog, EvalSample
 
+from evaluation import failing
 from evaluation.augmentation import SIMULATED, VERSION
 from evaluation.augmentation_truth import SIMULATED_OBSERVER
 from evaluation.interval import bootstrap, wilson
@@ -19,6 +20,7 @@ from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Se
 SCORER: Final = "subgraph_match"
 TABLE: Final = "augmentation"
 ALL: Final = "all"
+FAILED: Final = "failed"
 COLUMNS: Final = (
     Column(key="nodes", heading="F1N", interval="bootstrap"),
     Column(key="edges", heading="F1E", interval="bootstrap"),
@@ -56,11 +58,11 @@ def result(log: EvalLog) -> Result:
     return Result(
         experiment=TABLE,
         title="Pictures read into subgraphs",
-        finished=log.status == "success" and len(trials) >= wanted,
+        finished=log.status == "success" and len(trials) >= wanted and not all(it.outcome == FAILED for it in trials),
         provenance=_provenance(log, arguments, trials, wanted),
         tables=(table,),
         samples=tuple(trials),
-        notes=(*_notes(arguments), *limited(log)),
+        notes=(*_notes(arguments), *_errors(log), *limited(log)),
     )
 
 
@@ -74,7 +76,7 @@ def _trial(sample: EvalSample) -> Trial:
         id=str(sample.id),
         method=str(sample.metadata.get("set", ALL)),
         nodes=found.get("size"),
-        outcome=str(found.get("outcome", "failed")),
+        outcome=str(found.get("outcome", FAILED)),
         success=bool(figures["exact"]),
         tokens=int(found.get("tokens", 0)),
         seconds=sample.total_time or 0.0,
@@ -93,7 +95,7 @@ def _rows(trials: Sequence[Trial], label: str, *, kind: Literal["paper", "ours"]
             options={"pictures": name},
             kind=kind,
             cells=_cells(group),
-            failed=sum(trial.outcome == "failed" for trial in group),
+            failed=sum(trial.outcome == FAILED for trial in group),
             note=_unreadable(group),
         )
 
@@ -123,7 +125,7 @@ def _settings(arguments: Mapping[str, Any]) -> Iterator[Setting]:
 
 def _provenance(log: EvalLog, arguments: Mapping[str, Any], trials: Sequence[Trial], wanted: int) -> Provenance:
     return Provenance(
-        model=log.eval.model if "live" in _sources(log) else "none",
+        model=_model(log),
         replies=_replies(log, arguments),
         date=log.eval.created,
         version=str(VERSION),
@@ -139,10 +141,21 @@ def _provenance(log: EvalLog, arguments: Mapping[str, Any], trials: Sequence[Tri
     )
 
 
+def _model(log: EvalLog) -> str:
+    """The model that was asked, or those whose replies were recorded."""
+    if "live" in _sources(log):
+        return log.eval.model
+    return ", ".join(sorted(_said(log, "model"))) if "recorded" in _sources(log) else "none"
+
+
 def _sources(log: EvalLog) -> set[str]:
     """Where replies really came from."""
+    return _said(log, "source")
+
+
+def _said(log: EvalLog, what: str) -> set[str]:
     scores = [(sample.scores or {}).get(SCORER) for sample in log.samples or ()]
-    return {str((score.metadata or {}).get("source", "")) for score in scores if score} - {""}
+    return {str((score.metadata or {}).get(what, "")) for score in scores if score} - {""}
 
 
 def _replies(log: EvalLog, arguments: Mapping[str, Any]) -> tuple[Replies, ...]:
@@ -160,7 +173,12 @@ def _looked(log: EvalLog) -> bool:
 def _label(log: EvalLog, arguments: Mapping[str, Any]) -> str:
     if arguments.get("replies") == SIMULATED:
         return SIMULATED_OBSERVER
-    return REFERENCE if arguments.get("replies") == REFERENCE else log.eval.model
+    return REFERENCE if arguments.get("replies") == REFERENCE else _model(log)
+
+
+def _errors(log: EvalLog) -> tuple[str, ...]:
+    found = failing.told(sample.error.message for sample in log.samples or () if sample.error)
+    return (found,) if found else ()
 
 
 def _notes(arguments: Mapping[str, Any]) -> tuple[str, ...]:

@@ -19,13 +19,14 @@ from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_me
 from evaluation.options import chosen, first
 from evaluation.replies import LIVE, Replies
 from importers.reference_plans import reference_plans
+from scenecypher.errors import InputError
 
 WORLDS: Final = ("virtualhome", "behavior")
 TITLES: Final = {
     "virtualhome": "Our homes, with things moved",
     "behavior": "BEHAVIOR-1K's activities, with things moved",
 }
-COLUMNS: Final = ("sr", "app", "sr_moved", "sr_unmoved", "app_moved", "app_unmoved", "sr_all", "app_all")
+COLUMNS: Final = ("sr", "app", "sr_moved", "sr_unmoved", "app_moved", "app_unmoved", "sr_all", "app_needed")
 
 PICTURES: Final = "needs pictures of the simulators' assets, which do not come with SceneCypher"
 TRUTH: Final = (("augmentation", "ground truth"),)
@@ -75,15 +76,33 @@ def experiment(
     """The tables of `data`: some of WORLDS; with `simulated` also those of an observer that errs. Raises InputError."""
     lines = {name: first(_lines(name, wording), limit) for name in chosen("world of this experiment", data, WORLDS)}
     tables = [_table(name, found, wording=wording, steps=steps) for name, found in lines.items()]
-    planned, run = with_methods(tables, methods)
+    looks = _looking(methods) if simulated else ()
+    planned, run = with_methods(tables, _without_looks(methods) if simulated else methods)
     if simulated:
         looking = [_table(name, found, wording=wording, steps=steps, eyes="noise") for name, found in lines.items()]
-        more, also = with_methods(looking, PAPER)
+        more, also = with_methods(looking, ",".join(looks))
         planned, run = (*planned, *more), run | also
     all_lines = [line for found in lines.values() for line in found]
     plans = {**reference_plans(), **{line.id: line.plan for line in all_lines if line.plan}}
     book = Book(map(task_of, all_lines), scenes=scene_of, plans=plans)
     return Experiment("dynamic", "Dynamic worlds: things moved since they were seen", planned, book, run)
+
+
+def _looking(methods: str) -> tuple[str, ...]:
+    """The keys of LOOKING's rows whose method is among `methods`. Raises InputError where there is none."""
+    words = set(methods.split(","))
+    wanted = words | {row.method for row in ROWS if row.key in words}
+    found = tuple(row.key for row in LOOKING if PAPER in words or wanted & {row.key, row.method})
+    if not found:
+        names = " or ".join(row.method for row in LOOKING)
+        raise InputError(f"the simulated observer looks for {names}: name one with --method, and a model with --model")
+    return found
+
+
+def _without_looks(methods: str) -> str:
+    """What is played besides: all but what only a simulated observer looks for."""
+    apart = {row.key for row in LOOKING} | {row.key for row in ROWS if row.absent}
+    return ",".join(word for word in methods.split(",") if word not in apart)
 
 
 def _lines(world: str, wording: Wording) -> Iterator[DynamicTask]:

@@ -24,8 +24,8 @@ class Episode(BaseModel):
 
     `group` is what all tables that count it have as theirs, `row` the key of its row there. `moved` things are moved by
     `seed` before it begins, after the belief was made. With `outcome_only` infeasible actions do not spoil a success
-    (SG2, SG-RwR). `belief` is as in `planner.staging.Setting`; `steps` is None where the task decides. With `sizes` it
-    is told what the scene's text costs.
+    (SG2, SG-RwR). Without a `goal_graph` it has no APP. `belief` is as in `planner.staging.Setting`; `steps` is None
+    where the task decides. With `sizes` it is told what the scene's text costs.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -43,6 +43,7 @@ class Episode(BaseModel):
     marking: Marking = "goal"
     steps: int | None = None
     outcome_only: bool = False
+    goal_graph: bool = True
     sizes: bool = False
 
     @property
@@ -56,7 +57,8 @@ class Trace(BaseModel):
 
     `executed` are the actions that were carried out, inserted ones too; `infeasible` counts what was to be carried out
     and could not be, without the proposals after which the method was asked again. `rounds` are the tokens of each of
-    the model's replies, prompt and completion. `graph_tokens` and `cot_tokens` are estimates, four characters each.
+    the model's replies, prompt and completion; `sources` and `models` tell where these are from. `graph_tokens` and
+    `cot_tokens` are estimates, four characters each.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -72,6 +74,7 @@ class Trace(BaseModel):
     completion_tokens: int
     rounds: tuple[int, ...]
     sources: tuple[str, ...]
+    models: tuple[str, ...] = ()
     seconds: float
     nodes: int
     moves: tuple[str, ...] = ()
@@ -81,20 +84,20 @@ class Trace(BaseModel):
 
 
 class Marks(BaseModel):
-    """How far the world is as it should be; shares of nodes are None where no goal graph is known.
+    """How far the world is as it should be; where no goal graph is known, there are no nodes to count.
 
-    `reached` is whether the task is done. `correct` of `needed` nodes that have to change did; `correct_all` of
-    `differing` likewise, of all that differ between the initial and the goal graph; `same` is whether all nodes are as
-    in the goal graph.
+    `reached` is whether the task is done. `correct` of `differing` nodes, of all that differ between the initial and
+    the goal graph, are as there; `correct_needed` of `needed` likewise, of those without whose change the goal would
+    not hold. `same` is whether all nodes are as in the goal graph.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     reached: bool
     correct: int = 0
-    needed: int = 0
-    correct_all: int = 0
     differing: int = 0
+    correct_needed: int = 0
+    needed: int = 0
     same: bool = False
 
 

@@ -25,7 +25,7 @@ from planner.methods import recipe_named
 from planner.staging import NoModel
 from scenecypher.errors import InputError
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of tasks, play and scoring together: results of different versions are not compared."""
 EPISODE: Final = "episode"
 TRACE: Final = "trace"

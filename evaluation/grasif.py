@@ -21,7 +21,7 @@ SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow")
 ABLATIONS: Final = "ablations"
 """Table V, in the first subset."""
 TABLES: Final = (*SUBSETS, ABLATIONS)
-COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_all", "tpa_pooled")
+COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled")
 
 ROWS: Final = (
     RowPlan("llm-as-p", "LLM-as-P"),

@@ -10,15 +10,19 @@ from chat.model import Model, Reply, Request, Source, Usage
 
 @dataclass(slots=True)
 class Heard:
-    """Passes requests on; for one sample in one thread. `source` is the last reply's, empty before the first."""
+    """Passes requests on; for one sample in one thread.
+
+    `source` and `model_name` are the last reply's, empty before it.
+    """
 
     model: Model
     usage: Usage = field(default_factory=Usage)
     source: Source | Literal[""] = ""
+    model_name: str = ""
 
     def reply(self, request: Request) -> Reply:
         """Answer once, as the model does."""
         reply = self.model.reply(request)
         self.usage += reply.usage
-        self.source = reply.source
+        self.source, self.model_name = reply.source, reply.model
         return reply

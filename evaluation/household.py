@@ -33,6 +33,7 @@ ROWS: Final = {
     "sg-rwr-2": (*PROMPTED[:5], RowPlan("sg-rwr", "RwR")),
 }
 """The papers' tables; algorithm prompting is not in them."""
+NO_GOAL_GRAPH: Final = "APP is n/a: the tasks are desired states, and no goal graph is known of these homes"
 STANDS_FOR: Final[Mapping[str, str]] = dict(zip(OURS, ("vh-1", "vh-2"), strict=True))
 
 
@@ -114,8 +115,16 @@ def _table(part: str, home: Home, *, wording: Wording, steps: int, is_ours: bool
         rows=ROWS[part] if is_ours else both,
         tasks=tuple(task.id for task in home.tasks),
         like=Episode(
-            group=home.name, row="", method="", task="", wording=wording, outcome_only=True, steps=steps or None
+            group=home.name,
+            row="",
+            method="",
+            task="",
+            wording=wording,
+            outcome_only=True,
+            goal_graph=is_ours,
+            steps=steps or None,
         ),
         published=(paper, f"{number}-{STANDS_FOR[home.name]}") if is_ours else ("", ""),
-        settings="household",
+        settings="household" if is_ours else "household-folder",
+        notes=() if is_ours else (NO_GOAL_GRAPH,),
     )

@@ -26,10 +26,10 @@ CHANGING: Final = frozenset({"Asset", "Object", "Agent"})
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """What a task is marked by. `needed` are the nodes without whose change the goal would not hold.
+    """What a task is marked by. `differing` are all assets and objects that differ between initial and goal graph.
 
-    `differing` are all assets and objects that differ between the initial and the goal graph: what a plan changes on
-    its way, such as a door that it leaves open, is among them.
+    What a plan changes on its way, such as a door that it leaves open, is among them (LookPlanGraph, appendix B).
+    `needed` are those of the nodes without whose change the goal would not hold, which is ours.
     """
 
     goal: Condition
@@ -50,17 +50,17 @@ def standard(goal: Condition, initial: SceneGraph, end: SceneGraph | None, *, vo
 
 
 def marks(by: Standard, now: SceneGraph) -> Marks:
-    """How far the task is done in `now`. Any grounding that satisfies the goal is credited, as a whole."""
+    """How far the task is done in `now`. What reaches the goal by another grounding has all that is needed."""
     reached = _holds(by.goal, now)
     if by.end is None:
         return Marks(reached=reached)
     full = len(by.needed)
     return Marks(
         reached=reached,
-        correct=full if reached else _correct(by, by.end, by.needed, now),
-        needed=full,
-        correct_all=_correct(by, by.end, by.differing, now),
+        correct=_correct(by, by.end, by.differing, now),
         differing=len(by.differing),
+        correct_needed=full if reached else _correct(by, by.end, by.needed, now),
+        needed=full,
         same=_all(by.end, by.vocabulary) == _all(now, by.vocabulary),
     )
 

@@ -15,7 +15,8 @@ Figures: TypeAlias = Mapping[str, float]
 """What one sample has, by name; a figure that it can't have is left out."""
 
 How: TypeAlias = Literal["share", "mean", "ratio"]
-SHARES: Final = ("success", "done", "clean", "same", "app", "app_all")
+PRECISIONS: Final = ("app", "app_needed")
+SHARES: Final = ("success", "done", "clean", "same", *PRECISIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +41,21 @@ def figures(episode: Episode, trace: Trace | None) -> dict[str, float]:
     ``success`` is LookPlanGraph's: the goal is reached, and nothing that was to be carried out was infeasible
     (section V). ``done`` looks at the outcome alone, as SG2 and SG-RwR do. ``app`` and ``tpa``: its appendix B.
     """
-    found = {"moved": float(bool(episode.moved))}
-    if trace is None:
-        return found | dict.fromkeys(SHARES, 0.0)
+    found = {"moved": float(bool(episode.moved))} | (dict.fromkeys(SHARES, 0.0) if trace is None else _played(trace))
+    return found if episode.goal_graph else {key: found[key] for key in found if key not in PRECISIONS}
+
+
+def _played(trace: Trace) -> dict[str, float]:
     marks, tokens, actions = trace.marks, trace.prompt_tokens + trace.completion_tokens, len(trace.executed)
     is_clean = not trace.infeasible
     success = marks.reached and is_clean
-    found |= {
+    found = {
         "success": float(success),
         "done": float(marks.reached),
         "clean": float(success),
         "same": float(marks.same and is_clean),
-        "app": _share(marks.correct, marks.needed, otherwise=marks.reached),
-        "app_all": _share(marks.correct_all, marks.differing, otherwise=marks.reached),
+        "app": _share(marks.correct, marks.differing, otherwise=marks.reached),
+        "app_needed": _share(marks.correct_needed, marks.needed, otherwise=marks.reached),
         "tokens": float(tokens),
         "actions": float(actions),
         "rounds": float(trace.steps),
@@ -116,7 +119,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
         _share_of("sr", "SR", "success"),
         _share_of("sr_all", "SR, all nodes match", "same", second=True),
         _mean_of("app", "APP", "app"),
-        _mean_of("app_all", "APP, all that differ", "app_all", second=True),
+        _mean_of("app_needed", "APP, needed", "app_needed", second=True),
         _cost("tpa", "TPA", "tpa"),
         _ratio("tpa_pooled", "TPA, pooled", "tokens", by="actions"),
         _share_of("sr_moved", "SR, moved", "success", where="moved"),

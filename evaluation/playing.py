@@ -31,17 +31,19 @@ AskPerson = Callable[[str], str]
 
 @dataclass(slots=True)
 class Noted:
-    """A model, the tokens of each of its replies, and where they came from."""
+    """A model, the tokens of each of its replies, and where and whom they came from."""
 
     model: Model
     rounds: list[int] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
+    models: list[str] = field(default_factory=list)
 
     def reply(self, request: Request) -> Reply:
         """The model's reply."""
         reply = self.model.reply(request)
         self.rounds.append(reply.usage.total_tokens)
         self.sources.append(reply.source)
+        self.models.append(reply.model)
         return reply
 
 
@@ -80,6 +82,7 @@ def play(stage: Stage, book: Book, episode: Episode, *, model: Model | None = No
         **happened(events, reprompt=recipe.reprompt),
         rounds=tuple(noted.rounds),
         sources=tuple(dict.fromkeys(noted.sources)),
+        models=tuple(dict.fromkeys(noted.models)),
         nodes=len(given.initial.nodes),
         moves=tuple(map(str, given.moved.moves)) if given.moved else (),
         graph_tokens=found.graph,

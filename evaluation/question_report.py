@@ -9,11 +9,13 @@ from typing import Any, Final
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import CORRECT
 
+from evaluation import failing
 from evaluation.interval import wilson
 from evaluation.question_set import DATA, KINDS
 from evaluation.replies import REFERENCE
 
 SCORER: Final = "execution_match"
+FAILED: Final = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class Scored:
     attempts: int
     tokens: int
     source: str
+    model: str
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run is worth, and all that one must know to believe it."""
+    """What a run is worth, and all that one must know to believe it; `error` is the commonest that ended a sample."""
 
     model: str
     replies: str
@@ -62,6 +66,7 @@ class Report:
     data: tuple[Line, ...]
     tokens: int
     log: str
+    error: str
 
     def document(self) -> dict[str, Any]:
         """All of it as plain JSON values."""
@@ -79,13 +84,14 @@ def report(log: EvalLog) -> Report:
         date=log.eval.created,
         version=str(log.eval.task_version),
         settings=arguments,
-        finished=log.status == "success" and len(scored) >= wanted,
+        finished=log.status == "success" and len(scored) >= wanted and not all(it.outcome == FAILED for it in scored),
         wanted=wanted,
         total=_line("all", scored),
         kinds=_lines(KINDS, scored, of=lambda one: one.kind),
         data=_lines(DATA, scored, of=lambda one: one.data),
         tokens=sum(one.tokens for one in scored),
         log=log.location,
+        error=failing.told(one.error for one in scored),
     )
 
 
@@ -98,10 +104,12 @@ def _scored(sample: EvalSample) -> Scored:
         data=str(sample.metadata["data"]),
         right=score is not None and score.value == CORRECT,
         exact=bool(figures.get("exact")),
-        outcome=str(figures.get("outcome", "failed")),
+        outcome=str(figures.get("outcome", FAILED)),
         attempts=int(figures.get("attempts", 0)),
         tokens=int(figures.get("prompt_tokens", 0)) + int(figures.get("completion_tokens", 0)),
         source=str(figures.get("source", "")),
+        model=str(figures.get("model", "")),
+        error=sample.error.message if sample.error else "",
     )
 
 
@@ -121,7 +129,7 @@ def _line(name: str, group: Sequence[Scored]) -> Line:
         high=high,
         exact=sum(one.exact for one in group),
         refused=sum(one.outcome == "refused" for one in group),
-        failed=sum(one.outcome == "failed" for one in group),
+        failed=sum(one.outcome == FAILED for one in group),
         attempts=sum(one.attempts for one in group) / max(1, count),
         tokens=sum(one.tokens for one in group) / max(1, count),
     )
@@ -135,4 +143,7 @@ def _replies(arguments: Mapping[str, Any], scored: Sequence[Scored]) -> str:
 
 
 def _model(log: EvalLog, scored: Sequence[Scored]) -> str:
-    return log.eval.model if any(one.source == "live" for one in scored) else "none"
+    """The model that was asked, or those whose replies were recorded."""
+    if any(one.source == "live" for one in scored):
+        return log.eval.model
+    return ", ".join(sorted({one.model for one in scored if one.source == "recorded"})) or "none"

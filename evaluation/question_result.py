@@ -40,7 +40,7 @@ def result(log: EvalLog) -> Result:
 
 
 def _table(found: Report) -> Table:
-    rows = (_row(kind, line) for kind, line in _lines(found))
+    rows = (_row(kind, line, found.error) for kind, line in _lines(found))
     settings = tuple(Setting(name=name, value=str(value)) for name, value in found.settings.items() if value != "")
     return Table(key=TABLE, title="Questions", columns=BY_HEADING, rows=tuple(rows), settings=settings, notes=(NOTE,))
 
@@ -51,7 +51,7 @@ def _lines(found: Report) -> Iterator[tuple[str, Line]]:
     yield "", found.total
 
 
-def _row(kind: str, line: Line) -> Row:
+def _row(kind: str, line: Line, error: str) -> Row:
     count = max(1, line.questions)
     cells = {
         "right": Cell(value=line.right / count, n=line.questions, low=line.low, high=line.high, count=line.right),
@@ -69,6 +69,7 @@ def _row(kind: str, line: Line) -> Row:
         cells=cells,
         kind="ours",
         failed=line.failed,
+        note="" if kind else error,
     )
 
 

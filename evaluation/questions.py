@@ -27,6 +27,7 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from chat.model import Model
+from evaluation.heard import Heard
 from evaluation.inspect_model import InspectModel
 from evaluation.matching import equals, holds, told
 from evaluation.question_set import ALL, Question
@@ -42,6 +43,7 @@ from scenecypher.errors import InputError
 VERSION: Final = 1
 """Of questions, prompts and scoring together: results of different versions are not compared."""
 FOUND: Final = "retrieval"
+MODEL: Final = "replied_by"
 BASELINE: Final = "text2cypher"
 
 Way: TypeAlias = Literal["cypher", "text", "text2cypher"]
@@ -80,6 +82,7 @@ def questions(
         solver=ask_scene(partial(ask, options), Replies(replies, record=record)),
         scorer=execution_match(),
         version=VERSION,
+        fail_on_error=False,
     )
 
 
@@ -92,8 +95,10 @@ def ask_scene(ask: Ask, replies: Replies) -> Solver:
         question = _question(state)
         live = InspectModel(get_model()) if replies.is_live else None
         model = replies.of(question.id, live, reference=Reference(question.cypher))
-        found = await to_thread.run_sync(partial(ask, scenes, question, model))
+        heard = Heard(model)
+        found = await to_thread.run_sync(partial(ask, scenes, question, heard))
         state.metadata[FOUND] = retrieval_document(found)
+        state.metadata[MODEL] = heard.model_name
         state.output.completion = found.answer
         return state
 
@@ -115,7 +120,8 @@ def execution_match() -> Scorer:
             value=CORRECT if is_right else INCORRECT,
             answer=found["answer"],
             explanation=found["cypher"],
-            metadata=_figures(found) | {"exact": is_right and equals(question.rows, found["rows"])},
+            metadata=_figures(found)
+            | {"model": state.metadata[MODEL], "exact": is_right and equals(question.rows, found["rows"])},
         )
 
     return score

@@ -19,8 +19,8 @@ from importers.datasets import dataset
 
 Hands: TypeAlias = Literal["scripted", "person"]
 OFFICE: Final = "our-office"
-COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_all", "tpa_pooled")
-BY_A_PERSON: Final = ("success", "tokens", "rounds")
+COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled")
+BY_A_PERSON: Final = ("sr", "success", "tokens", "rounds")
 ROWS: Final = (RowPlan("lookplangraph", "LookPlanGraph"),)
 
 

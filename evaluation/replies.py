@@ -28,13 +28,18 @@ class Reference:
 class Replies:
     """The models of the samples. `chosen` is LIVE, REFERENCE or a cassette's file; live ones may be recorded.
 
-    Raises InputError where there is no such file.
+    Raises InputError where there is no such file, or the one to record exists.
     """
 
     def __init__(self, chosen: str = LIVE, *, record: str = "") -> None:
         self.chosen = chosen
         if chosen not in {LIVE, REFERENCE} and not Path(chosen).is_file():
             raise InputError(f"{chosen}: there is no such cassette; give a file that --record wrote")
+        if record and Path(record).exists():
+            raise InputError(
+                f"the cassette {record} exists; move it away or choose another file "
+                "(a run that is resumed records the rest of its replies in a new one)"
+            )
         self._tape = Replaying(Path(chosen)) if chosen not in {LIVE, REFERENCE} else None
         self._record = Path(record) if record else None
         self._recording: Recording | None = None

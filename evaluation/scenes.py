@@ -71,6 +71,11 @@ class Scenes:
         self._opened, self._known = None, {}
 
 
+def check_database() -> None:
+    """Open the configured database once, before a run whose samples need it. Raises DatabaseUnavailable, InputError."""
+    connect(Settings(), tell=lambda _: None).close()
+
+
 def _open(settings: Settings) -> Opened:
     database = connect(settings, tell=lambda _: None)
     store = SceneStore(database, commit_timeout_s=settings.commit_timeout_s)

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any, Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
+from evaluation import failing
 from evaluation.episode import Episode, Trace
 from evaluation.episodes import EPISODE, SCORER, TRACE, decides
 from evaluation.experiment import Experiment, RowPlan, TablePlan
 from evaluation.measures import MEASURES, cell, figures
 from evaluation.prompt_version import prompt_version
 from evaluation.published import published, settings
-from evaluation.result import Provenance, Replies, Result, Row, Table, Trial
+from evaluation.reporting.cells import N
+from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Table, Trial
 from planner.methods import recipe_named
 
 ORACLE: Final = "oracle/"
 PACKAGES: Final = ("inspect-ai", "openai", "neo4j")
 SIZES: Final = ("graph", "cot")
+COUNT: Final = Column(key=N, heading="n", unit="count", better="neither", second=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +44,28 @@ def result(log: EvalLog, experiment: Experiment) -> Result:
     return Result(
         experiment=experiment.name,
         title=experiment.title,
-        finished=log.status == "success" and len(tried) >= wanted,
+        finished=log.status == "success" and len(tried) >= wanted and not _has_failed_row(tried),
         provenance=_provenance(log, tried, wanted),
         tables=tuple(_table(plan, tried, experiment) for plan in experiment.tables),
         samples=tuple(map(_trial, tried)),
         notes=experiment.notes,
     )
+
+
+def experiment_of(log: EvalLog) -> Experiment:
+    """The experiment that a log is of, made anew from its arguments. Raises InputError."""
+    module: Any = import_module(f"evaluation.{log.eval.task.rpartition('/')[2].replace('-', '_')}")
+    told = {key: value for key, value in log.eval.task_args.items() if key not in {"replies", "record"}}
+    made: Experiment = module.experiment(**told)
+    return made
+
+
+def _has_failed_row(tried: Iterable[Tried]) -> bool:
+    """Whether errors ended all samples of a row, so that nothing of it was measured."""
+    rows: dict[tuple[str, str], list[bool]] = {}
+    for one in tried:
+        rows.setdefault((one.episode.group, one.episode.row), []).append(one.trace is None)
+    return any(map(all, rows.values()))
 
 
 def _tried(sample: EvalSample) -> Tried:
@@ -73,7 +93,7 @@ def _table(plan: TablePlan, tried: Sequence[Tried], experiment: Experiment) -> T
         key=plan.key,
         samples=plan.group,
         title=plan.title,
-        columns=tuple(MEASURES[column].column for column in plan.columns),
+        columns=(*(MEASURES[column].column for column in plan.columns), COUNT),
         rows=tuple(_row(plan, row, tried, is_run=(plan.group, row.key) in experiment.run) for row in plan.rows),
         published=rows,
         paper=paper,
@@ -91,9 +111,11 @@ def _row(plan: TablePlan, row: RowPlan, tried: Sequence[Tried], *, is_run: bool)
         label=row.label or row.key,
         options=_options(row.ablations) | dict(row.options),
         kind="ours" if row.is_ours else "paper",
-        cells={key: cell(MEASURES[key], found) for key in plan.columns} if own else {},
+        cells={key: cell(MEASURES[key], found) for key in plan.columns} | {N: Cell(value=len(own))} if own else {},
         failed=sum(one.trace is None for one in own),
-        note="" if own else _why_not(row, is_run=is_run, has_model=_has_model(tried)),
+        note=failing.told(one.error for one in own)
+        if own
+        else _why_not(row, is_run=is_run, has_model=_has_model(tried)),
     )
 
 
@@ -142,7 +164,7 @@ def _trial(one: Tried) -> Trial:
 def _provenance(log: EvalLog, tried: Sequence[Tried], wanted: int) -> Provenance:
     replies = _replies(log, tried)
     return Provenance(
-        model=log.eval.model if {"live", "oracle"} & {*replies} else "none",
+        model=_model(log, tried, replies),
         replies=replies,
         date=log.eval.created,
         version=str(log.eval.task_version),
@@ -156,6 +178,14 @@ def _provenance(log: EvalLog, tried: Sequence[Tried], wanted: int) -> Provenance
         packages={name: version(name) for name in PACKAGES},
         arguments=_plain(log.eval.task_args),
     )
+
+
+def _model(log: EvalLog, tried: Iterable[Tried], replies: Sequence[Replies]) -> str:
+    """The model that was asked, or those whose replies were recorded."""
+    if {"live", "oracle"} & {*replies}:
+        return log.eval.model
+    recorded = {name for one in tried if one.trace and "recorded" in one.trace.sources for name in one.trace.models}
+    return ", ".join(sorted(recorded)) or "none"
 
 
 def _replies(log: EvalLog, tried: Iterable[Tried]) -> tuple[Replies, ...]:

@@ -10,6 +10,8 @@ from evaluation.result import Cell, Column, Result, Row, Table
 
 ABSENT: Final = ""
 NOT_AVAILABLE: Final = "n/a"
+N: Final = "n"
+"""The key of the column that has how many samples a row has."""
 LARGE: Final = 100
 """From here on, numbers are told without digits after the point."""
 
@@ -81,8 +83,12 @@ def unfinished(result: Result) -> str:
     """What must stand in plain sight over a run that did not finish; empty for one that did."""
     if result.finished:
         return ""
-    tried = f"{result.provenance.samples:,} of {result.provenance.wanted:,} samples were tried"
-    return f"NOT FINISHED: {tried}; its figures are not those of the whole experiment"
+    tried, wanted = result.provenance.samples, result.provenance.wanted
+    if tried >= wanted:
+        return "NOT FINISHED: errors ended all samples of a row, so that it measured nothing; its note tells which"
+    return (
+        f"NOT FINISHED: {tried:,} of {wanted:,} samples were tried; its figures are not those of the whole experiment"
+    )
 
 
 def notes(result: Result) -> tuple[str, ...]:
@@ -110,7 +116,13 @@ def origin(result: Result) -> str:
     return "; ".join([*told, f"{from_.samples:,} of {from_.wanted:,} samples", f"{from_.tokens:,} tokens"])
 
 
+def _counted(row: Row, column: Column) -> str:
+    """A figure, with how many samples it is of, where that is not all of the row's."""
+    text, cell, whole = text_of(column, row.cells.get(column.key)), row.cells.get(column.key), row.cells.get(N)
+    return f"{text} of {cell.n}" if cell and whole and cell.n and cell.n != whole.value else text
+
+
 def _line(row: Row, table: Table, *, whose: str) -> Line:
-    cells = tuple(text_of(column, row.cells.get(column.key)) for column in table.columns)
+    cells = tuple(_counted(row, column) for column in table.columns)
     failed = f"{row.failed} failed" if row.failed else ""
     return Line(whose, name_of(row), cells, "; ".join(filter(None, (row.note, failed))))

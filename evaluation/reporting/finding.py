@@ -72,7 +72,10 @@ def _of_log(file: Path) -> Result:
     name = log.eval.task.rpartition("/")[2]
     if name not in MADE_FROM_LOGS:
         raise _NoResult(f"{file}: {name} ({log.status}) has no result; {NO_RESULT.format(name=name)}")
-    return MADE_FROM_LOGS[name](log)
+    try:
+        return MADE_FROM_LOGS[name](log)
+    except InputError as error:
+        raise _NoResult(f"{file}: {name} can't be made anew: {error}") from error
 
 
 def _questions(log: EvalLog) -> Result:
@@ -87,8 +90,22 @@ def _augmentation(log: EvalLog) -> Result:
     return result(log)
 
 
+def _episodes(log: EvalLog) -> Result:
+    from evaluation.tabling import experiment_of, result
+
+    return result(log, experiment_of(log))
+
+
+def _recorded(log: EvalLog) -> Result:
+    from evaluation.eai.recorded_result import result
+
+    return result(log)
+
+
 MADE_FROM_LOGS: Final[Mapping[str, Callable[[EvalLog], Result]]] = {
     "questions": _questions,
     "augmentation": _augmentation,
+    **dict.fromkeys(("grasif", "dynamic", "realworld", "babyai", "babyai-slm", "household"), _episodes),
+    "eai": _recorded,
 }
 """Experiments whose logs say all that their results do."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,7 +71,7 @@ def played(name: str, arguments: Mapping[str, Any], asked: Asked) -> None:
     from evaluation.result import result_path, write
     from evaluation.tabling import result
 
-    log, experiment = _resumed(name, asked) if asked.resume else _run(name, arguments, asked)
+    log, experiment = _resumed(name, arguments, asked) if asked.resume else _run(name, arguments, asked)
     found = result(log, experiment)
     write(found, result_path(found.provenance.log))
     print_json(found.model_dump(mode="json")) if asked.as_json else show_result(found)
@@ -80,30 +81,56 @@ def played(name: str, arguments: Mapping[str, Any], asked: Asked) -> None:
 
 def _run(name: str, arguments: Mapping[str, Any], asked: Asked) -> tuple[EvalLog, Experiment]:
     from evaluation.running import Run, run
+    from evaluation.scenes import check_database
 
     _check(asked)
     module: Any = import_module(f"evaluation.{name}")
     told = {**arguments, "methods": _methods(asked), "limit": asked.limit, "steps": asked.steps}
     experiment: Experiment = module.experiment(**told)
-    made = getattr(module, name)(**told, replies=str(asked.replies or "live"), record=str(asked.record or ""))
+    made = getattr(module, name)(**told, replies=_path(asked.replies) or "live", record=_path(asked.record))
+    check_database()
     tell(f"playing {len(made.dataset)} episodes; each is a sample in Inspect's log…")
     return run(made, Run(asked.model, at_once=asked.workers, log_dir=asked.logs)), experiment
 
 
-def _resumed(name: str, asked: Asked) -> tuple[EvalLog, Experiment]:
+def _resumed(name: str, arguments: Mapping[str, Any], asked: Asked) -> tuple[EvalLog, Experiment]:
     from evaluation.running import Run, arguments_of, resume
+    from evaluation.scenes import check_database
+    from evaluation.tabling import experiment_of
 
     assert asked.resume is not None  # noqa: S101 - for the type checker
-    found, told = arguments_of(asked.resume)
+    module: Any = import_module(f"evaluation.{name}")
+    usual = {key: each.default for key, each in signature(module.experiment).parameters.items()}
+    _check_resuming(arguments, asked, usual=usual)
+    found, _ = arguments_of(asked.resume)
     if found.rpartition("/")[2] != name:
         command = found.replace("_", "-")
         raise InputError(
             f"{asked.resume} is of the experiment {command}; run `scenecypher eval {command} --resume LOG`"
         )
-    module: Any = import_module(f"evaluation.{name}")
+    check_database()
     tell(f"going on with {asked.resume}…")
     log = resume(asked.resume, Run(at_once=asked.workers, log_dir=asked.logs))
-    return log, module.experiment(**{key: told[key] for key in told if key not in {"replies", "record"}})
+    return log, experiment_of(log)
+
+
+def _check_resuming(arguments: Mapping[str, Any], asked: Asked, *, usual: Mapping[str, Any]) -> None:
+    """Raises InputError for what the log tells itself; `usual` are the experiment's defaults."""
+    options: dict[str, Any] = {
+        "model": asked.model,
+        "replies": asked.replies,
+        "record": asked.record,
+        "method": asked.methods,
+    }
+    options |= {"limit": asked.limit, "max-steps": asked.steps}
+    options |= {name: value for name, value in arguments.items() if value != usual[name]}
+    if given := [f"--{name}" for name, value in options.items() if value]:
+        raise InputError(f"--resume goes on with what its log says; leave {' and '.join(given)} out")
+
+
+def _path(file: Path | None) -> str:
+    """In full: a run that is resumed makes its task in another folder."""
+    return str(file.resolve()) if file else ""
 
 
 def _check(asked: Asked) -> None:

@@ -45,4 +45,4 @@ def household(
 ) -> None:
     """Play household tasks in our homes, or in those of a folder in VirtualHome's form."""
     told = Asked(model, replies, record, tuple(method or ()), limit, workers, steps, logs, resume, as_json)
-    played("household", {"folder": str(folder or ""), "wording": wording}, told)
+    played("household", {"folder": str(folder.resolve()) if folder else "", "wording": wording}, told)

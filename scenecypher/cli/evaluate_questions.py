@@ -59,6 +59,7 @@ def questions(
     from evaluation.question_result import result
     from evaluation.questions import questions as task
     from evaluation.result import result_path, write
+    from evaluation.scenes import check_database
 
     chosen = str(replies) if replies else "live" if model else "reference"
     made = task(
@@ -72,6 +73,7 @@ def questions(
         checks=checks,
         retrieval=retrieval,
     )
+    check_database()
     tell("answering; each question is a sample in Inspect's log…")
     log = run(made, Run(model, limit, at_once=workers, log_dir=logs))
     write(result(log), result_path(log.location))
@@ -87,6 +89,8 @@ def _show(found: Report) -> None:
     out = output()
     if not found.finished:
         out.print(f"NOT FINISHED: {found.total.questions} of {found.wanted} questions were tried", style="bold red")
+    if found.error:
+        out.print(found.error, style="red", markup=False)
     out.print(f"replies: {found.replies}; model: {found.model}; {found.date}; version {found.version}", markup=False)
     table = Table(box=None, pad_edge=False)
     for heading in ("questions", "n", "right", "share", "95%", "exact", "refused", "failed", "attempts", "tokens"):

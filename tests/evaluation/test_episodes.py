@@ -13,10 +13,12 @@ from inspect_ai.log import EvalLog
 from db.connection import Address
 from evaluation import babyai, grasif
 from evaluation.experiment import Experiment
+from evaluation.reporting.finding import find
 from evaluation.result import Result, read
 from evaluation.running import Run, resume, run
 from evaluation.tabling import result
 from scenecypher.cli.app import run as command
+from scenecypher.errors import InputError
 from tests.oracle import lookplangraph, provider
 from tests.scripted_model import Fail, Say, ScriptedModel, Step
 
@@ -131,7 +133,7 @@ def test_a_model_behind_the_protocol_is_scored_and_a_wrong_one_is_wrong(
 
 def test_a_resumed_run_plays_what_failed_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
-    told = {**SMALL, "methods": "lookplangraph"}
+    told, tape = {**SMALL, "methods": "lookplangraph"}, Path("tape.jsonl").resolve()
     answering, asked, broken = oracle(), set[str](), True
 
     def step(request: dict[str, Any]) -> Step:
@@ -140,16 +142,37 @@ def test_a_resumed_run_plays_what_failed_and_nothing_else(monkeypatch: pytest.Mo
 
     with ScriptedModel(step, models=("stumbling",)) as server:  # of Inspect a model of one name has one address
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        log = run(grasif.grasif(**told), Run("stumbling", at_once=1))
+        log = run(grasif.grasif(**told, record=str(tape)), Run("stumbling", at_once=1))
         before = result(log, grasif.experiment(**told))
         assert [one.success for one in before.samples] == [True, False]
-        assert before.tables[0].rows[-1].failed == 1
+        assert before.finished, "a failure is a result, where not all are"
+        assert (before.tables[0].rows[-1].failed, before.tables[0].rows[-1].cells["n"].value) == (1, 2)
+        assert "out of order" in before.tables[0].rows[-1].note
+        worst = log.model_copy(update={"samples": [one for one in log.samples or () if one.error] * 2})
+        assert not result(worst, grasif.experiment(**told)).finished, "nothing was measured"
+        file = Path(log.location.removeprefix("file://"))
+        with pytest.raises(InputError, match="move it away"):
+            resume(file, Run())
+        tape.rename("first.jsonl")
         broken, played = False, set(asked)
         asked.clear()
-        after = result(resume(Path(log.location.removeprefix("file://")), Run()), grasif.experiment(**told))
+        after = result(resume(file, Run()), grasif.experiment(**told))
     assert [one.success for one in after.samples] == [True, True]
     assert len(asked) == 1, "the first one stays as it was played"
     assert asked < played
+    assert tape.is_file(), "the rest of the replies"
+    (from_log,) = find([file]).results
+    assert from_log.tables == before.tables, "a log has what its result has"
+
+
+def test_a_database_that_is_not_there_is_told_before_anything_is_played(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:1")
+    for words in (["grasif", "--data", "sayplan-office", "--limit", "1"], ["questions", "--limit", "1"]):
+        assert command(["eval", *words]) == 2
+        assert "bolt://127.0.0.1:1" in capsys.readouterr().err
+    assert not Path("logs").exists()
 
 
 @pytest.mark.parametrize(
@@ -161,6 +184,9 @@ def test_a_resumed_run_plays_what_failed_and_nothing_else(monkeypatch: pytest.Mo
         (["babyai-slm", "--limit", "1"], "name a model with --model"),
         (["grasif", "--replies", "x.jsonl", "--model", "openai/gpt-4o"], "leave --model and --record out"),
         (["grasif", "--resume", "nowhere.eval"], "give a .eval file"),
+        (["grasif", "--resume", "x.eval", "--model", "gpt-4o", "--limit", "2"], "leave --model and --limit out"),
+        (["dynamic", "--simulated"], "name one with --method, and a model with --model"),
+        (["grasif", "--model", "x", "--record", "."], "exists; move it away"),
     ],
 )
 def test_a_wrong_command_says_what_to_do(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,12 +87,24 @@ def test_moved_things_are_found_by_looking_and_told_apart() -> None:
     assert len(table.rows) == 8, "six methods, and two with ground truth"
 
 
+def test_a_simulated_observer_looks_for_the_wanted_methods() -> None:
+    for methods, played in (
+        ("paper", {"react-alfworld-simulated", "lookplangraph-simulated"}),
+        ("lookplangraph-gt", {"lookplangraph-simulated"}),
+        ("lookplangraph", {"lookplangraph-simulated"}),
+        ("sayplan,react-alfworld-simulated", {"react-alfworld-simulated"}),
+    ):
+        made = dynamic.experiment(data="behavior", methods=methods, simulated=True, limit=1)
+        assert {row for group, row in made.run if group == "behavior-simulated"} == played
+
+
 def test_the_office_is_played_by_the_simulator_or_by_a_person() -> None:
     told: dict[str, Any] = {"methods": "lookplangraph", "wording": "goal", "limit": 1}
     log = run(realworld.realworld(**told), Run("oracle/lookplangraph"))
     scripted = result(log, realworld.experiment(**told))
     assert scripted.tables[0].rows[0].cells["sr"].value == 1.0
     made = realworld.experiment(hands="person", methods="zero-shot", limit=1)
+    assert made.tables[0].columns[0] == "sr", "what the paper prints"
     (episode,) = made.episodes()
     asked: list[str] = []
 

@@ -66,24 +66,24 @@ def test_half_done_is_counted_by_nodes() -> None:
     assert told.needed == {"cup-1", "cup-2", "lamp"}
     assert told.differing == {"cup-1", "cup-2", "lamp", "fridge"}
     one_cup = with_changes(KITCHEN, {"cup-1": ON_SHELF}, {})
-    assert marks(told, one_cup) == Marks(reached=False, correct=1, needed=3, correct_all=1, differing=4)
-    assert marks(told, KITCHEN) == Marks(reached=False, correct=0, needed=3, correct_all=0, differing=4)
+    assert marks(told, one_cup) == Marks(reached=False, correct=1, differing=4, correct_needed=1, needed=3)
+    assert marks(told, KITCHEN) == Marks(reached=False, correct=0, differing=4, correct_needed=0, needed=3)
 
 
 def test_what_the_goal_does_not_ask_for_spoils_no_success() -> None:
     told = by(CUPS_AND_LAMP, DONE)
     closed = with_changes(DONE, {"milk": ("INSIDE", "fridge")}, {"fridge": "closed"})
-    assert marks(told, closed) == Marks(reached=True, correct=3, needed=3, correct_all=3, differing=4, same=False)
-    assert marks(told, DONE) == Marks(reached=True, correct=3, needed=3, correct_all=4, differing=4, same=True)
+    assert marks(told, closed) == Marks(reached=True, correct=3, differing=4, correct_needed=3, needed=3, same=False)
+    assert marks(told, DONE) == Marks(reached=True, correct=4, differing=4, correct_needed=3, needed=3, same=True)
 
 
 def test_things_of_a_class_stand_for_one_another() -> None:
     goal = Exists("c", And((HasClass("c", "cup"), Related("c", "ON", Id("shelf")))))
     told = by(goal, with_changes(KITCHEN, {"cup-1": ON_SHELF}, {}))
     other = with_changes(KITCHEN, {"cup-2": ON_SHELF}, {})
-    assert marks(told, other) == Marks(reached=True, correct=1, needed=1, correct_all=1, differing=1, same=True)
+    assert marks(told, other) == Marks(reached=True, correct=1, differing=1, correct_needed=1, needed=1, same=True)
     both = by(CUPS_AND_LAMP, DONE)
-    assert marks(both, other).correct == 1, "no two are credited for one"
+    assert marks(both, other).correct_needed == 1, "no two are credited for one"
 
 
 def test_one_that_stood_there_before_is_no_credit() -> None:
@@ -119,7 +119,7 @@ def test_every_task_begins_at_nothing_and_ends_at_all() -> None:
         assert told.needed, task.id
         assert marks(told, initial).correct == 0, task.id
         end = marks(told, told.end)
-        assert (end.reached, end.correct, end.correct_all) == (True, end.needed, end.differing), task.id
+        assert (end.reached, end.correct_needed, end.correct) == (True, end.needed, end.differing), task.id
         assert end.same, task.id
 
 
@@ -135,9 +135,9 @@ def test_success_implies_full_precision(data: st.DataObject) -> None:
             except Infeasible:
                 continue
     found = marks(told, graph)
-    assert 0 <= found.correct <= found.needed
-    assert 0 <= found.correct_all <= found.differing
+    assert 0 <= found.correct_needed <= found.needed
+    assert 0 <= found.correct <= found.differing
     if found.reached:
-        assert found.correct == found.needed
+        assert found.correct_needed == found.needed
     if found.same:
-        assert found.correct_all == found.differing
+        assert found.correct == found.differing

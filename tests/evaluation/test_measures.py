@@ -15,7 +15,7 @@ from planner.events import Acted, Corrected, Event, Proposed, Refused, Solved
 EPISODE: Final = Episode(group="g", row="r", method="lookplangraph", task="our-office/x")
 
 
-def trace(*, reached: bool, actions: int = 2, tokens: int = 100, infeasible: int = 0, correct: int = 2) -> Trace:
+def trace(*, reached: bool, actions: int = 2, tokens: int = 100, infeasible: int = 0, needed: int = 2) -> Trace:
     return Trace(
         outcome="done",
         reason="",
@@ -30,7 +30,7 @@ def trace(*, reached: bool, actions: int = 2, tokens: int = 100, infeasible: int
         sources=("scripted",),
         seconds=0.1,
         nodes=9,
-        marks=Marks(reached=reached, correct=correct, needed=2, correct_all=1, differing=2, same=False),
+        marks=Marks(reached=reached, correct=1, differing=2, correct_needed=needed, needed=2, same=False),
     )
 
 
@@ -38,7 +38,7 @@ SAMPLES: Final[tuple[Figures, ...]] = (
     figures(EPISODE, trace(reached=True, actions=2, tokens=100)),
     figures(EPISODE, trace(reached=True, actions=5, tokens=100)),
     figures(EPISODE, trace(reached=True, actions=3, tokens=500, infeasible=1)),
-    figures(EPISODE, trace(reached=False, actions=0, tokens=300, correct=1)),
+    figures(EPISODE, trace(reached=False, actions=0, tokens=300, needed=1)),
     figures(EPISODE, None),
 )
 """Two successes, one goal reached by a plan with an infeasible action, one half done, one that failed."""
@@ -59,8 +59,10 @@ def test_success_wants_a_plan_without_anything_infeasible() -> None:
 
 
 def test_precision_is_a_mean_of_shares_in_which_a_failure_is_nothing() -> None:
-    assert values("app").value == pytest.approx((1 + 1 + 1 + 0.5 + 0) / 5)
-    assert values("app_all").value == pytest.approx(4 * 0.5 / 5)
+    assert values("app").value == pytest.approx(4 * 0.5 / 5), "of all that differ, as the paper has it"
+    assert values("app_needed").value == pytest.approx((1 + 1 + 1 + 0.5 + 0) / 5)
+    homes = EPISODE.model_copy(update={"goal_graph": False})
+    assert values("app", (figures(homes, trace(reached=True)), figures(homes, None))) == Cell(value=None, n=0)
 
 
 def test_tokens_per_action_are_of_successes_and_pooled_of_all() -> None:

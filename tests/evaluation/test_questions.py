@@ -76,6 +76,8 @@ def test_a_reply_that_the_cassette_lacks_is_a_failure_told_as_such(tmp_path: Pat
     tape.write_text('{"cassette": 1, "source": "recorded"}\n', encoding="utf-8")
     found = report(ran(None, replies=str(tape)))
     assert (found.total.questions, found.total.right, found.total.failed) == (4, 0, 4)
+    assert not found.finished, "nothing was measured"
+    assert "ended by ModelUnavailable" in found.error
 
 
 def in_words(asked: str) -> str:
