@@ -40,9 +40,10 @@ def result(log: EvalLog) -> Result:
 
 
 def _table(found: Report) -> Table:
-    rows = (_row(kind, line, found.error) for kind, line in _lines(found))
+    rows = (_row(kind, line) for kind, line in _lines(found))
     settings = tuple(Setting(name=name, value=str(value)) for name, value in found.settings.items() if value != "")
-    return Table(key=TABLE, title="Questions", columns=BY_HEADING, rows=tuple(rows), settings=settings, notes=(NOTE,))
+    notes = (NOTE, found.error) if found.error else (NOTE,)
+    return Table(key=TABLE, title="Questions", columns=BY_HEADING, rows=tuple(rows), settings=settings, notes=notes)
 
 
 def _lines(found: Report) -> Iterator[tuple[str, Line]]:
@@ -51,7 +52,7 @@ def _lines(found: Report) -> Iterator[tuple[str, Line]]:
     yield "", found.total
 
 
-def _row(kind: str, line: Line, error: str) -> Row:
+def _row(kind: str, line: Line) -> Row:
     count = max(1, line.questions)
     cells = {
         "right": Cell(value=line.right / count, n=line.questions, low=line.low, high=line.high, count=line.right),
@@ -69,7 +70,6 @@ def _row(kind: str, line: Line, error: str) -> Row:
         cells=cells,
         kind="ours",
         failed=line.failed,
-        note="" if kind else error,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import version
@@ -99,8 +99,15 @@ def _table(plan: TablePlan, tried: Sequence[Tried], experiment: Experiment) -> T
         paper=paper,
         paper_table=number,
         settings=settings(plan.settings) if plan.settings else (),
-        notes=plan.notes,
+        notes=(*plan.notes, *_errors(plan, tried)),
     )
+
+
+def _errors(plan: TablePlan, tried: Sequence[Tried]) -> Iterator[str]:
+    for row in plan.rows:
+        mine = (one.error for one in tried if (one.episode.group, one.episode.row) == (plan.group, row.key))
+        if found := failing.told(mine):
+            yield f"{row.key}: {found}"
 
 
 def _row(plan: TablePlan, row: RowPlan, tried: Sequence[Tried], *, is_run: bool) -> Row:
@@ -113,9 +120,7 @@ def _row(plan: TablePlan, row: RowPlan, tried: Sequence[Tried], *, is_run: bool)
         kind="ours" if row.is_ours else "paper",
         cells={key: cell(MEASURES[key], found) for key in plan.columns} | {N: Cell(value=len(own))} if own else {},
         failed=sum(one.trace is None for one in own),
-        note=failing.told(one.error for one in own)
-        if own
-        else _why_not(row, is_run=is_run, has_model=_has_model(tried)),
+        note="" if own else _why_not(row, is_run=is_run, has_model=_has_model(tried)),
     )
 
 

@@ -85,7 +85,7 @@ def unfinished(result: Result) -> str:
         return ""
     tried, wanted = result.provenance.samples, result.provenance.wanted
     if tried >= wanted:
-        return "NOT FINISHED: errors ended all samples of a row, so that it measured nothing; its note tells which"
+        return "NOT FINISHED: errors ended all samples of a row, so that it measured nothing; a note below says why"
     return (
         f"NOT FINISHED: {tried:,} of {wanted:,} samples were tried; its figures are not those of the whole experiment"
     )

@@ -147,7 +147,7 @@ def test_a_resumed_run_plays_what_failed_and_nothing_else(monkeypatch: pytest.Mo
         assert [one.success for one in before.samples] == [True, False]
         assert before.finished, "a failure is a result, where not all are"
         assert (before.tables[0].rows[-1].failed, before.tables[0].rows[-1].cells["n"].value) == (1, 2)
-        assert "out of order" in before.tables[0].rows[-1].note
+        assert "out of order" in before.tables[0].notes[-1]
         worst = log.model_copy(update={"samples": [one for one in log.samples or () if one.error] * 2})
         assert not result(worst, grasif.experiment(**told)).finished, "nothing was measured"
         file = Path(log.location.removeprefix("file://"))

@@ -66,6 +66,8 @@ def test_a_model_is_scored_and_its_recorded_replies_score_the_same(tmp_path: Pat
     assert (live.total.refused, live.total.failed, live.settings["attempts"]) == (1, 0, 2)
     again = report(ran(None, replies=str(tape), attempts=2))
     assert (again.total, again.kinds, again.data) == (live.total, live.kinds, live.data)
+    tape.write_text(tape.read_text("utf-8").replace('"scripted"', '"recorded"', 1), "utf-8")
+    assert report(ran(None, replies=str(tape), attempts=2)).model == "mockllm", "whose replies they are"
     cut = log.model_copy(update={"status": "cancelled", "samples": (log.samples or [])[:1]})
     found = report(cut)
     assert (found.finished, found.wanted, found.total.questions) == (False, 4, 1), "a run that did not finish says so"
