@@ -92,6 +92,7 @@ def _config(request: Request) -> GenerateConfig:
         temperature=request.temperature,
         seed=request.seed,
         max_tokens=request.max_tokens,
+        cache=False if request.temperature else None,  # equal requests would be one sample
         response_schema=None if request.schema is None else _form(request.schema),
     )
 

@@ -13,6 +13,7 @@ from evaluation.eai.live import VERSION, task_scorer
 from evaluation.eai.recordings import TaskName
 from evaluation.eai.scoring import Figure, Scorer, broken, share
 from evaluation.eai.titles import COLUMNS, SVR, TITLES, cells
+from evaluation.limited import limited
 from evaluation.published import published, settings
 from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
 from evaluation.ssc.methods import OURS
@@ -58,6 +59,7 @@ def result(log: EvalLog) -> Result:
         provenance=_provenance(log, arguments, samples, wanted or len(samples)),
         tables=(_table(task, samples, arguments),),
         samples=tuple(_trial(one, task) for one in samples),
+        notes=limited(log),
     )
 
 

@@ -6,6 +6,7 @@ import hashlib
 import subprocess
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -70,7 +71,7 @@ def recordings(task: TaskName, wheel: Path) -> Recordings:
     try:
         with zipfile.ZipFile(wheel) as archive:
             return {model: _outputs(archive, name) for model, name in _members(archive, task)}
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise InputError(f"{wheel} can't be read as a zip ({error}); {BY_HAND}") from error
 
 

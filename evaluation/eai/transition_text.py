@@ -97,34 +97,45 @@ def _inner(output: str) -> Any:
 
 def _actions(text: str) -> Mapping[str, Deed]:
     found: dict[str, Deed] = {}
-    at = 0
+    ends, at = closed_at(text), 0
     while action := _ACTION.search(text, at):
         starts = [text.find(part, action.end()) for part in _PARTS]
         if -1 in starts:
             break
-        parameters = _block(text, starts[0])
-        precondition, effect = (_block_or_nothing(text, start) for start in starts[1:])
+        parameters = _block(text, starts[0], ends)
+        precondition, effect = (_block_or_nothing(text, start, ends) for start in starts[1:])
         found[action[1]] = Deed(action[1], parameters, precondition, effect)
         at = starts[2] + effect[1:].find(")") + 1
     return found
 
 
-def _block_or_nothing(text: str, start: int) -> str:
+def closed_at(text: str) -> Mapping[int, int]:
+    """Where each bracket that is closed is closed."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for bracket in re.finditer("[()]", text):
+        if bracket[0] == "(":
+            opened.append(bracket.start())
+        elif opened:
+            ends[opened.pop()] = bracket.start()
+    return ends
+
+
+def _block_or_nothing(text: str, start: int, ends: Mapping[int, int]) -> str:
     try:
-        return _block(text, start)
+        return _block(text, start, ends)
     except IndexError:
         return NOTHING
 
 
-def _block(text: str, start: int) -> str:
-    """The first balanced list from `start` on. Raises IndexError where it does not end."""
+def _block(text: str, start: int, ends: Mapping[int, int]) -> str:
+    """The first balanced list from `start` on, empty where none begins. Raises IndexError where it does not end."""
     opened = text.find("(", start)
-    depth = 0
-    for at in range(opened, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
-        if not depth:
-            return text[opened : at + 1].replace(") )", "))")
-    raise IndexError(start)
+    if opened < 0:
+        return ""
+    if opened not in ends:
+        raise IndexError(start)
+    return text[opened : ends[opened] + 1].replace(") )", "))")
 
 
 def _closed(items: list[Tree]) -> Tree:

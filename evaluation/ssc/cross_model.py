@@ -53,6 +53,17 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Best:
+    """The best single model in one figure; `draws` are resamples of tasks, each with the figure of its own best."""
+
+    figure: str
+    model: str
+    percent: float
+    draws: Sequence[Sequence[int]]
+    resampled: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """A line against the best single model, in one figure: the difference and its interval, in percentage points."""
 
@@ -153,19 +164,25 @@ def sweep(of: Judged, figure: str, *, sizes: Sequence[int] = SIZES) -> Iterator[
         yield size, sum(found) / len(found)
 
 
-def compared(of: Judged, line: Line, figure: str) -> Comparison:
-    """Against the model that is best in this figure, resampled over tasks, the same for both."""
+def best_single(of: Judged, figure: str) -> Best:
+    """The model that is best in a figure, and how good the best one is in each resample of tasks."""
     scores = {model: _percent(of, of.judged[model], figure) for model in of.models}
     best = max(scores, key=scores.__getitem__)
     random, ids = Random(SEED), range(len(of.ids))  # noqa: S311 - a statistic
-    gaps = sorted(_gap(of, line.judged, best, figure, random.choices(ids, k=len(ids))) for _ in range(RESAMPLES))
+    draws = [random.choices(ids, k=len(ids)) for _ in range(RESAMPLES)]
+    found = [
+        max(_percent(of, [judged[at] for at in drawn], figure) for judged in of.judged.values()) for drawn in draws
+    ]
+    return Best(figure, best, scores[best], draws, found)
+
+
+def compared(of: Judged, line: Line, best: Best) -> Comparison:
+    """Against the best single model, resampled over tasks, the same for both."""
+    ours = [_percent(of, [line.judged[at] for at in drawn], best.figure) for drawn in best.draws]
+    gaps = sorted(mine - theirs for mine, theirs in zip(ours, best.resampled, strict=True))
     low, high = gaps[round(0.025 * (RESAMPLES - 1))], gaps[round(0.975 * (RESAMPLES - 1))]
-    return Comparison(line.name, figure, _percent(of, line.judged, figure), scores[best], best, low, high)
-
-
-def _gap(of: Judged, line: Sequence[Judgement], best: str, figure: str, drawn: Sequence[int]) -> float:
-    ours = _percent(of, [line[at] for at in drawn], figure)
-    return ours - _percent(of, [of.judged[best][at] for at in drawn], figure)
+    voted_for = _percent(of, line.judged, best.figure)
+    return Comparison(line.name, best.figure, voted_for, best.percent, best.model, low, high)
 
 
 def _chosen(of: Judged, models: Sequence[str]) -> tuple[list[Judgement], int]:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evaluation.eai.live import VERSION, carried_out
-from evaluation.eai.recordings import TaskName, origin, recordings
+from evaluation.eai.recorded import VERSION as RECORDED_VERSION
+from evaluation.eai.recordings import TaskName, origin, recordings, sha256_of
 from evaluation.eai.scoring import Judgement, scorer_of
 from evaluation.eai.titles import COLUMNS, NAMES, TITLES, cells
 from evaluation.interval import wilson
@@ -21,6 +22,7 @@ from evaluation.ssc.cross_model import (
     Comparison,
     Judged,
     Line,
+    best_single,
     compared,
     early,
     filtered,
@@ -32,6 +34,9 @@ from evaluation.ssc.cross_model import (
 )
 from scenecypher.errors import InputError
 
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
 FIGURES: Final[Mapping[TaskName, tuple[str, ...]]] = {
     "goal": ("f1", "eai_f1"),
     "action-sequencing": ("tsr", "esr"),
@@ -39,6 +44,7 @@ FIGURES: Final[Mapping[TaskName, tuple[str, ...]]] = {
     "transition": ("f1", "eai_f1"),
 }
 """Cells in which the vote is compared with the best single model."""
+GIVE: Final = "give a log of `eval eai --recorded`"
 AS_PUBLISHED: Final = "as_published"
 """The scorer's name in that log."""
 SIMULATED: Final = frozenset({"action-sequencing", "subgoal"})
@@ -49,7 +55,10 @@ COSTS: Final = (
 )
 SETTINGS: Final = (
     Setting(name="order of votes", value="the models' names, so that a tie goes to the first by name"),
-    Setting(name="interval of a difference", value=f"bootstrap over tasks, {RESAMPLES} resamples, seed {SEED}"),
+    Setting(
+        name="interval of a difference",
+        value=f"bootstrap over tasks, {RESAMPLES} resamples, seed {SEED}; the best single model is chosen in each",
+    ),
     Setting(name="sweep", value=f"mean over {SUBSETS} seeded sets of so many models"),
 )
 
@@ -62,7 +71,7 @@ def cross_result(
     `log` is of a run of the experiment `eai`: what was judged there is not scored again. Raises InputError,
     ServiceError.
     """
-    known = judgements_of(log) if log else {}
+    known = judgements_of(log, wheel) if log else {}
     judged = [
         judged_all(task, scorer_of(task), recordings(task, wheel), limit=limit, known=known.get(task, {}))
         for task in tasks
@@ -85,23 +94,34 @@ def cross_result(
             arguments={"recordings": origin(wheel), "tasks": list(tasks)},
         ),
         tables=tuple(cross_table(one) for one in judged),
+        notes=() if limit is None else (f"LIMITED: the first {limit} of a task's outputs; figures of all differ.",),
     )
 
 
-def judgements_of(log: Path) -> Mapping[str, Mapping[tuple[str, str], Judgement]]:
-    """What a log of the experiment `eai` has judged: by task, then by model and id. Raises InputError."""
+def judgements_of(log: Path, wheel: Path) -> Mapping[str, Mapping[tuple[str, str], Judgement]]:
+    """What a log of the experiment `eai` has judged of this wheel: by task, then by model and id. Raises InputError."""
     from inspect_ai.log import read_eval_log
 
     try:
-        samples = read_eval_log(str(log)).samples or []
+        read = read_eval_log(str(log))
     except (OSError, ValueError) as error:
-        raise InputError(f"{log}: is no log that can be read ({error}); give one of `eval eai --recorded`") from error
+        raise InputError(f"{log}: is no log that can be read ({error}); {GIVE}") from error
+    _check_log(read, log, wheel)
     found: dict[str, dict[tuple[str, str], Judgement]] = {}
-    for sample in samples:
+    for sample in read.samples or []:
         said, score = sample.metadata, (sample.scores or {}).get(AS_PUBLISHED)
         if score is not None and score.metadata:
             found.setdefault(said["task"], {})[said["model"], said["task_id"]] = score.metadata
     return found
+
+
+def _check_log(read: EvalLog, log: Path, wheel: Path) -> None:
+    name, scored = (read.eval.task_registry_name or read.eval.task).rpartition("/")[2], read.eval.task_version
+    if name != "eai" or scored != RECORDED_VERSION:
+        raise InputError(f"{log}: is of the experiment {name!r}, version {scored}, not of this one's eai; {GIVE}")
+    used = Path(str(read.eval.task_args.get("wheel") or wheel))
+    if used.resolve() != wheel.resolve() and (not used.is_file() or sha256_of(used) != sha256_of(wheel)):
+        raise InputError(f"{log}: scored another file of recordings ({used.name}); give that one with --recordings")
 
 
 def cross_table(of: Judged) -> Table:
@@ -109,8 +129,9 @@ def cross_table(of: Judged) -> Table:
     first, second = ((key, NAMES[of.task][key][1]) for key in FIGURES[of.task])
     vote, quick, others = voted(of), early(of), list(_variants(of))
     lines = [*singles(of), vote, quick, *others]
-    verdicts = [_verdict(key, compared(of, vote, name)) for key, name in (first, second)]
-    verdicts += [_verdict(first[0], compared(of, line, first[1])) for line in others]
+    best, other = (best_single(of, name) for _, name in (first, second))
+    verdicts = [_verdict(first[0], compared(of, line, best)) for line in (vote, *others)]
+    verdicts.insert(1, _verdict(second[0], compared(of, vote, other)))
     return Table(
         key=f"cross-{of.task}",
         title=f"{TITLES[of.task]}: votes across {len(of.models)} recorded models",

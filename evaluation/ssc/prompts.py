@@ -6,6 +6,7 @@ recordings, which has them filled in. Ours (`evaluation/data/ssc/`) are in our w
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -115,7 +116,7 @@ def _of_wheel(wheel: Path | None) -> Mapping[str, str]:
     try:
         with ZipFile(wheel) as archive, archive.open(IN_WHEEL) as member:
             raw = member.read(MOST_BYTES)
-    except (OSError, BadZipFile, KeyError) as error:
+    except (OSError, EOFError, zlib.error, BadZipFile, KeyError, NotImplementedError, RuntimeError) as error:
         raise InputError(f"{wheel} has no prompts of goal interpretation ({error}); fetch it anew") from error
     return _by_id(raw, wheel)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -52,6 +53,23 @@ def test_a_conversation_goes_and_a_reply_comes() -> None:
     ((messages, config),) = asked
     assert [(message.role, message.text) for message in messages] == [(one.role, one.text) for one in TALK]
     assert (config.temperature, config.seed, config.max_tokens) == (0.5, 7, 90)
+
+
+def test_samples_are_never_one_from_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path))
+    asked: Asked = []
+
+    def generate(
+        messages: list[ChatMessage], tools: list[ToolInfo], choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        asked.append((messages, config))
+        return said("a reply")
+
+    config = GenerateConfig(cache=True)
+    model = InspectModel(get_model("mockllm/model", config=config, memoize=False, custom_outputs=generate))
+    for temperature in (0.7, 0.7, 0.0, 0.0):
+        in_a_thread(partial(model.reply, Request(TALK, temperature=temperature)))
+    assert [config.temperature for _, config in asked] == [0.7, 0.7, 0]
 
 
 @pytest.mark.parametrize(

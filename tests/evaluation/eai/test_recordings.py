@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -10,6 +11,7 @@ import pytest
 
 from evaluation.eai.published import published, title
 from evaluation.eai.recordings import FILE_BYTES, SHA256, WHEEL, checked_model, fetched, models, origin, recordings
+from evaluation.ssc.prompts import IN_WHEEL, prompts
 from scenecypher.errors import InputError, ServiceError
 from tests.evaluation.eai.samples import OUTPUTS, wheel_of
 
@@ -44,6 +46,23 @@ def test_files_that_are_not_as_they_should_be_are_refused(text: str, cause: str,
         archive.writestr(INSIDE, text)
     with pytest.raises(InputError, match=cause):
         recordings("action-sequencing", path)
+
+
+def test_a_damaged_member_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.whl"
+    for inside, read in ((INSIDE, partial(recordings, "action-sequencing")), (IN_WHEEL, prompts_of)):
+        with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+            archive.writestr(inside, "some text " * 100)
+        whole = bytearray(path.read_bytes())
+        at = whole.index(inside.encode()) + len(inside)
+        whole[at : at + 4] = b"\xff\xff\xff\xff"
+        path.write_bytes(whole)
+        with pytest.raises(InputError, match=r"damaged\.whl"):
+            read(path)
+
+
+def prompts_of(wheel: Path) -> None:
+    prompts("goal", "eai", wheel=wheel)
 
 
 def test_what_is_no_zip_or_not_there_is_said_with_what_to_do(tmp_path: Path) -> None:

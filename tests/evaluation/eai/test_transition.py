@@ -11,7 +11,7 @@ from evaluation.eai.transition import TransitionScorer, judged_deeds, transition
 from evaluation.eai.transition_gold import asked_actions, gold_deeds, problem, transition_ids
 from evaluation.eai.transition_matching import compared
 from evaluation.eai.transition_planning import Planner, completed, foreign_names, has_plan
-from evaluation.eai.transition_text import Deed, deeds, tree, written
+from evaluation.eai.transition_text import Deed, closed_at, deeds, tree, written
 from tests.evaluation.eai.recorded import RECORDED
 
 TASK = "27_2"
@@ -81,6 +81,14 @@ def test_actions_are_read_from_json_fences_and_bare_text() -> None:
     assert deeds(json.dumps({"output": ["no", "text"]})) is None
     assert deeds("(:action grab :parameters (?obj :precondition () :effect ()") is None
     assert deeds("(" * 200_000) is None
+
+
+def test_brackets_that_nothing_closes_are_read_once() -> None:
+    text = "(:action a :parameters () :precondition (and :effect (b " * 1_500
+    found = closed_at(text)
+    assert len(found) == 1_500, "only parameters are closed, and the text is read once for all"
+    assert deeds(text) == {"a": Deed("a", "()", "()", "()")}
+    assert deeds(f"{ACTION.format('()', '')} :effect") is not None
 
 
 def test_missing_invented_and_unreadable_actions_count_in_the_strict_way_alone() -> None:
