@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -19,7 +18,8 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from chat.clean import clean
-from chat.model import Message, Model, Reply, Request, Usage
+from chat.model import Message, Model, Request
+from evaluation.eai.bench import Bench, Nobody
 from evaluation.eai.recordings import TASKS, TaskName, fetched
 from evaluation.eai.scoring import Judgement, scorer_of
 from evaluation.eai.scoring import Scorer as OutputScorer
@@ -27,7 +27,7 @@ from evaluation.heard import Heard
 from evaluation.inspect_model import InspectModel
 from evaluation.replies import LIVE, Replies
 from evaluation.ssc.methods import METHODS, Asking, Got, Method
-from evaluation.ssc.prompts import PromptForm, Prompts, prompts
+from evaluation.ssc.prompts import PromptForm, prompts
 from evaluation.ssc.voting import SAMPLES
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.settings import Settings
@@ -38,26 +38,6 @@ PAPER_METHODS: Final = "greedy,ssc"
 PAPER_PROMPTS: Final = "eai,structured"
 CARRIED_OUT: Final = ("executed", "correct", "goal_missed", True)
 """What a judgement's ``outcome`` or ``plan`` is where a simulator carried the output out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Nobody:
-    """Stands in for a model where none is asked: replies with nothing."""
-
-    def reply(self, request: Request) -> Reply:  # noqa: ARG002 - whatever is asked
-        """Nothing, which is invalid."""
-        return Reply("", Usage(), "none", source="scripted")
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """What all samples share: how outputs are scored, prompts by form, where replies come from, samples a vote."""
-
-    task: TaskName
-    scorer: OutputScorer
-    prompts: Mapping[str, Prompts]
-    replies: Replies
-    samples: int
 
 
 @task

@@ -13,7 +13,10 @@ from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
     from evaluation.result import Result
+    from evaluation.running import Run
 
 ALL = "all"
 
@@ -52,6 +55,9 @@ def ssc(
         ),
     ] = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="How many of them at a time.")] = 4,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="LOG", help="Go on with the run that wrote this log of Inspect.")
+    ] = None,
     logs: Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -63,13 +69,18 @@ def ssc(
         if model is not None or replies is not None or record is not None:
             raise InputError("--recorded asks no model; leave --model, --replies and --record out")
         found = _across(task, recordings, log=log, limit=limit)
-        print_json(found.model_dump(mode="json")) if as_json else show_result(found)
+        _show(found, Path(logs or "logs") / f"{found.provenance.date.replace(':', '-')}_ssc-recorded", as_json=as_json)
+        return
+    from evaluation.eai.live_report import result
+    from evaluation.running import Run, run
+
+    how = Run(model, limit, at_once=workers, log_dir=logs)
+    if resume is not None:
+        found = result(_resumed(resume, how))
+        _show(found, Path(found.provenance.log), as_json=as_json)
         return
     _check(model, replies, record)
     from evaluation.eai.live import ssc as live
-    from evaluation.eai.live_report import result
-    from evaluation.result import result_path, write
-    from evaluation.running import Run, run
 
     made = live(
         task_name=task,
@@ -81,11 +92,30 @@ def ssc(
         recordings=str(recordings or ""),
     )
     tell("asking; each row of a task is a sample in Inspect's log…")
-    found = result(run(made, Run(model, limit, at_once=workers, log_dir=logs)))
-    write(found, result_path(found.provenance.log))
+    found = result(run(made, how))
+    _show(found, Path(found.provenance.log), as_json=as_json)
+
+
+def _show(found: Result, log: Path, *, as_json: bool) -> None:
+    """Write the result beside the log, and print it."""
+    from evaluation.result import result_path, write
+
+    log.parent.mkdir(parents=True, exist_ok=True)
+    write(found, result_path(str(log)))
     print_json(found.model_dump(mode="json")) if as_json else show_result(found)
     if not found.finished:
         raise typer.Exit(2)
+
+
+def _resumed(file: Path, how: Run) -> EvalLog:
+    from evaluation.eai import live
+    from evaluation.running import arguments_of, resume
+
+    name, _ = arguments_of(file)
+    if name.rpartition("/")[2] != live.ssc.__name__:
+        raise InputError(f"{file} is of the experiment {name}; resume it by that one's command")
+    tell(f"going on with {file}…")
+    return resume(file, how)
 
 
 def _across(task: str, given: Path | None, *, log: Path | None, limit: int | None) -> Result:

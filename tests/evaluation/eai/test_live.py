@@ -6,13 +6,17 @@ import json
 from itertools import count
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
+from evaluation.eai.goal_interpretation_gold import goal_ids
 from evaluation.eai.transition_gold import asked_actions, gold_deeds, transition_ids
-from evaluation.ssc.prompts import CUTS, prompts, structured
+from evaluation.result import read
+from evaluation.ssc.prompts import CUTS, IN_WHEEL, prompts, structured
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
+from tests.evaluation.eai.samples import wheel_of
 from tests.scripted_model import ScriptedModel
 
 ROWS = ("eai/greedy", "eai/ssc", "structured/greedy", "structured/ssc")
@@ -74,6 +78,41 @@ def test_a_vote_finds_what_greedy_decoding_misses_and_a_cassette_says_the_same(
     code, again = evaluated(["--replies", "tape.jsonl", "--limit", "4"], capsys)
     assert (code, again["provenance"]["replies"]) == (0, ["recorded"])
     assert [row["cells"] for row in again["tables"][0]["rows"]] == [row["cells"] for row in table["rows"]]
+
+
+def test_goals_are_asked_of_a_server_and_a_part_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wheel = tmp_path / "prompts.whl"
+    text = "\n".join(part for start, end in CUTS["goal"] for part in (start, "tv, id: 1", end))
+    with ZipFile(wheel, "w") as archive:
+        archive.writestr(IN_WHEEL, json.dumps([{"identifier": one, "llm_prompt": text} for one in goal_ids()[:2]]))
+    none = json.dumps({key: [] for key in ("node goals", "edge goals", "action goals")})
+    options = ["--task", "goal", "--model", "openai/scripted", "--limit", "4", "--recordings", str(wheel), "--json"]
+    with ScriptedModel(lambda _: none) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+        assert command(["eval", "ssc", *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["cells"]["svr"]["value"] for row in found["tables"][0]["rows"]] == [100] * 4
+    assert (found["tables"][0]["rows"][0]["cells"]["f1"]["value"], len(server.requests)) == (0, 12)
+    assert found["notes"][0].startswith("LIMITED: only 4 of 8 samples")
+    assert command(["eval", "ssc", "--resume", found["provenance"]["log"], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["finished"]
+
+
+def test_votes_across_models_are_a_result_for_the_report_and_another_log_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    said = {name: dict.fromkeys(goal_ids()[:2], "{}") for name in ("a-model", "b-model")}
+    wheel = str(wheel_of({"goal": said}, tmp_path / "some.whl"))
+    options = ["eval", "ssc", "--recorded", "--task", "goal", "--limit", "2", "--recordings", wheel]
+    assert command([*options, "--log-dir", "out", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["notes"][0].startswith("LIMITED: the first 2")
+    (written,) = (tmp_path / "out").glob("*.result.json")
+    assert read(written).experiment == "ssc"
+    assert command([*options, "--log", str(written)]) == 2
+    assert "eval eai --recorded" in capsys.readouterr().err
 
 
 def test_structured_prompts_hold_the_task_and_no_other_prompt(tmp_path: Path) -> None:

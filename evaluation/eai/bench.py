@@ -1,0 +1,32 @@
+"""What the samples of the experiment `ssc` share; apart from its task, whose file Inspect loads under no name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chat.model import Reply, Request, Usage
+from evaluation.eai.recordings import TaskName
+from evaluation.eai.scoring import Scorer as OutputScorer
+from evaluation.replies import Replies
+from evaluation.ssc.prompts import Prompts
+
+
+@dataclass(frozen=True, slots=True)
+class Nobody:
+    """Stands in for a model where none is asked: replies with nothing."""
+
+    def reply(self, request: Request) -> Reply:  # noqa: ARG002 - whatever is asked
+        """Nothing, which is invalid."""
+        return Reply("", Usage(), "none", source="scripted")
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What all samples share: how outputs are scored, prompts by form, where replies come from, samples a vote."""
+
+    task: TaskName
+    scorer: OutputScorer
+    prompts: Mapping[str, Prompts]
+    replies: Replies
+    samples: int
