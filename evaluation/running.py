@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from scenecypher.errors import InputError
 
+__all__ = ["EvalLog", "Run", "arguments_of", "check_installed", "full_name", "resume", "run"]
+
 if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.log import EvalLog

@@ -16,9 +16,7 @@ from scenecypher.errors import InputError
 from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
-
-    from evaluation.running import Run
+    from evaluation.running import EvalLog, Run
 
 
 def eai(

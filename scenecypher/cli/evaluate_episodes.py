@@ -16,9 +16,8 @@ from scenecypher.cli.result_view import show_result
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
-
     from evaluation.experiment import Experiment
+    from evaluation.running import EvalLog
 
 ModelName = Annotated[
     str | None, typer.Option("--model", help="As Inspect names it, such as openai/gpt-4o; none asks no model.")

@@ -20,6 +20,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.filterwarnings(warning))
 
 
+@pytest.fixture(autouse=True)
+def models_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inspect keeps one model of a name, with the address that it had: a server of another test, gone since."""
+    monkeypatch.setattr("inspect_ai.model._model._models", {})
+
+
 @pytest.fixture(scope="module", autouse=True)
 def left_behind() -> Iterator[None]:
     """Streams that were left open are collected here, where the warning is ignored, not in another module's test."""
