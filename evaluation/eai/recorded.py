@@ -50,7 +50,7 @@ def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", pl
     path = Path(wheel) if wheel else fetched(Settings().home.expanduser(), tell=lambda _: None)
     if model:
         checked_model(model, models(path))
-    scorers = {name: task_scorer(name, plans) for name in names}
+    scorers: dict[TaskName, TaskScorer] = {name: task_scorer(name, plans) for name in names}
     samples = [
         sample
         for name, one in scorers.items()
