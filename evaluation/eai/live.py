@@ -32,7 +32,7 @@ from evaluation.ssc.voting import SAMPLES
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.settings import Settings
 
-VERSION: Final = 1
+VERSION: Final = 2
 GOT: Final = "got"
 PAPER_METHODS: Final = "greedy,ssc"
 PAPER_PROMPTS: Final = "eai,structured"
