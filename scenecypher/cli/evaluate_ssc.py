@@ -13,10 +13,8 @@ from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
-
     from evaluation.result import Result
-    from evaluation.running import Run
+    from evaluation.running import EvalLog, Run
 
 ALL = "all"
 

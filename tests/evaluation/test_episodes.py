@@ -70,7 +70,7 @@ def test_an_episode_leaves_nothing_to_the_next() -> None:
     assert (unread.failed, unread.cells["sr"].value, unread.cells["sr"].n) == (2, 0.0, 2), "failures are counted"
     assert (unread.cells["app"].value, unread.cells["tpa"].value) == (0.0, None)
     assert table.published[0].label == "LLM-as-P"
-    assert first.finished, "a sample that failed was tried"
+    assert not first.finished, "a row of failures alone has measured nothing"
 
 
 def test_traversals_are_judged_by_minigrid_and_questions_by_their_answer() -> None:
