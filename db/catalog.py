@@ -22,6 +22,8 @@ FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
 BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s"
 # A label that is there already takes the lock and writes nothing: whoever is half through a commit is waited for.
 SETTLED: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s"
+# The same for each question: a whole node would cost as much to take in as the rest of the look.
+LOOK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s.status AS status, s.version AS version"
 REPLACED: Final[LiteralString] = """
 MATCH (s:Scene {status: 'retired', was: $name}) RETURN s ORDER BY s.retired DESC LIMIT 1
 """
@@ -93,25 +95,35 @@ def settled(database: Database, key: str) -> SceneInfo | None:
     A version seen without waiting proves nothing: a server half through a commit may show it before or after the rest.
     Raises ServiceError where a writer keeps the scene for too long.
     """
+    record = _looked(database, SETTLED, key)
+    return info_of(record["s"]) if record else None
+
+
+def settled_version(database: Database, key: str) -> int | None:
+    """The same of a published scene's version alone; None where this generation is not published."""
+    record = _looked(database, LOOK, key)
+    return None if record is None or record["status"] != "ready" else int(record["version"])
+
+
+def _looked(database: Database, statement: LiteralString, key: str) -> Record | None:
     try:
-        record = _looked(database, key)
+        return _asked(database, statement, key)
     except QueryTimeout as error:
         msg = (
             f"somebody has kept this scene locked for more than {READ_TIMEOUT_S:g} s, to write or to load all of it; "
             "ask again, and look at `SHOW TRANSACTIONS` in Neo4j Browser if that does not help"
         )
         raise ServiceError(msg, retryable=True) from error
-    return info_of(record["s"]) if record else None
 
 
-def _looked(database: Database, key: str) -> Record | None:
+def _asked(database: Database, statement: LiteralString, key: str) -> Record | None:
     """One round trip; a second where the first was sent over a connection that had broken meanwhile."""
     try:
-        return database.once(SETTLED, {"key": key}, timeout_s=READ_TIMEOUT_S)
+        return database.once(statement, {"key": key}, timeout_s=READ_TIMEOUT_S)
     except DatabaseUnavailable as error:
         if not error.retryable:
             raise
-    return database.once(SETTLED, {"key": key}, timeout_s=READ_TIMEOUT_S)
+    return database.once(statement, {"key": key}, timeout_s=READ_TIMEOUT_S)
 
 
 def replaced(database: Database, name: str) -> SceneInfo:

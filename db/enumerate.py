@@ -9,7 +9,7 @@ from typing import Final, LiteralString
 
 from neo4j import ManagedTransaction
 
-from db.catalog import SceneInfo, settled
+from db.catalog import SceneInfo, settled_version
 from db.connection import Database
 from db.counting import Group, PropertyRow, counted
 from db.enumerations import DENSE, Enumerations
@@ -131,10 +131,10 @@ class Enumerator:
         return work
 
     def _version(self, scene: SceneInfo) -> int:
-        found = settled(self._database, scene.key)
-        if found is None or found.status != "ready":
+        version = settled_version(self._database, scene.key)
+        if version is None:
             raise SceneReplaced(scene.name)
-        return found.version
+        return version
 
     def saw(self, key: str, version: int) -> None:
         """Take note of a scene's version, so that what was kept of an earlier one is not given out any more."""

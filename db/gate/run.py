@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 from neo4j import Result
 from neo4j.exceptions import BrokenRecordError
 
-from db.catalog import settled
+from db.catalog import settled_version
 from db.connection import Database
 from db.gate.hints import Known
 from db.gate.judge import judge
@@ -222,10 +222,10 @@ class Gate:
 
     def _looked(self, scene: SceneRef) -> int:
         """Raises SceneReplaced where this generation is not the published one."""
-        found = settled(self._database, scene.key)
-        if found is None or found.status != "ready":
+        version = settled_version(self._database, scene.key)
+        if version is None:
             raise SceneReplaced(scene.name)
-        return found.version
+        return version
 
 
 def asked(

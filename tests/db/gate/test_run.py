@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from neo4j import ManagedTransaction, Record, Result
 
-from db.catalog import SETTLED
+from db.catalog import LOOK
 from db.connection import Database
 from db.gate import Answer, Gate, Limits, SceneRef
 from db.gate.watch import Watchdog
@@ -210,7 +210,7 @@ def test_the_version_is_asked_once_for_a_scene_at_rest(recording: Recording) -> 
     gate = Gate(recording)
     for _ in range(3):
         ask(gate, "MATCH (p:Place) RETURN p.id")
-    states = [text for text in recording.texts if text == SETTLED]
+    states = [text for text in recording.texts if text == LOOK]
     assert len(states) == 4
 
 
