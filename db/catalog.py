@@ -8,9 +8,9 @@ from typing import Any, Final, Literal, LiteralString, TypeAlias
 
 from neo4j import ManagedTransaction, Record
 
-from db.connection import Database
+from db.connection import Database, twice
 from db.schema import Declared
-from scenecypher.errors import DatabaseUnavailable, InputError, QueryTimeout, SceneNotFound, ServiceError
+from scenecypher.errors import InputError, QueryTimeout, SceneNotFound, SceneReplaced, ServiceError
 
 Role: TypeAlias = Literal["world", "belief"]
 Status: TypeAlias = Literal["importing", "ready", "retired"]
@@ -19,7 +19,6 @@ SCENE_NAME_LENGTH: Final = 200
 READ_TIMEOUT_S: Final = 30.0
 
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
-BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN s"
 # A label that is there already takes the lock and writes nothing: whoever is half through a commit is waited for.
 SETTLED: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s"
 # The same for each question: a whole node would cost as much to take in as the rest of the look.
@@ -99,31 +98,23 @@ def settled(database: Database, key: str) -> SceneInfo | None:
     return info_of(record["s"]) if record else None
 
 
-def settled_version(database: Database, key: str) -> int | None:
-    """The same of a published scene's version alone; None where this generation is not published."""
+def settled_version(database: Database, key: str, name: str) -> int:
+    """The same of a published scene's version alone. Raises SceneReplaced where this generation is not published."""
     record = _looked(database, LOOK, key)
-    return None if record is None or record["status"] != "ready" else int(record["version"])
+    if record is None or record["status"] != "ready":
+        raise SceneReplaced(name)
+    return int(record["version"])
 
 
 def _looked(database: Database, statement: LiteralString, key: str) -> Record | None:
     try:
-        return _asked(database, statement, key)
+        return twice(lambda: database.once(statement, {"key": key}, timeout_s=READ_TIMEOUT_S))
     except QueryTimeout as error:
         msg = (
             f"somebody has kept this scene locked for more than {READ_TIMEOUT_S:g} s, to write or to load all of it; "
             "ask again, and look at `SHOW TRANSACTIONS` in Neo4j Browser if that does not help"
         )
         raise ServiceError(msg, retryable=True) from error
-
-
-def _asked(database: Database, statement: LiteralString, key: str) -> Record | None:
-    """One round trip; a second where the first was sent over a connection that had broken meanwhile."""
-    try:
-        return database.once(statement, {"key": key}, timeout_s=READ_TIMEOUT_S)
-    except DatabaseUnavailable as error:
-        if not error.retryable:
-            raise
-    return database.once(statement, {"key": key}, timeout_s=READ_TIMEOUT_S)
 
 
 def replaced(database: Database, name: str) -> SceneInfo:

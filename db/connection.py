@@ -30,7 +30,7 @@ from scenecypher.errors import CommitUnknown, ConstraintViolated, DatabaseUnavai
 if TYPE_CHECKING:
     from scenecypher.settings import Settings
 
-__all__ = ["Address", "CommitUnknown", "ConstraintViolated", "Database", "ServerInfo", "connect"]
+__all__ = ["Address", "CommitUnknown", "ConstraintViolated", "Database", "ServerInfo", "connect", "twice"]
 
 T = TypeVar("T")
 
@@ -174,6 +174,19 @@ class Database:
             ) as session,
         ):
             yield session
+
+
+def twice(read: Callable[[], T]) -> T:
+    """What `read` returns, asked again where its connection had broken: safe for what writes nothing, and only there.
+
+    Raises what `read` raises.
+    """
+    try:
+        return read()
+    except DatabaseUnavailable as error:
+        if not error.retryable:
+            raise
+    return read()
 
 
 def connect(settings: Settings, *, tell: Callable[[str], None]) -> Database:

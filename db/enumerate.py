@@ -14,7 +14,6 @@ from db.connection import Database
 from db.counting import Group, PropertyRow, counted
 from db.enumerations import DENSE, Enumerations
 from db.schema import HOLDING, KINDS, RESERVED_PROPERTIES
-from scenecypher.errors import SceneReplaced
 
 READ_TIMEOUT_S: Final = 30.0
 READ_TRIES: Final = 3
@@ -109,9 +108,9 @@ class Enumerator:
         if kept is not None:
             return kept
         for _ in range(READ_TRIES):
-            before = self._version(scene)
+            before = settled_version(self._database, scene.key, scene.name)
             enumerations = self._database.read(self._reading(scene), timeout_s=READ_TIMEOUT_S)
-            if self._version(scene) == before:
+            if settled_version(self._database, scene.key, scene.name) == before:
                 self._keep((scene.key, before), enumerations)
                 break
         return enumerations
@@ -129,12 +128,6 @@ class Enumerator:
             )
 
         return work
-
-    def _version(self, scene: SceneInfo) -> int:
-        version = settled_version(self._database, scene.key)
-        if version is None:
-            raise SceneReplaced(scene.name)
-        return version
 
     def saw(self, key: str, version: int) -> None:
         """Take note of a scene's version, so that what was kept of an earlier one is not given out any more."""

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
-from db import catalog, history, publish
-from db.catalog import BY_KEY, SceneInfo, Status, checked_name, info_of
+from db import catalog, history, load, publish
+from db.catalog import SceneInfo, checked_name, info_of
 from db.commit import AlreadyDone, Committed, Decide, Intent, commit_delta, opened, write
 from db.connection import CommitUnknown, ConstraintViolated, Database
 from db.delta import Delta, apply, diff
@@ -19,30 +19,20 @@ from db.document import delta_from_json
 from db.footprint import Footprint
 from db.history import Event, Step
 from db.imported import ImportedScene
+from db.load import Snapshot
 from db.optimistic import Crowding, try_act
 from db.prepare import prepare
 from db.publish import Header, Progress
-from db.rows import node_of
-from db.scene import Relation, SceneGraph
-from scenecypher.errors import ConflictError, InputError, QueryTimeout, SceneReplaced, ServiceError
+from db.scene import SceneGraph
+from scenecypher.errors import ConflictError, InputError, QueryTimeout, ServiceError
 
 CHANGES_A_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
-LOAD_TIMEOUT_S: Final = 60.0
-LOADED_A_SECOND: Final = 3_000
-"""Nodes and relations that a load is given a second more for: a machine at ten times its load still reads as many."""
-LOAD_TRIES: Final = 3
-"""Loads without a lock; a writer so busy that each was torn then waits for one load under the lock."""
+HISTORY_TIMEOUT_S: Final = 60.0
 COMMIT_ASKED_AGAIN: Final = 5
 LEASE_S: Final = 12 * 3_600
 """Longer than any sample: a lease is not renewed. The copy of a worker that died rests so long; another is made."""
 
-LOCKED_BY_KEY: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s.version = s.version + 0 RETURN s"
-LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
-# A row a node: collect() would hold the whole scene in the server's memory before the first row.
-LOAD_RELATIONS: Final[LiteralString] = """
-MATCH (a:Entity {scene: $key}) RETURN a.id AS source, [(a)-[r]->(b) | [type(r), b.id]] AS to
-"""
 # Two workers may find the same copy: the SET makes the second wait, and then `turn` tells it that it came second.
 TAKE_LEASE: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready', copied_from: $origin})
@@ -54,16 +44,8 @@ SET s.free = false, s.leased_until = datetime() + duration({seconds: $lease_s})
 RETURN s
 """
 # At that version only: what a cut connection has written since the reset must not become the next worker's start.
-END_LEASE: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.free = true, s.base = s.version"
 REST: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A scene's graph at one version."""
-
-    info: SceneInfo
-    graph: SceneGraph
+END_LEASE: Final[LiteralString] = REST + ", s.free = true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,29 +107,14 @@ class SceneStore:
 
     def load(self, name: str) -> Snapshot:
         """The whole scene at one version. Raises SceneNotFound, SceneReplaced."""
-        for _ in range(LOAD_TRIES):
-            info = self.find(name)
-            before = catalog.settled(self.database, info.key)
-            snapshot = self.database.read(_loading(info.key, BY_KEY), timeout_s=_loading_s(info))
-            after = catalog.settled(self.database, info.key)
-            if snapshot is not None and before == after == snapshot.info:
-                return snapshot
-        info = self.find(name)
-        snapshot = self.database.write(_loading(info.key, LOCKED_BY_KEY), timeout_s=_loading_s(info))
-        if snapshot is None:
-            raise SceneReplaced(name)
-        return snapshot
+        return load.load(self.database, name)
 
     def load_replaced(self, name: str) -> Snapshot:
         """The generation that had this name last and lost it, as it then was.
 
         Raises InputError where none is left, SceneReplaced where it is collected meanwhile.
         """
-        info = catalog.replaced(self.database, name)
-        snapshot = self.database.read(_loading(info.key, BY_KEY, status="retired"), timeout_s=_loading_s(info))
-        if snapshot is None:
-            raise SceneReplaced(name)
-        return snapshot
+        return load.load_replaced(self.database, name)
 
     def copy(self, name: str, to: str, *, progress: Progress | None = None) -> SceneInfo:
         """A copy under a new name, with an empty history. Raises InputError where `to` is taken."""
@@ -206,9 +173,7 @@ class SceneStore:
     def rest(self, scene: SceneInfo) -> int:
         """Reset a scene of one's own, and let it start from there: later resets don't read what was taken back."""
         version = self.reset(scene)
-        self.database.write(
-            lambda tx: tx.run(REST, key=scene.key, version=version).consume(), timeout_s=self._commit_timeout_s
-        )
+        self._mark(REST, scene, version)
         return version
 
     # --- writing
@@ -253,7 +218,7 @@ class SceneStore:
 
     def history(self, scene: SceneInfo, *, after: int = 0) -> list[Event]:
         """The events with a version above `after`, oldest first."""
-        return self.database.read(lambda tx: history.events(tx, scene.key, after=after), timeout_s=LOAD_TIMEOUT_S)
+        return self.database.read(lambda tx: history.events(tx, scene.key, after=after), timeout_s=HISTORY_TIMEOUT_S)
 
     def undo(
         self, scene: SceneInfo, *, version: int | None = None, to: int | None = None, actor: str = "person"
@@ -320,10 +285,12 @@ class SceneStore:
         try:
             yield
         finally:
-            version = self.reset(copy)
-            self.database.write(
-                lambda tx: tx.run(END_LEASE, key=copy.key, version=version).consume(), timeout_s=self._commit_timeout_s
-            )
+            self._mark(END_LEASE, copy, self.reset(copy))
+
+    def _mark(self, statement: LiteralString, scene: SceneInfo, version: int) -> None:
+        self.database.write(
+            lambda tx: tx.run(statement, key=scene.key, version=version).consume(), timeout_s=self._commit_timeout_s
+        )
 
     def _take_lease(self, origin: str) -> SceneInfo | None:
 
@@ -374,32 +341,6 @@ class SceneStore:
 
 def _repeated(before: AlreadyDone) -> Committed:
     return Committed(before.version, delta_from_json(before.delta_text), repeated=True)
-
-
-def _loading(
-    key: str, first: LiteralString, *, status: Status = "ready"
-) -> Callable[[ManagedTransaction], Snapshot | None]:
-    """Read a scene within one version; None where it moved meanwhile or has another status."""
-
-    def work(tx: ManagedTransaction) -> Snapshot | None:
-        before = tx.run(first, key=key).single()
-        nodes = [node_of(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
-        relations = [
-            Relation(record["source"], kind, target)
-            for record in tx.run(LOAD_RELATIONS, key=key)
-            for kind, target in record["to"]
-        ]
-        after = tx.run(BY_KEY, key=key).single()
-        if before is None or after is None or before["s"]["version"] != after["s"]["version"]:
-            return None
-        info = info_of(after["s"])
-        return Snapshot(info, SceneGraph.of(nodes, relations)) if info.status == status else None
-
-    return work
-
-
-def _loading_s(scene: SceneInfo) -> float:
-    return LOAD_TIMEOUT_S + (scene.nodes + scene.relations) / LOADED_A_SECOND
 
 
 def _imported(

@@ -1,18 +1,17 @@
-"""Whether a Condition holds of a scene in the database: one compiled query, and in words what is missing."""
+"""Whether Conditions hold of a scene in the database: a compiled query each, and in words what is missing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from neo4j import ManagedTransaction
 
-from db.catalog import BY_KEY, SceneInfo
+from db.catalog import SceneInfo, settled_version
 from db.condition import Condition, to_cypher, unmet
-from db.condition.cypher import CypherCondition
 from db.store import SceneStore
-from scenecypher.errors import SceneReplaced, ServiceError
+from scenecypher.errors import ServiceError
 
 CHECK_TIMEOUT_S: Final = 30.0
 CHECK_TRIES: Final = 5
@@ -32,52 +31,30 @@ def judge(store: SceneStore, scene: SceneInfo, condition: Condition) -> Verdict:
 
     Raises SceneReplaced; ServiceError where the scene moved during each of CHECK_TRIES readings.
     """
-    query = to_cypher(condition, {})
-    for _ in range(CHECK_TRIES):
-        found = store.database.read(_asking(query, scene), timeout_s=CHECK_TIMEOUT_S)
-        if found is None:
-            continue
-        holds, version = found
-        missing = () if holds else unmet(condition, store.as_of(scene.name, version), {})
-        return Verdict(holds, version, missing)
-    raise _restless(scene)
+    (holds,), version = _checked(store, scene, [condition])
+    missing = () if holds else unmet(condition, store.as_of(scene.name, version), {})
+    return Verdict(holds, version, missing)
 
 
 def truths(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[bool, ...]:
     """The value of each closed condition, all at one version. Raises SceneReplaced, ServiceError as `judge` does."""
+    return _checked(store, scene, conditions)[0]
+
+
+def _checked(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[tuple[bool, ...], int]:
+    """The values, and the version that the scene had from before they were read until after."""
     queries = [to_cypher(condition, {}) for condition in conditions]
 
-    def work(tx: ManagedTransaction) -> tuple[bool, ...] | None:
-        before = _version(tx, scene)
+    def work(tx: ManagedTransaction) -> tuple[bool, ...]:
         rows = [tx.run(query.text, {**query.parameters, "scene": scene.key}).single(strict=True) for query in queries]
-        return tuple(bool(row["holds"]) for row in rows) if _version(tx, scene) == before else None
+        return tuple(bool(row["holds"]) for row in rows)
 
+    before = settled_version(store.database, scene.key, scene.name)
     for _ in range(CHECK_TRIES):
-        found = store.database.read(work, timeout_s=CHECK_TIMEOUT_S)
-        if found is not None:
-            return found
-    raise _restless(scene)
-
-
-def _restless(scene: SceneInfo) -> ServiceError:
+        values = store.database.read(work, timeout_s=CHECK_TIMEOUT_S)
+        after = settled_version(store.database, scene.key, scene.name)
+        if after == before:
+            return values, after
+        before = after
     msg = f"{scene.name!r} changed during each of {CHECK_TRIES} checks; check again when it rests, or check a copy"
-    return ServiceError(msg, retryable=True)
-
-
-def _asking(query: CypherCondition, scene: SceneInfo) -> Callable[[ManagedTransaction], tuple[bool, int] | None]:
-    """The answer and its version; None where the scene moved meanwhile."""
-
-    def work(tx: ManagedTransaction) -> tuple[bool, int] | None:
-        before = _version(tx, scene)
-        holds: bool = tx.run(query.text, {**query.parameters, "scene": scene.key}).single(strict=True)["holds"]
-        return (holds, before) if _version(tx, scene) == before else None
-
-    return work
-
-
-def _version(tx: ManagedTransaction, scene: SceneInfo) -> int:
-    record = tx.run(BY_KEY, key=scene.key).single()
-    if record is None or record["s"]["status"] != "ready":
-        raise SceneReplaced(scene.name)
-    version: int = record["s"]["version"]
-    return version
+    raise ServiceError(msg, retryable=True)

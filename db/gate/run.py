@@ -10,13 +10,14 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, cast
 
 from neo4j import Result
 from neo4j.exceptions import BrokenRecordError
 
 from db.catalog import settled_version
-from db.connection import Database
+from db.connection import Database, twice
 from db.gate.hints import Known
 from db.gate.judge import judge
 from db.gate.kept import Kept
@@ -28,15 +29,7 @@ from db.gate.values import JsonValue, plain
 from db.gate.watch import Watchdog
 from db.schema import Vocabulary
 from db.telemetry import span
-from scenecypher.errors import (
-    DatabaseUnavailable,
-    MemoryExceeded,
-    QueryFailed,
-    QueryRefused,
-    QueryTimeout,
-    SceneReplaced,
-    ServiceError,
-)
+from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, ServiceError
 
 EXPLAIN: Final = "EXPLAIN "
 QUERYING: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
@@ -203,29 +196,20 @@ class Gate:
         raise ServiceError(msg, retryable=True)
 
     def _rows(self, scoped: Scoped, scene: SceneRef) -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
-        """The rows; asked a second time where the connection had broken, since reading twice does no harm."""
-        for is_last in (False, True):
-            try:
-                with self._asked(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
-                    return collect(result, scoped, self.limits)
-            except DatabaseUnavailable as error:
-                if is_last or not error.retryable:
-                    raise
-        raise AssertionError
+
+        def read() -> tuple[tuple[str, ...], list[list[JsonValue]], str | None]:
+            with self._asked(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
+                return collect(result, scoped, self.limits)
+
+        return twice(read)
 
     def _version(self, scene: SceneRef) -> int:
         """The scene's version between two commits, seen by a look that begins now. Raises SceneReplaced.
 
         Waits for whoever is half through a commit: the server may show its version before or after the rest.
         """
-        return self._looks.get(scene.key, Looks).fresh(lambda: self._looked(scene))
-
-    def _looked(self, scene: SceneRef) -> int:
-        """Raises SceneReplaced where this generation is not the published one."""
-        version = settled_version(self._database, scene.key)
-        if version is None:
-            raise SceneReplaced(scene.name)
-        return version
+        look = partial(settled_version, self._database, scene.key, scene.name)
+        return self._looks.get(scene.key, Looks).fresh(look)
 
 
 def asked(

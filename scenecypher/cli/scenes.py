@@ -17,8 +17,9 @@ from scenecypher.errors import SceneNotFound
 if TYPE_CHECKING:
     from db.catalog import SceneInfo
     from db.delta import Change, Delta
+    from db.load import Snapshot
     from db.scene import SceneGraph
-    from db.store import SceneStore, Snapshot
+    from db.store import SceneStore
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 

@@ -12,14 +12,14 @@ from uuid import uuid4
 import pytest
 from neo4j import WRITE_ACCESS, ManagedTransaction
 
-from db.catalog import SceneInfo
+from db.catalog import SETTLED, SceneInfo
 from db.commit import Intent, Locked
 from db.connection import Address, Database
 from db.delta import ChangeList, Delta, RemoveRelation
 from db.footprint import Footprint, Hop, Read, Reads
 from db.imported import ImportedScene
 from db.scene import Node, Relation, SceneGraph
-from db.store import LOCKED_BY_KEY, SceneStore
+from db.store import SceneStore
 from scenecypher.errors import ActionRefused, ConflictError, SceneReplaced
 from tests.db.test_store import fresh
 from tests.proxy import proxied
@@ -158,7 +158,7 @@ def test_reading_waits_for_a_writer_to_be_through_and_writes_nothing(
     with ThreadPoolExecutor(1) as pool:
 
         def hold(tx: ManagedTransaction) -> Future[Any]:
-            tx.run(LOCKED_BY_KEY, key=scene.key).consume()
+            tx.run(SETTLED, key=scene.key).consume()
             reading = pool.submit(read)
             with pytest.raises(FutureTimeout):
                 reading.result(timeout=0.3)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from neo4j import ManagedTransaction
 
-from db import catalog, commit, history, optimistic, publish, store, surroundings
+from db import catalog, commit, history, load, optimistic, publish, store, surroundings
 from db.commit import WRITE_PARTS, Change
 from db.connection import Database
 from db.store import SceneStore
@@ -46,7 +46,7 @@ PARAMETERS: dict[str, Any] = {
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (catalog, commit, history, optimistic, publish, store, surroundings):
+    for module in (catalog, commit, history, load, optimistic, publish, store, surroundings):
         yield from _constants(module)
     for vocabulary, operators in OPERATORS.items():
         for operator in operators.values():
@@ -74,7 +74,7 @@ ALL = dict(statements())
 
 
 def test_the_list_below_holds_our_statements() -> None:
-    assert {"db.commit.LOCK", "db.store.LOAD_NODES", "db.publish.PUBLISH", "db.catalog.FIND"} <= ALL.keys()
+    assert {"db.commit.LOCK", "db.load.LOAD_NODES", "db.publish.PUBLISH", "db.catalog.FIND"} <= ALL.keys()
 
 
 @pytest.mark.parametrize("text", ALL.values(), ids=ALL.keys())
@@ -83,7 +83,7 @@ def test_no_statement_scans(store: SceneStore, database: Database, text: Any) ->
     assert not [name for name in names if name.startswith(SCANS)], names
 
 
-@pytest.mark.parametrize("name", ["db.store.LOAD_NODES", "db.store.LOAD_RELATIONS"])
+@pytest.mark.parametrize("name", ["db.load.LOAD_NODES", "db.load.LOAD_RELATIONS"])
 def test_a_whole_scene_is_streamed(store: SceneStore, database: Database, name: str) -> None:
     names = operators(database, ALL[name])
     assert not [name for name in names if "Aggregation" in name or name.startswith(("Eager", "Sort"))], names

@@ -12,10 +12,12 @@ from neo4j import ManagedTransaction
 
 from db.catalog import SceneInfo
 from db.commit import Intent, commit_delta
+from db.condition import HasState, Id
 from db.connection import Database
 from db.delta import ChangeList, Delta
 from db.enumerate import Enumerator
 from db.store import SceneStore
+from db.verdict import judge
 from tests.db.test_optimistic import scene
 
 __all__ = ["scene"]
@@ -32,7 +34,11 @@ def enumerate_(store: SceneStore, database: Database, scene: SceneInfo) -> tuple
     return tuple(use.value for use in Enumerator(database).of(scene).states)
 
 
-@pytest.mark.parametrize("read", [load, enumerate_])
+def judged(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return ("dirty",) if judge(store, scene, HasState(Id("cup"), "dirty")).holds else ("clean",)
+
+
+@pytest.mark.parametrize("read", [load, enumerate_, judged])
 def test_a_reader_waits_for_a_commit_under_way(
     store: SceneStore,
     database: Database,
