@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scenecypher.errors import InputError
 
-__all__ = ["EvalLog", "Run", "arguments_of", "check_installed", "full_name", "resume", "run"]
+__all__ = ["EvalLog", "Run", "Task", "check_installed", "full_name", "name_in", "resume", "run"]
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -49,6 +49,8 @@ def run(task: Task, how: Run, *, metadata: Mapping[str, Any] | None = None) -> E
             metadata=dict(metadata or {}),
             fail_on_error=False,
             display="none",
+            score_display=False,
+            log_realtime=None if how.model else False,  # what a model said is kept at once: it has its price
             ctl_server=False,
             acp_server=False,
         )
@@ -83,15 +85,15 @@ def resume(file: Path, how: Run) -> EvalLog:
     return log
 
 
-def arguments_of(file: Path) -> tuple[str, dict[str, Any]]:
-    """The name of a log's experiment, and what it was told. Raises InputError."""
+def name_in(file: Path) -> str:
+    """The name of the experiment that a log is of, as its task function has it. Raises InputError."""
     from inspect_ai.log import read_eval_log
 
     try:
         read = read_eval_log(str(file), header_only=True)
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: is no log that can be read ({error}); give a .eval file") from error
-    return read.eval.task_registry_name or read.eval.task, dict(read.eval.task_args)
+    return (read.eval.task_registry_name or read.eval.task).rpartition("/")[2]
 
 
 def full_name(model: str | Model | None) -> str | Model | None:

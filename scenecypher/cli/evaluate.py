@@ -5,14 +5,9 @@ from __future__ import annotations
 import typer
 
 from scenecypher.cli.evaluate_augmentation import augmentation
-from scenecypher.cli.evaluate_babyai import babyai
-from scenecypher.cli.evaluate_babyai_slm import babyai_slm
-from scenecypher.cli.evaluate_dynamic import dynamic
 from scenecypher.cli.evaluate_eai import eai
-from scenecypher.cli.evaluate_grasif import grasif
-from scenecypher.cli.evaluate_household import household
+from scenecypher.cli.evaluate_played import babyai, babyai_slm, dynamic, grasif, household, realworld
 from scenecypher.cli.evaluate_questions import questions
-from scenecypher.cli.evaluate_realworld import realworld
 from scenecypher.cli.evaluate_report import report
 from scenecypher.cli.evaluate_ssc import ssc
 

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenecypher.cli.context import print_json, tell
-from scenecypher.cli.result_view import show_result
+from scenecypher.cli.context import tell
+from scenecypher.cli.evaluate_run import (
+    Logs,
+    Record,
+    Replies,
+    Resume,
+    Workers,
+    check_record,
+    deliver,
+    in_full,
+    resumed,
+)
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
+if TYPE_CHECKING:
+    from evaluation.running import Task
+
 
 def augmentation(
+    ctx: typer.Context,
     folder: Annotated[
         Path | None,
         typer.Argument(
@@ -24,38 +38,41 @@ def augmentation(
     model: Annotated[
         str | None, typer.Option("--model", help="As Inspect names it; one that takes pictures. None asks no model.")
     ] = None,
-    replies: Annotated[
-        Path | None, typer.Option("--replies", metavar="CASSETTE", help="Score these recorded replies instead.")
-    ] = None,
-    record: Annotated[
-        Path | None, typer.Option("--record", metavar="CASSETTE", help="Record the model's replies in a new file.")
-    ] = None,
+    replies: Replies = None,
+    record: Record = None,
     simulated: Annotated[
         int | None, typer.Option("--simulated", metavar="SEED", help="A simulated observer with seeded mistakes.")
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many pictures.")] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="How many of them at a time.")] = 4,
-    logs: Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")] = None,
+    workers: Workers = 4,
+    logs: Logs = None,
+    resume: Resume = None,
     as_json: AsJson = False,
 ) -> None:
     """Read pictures into subgraphs and compare them with gold. Without a model: the gold, as one would tell it."""
     from evaluation.running import Run, check_installed, run
 
     check_installed()
-    chosen = _chosen(model, replies, simulated)
-    if record is not None and model is None:
-        raise InputError("there is nothing to record without a model; name one with --model")
-    from evaluation.augmentation import augmentation as task
     from evaluation.augmentation_report import result
-    from evaluation.result import result_path, write
 
-    made = task(folder=str(folder or ""), replies=chosen, record=str(record or ""), seed=simulated or 0)
-    tell("looking; each picture is a sample in Inspect's log…")
-    found = result(run(made, Run(model, limit, at_once=workers, log_dir=logs)))
-    write(found, result_path(found.provenance.log))
-    print_json(found.model_dump(mode="json")) if as_json else show_result(found)
-    if not found.finished:
-        raise typer.Exit(2)
+    how = Run(model, limit, at_once=workers, log_dir=logs)
+    if resume is None:
+        made = _task(folder, model, replies, record=record, seed=simulated)
+        tell("looking; each picture is a sample in Inspect's log…")
+        log = run(made, how)
+    else:
+        log = resumed(ctx, resume, how)
+    deliver(result(log), as_json=as_json)
+
+
+def _task(
+    folder: Path | None, model: str | None, replies: Path | None, *, record: Path | None, seed: int | None
+) -> Task:
+    from evaluation.augmentation import augmentation as task
+
+    chosen = _chosen(model, replies, seed)
+    check_record(model, record)
+    return task(folder=in_full(folder), replies=chosen, record=in_full(record), seed=seed or 0)
 
 
 def _chosen(model: str | None, replies: Path | None, simulated: int | None) -> str:
@@ -63,6 +80,4 @@ def _chosen(model: str | None, replies: Path | None, simulated: int | None) -> s
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
         raise InputError(f"{' and '.join(named)} are two ways to look; give one of them")
-    if replies is not None:
-        return str(replies)
-    return "live" if model else "reference" if simulated is None else "simulated"
+    return in_full(replies) or ("live" if model else "reference" if simulated is None else "simulated")

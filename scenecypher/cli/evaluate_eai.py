@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenecypher.cli.context import counting, print_json, tell
-from scenecypher.cli.result_view import show_result
+from scenecypher.cli.context import counting, tell
+from scenecypher.cli.evaluate_run import Logs, Resume, deliver, resumed
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 from scenecypher.settings import Settings
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 def eai(
+    ctx: typer.Context,
     *,
     recorded: Annotated[
         bool, typer.Option("--recorded", help="Score the recorded outputs of 15 models; no model is asked.")
@@ -35,10 +36,8 @@ def eai(
         int, typer.Option("--plans", min=0, help="Outputs a model that transition modelling plans with; 0 is all.")
     ] = 40,
     workers: Annotated[int, typer.Option("--workers", min=1, help="How many outputs at a time.")] = 4,
-    logs: Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")] = None,
-    resume: Annotated[
-        Path | None, typer.Option("--resume", metavar="LOG", help="Go on with the run that wrote this log of Inspect.")
-    ] = None,
+    logs: Logs = None,
+    resume: Resume = None,
     as_json: AsJson = False,
 ) -> None:
     """Score recorded outputs through the database, and print them beside what is published."""
@@ -48,40 +47,32 @@ def eai(
     if not recorded and resume is None:
         raise InputError("this scores recorded outputs; say so with --recorded (live models: `scenecypher eval ssc`)")
     from evaluation.eai.recorded_result import result
-    from evaluation.result import result_path, write
 
     how = Run(at_once=workers, log_dir=logs)
-    log = _resumed(resume, how) if resume else _run(task, model or "", limit, plans=plans, wheel=recordings, how=how)
-    found = result(log)
-    write(found, result_path(found.provenance.log))
-    print_json(found.model_dump(mode="json")) if as_json else show_result(found)
-    if not found.finished:
-        raise typer.Exit(2)
+    if resume is None:
+        log = _run(task, model or "", limit, plans=plans, wheel=recordings, how=how)
+    else:
+        log = resumed(ctx, resume, how)
+    deliver(result(log), as_json=as_json)
 
 
 def _run(task: str, model: str, limit: int, *, plans: int, wheel: Path | None, how: Run) -> EvalLog:
     from evaluation.eai.recorded import chosen_tasks
     from evaluation.eai.recorded import eai as experiment
-    from evaluation.eai.recordings import fetched
     from evaluation.running import run
 
     chosen_tasks(task)
-    path = wheel or fetched(Settings().home.expanduser(), tell=tell)
-    made = experiment(task=task, model=model, limit=limit, wheel=str(path.resolve()), plans=plans)
+    made = experiment(task=task, model=model, limit=limit, wheel=str(recorded_wheel(wheel)), plans=plans)
     tell(f"scoring {len(made.dataset):,} recorded outputs; each is a sample in Inspect's log…")
     with _progress(len(made.dataset)):
         return run(made, how)
 
 
-def _resumed(file: Path, how: Run) -> EvalLog:
-    from evaluation.eai import recorded
-    from evaluation.running import arguments_of, resume
+def recorded_wheel(given: Path | None) -> Path:
+    """The file of recorded outputs, in full; it is fetched where none is given. Raises InputError, ServiceError."""
+    from evaluation.eai.recordings import fetched
 
-    name, _ = arguments_of(file)
-    if name.rpartition("/")[2] != recorded.eai.__name__:
-        raise InputError(f"{file} is of the experiment {name}; resume it by that one's command")
-    tell(f"going on with {file}…")
-    return resume(file, how)
+    return (given or fetched(Settings().home.expanduser(), tell=tell)).resolve()
 
 
 @contextmanager

@@ -1,32 +1,36 @@
-"""What the commands of all experiments share in which a method plays: their options, the run, and what is printed."""
+"""The commands in which a method plays: each is told of its experiment, and what stands in `Asked` besides."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import print_json, tell
-from scenecypher.cli.result_view import show_result
+from scenecypher.cli.context import tell
+from scenecypher.cli.evaluate_run import (
+    Logs,
+    ModelName,
+    Record,
+    Resume,
+    check_replies,
+    deliver,
+    in_full,
+    resumed,
+)
+from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from evaluation.experiment import Experiment
     from evaluation.running import EvalLog
 
-ModelName = Annotated[
-    str | None, typer.Option("--model", help="As Inspect names it, such as openai/gpt-4o; none asks no model.")
-]
 Replies = Annotated[
     Path | None, typer.Option("--replies", metavar="CASSETTE", help="Play with these recorded replies instead.")
-]
-Record = Annotated[
-    Path | None, typer.Option("--record", metavar="CASSETTE", help="Record the model's replies in a new file.")
 ]
 Methods = Annotated[
     list[str] | None,
@@ -40,103 +44,69 @@ Methods = Annotated[
 Limit = Annotated[int, typer.Option("--limit", min=0, help="Only the first so many tasks of each kind; 0 is all.")]
 Workers = Annotated[int, typer.Option("--workers", min=1, help="How many episodes at a time.")]
 Steps = Annotated[int, typer.Option("--max-steps", min=0, help="Decisions at most an episode; 0: as the task grants.")]
-Logs = Annotated[str | None, typer.Option("--log-dir", help="Where log and result go (./logs).")]
-Resume = Annotated[
-    Path | None, typer.Option("--resume", metavar="LOG", help="Go on with the run that wrote this log of Inspect.")
-]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a command was told of its run."""
+    """What every one of these commands can be told of its run: a field is an option, and they are listed so."""
 
-    model: str | None
-    replies: Path | None
-    record: Path | None
-    methods: tuple[str, ...]
-    limit: int
-    workers: int
-    steps: int
-    logs: str | None
-    resume: Path | None
-    as_json: bool
+    model: ModelName = None
+    replies: Replies = None
+    record: Record = None
+    methods: Methods = None
+    limit: Limit = 0
+    workers: Workers = 4
+    steps: Steps = 0
+    logs: Logs = None
+    resume: Resume = None
+    as_json: AsJson = False
 
 
-def played(name: str, arguments: Mapping[str, Any], asked: Asked) -> None:
+def plays(own: Callable[..., Mapping[str, Any]]) -> Callable[..., None]:
+    """A command with the options of `own`, and those of `Asked` behind them, for the experiment of its name.
+
+    `own` makes the experiment's arguments of its options; its docstring is the command's.
+    """
+    mine, shared = (signature(each, eval_str=True).parameters for each in (own, Asked))
+
+    @wraps(own)
+    def command(ctx: typer.Context, **told: Any) -> None:
+        asked = Asked(**{name: told.pop(name) for name in shared})
+        _play(ctx, own.__name__, own(**told), asked)
+
+    context = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    command.__dict__["__signature__"] = Signature([context, *mine.values(), *shared.values()])
+    return command
+
+
+def _play(ctx: typer.Context, name: str, arguments: Mapping[str, Any], asked: Asked) -> None:
     """Run the experiment `name`, or go on with it, write its result beside its log, and print its tables."""
-    from evaluation.running import check_installed
+    from evaluation.running import Run, check_installed
 
     check_installed()
-    from evaluation.result import result_path, write
-    from evaluation.tabling import result
+    from evaluation.scenes import check_database
+    from evaluation.tabling import experiment_of, result
 
-    log, experiment = _resumed(name, arguments, asked) if asked.resume else _run(name, arguments, asked)
-    found = result(log, experiment)
-    write(found, result_path(found.provenance.log))
-    print_json(found.model_dump(mode="json")) if asked.as_json else show_result(found)
-    if not found.finished:
-        raise typer.Exit(2)
+    if asked.resume is None:
+        log = _run(name, arguments, asked)
+    else:
+        check_database()
+        import_module(f"evaluation.{name}")
+        log = resumed(ctx, asked.resume, Run(at_once=asked.workers, log_dir=asked.logs))
+    deliver(result(log, experiment_of(log)), as_json=asked.as_json)
 
 
-def _run(name: str, arguments: Mapping[str, Any], asked: Asked) -> tuple[EvalLog, Experiment]:
+def _run(name: str, arguments: Mapping[str, Any], asked: Asked) -> EvalLog:
     from evaluation.running import Run, run
     from evaluation.scenes import check_database
 
-    _check(asked)
-    module: Any = import_module(f"evaluation.{name}")
+    check_replies(asked.model, asked.replies, asked.record)
     told = {**arguments, "methods": _methods(asked), "limit": asked.limit, "steps": asked.steps}
-    experiment: Experiment = module.experiment(**told)
-    made = getattr(module, name)(**told, replies=_path(asked.replies) or "live", record=_path(asked.record))
+    task: Any = getattr(import_module(f"evaluation.{name}"), name)
+    made = task(**told, replies=in_full(asked.replies) or "live", record=in_full(asked.record))
     check_database()
     tell(f"playing {len(made.dataset)} episodes; each is a sample in Inspect's log…")
-    return run(made, Run(asked.model, at_once=asked.workers, log_dir=asked.logs)), experiment
-
-
-def _resumed(name: str, arguments: Mapping[str, Any], asked: Asked) -> tuple[EvalLog, Experiment]:
-    from evaluation.running import Run, arguments_of, resume
-    from evaluation.scenes import check_database
-    from evaluation.tabling import experiment_of
-
-    assert asked.resume is not None  # noqa: S101 - for the type checker
-    module: Any = import_module(f"evaluation.{name}")
-    usual = {key: each.default for key, each in signature(module.experiment).parameters.items()}
-    _check_resuming(arguments, asked, usual=usual)
-    found, _ = arguments_of(asked.resume)
-    if found.rpartition("/")[2] != name:
-        command = found.replace("_", "-")
-        raise InputError(
-            f"{asked.resume} is of the experiment {command}; run `scenecypher eval {command} --resume LOG`"
-        )
-    check_database()
-    tell(f"going on with {asked.resume}…")
-    log = resume(asked.resume, Run(at_once=asked.workers, log_dir=asked.logs))
-    return log, experiment_of(log)
-
-
-def _check_resuming(arguments: Mapping[str, Any], asked: Asked, *, usual: Mapping[str, Any]) -> None:
-    """Raises InputError for what the log tells itself; `usual` are the experiment's defaults."""
-    options: dict[str, Any] = {
-        "model": asked.model,
-        "replies": asked.replies,
-        "record": asked.record,
-        "method": asked.methods,
-    }
-    options |= {"limit": asked.limit, "max-steps": asked.steps}
-    options |= {name: value for name, value in arguments.items() if value != usual[name]}
-    if given := [f"--{name}" for name, value in options.items() if value]:
-        raise InputError(f"--resume goes on with what its log says; leave {' and '.join(given)} out")
-
-
-def _path(file: Path | None) -> str:
-    """In full: a run that is resumed makes its task in another folder."""
-    return str(file.resolve()) if file else ""
-
-
-def _check(asked: Asked) -> None:
-    if asked.replies is not None and (asked.model is not None or asked.record is not None):
-        raise InputError("--replies needs no model and records nothing; leave --model and --record out")
-    if asked.record is not None and asked.model is None:
-        raise InputError("there is nothing to record without a model; name one with --model")
+    return run(made, Run(asked.model, at_once=asked.workers, log_dir=asked.logs))
 
 
 def _methods(asked: Asked) -> str:

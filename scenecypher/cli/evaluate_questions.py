@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -9,7 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from scenecypher.cli.ask import Form, Verifier
-from scenecypher.cli.context import output, print_json, tell
+from scenecypher.cli.context import output, tell
+from scenecypher.cli.evaluate_run import (
+    Logs,
+    ModelName,
+    Record,
+    Replies,
+    Resume,
+    Workers,
+    check_replies,
+    deliver,
+    in_full,
+    resumed,
+)
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
@@ -21,19 +34,14 @@ Way = Literal["cypher", "text", "text2cypher"]
 
 
 def questions(
+    ctx: typer.Context,
     *,
-    model: Annotated[
-        str | None, typer.Option("--model", help="As Inspect names it, such as openai/gpt-4o; none asks no model.")
-    ] = None,
-    replies: Annotated[
-        Path | None, typer.Option("--replies", metavar="CASSETTE", help="Score these recorded replies instead.")
-    ] = None,
-    record: Annotated[
-        Path | None, typer.Option("--record", metavar="CASSETTE", help="Record the model's replies in a new file.")
-    ] = None,
+    model: ModelName = None,
+    replies: Replies = None,
+    record: Record = None,
     data: Annotated[str, typer.Option("--data", help="virtualhome, babyai, grasif or all.")] = "all",
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions.")] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="How many of them at a time.")] = 4,
+    workers: Workers = 4,
     attempts: Annotated[int, typer.Option("--attempts", min=1, help="How many queries the model may write.")] = 4,
     verifier: Annotated[Verifier, typer.Option("--verifier", help="Whether a model checks the rows.")] = "off",
     form: Annotated[Form, typer.Option("--schema-form", help="How the schema is written for the model.")] = "compact",
@@ -42,45 +50,47 @@ def questions(
     retrieval: Annotated[
         Way, typer.Option("--retrieval", help="Queries, the whole graph as text, or neo4j-graphrag's own retriever.")
     ] = "cypher",
-    logs: Annotated[str | None, typer.Option("--log-dir", help="Where Inspect's log goes (./logs).")] = None,
+    logs: Logs = None,
+    resume: Resume = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer the question set, and score it by execution. Without a model: its reference queries, or a cassette."""
     from evaluation.running import Run, check_installed, run
 
     check_installed()
-    if replies is not None and (model is not None or record is not None):
-        raise InputError("--replies needs no model and records nothing; leave --model and --record out")
-    if record is not None and model is None:
-        raise InputError("there is nothing to record without a model; name one with --model")
-    if retrieval == "text2cypher" and find_spec("neo4j_graphrag") is None:
-        raise InputError("neo4j-graphrag is not installed: run `pip install 'scenecypher[graphrag]'`")
     from evaluation.question_report import report
     from evaluation.question_result import result
     from evaluation.questions import questions as task
-    from evaluation.result import result_path, write
     from evaluation.scenes import check_database
 
-    chosen = str(replies) if replies else "live" if model else "reference"
-    made = task(
-        data=data,
-        replies=chosen,
-        record=str(record or ""),
-        attempts=attempts,
-        verifier=verifier,
-        schema_form=form,
-        examples=examples,
-        checks=checks,
-        retrieval=retrieval,
-    )
-    check_database()
-    tell("answering; each question is a sample in Inspect's log…")
-    log = run(made, Run(model, limit, at_once=workers, log_dir=logs))
-    write(result(log), result_path(log.location))
+    how = Run(model, limit, at_once=workers, log_dir=logs)
+    if resume is None:
+        _check(model, replies, record, retrieval=retrieval)
+        made = task(
+            data=data,
+            replies=in_full(replies) or ("live" if model else "reference"),
+            record=in_full(record),
+            attempts=attempts,
+            verifier=verifier,
+            schema_form=form,
+            examples=examples,
+            checks=checks,
+            retrieval=retrieval,
+        )
+        check_database()
+        tell("answering; each question is a sample in Inspect's log…")
+        log = run(made, how)
+    else:
+        check_database()
+        log = resumed(ctx, resume, how)
     found = report(log)
-    print_json(found.document()) if as_json else _show(found)
-    if not found.finished:
-        raise typer.Exit(2)
+    deliver(result(log), as_json=as_json, document=found.document, show=partial(_show, found))
+
+
+def _check(model: str | None, replies: Path | None, record: Path | None, *, retrieval: Way) -> None:
+    check_replies(model, replies, record)
+    if retrieval == "text2cypher" and find_spec("neo4j_graphrag") is None:
+        raise InputError("neo4j-graphrag is not installed: run `pip install 'scenecypher[graphrag]'`")
 
 
 def _show(found: Report) -> None:
