@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+INTERRUPTED = 130
+
 
 def main() -> None:
     """Run the command that was typed; errors of ours end in one line and their exit code."""
     import sys
 
-    from scenecypher.cli.app import run
+    try:
+        _open_closed()
+        from scenecypher.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules are still read
+        code = INTERRUPTED
+    sys.exit(code)
+
+
+def _open_closed() -> None:
+    """Give streams that the caller closed an empty file, so that nothing has to reckon with there being none."""
+    import os
+    import sys
+
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end

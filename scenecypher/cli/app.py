@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from scenecypher.cli import (
+    INTERRUPTED,
     act,
     ask,
     db,
@@ -24,10 +25,8 @@ from scenecypher.cli import (
     session,
     tasks,
 )
-from scenecypher.cli.context import errors
+from scenecypher.cli.context import errors, readable
 from scenecypher.errors import SceneCypherError
-
-INTERRUPTED = 130
 
 EPILOG = (
     "A first look: [bold]scenecypher demo[/]. On your own: [bold]scenecypher import virtualhome --only 963_2[/], then "
@@ -78,7 +77,7 @@ def _version(
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; the exit code: 0 done, 1 refused, 2 bad input or set-up, 130 interrupted."""
     try:
-        app(list(arguments))
+        app([*map(readable, arguments)])
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
             errors().print("interrupted; nothing was left half-written")
@@ -87,6 +86,9 @@ def run(arguments: Sequence[str]) -> int:
         errors().print(f"[bold red]{_title(error)}[/]", end=" ")
         errors().print(str(error), markup=False, highlight=False)
         return error.exit_code
+    except OSError as error:
+        errors().print(f"error: {error}; make room, or choose another place to write to", markup=False)
+        return 2
     return 0
 
 

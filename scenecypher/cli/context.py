@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from scenecypher.errors import InputError
 from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,6 +33,16 @@ def errors() -> Console:
 def tell(line: str) -> None:
     """Say on standard error what is going on."""
     errors().print(line, style="dim", markup=False)
+
+
+def readable(text: str) -> str:
+    """What was typed, as it is. Raises InputError for bytes that are no UTF-8, which no service could be sent."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        msg = f"{text!a} is not UTF-8 at character {error.start + 1}; type it again, on a terminal that is UTF-8"
+        raise InputError(msg) from error
+    return text
 
 
 def print_json(document: Any) -> None:

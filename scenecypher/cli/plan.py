@@ -77,6 +77,8 @@ def plan(
 
     if (instruction is None) == (task is None):
         raise InputError("give either an INSTRUCTION in words or the --task of a data set")
+    if instruction is not None and not instruction.strip():
+        raise InputError("the INSTRUCTION is empty; say what shall be done")
     if log is not None and resume is not None:
         raise InputError("a resumed session writes on in its own log; leave out --log")
     recipe = recipe_named(method)

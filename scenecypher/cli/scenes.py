@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scenecypher.cli.context import counting, open_store, output, print_json, tell
-from scenecypher.errors import SceneNotFound
+from scenecypher.errors import InputError, SceneNotFound
 
 if TYPE_CHECKING:
     from db.catalog import SceneInfo
@@ -61,7 +61,7 @@ def show(scene: Name, *, as_json: AsJson = False) -> None:
         out.print(f"  {title}: {', '.join(document[title]) or 'none'}", markup=False)
     for title in ("kinds", "relation_types", "classes"):
         counts = ", ".join(f"{name} {count:,}" for name, count in list(document[title].items())[:30])
-        out.print(f"  {title.replace('_', ' ')}: {counts}", markup=False)
+        out.print(f"  {title.replace('_', ' ')}: {counts or 'none'}", markup=False)
 
 
 @scenes_app.command()
@@ -93,7 +93,11 @@ def export(
     if file is None:
         typer.echo(text)
         return
-    file.write_text(text + "\n", encoding="utf-8")
+    try:
+        file.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        msg = f"{file}: can't be written ({error.strerror}); choose another file"
+        raise InputError(msg) from error
     tell(f"wrote {file}")
 
 
