@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import cycle
 from time import perf_counter
-from typing import Final, LiteralString
+from typing import Any, Final, LiteralString
 from uuid import uuid4
 
 from benchmarks.crowd import crowd
@@ -18,6 +17,8 @@ from benchmarks.writing import OBJECT, moving_by_hand, scene
 from db.catalog import SceneInfo
 from db.connection import Database
 from db.delta import AddRelation, Delta, apply
+from db.document import delta_hash, delta_json
+from db.history import Event
 from db.scene import Relation, SceneGraph
 from db.store import SceneStore
 from planner.actions.simulator import Simulator
@@ -44,11 +45,10 @@ WITH s, o, t
 CREATE (o)-[:ON]->(t) CREATE (o)-[:CLOSE]->(t) CREATE (t)-[:CLOSE]->(o)
 """
 EVENT_BY_HAND: Final[LiteralString] = """
-CREATE (:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action,
-                action_id: $action_id, delta: $delta})
+CREATE (:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action, kind: $kind,
+                action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes})
 RETURN s.version AS version
 """
-DELTA_BY_HAND: Final = json.dumps([["-rel", OBJECT, "ON", TABLE], ["+rel", AGENT, "HOLDS_RH", OBJECT]] * 2)
 TIMEOUT_S: Final = 60.0
 LARGE: Final = 100_000
 
@@ -103,19 +103,26 @@ def acting(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
 
 
 def _acting_by_hand(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
-    """The two statements in turn, from where a first action of ours has left the scene."""
-    act = acting(store, info)
-    _repeat(act, 2)
-    statements = cycle((TAKE_BY_HAND + EVENT_BY_HAND, LAY_BY_HAND + EVENT_BY_HAND))
+    """The two statements in turn, from where two first actions of ours have left the scene; with the same events."""
+    _repeat(acting(store, info), 2)
+    texts = (TAKE_BY_HAND + EVENT_BY_HAND, LAY_BY_HAND + EVENT_BY_HAND)
+    statements = cycle(zip(texts, map(_facts, store.history(info)), strict=True))
+    ends = {"key": info.key, "id": OBJECT, "agent": AGENT, "table": TABLE}
 
     def by_hand() -> None:
-        text = next(statements)
-        facts = {"key": info.key, "id": OBJECT, "agent": AGENT, "table": TABLE, "actor": "bench", "action": "act"}
-        more = {"action_id": uuid4().hex, "delta": DELTA_BY_HAND}
-        done = store.database.write(lambda tx: tx.run(text, facts | more).single(strict=True)[0], timeout_s=TIMEOUT_S)
+        text, facts = next(statements)
+        given = ends | facts | {"action_id": uuid4().hex}
+        done = store.database.write(lambda tx: tx.run(text, given).single(strict=True)[0], timeout_s=TIMEOUT_S)
         assert done
 
     return by_hand
+
+
+def _facts(event: Event) -> dict[str, Any]:
+    """What an event says, besides its scene, version and action id."""
+    text = delta_json(event.delta)
+    facts = {"actor": event.actor, "action": event.action, "kind": event.kind, "undoes": list(event.undoes)}
+    return {**facts, "delta": text, "hash": delta_hash(text)}
 
 
 def _among(home: SceneGraph, others: SceneGraph) -> SceneGraph:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, LiteralString, assert_never
 
 from neo4j import ManagedTransaction, Record
@@ -257,6 +258,7 @@ def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> S
     return SceneGraph.of(values.values(), pairs)
 
 
+@lru_cache(maxsize=65_536)
 def _known_by_id(node_id: str) -> Node:
     return Node(node_id, UNREAD_KIND, node_id, "unread")
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from reprlib import repr as short_repr
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeGuard
 
 from db.schema import PROPERTY_NAME, RESERVED_PROPERTIES
 from scenecypher.errors import InputError
@@ -127,7 +127,7 @@ def checked(value: object, place: str) -> Value:
     return items
 
 
-def is_plain(value: object, *, longest: int = NAME_LENGTH) -> bool:
+def is_plain(value: object, *, longest: int = NAME_LENGTH) -> TypeGuard[str]:
     """Whether `value` is a label as it stands, seen by its type and letters alone: most are, and an action reads many.
 
     ASCII is its own NFC, and holds no surrogates; what can be printed is no control character.
@@ -137,7 +137,7 @@ def is_plain(value: object, *, longest: int = NAME_LENGTH) -> bool:
 
 def label(value: object, place: str, *, longest: int = NAME_LENGTH) -> str:
     """An id, name, class, state or affordance in NFC. Raises InvalidValue naming `place`."""
-    if type(value) is str and is_plain(value, longest=longest):
+    if is_plain(value, longest=longest):
         return value
     text = _text(value, place, longest)
     if not text:
