@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from chat.clean import clean, clean_cypher
@@ -14,26 +15,34 @@ CUT_OFF: Final = "the reply was cut off at the length limit; be briefer"
 NO_ANSWER: Final = "the reply is empty"
 
 
-def reason_in(reply: Reply) -> str | None:
-    """Why the model says that the question can't be answered, if it says so."""
-    said = clean(reply.text)
-    return said.removeprefix(prompt.UNANSWERABLE).strip() if said.startswith(prompt.UNANSWERABLE) else None
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The Cypher in a reply, maybe none; or the `reason` why the question can't be answered, if the model says so."""
+
+    cypher: str
+    reason: str | None = None
 
 
-def query_in(reply: Reply) -> str:
-    """The Cypher in the reply, maybe none."""
-    return "" if reason_in(reply) is not None else clean_cypher(reply.text)
+def written(reply: Reply) -> Written:
+    """What a model that writes queries replied."""
+    reason = _reason(clean(reply.text))
+    return Written(clean_cypher(reply.text)) if reason is None else Written("", reason)
 
 
 def attempt_in_words(talk: Talk, reply: Reply, *, read_at: int) -> Attempt:
     """The attempt of a model that has the graph of version `read_at` before it."""
-    said, reason = clean(reply.text), reason_in(reply)
+    said = clean(reply.text)
+    reason = _reason(said)
     before = talk.told_before(said) if reason is None else None
     ending: Ending = Declined(reason) if reason is not None else Told(said, read_at)
     if not said:
         ending = Rejected("no_answer", CUT_OFF if reply.finish == "length" else NO_ANSWER)
     number, repeats = len(talk.attempts) + 1, before.number if before else None
     return Attempt(number, "", ending, usage=reply.usage, source=reply.source, repeats=repeats)
+
+
+def _reason(said: str) -> str | None:
+    return said.removeprefix(prompt.UNANSWERABLE).strip() if said.startswith(prompt.UNANSWERABLE) else None
 
 
 def again(talk: Talk, message: str) -> Message:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, assert_never
 
-from chat.model import Message, Model, Reply, Request
+from chat.model import Message, Model, Request
 from chat.traced import Traced
 from db.catalog import SceneInfo
 from db.enumerate import Enumerator
@@ -22,7 +22,7 @@ from retriever.graph_text import graph_text
 from retriever.hints import causes
 from retriever.library import library, nearest
 from retriever.reader import SceneReader
-from retriever.reply import CUT_OFF, again, attempt_in_words, not_addressed, query_in, reason_in
+from retriever.reply import CUT_OFF, Written, again, attempt_in_words, not_addressed, written
 from retriever.retrieval import Attempt, Declined, Ending, Ran, Rejected, Retrieval, Told
 from retriever.schema_text import Form, schema_text
 from retriever.talk import Talk
@@ -138,13 +138,13 @@ class Retriever:
         reply = Traced(self.model).reply(self._request(*talk.messages))
         if talk.read_at is not None:
             return attempt_in_words(talk, reply, read_at=talk.read_at)
-        cypher = query_in(reply)
-        before = talk.earlier(cypher) if reason_in(reply) is None else None
+        found = written(reply)
+        before = talk.earlier(found.cypher) if found.reason is None else None
         begun = time.perf_counter()
-        ending = before.ending if before else self._ending(reply, scene)
+        ending = before.ending if before else self._ending(found, scene, is_cut_off=reply.finish == "length")
         return Attempt(
             number=len(talk.attempts) + 1,
-            cypher=cypher,
+            cypher=found.cypher,
             ending=ending,
             usage=reply.usage,
             source=reply.source,
@@ -152,14 +152,13 @@ class Retriever:
             repeats=before.number if before else None,
         )
 
-    def _ending(self, reply: Reply, scene: SceneInfo) -> Ending:
-        reason, cypher = reason_in(reply), query_in(reply)
-        if reason is not None:
-            return Declined(reason)
-        if not cypher:
-            return Rejected("no_query", CUT_OFF if reply.finish == "length" else NO_QUERY)
+    def _ending(self, found: Written, scene: SceneInfo, *, is_cut_off: bool) -> Ending:
+        if found.reason is not None:
+            return Declined(found.reason)
+        if not found.cypher:
+            return Rejected("no_query", CUT_OFF if is_cut_off else NO_QUERY)
         try:
-            return Ran(SceneReader(self.gate, self.enumerator, scene).run(cypher))
+            return Ran(SceneReader(self.gate, self.enumerator, scene).run(found.cypher))
         except RejectedError as error:
             return Rejected(error.code if isinstance(error, QueryRefused) else "rejected", str(error))
 

@@ -83,15 +83,16 @@ class Talk:
 
     def retrieval(self) -> Retrieval:
         """What came of it all."""
+        best, verdict = self.best, self.verdict
         shown = Retrieval(self.question, self._outcome(), self._answer(), self.attempts, self.usage)
-        if self.best is None or shown.outcome != "answered":
+        if best is None or shown.outcome != "answered":
             return shown
-        judged = replace(shown, addressed=self.verdict.addressed if self.verdict else None)
-        match self.best.ending:
+        judged = replace(shown, addressed=verdict.addressed if verdict else None)
+        match best.ending:
             case Ran(answer):
                 return replace(
                     judged,
-                    cypher=self.best.cypher,
+                    cypher=best.cypher,
                     columns=tuple(answer.columns),
                     rows=tuple(tuple(row) for row in answer.rows),
                     version=answer.version,
