@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
-
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from chat.model import Usage
 from db.catalog import lookup
@@ -21,39 +18,13 @@ from planner.believing import Believing
 from planner.budget import Spent
 from planner.environment import SceneEnvironment
 from planner.events import Event, Remembered
-from planner.method import Act, Decision, Memory, Method, Solve, Turn, decision_document, decision_of
+from planner.method import Act, Decision, Memory, Method, Solve, Turn, decision_document
 from planner.recipe import Given, Recipe
+from planner.session_log import Past, heading, read_log, trim
 from planner.staging import Setting, believes, staged
 from scenecypher.errors import ActionRefused, InputError
 
 ACTIONS: Final = frozenset({"acted", "corrected"})
-VERSIONS: Final = ("version", "since")
-"""The fields of events that name a version of the scene."""
-
-
-class _Line(BaseModel):
-    """What is read of a log's line; `event` says which event it is."""
-
-    model_config = ConfigDict(extra="allow")
-
-    event: str
-    step: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Past:
-    """What a log says of a session: its whole turns, what they cost, and the events of the turn that was cut off.
-
-    `version` is the last of the scene's that it names, `opening` the view that the session began with, and `ended` is
-    whether it came to its end.
-    """
-
-    turns: tuple[Turn, ...]
-    spent: Spent
-    cut: tuple[Mapping[str, Any], ...]
-    ended: bool
-    version: int = 0
-    opening: str = ""
 
 
 def resumed(setting: Setting, recipe: Recipe, file: Path) -> Iterator[Event]:
@@ -63,10 +34,14 @@ def resumed(setting: Setting, recipe: Recipe, file: Path) -> Iterator[Event]:
     that came to its end.
     """
     past = read_log(file)
-    _trim(file)
     if past.ended:
         msg = f"{file}: this session came to its end; start another without --resume"
         raise InputError(msg)
+    for what, now in heading(setting).items():
+        if what in past.began and past.began[what] != now:
+            msg = f"{file}: that session's {what} is {past.began[what]!r}, not {now!r}; give the same as then"
+            raise InputError(msg)
+    trim(file)
     return _going_on(setting, recipe, past)
 
 
@@ -94,27 +69,6 @@ def completed(setting: Setting) -> tuple[Step, ...]:
     world = setting.world or SceneEnvironment(store, setting.scene, actor=setting.name)
     robot = Believing(store, belief, world=world, actor=setting.name)
     return robot.complete(store.history(setting.scene))
-
-
-def read_log(file: Path) -> Past:
-    """The turns in a log of `plan --log`; a last line that was cut off is left out. Raises InputError."""
-    lines = [*_lines(file)]
-    whole = [_remembered(line, file) for line in lines if line.event == "remembered"]
-    turns = tuple(
-        Turn(None if it.decision is None else decision_of(it.decision), it.feedback, it.done, it.refused)
-        for it in whole
-    )
-    usage = sum((it.usage for it in whole), Usage())
-    last = whole[-1] if whole else None
-    actions = sum(len(it.done) for it in whole)
-    spent = Spent(
-        last.step if last else 0, actions, last.infeasible if last else 0, usage, last.seconds if last else 0.0
-    )
-    cut = tuple(line.model_dump() for line in lines if line.step > spent.steps and line.event != "finished")
-    version = max((int(it.get(key, 0)) for it in map(_Line.model_dump, lines) for key in VERSIONS), default=0)
-    opening = next((it.opening for it in whole if it.opening), "")
-    ended = any(line.event == "finished" for line in lines)
-    return Past(turns, spent, cut, ended=ended, version=version, opening=opening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,35 +175,3 @@ class _First:
             return self.method.decide(memory)
         known, self.first = self.first, None
         return known, Usage()
-
-
-def _lines(file: Path) -> Iterator[_Line]:
-    try:
-        texts = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{file}: can't be read ({error}); give a log that `plan --log` wrote"
-        raise InputError(msg) from error
-    for number, text in enumerate(texts, 1):
-        try:
-            yield _Line.model_validate_json(text)
-        except ValidationError as error:
-            if number == len(texts) > 1:
-                return
-            msg = f"{file}:{number}: this is no event of a session; give a log that `plan --log` wrote"
-            raise InputError(msg) from error
-
-
-def _trim(file: Path) -> None:
-    """Take away a last line that was cut off, so that a log can be written on."""
-    content = file.read_bytes()
-    if content and not content.endswith(b"\n"):
-        file.write_bytes(content[: content.rfind(b"\n") + 1])
-
-
-def _remembered(line: _Line, file: Path) -> Remembered:
-    try:
-        return TypeAdapter(Remembered).validate_python(line.model_dump())
-    except ValidationError as error:
-        where = json.dumps(line.step)
-        msg = f"{file}: the turn {where} can't be read; give a log that this version's `plan --log` wrote"
-        raise InputError(msg) from error

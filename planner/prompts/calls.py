@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -66,15 +67,24 @@ def known_call(name: str, known: Sequence[str]) -> None:
 
 
 def _value(node: ast.expr, source: str) -> Any:
-    """A literal's value; anything else, such as ``table-1``, as it was written."""
+    """A literal's value where JSON has such; anything else, such as ``table-1``, as it was written."""
     match node:
-        case ast.Constant(value=value):
+        case ast.Constant(value=value) if _is_json(value):
             return value
         case ast.List(elts=parts) | ast.Tuple(elts=parts):
             return [_value(part, source) for part in parts]
         case ast.Dict(keys=keys, values=values):
             pairs = zip(keys, values, strict=True)
             return {str(_value(key, source)): _value(value, source) for key, value in pairs if key}
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)) if _is_json(number):
             return -number
     return ast.get_source_segment(source, node) or ""
+
+
+def _is_json(value: object) -> bool:
+    """Whether a log can hold it: no bytes, ellipsis, infinity, half a character or number of thousands of digits."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -73,6 +73,7 @@ def plan(
     from planner.budget import Budget
     from planner.methods import recipe_named
     from planner.resuming import resumed
+    from planner.session_log import heading
     from planner.staging import NoModel, Setting, staged
 
     if (instruction is None) == (task is None):
@@ -107,7 +108,9 @@ def plan(
             world=environment(store, info, of=of, actor=method, model=model),
         )
         events = staged(setting, recipe).run() if resume is None else resumed(setting, recipe, resume)
-        end = show(_logged(events, resume or log, mode="w" if resume is None else "a"), as_json=as_json)
+        end = show(
+            _logged(events, log, heading(setting)) if resume is None else _logged(events, resume), as_json=as_json
+        )
     if end.outcome != "done":
         raise typer.Exit(1)
 
@@ -127,17 +130,24 @@ def _task(task_id: str) -> Task:
     return datasets.task(task_id)[1]
 
 
-def _logged(events: Iterable[Event], file: Path | None, *, mode: Literal["w", "a"]) -> Iterator[Event]:
+def _logged(events: Iterable[Event], file: Path | None, first: Mapping[str, Any] | None = None) -> Iterator[Event]:
+    """The events, each written to `file` as it happens: into a new one after the line `first`, or on in an old one."""
     from planner.events import event_document
 
     try:
-        opened = file.open(mode, encoding="utf-8") if file else nullcontext()
+        opened = file.open("a" if first is None else "w", encoding="utf-8") if file else nullcontext()
     except OSError as error:
         msg = f"{file}: can't be written ({error.strerror}); choose another file"
         raise InputError(msg) from error
     with opened as log:
+        if log is not None and first is not None:
+            _write(log, first)
         for event in events:
             if log is not None:
-                log.write(json.dumps(event_document(event), ensure_ascii=False) + "\n")
-                log.flush()
+                _write(log, event_document(event))
             yield event
+
+
+def _write(log: TextIO, line: Mapping[str, Any]) -> None:
+    log.write(json.dumps(line, ensure_ascii=False) + "\n")
+    log.flush()

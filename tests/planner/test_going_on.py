@@ -17,7 +17,8 @@ from planner.belief import belief_of
 from planner.events import Event, Finished, Proposed, Refused, Remembered, Solved, event_document
 from planner.method import Act, Decision, Done, Solve
 from planner.methods import recipe_named
-from planner.resuming import read_log, resumed
+from planner.resuming import resumed
+from planner.session_log import read_log
 from planner.staging import Setting, staged
 from scenecypher.errors import DatabaseUnavailable
 from tests.planner.actions.grasif_worlds import home

@@ -18,11 +18,12 @@ from db.store import SceneStore
 from planner.belief import belief_name, belief_of
 from planner.budget import Budget
 from planner.environment import SceneEnvironment
-from planner.events import Event, Finished, event_document
+from planner.events import Event, Finished, Remembered, event_document
 from planner.method import Act, Decision, Done, Memory, Solve, Think
 from planner.perception.observation import Observation
 from planner.recipe import Recipe
-from planner.resuming import read_log, resumed
+from planner.resuming import resumed
+from planner.session_log import read_log
 from planner.staging import Setting, staged
 from scenecypher.errors import DatabaseUnavailable, InputError
 from tests.planner.actions.grasif_worlds import home
@@ -121,7 +122,8 @@ def test_a_session_goes_on_wherever_it_was_cut_off(
         run = Run(store, tmp_path / f"cut {cut}", decisions)
         assert len(run.begin(stop_after=cut)) == cut
         with run.file.open("a") as log:
-            log.write('{"event": "act')
+            log.write('{"event": "act", "action": "öffne')
+        run.file.write_bytes(run.file.read_bytes()[:-5])  # in the middle of a character
         last = run.resume()[-1]
         assert isinstance(last, Finished)
         assert last.outcome == "done"
@@ -176,17 +178,36 @@ def test_a_half_done_pair_is_completed(store: SceneStore, tmp_path: Path, breaks
     assert [event.action_id for event in belief] == [f"{event.action_id}:belief" for event in world]
 
 
+def remembered(decision: dict[str, str]) -> bytes:
+    event = Remembered(1, decision, "", (), refused=False, infeasible=0, usage=Usage())
+    return json.dumps(event_document(event)).encode() + b"\n"
+
+
+def test_a_line_ends_at_its_newline_alone(tmp_path: Path) -> None:
+    words = "one\u2028two\x85three"
+    event = Remembered(1, None, words, (), refused=True, infeasible=1, usage=Usage())
+    log = tmp_path / "log"
+    log.write_text(json.dumps(event_document(event), ensure_ascii=False) + "\n", encoding="utf-8")
+    assert [turn.feedback for turn in read_log(log).turns] == [words]
+
+
 def test_what_is_no_log_is_refused(store: SceneStore, tmp_path: Path) -> None:
     run = Run(store, tmp_path / "log", STEPS)
     for content, words in (
         (b"no log\nat all\n", "log:1: this is no event"),
         (b'{"event": "remembered", "step": 1}\n', "the turn 1 can't be read"),
         (b'{"event": "finished"}\n', "came to its end"),
+        (b'{"event": "finished"}', "came to its end"),
+        (b'{"event": "proposed", "step": 1}\n', "log:1: this is no event"),
+        (remembered({"decision": "sing"}), "the decision of turn 1 can't be read"),
+        (remembered({"decision": "act", "song": "la"}), "the decision of turn 1 can't be read"),
         (b"\xff", "give a log that `plan --log` wrote"),
+        (b"\xff\n\n", "log:1: this is no event"),
     ):
         run.file.write_bytes(content)
         with pytest.raises(InputError, match=words):
             run.resume()
+        assert run.file.read_bytes() == content
     run.file.unlink()
     with pytest.raises(InputError, match="No such file"):
         resumed(run.setting(), run.recipe, run.file)

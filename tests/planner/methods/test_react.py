@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -171,6 +172,10 @@ def test_arguments_are_literals_or_bare_words() -> None:
     }
     assert arguments_in(Step("", "f", "table-1, b = bed_side-2"), names) == {"a": "table-1", "b": "bed_side-2"}
     assert arguments_in(Step("", "f", "the red ball"), ("a",)) == {"a": "the red ball"}
+    for odd in ("...", "b'x'", '"\\ud800"', "0x" + "f" * 5_000, "1e999", "-1e999", "2j"):
+        found = arguments_in(Step("", "f", odd), ("a",))
+        assert found == {"a": odd}, "what no log can hold stays as it was written"
+        json.dumps(found, ensure_ascii=False).encode()
     for written in ("1", "1, 2, 3", "a=1, c=2", "*x"):
         with pytest.raises(ReplyRejected, match="f takes a, b; call it so"):
             arguments_in(Step("", "f", written), names)

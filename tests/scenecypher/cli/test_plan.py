@@ -104,7 +104,13 @@ def test_json_and_log_are_one_event_a_line(
     assert [event["event"] for event in printed] == [
         *("proposed", "corrected", "corrected", "acted", "remembered", "remembered", "finished")
     ]
-    assert [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] == printed
+    began, *logged = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert logged == printed
+    assert (began["scene"], began["method"], began["instruction"]) == (home.name, "stepwise", TASK)
+    for other in (["--method", "sg2"], ["--ablation", "none"]):
+        log.write_text(json.dumps(began) + "\n", encoding="utf-8")
+        assert run(["plan", home.name, TASK, "--resume", str(log), *other]) == 2
+        assert f"that session's {other[0][2:]}" in capsys.readouterr().err
 
 
 def test_without_a_model_it_says_how_to_set_one_up(
@@ -148,7 +154,7 @@ def test_ctrl_c_leaves_whole_actions_and_a_whole_log(
     assert process.returncode == 130
     assert "interrupted; nothing was left half-written" in said
     events = [json.loads(line)["event"] for line in log.read_text(encoding="utf-8").splitlines()]
-    assert events == ["proposed", "corrected", "corrected", "acted", "remembered"]
+    assert events == ["began", "proposed", "corrected", "corrected", "acted", "remembered"]
     assert len(store.history(home)) == 3
 
 
