@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 class Desk:
     """One open scene and what is going on with it: the plan under way, and what was refused or decided last.
 
-    With a `belief` actions go by what is believed of `world`, which is `scene`'s own where it is None. `marks` are the
-    versions that `undo` goes back to, `undone` the scenes that each `undo` took something back in.
+    With a `belief` actions go by what is believed of `world`, which is the scene where it is None; `is_elsewhere` is
+    whether it keeps no history in the database. `marks` are the versions that `undo` goes back to, `undone` the scenes
+    that each `undo` took something back in.
     """
 
     store: SceneStore
@@ -34,6 +35,7 @@ class Desk:
     model: Model
     belief: SceneInfo | None = None
     world: Environment | None = None
+    is_elsewhere: bool = False
     plan: Iterator[Event] | None = None
     last: list[str] = field(default_factory=list)
     marks: list[dict[str, int]] = field(default_factory=list)

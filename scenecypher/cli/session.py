@@ -47,7 +47,7 @@ def session(
         info = store.find(scene)
         behind = environment(store, info, of=of, actor="person", model=model)
         believed = belief_of(store, info) if belief or not of.is_plain else None
-        desk = Desk(store, info, method, model, believed, behind)
+        desk = Desk(store, info, method, model, believed, behind, is_elsewhere=of.world != SCENE)
         output().print(f"{desk.known.name}, version {desk.known.version}; `help` lists the commands", markup=False)
         with _lines(desk) as read:
             converse(desk, read)
@@ -90,18 +90,25 @@ def _editing(words: Sequence[str], file: Path) -> Iterator[None]:
     readline.set_completer_delims(" (),")
     readline.set_completer(completer(words))
     readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
-    if file.exists():
-        readline.read_history_file(file)
+    with _keeping(file):
+        if file.exists():
+            readline.read_history_file(file)
     try:
         yield
     finally:
         readline.set_history_length(REMEMBERED)
-        try:
+        with _keeping(file):
             file.parent.mkdir(parents=True, exist_ok=True)
             readline.write_history_file(file)
-        except OSError as error:
-            msg = f"{file}: the session's history can't be kept ({error.strerror}); make the folder writable"
-            raise InputError(msg) from error
+
+
+@contextmanager
+def _keeping(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        msg = f"{file}: the session's history can't be kept ({error.strerror}); make it a file that can be written"
+        raise InputError(msg) from error
 
 
 def completer(words: Sequence[str]) -> Callable[[str, int], str | None]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.context import open_gate, output
+from scenecypher.cli.context import open_gate, output, readable
 from scenecypher.cli.desk import Desk
 from scenecypher.errors import InputError, RejectedError, did_you_mean
 
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from planner.staging import Setting
 
 CYPHER: Final = re.compile(
-    r"(optional\s+)?match\s*(\w+\s*=\s*)?\(|(with|unwind)\b.*\breturn\b|return\b", re.IGNORECASE | re.DOTALL
+    r"(optional\s+)?match\b.*\(|(with|unwind)\b.*\breturn\b|return\b"
+    r"|(create|merge|foreach)\s*\(|call\s*(\{|[\w.]+\s*\()|load\s+csv\b",
+    re.IGNORECASE | re.DOTALL,
 )
+"""What reads as Cypher rather than as a question; what changes something is for the gate to refuse, not for a model."""
 ACTION: Final = re.compile(r"[a-z_]+\s*\(.*\)")
 STEPS: Final = 30
 NUMBER: Final = "[N]"
@@ -44,13 +47,15 @@ class Command:
 
 def do(desk: Desk, line: str) -> None:
     """Do what a line says. Raises Quit, SceneCypherError."""
-    line = line.strip()
+    line = readable(line).strip()
     word, _, rest = line.partition(" ")
     command = COMMANDS.get(word.casefold())
     if not word:
         return
     if command is not None and command.is_meant(rest):
         command.run(desk, rest.strip())
+    elif command is not None and rest.strip().removeprefix("-").isdecimal():
+        raise InputError(f"`{word}` takes no number; give it alone")
     elif CYPHER.match(line):
         _query(desk, line)
     elif ACTION.fullmatch(line):
@@ -181,8 +186,8 @@ def _goes_on(desk: Desk, plan: Iterator[Event], count: int | None) -> bool:
 
 def _undo(desk: Desk, _: str) -> None:
     """Without a belief the latest action that holds; with one, both back to before this session's last action."""
-    if desk.world is not None:
-        raise InputError("what a person did can't be undone here; ask for the action that puts it back")
+    if desk.is_elsewhere:
+        raise InputError("what was done there can't be undone here; ask for the action that puts it back")
     if desk.belief is None:
         done = desk.store.undo(desk.scene)
         output().print(f"undone: {len(done.delta)} changes, version {done.version}", markup=False)
@@ -201,8 +206,8 @@ def _redo(desk: Desk, _: str) -> None:
     """The latest undo; with a belief in each scene that it took something back in, or in none."""
     from db.history import redo_step
 
-    if desk.world is not None:
-        raise InputError("what a person did can't be done again here; ask for the action once more")
+    if desk.is_elsewhere:
+        raise InputError("what was done there can't be done again here; ask for the action once more")
     scenes = [it for it in (desk.scene, desk.belief) if it and (not desk.undone or it.name in desk.undone[-1])]
     for scene in scenes:
         redo_step(desk.store.history(scene))  # raises before either is changed

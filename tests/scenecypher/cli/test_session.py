@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -19,7 +20,7 @@ from importers.babyai import episode
 from planner.events import Event, Thought
 from planner.staging import NoModel
 from scenecypher.cli.desk import Desk
-from scenecypher.cli.session import completer
+from scenecypher.cli.session import _editing, completer
 from scenecypher.cli.session_commands import do, setting_of
 from scenecypher.errors import InputError, ModelUnavailable
 from tests.planner.actions.grasif_worlds import home as kitchen
@@ -122,8 +123,17 @@ def test_a_question_and_a_plan_step_by_step(
     assert [event.actor for event in store.history(home)] == ["stepwise", "person", "stepwise"]
 
 
+def test_a_history_that_can_not_be_kept_is_said(tmp_path: Path) -> None:
+    pytest.importorskip("readline", reason="Python has no line editor here")
+    folder = tmp_path / "session_history"
+    folder.mkdir()
+    with pytest.raises(InputError, match="history can't be kept"), _editing([], folder):
+        pass
+
+
 def test_what_can_not_be_done_is_said_and_the_session_goes_on(home: SceneInfo, typed: Typed) -> None:
-    ran = typed(home.name, "hlep", "where is the cup?", "plan", "step", "MATCH (n) DELETE n", "ask", "actions")
+    lines = ("hlep", "where is the cup?", "plan", "step", "MATCH (n) DELETE n", "CALL db.labels()", "ask", "actions")
+    ran = typed(home.name, *lines, "grab(\udcff)", "undo 3")
     assert ran.code == 0
     for words in (
         "did you mean 'help'",
@@ -131,8 +141,11 @@ def test_what_can_not_be_done_is_said_and_the_session_goes_on(home: SceneInfo, t
         "what shall be done",
         "no plan is under way",
         "refused:",
+        "not UTF-8 at character 6",
+        "`undo` takes no number",
     ):
         assert words in ran.err
+    assert ran.err.count("refused: ") == 2, "Cypher of any sort is for the gate"
     assert "grab(x)" in ran.out
 
 
@@ -251,6 +264,10 @@ def test_a_noisy_observer_errs_as_its_seed_says(store: SceneStore, typed: Typed)
         return [line.strip() for line in ran.out.splitlines() if "saw:" in line]
 
     truth, first, again = seen("--belief"), seen("--observer", "noisy:3"), seen("--observer", "noisy:3")
+    world = put(store, kitchen(), vocabulary="grasif")
+    undone = typed(world.name, "go_to(kitchen)", "undo", options=("--observer", "noisy:3"))
+    assert undone.err == ""
+    assert store.load(world.name).graph == store.as_of(world.name, 0)
     assert truth == ["saw: cup-1 is confirmed: seen on table-1, as believed"]
     assert first == again
     assert first == ["saw: cup-1 is absent: believed on table-1, not seen there"]
