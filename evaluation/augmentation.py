@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -18,32 +17,19 @@ from inspect_ai.model import get_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from chat.model import Model
-from evaluation.augmentation_truth import SIMULATED_OBSERVER, GoldObserver, GoldReader, classes_of
-from evaluation.heard import Heard
+from evaluation.augmentation_truth import GoldReader
 from evaluation.inspect_model import InspectModel
-from evaluation.replies import LIVE, REFERENCE, Replies
-from evaluation.subgraphs import STEP, Likeness, Part, gold_parts, likeness, seen_parts, slips
-from evaluation.views import VOCABULARY, Taken, View, belief_of, read_views, shipped
-from planner.perception.naming import known_of
-from planner.perception.truth import Noise, NoisyObserver
-from planner.perception.vision import read_image
-from scenecypher.errors import InputError, ReplyRejected
+from evaluation.looking import read, simulated
+from evaluation.replies import LIVE, Replies
+from evaluation.views import Taken, read_views, shipped
+from planner.perception.truth import Noise
+from scenecypher.errors import InputError
 
 VERSION: Final = 1
 """Of prompts and scoring together: results of different versions are not compared."""
 SIMULATED: Final = "simulated"
 SEEN: Final = "seen"
 NOISE: Final = Noise()
-
-
-@dataclass(frozen=True, slots=True)
-class Looking:
-    """How pictures are read: by a model, or by a simulated observer with this noise and seed."""
-
-    replies: Replies
-    noise: Noise
-    seed: int
 
 
 @task
@@ -65,11 +51,10 @@ def augmentation(
     """
     _check(missed=missed, mislabelled=mislabelled, undercounted=undercounted)
     views = {taken.name: taken for taken in read_views(Path(folder) if folder else shipped())}
-    tape = Replies(REFERENCE if replies == SIMULATED else replies, record=record)
-    looking = Looking(tape, Noise(missed, mislabelled, undercounted), seed)
+    noise = Noise(missed, mislabelled, undercounted)
     return Task(
         dataset=MemoryDataset([_sample(taken) for taken in views.values()], name="augmentation"),
-        solver=look(views, looking, is_simulated=replies == SIMULATED),
+        solver=simulate(views, noise, seed) if replies == SIMULATED else look(views, Replies(replies, record=record)),
         scorer=subgraph_match(views),
         version=VERSION,
         fail_on_error=False,
@@ -77,19 +62,24 @@ def augmentation(
 
 
 @solver
-def look(views: Mapping[str, Taken], looking: Looking, *, is_simulated: bool) -> Solver:
+def look(views: Mapping[str, Taken], replies: Replies) -> Solver:
     """Look at a sample's picture in a worker thread; what was seen is in the sample's metadata."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the reader asks itself
         taken = views[str(state.sample_id)]
-        if is_simulated:
-            state.metadata[SEEN] = _simulated(taken, looking)
-        else:
-            live = InspectModel(get_model()) if looking.replies.is_live else None
-            model = looking.replies.of(taken.name, live, reference=GoldReader(taken.view))
-            state.metadata[SEEN] = await to_thread.run_sync(partial(_read, taken, model))
-        state.output.completion = str(state.metadata[SEEN]["description"])
-        return state
+        live = InspectModel(get_model()) if replies.is_live else None
+        model = replies.of(taken.name, live, reference=GoldReader(taken.view))
+        return _with(state, await to_thread.run_sync(partial(read, taken, model)))
+
+    return solve
+
+
+@solver
+def simulate(views: Mapping[str, Taken], noise: Noise, seed: int) -> Solver:
+    """See the sample's gold subgraph, some of it mistaken."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - no model is asked
+        return _with(state, simulated(views[str(state.sample_id)], noise=noise, seed=seed))
 
     return solve
 
@@ -110,42 +100,10 @@ def subgraph_match(views: Mapping[str, Taken]) -> Scorer:
     return score
 
 
-def _read(taken: Taken, model: Model) -> dict[str, Any]:
-    """A reply that can't be read has seen nothing, and is counted."""
-    view, heard = taken.view, Heard(model)
-    known = known_of(belief_of(view), view.asset.name, vocabulary=VOCABULARY)
-    try:
-        reading = read_image(heard, taken.image(), known, step=STEP)
-    except ReplyRejected as error:
-        unread = _compared(view, ()) | asdict(Likeness(0.0, 0.0, exact=False))
-        return unread | _told(str(error), heard) | {"outcome": "unreadable"}
-    return _compared(view, seen_parts(view, reading.observation)) | _told(reading.description, heard)
-
-
-def _simulated(taken: Taken, looking: Looking) -> dict[str, Any]:
-    view = taken.view
-    eyes = NoisyObserver(GoldObserver(view), seed=looking.seed, classes=classes_of(view), noise=looking.noise)
-    seen = eyes.observe(view.asset.name, step=STEP)
-    return _compared(view, seen_parts(view, seen)) | _told(SIMULATED_OBSERVER, None)
-
-
-def _compared(view: View, parts: tuple[Part, ...]) -> dict[str, Any]:
-    gold = gold_parts(view)
-    like = likeness(view.asset.name, gold, parts)
-    return asdict(like) | {
-        "outcome": "same graph" if like.exact else "another graph",
-        "parts": [f"{part.name} {part.relation} {part.parent}" if part.parent else part.name for part in parts],
-        "slips": slips(gold, parts),
-    }
-
-
-def _told(words: str, heard: Heard | None) -> dict[str, Any]:
-    return {
-        "description": words,
-        "source": heard.source if heard else "",
-        "model": heard.model_name if heard else "",
-        "tokens": heard.usage.total_tokens if heard else 0,
-    }
+def _with(state: TaskState, seen: dict[str, Any]) -> TaskState:
+    state.metadata[SEEN] = seen
+    state.output.completion = str(seen["description"])
+    return state
 
 
 def _sample(taken: Taken) -> Sample:

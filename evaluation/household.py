@@ -6,26 +6,20 @@ folder of an environment graph of VirtualHome and of tasks as desired states (do
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from inspect_ai import Task as InspectTask
-from inspect_ai import task
+from inspect_ai import Task, task
 
-from db.imported import ImportedScene
 from evaluation.babyai import PROMPTED
 from evaluation.book import Book
 from evaluation.episode import Episode, Wording
 from evaluation.episodes import episodes_task
 from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
-from evaluation.options import first
+from evaluation.homes import Home, homes_in, our_homes
 from evaluation.replies import LIVE, Replies
-from importers.home_tasks import TESTED
-from importers.homes import OURS, folders, our_home, read_home
-from importers.task import Task
-from scenecypher.errors import InputError
+from importers.homes import OURS
 
 COLUMNS: Final = ("success", "success_clean", "app", "rounds", "tokens")
 ROWS: Final = {
@@ -35,15 +29,6 @@ ROWS: Final = {
 """The papers' tables; algorithm prompting is not in them."""
 NO_GOAL_GRAPH: Final = "APP is n/a: the tasks are desired states, and no goal graph is known of these homes"
 STANDS_FOR: Final[Mapping[str, str]] = dict(zip(OURS, ("vh-1", "vh-2"), strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Home:
-    """A home and the tasks that are tested in it."""
-
-    name: str
-    scene: ImportedScene
-    tasks: tuple[Task, ...]
 
 
 @task
@@ -56,7 +41,7 @@ def household(
     steps: int = 0,
     replies: str = LIVE,
     record: str = "",
-) -> InspectTask:
+) -> Task:
     """Tasks in homes; the arguments are those of `scenecypher eval household`."""
     made = experiment(folder=folder, methods=methods, wording=wording, limit=limit, steps=steps)
     return episodes_task(made, Replies(replies, record=record))
@@ -66,7 +51,7 @@ def experiment(
     *, folder: str = "", methods: str = PAPER, wording: Wording = "states", limit: int = 0, steps: int = 0
 ) -> Experiment:
     """The tables of our homes, or of those in `folder`. Raises InputError."""
-    homes = [_limited(home, limit) for home in (_of_folder(Path(folder)) if folder else _ours())]
+    homes = [home.first(limit) for home in (homes_in(Path(folder)) if folder else our_homes())]
     tables = [
         _table(part, home, wording=wording, steps=steps, is_ours=not folder)
         for part in (ROWS if not folder else {"household": ()})
@@ -77,32 +62,6 @@ def experiment(
     book = Book((task for home in homes for task in home.tasks), scenes=lambda task: scenes[task.scene])
     title = f"Homes of {Path(folder).name}" if folder else "Our homes"
     return Experiment("household", title, planned, book, run)
-
-
-def _ours() -> list[Home]:
-    return [_home(name, "homes", our_home(name)) for name in OURS]
-
-
-def _of_folder(path: Path) -> list[Home]:
-    found = [_home(each.name, each.name, read_home(each)) for each in folders(path)]
-    if not any(home.tasks for home in found):
-        raise InputError(f"{path}: no home there has tasks to test; add a tasks.json whose tasks are no examples")
-    return found
-
-
-def _home(name: str, prefix: str, read: tuple[ImportedScene, Sequence[Task]]) -> Home:
-    scene, tasks = read
-    tested = (task for task in tasks if task.category == TESTED)
-    return Home(name, scene, tuple(replace(task, id=_id(prefix, name, task)) for task in tested))
-
-
-def _id(prefix: str, name: str, task: Task) -> str:
-    """As the data set has it, so that its reference plan is found; other homes' have their folder's name."""
-    return f"homes/{name}/{task.id}" if prefix == "homes" else f"{prefix}/{task.id}"
-
-
-def _limited(home: Home, limit: int) -> Home:
-    return replace(home, tasks=tuple(first(home.tasks, limit)))
 
 
 def _table(part: str, home: Home, *, wording: Wording, steps: int, is_ours: bool) -> TablePlan:

@@ -2,8 +2,11 @@
 
 import gc
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from db.connection import Address
 
 IGNORED = (
     "ignore:The 'initial' parameter is deprecated:DeprecationWarning",
@@ -24,6 +27,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def models_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Inspect keeps one model of a name, with the address that it had: a server of another test, gone since."""
     monkeypatch.setattr("inspect_ai.model._model._models", {})
+
+
+@pytest.fixture
+def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Logs and Inspect's own files go to the test's folder."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def at_the_server(address: Address, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's settings name the throw-away server; and the test's folder."""
+    monkeypatch.setenv("NEO4J_URI", address.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", address.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
+    monkeypatch.setenv("NEO4J_DATABASE", address.database)
+    return own_folder
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -17,17 +17,12 @@ from evaluation.subgraphs import Part, f1, likeness
 from evaluation.views import read_views, shipped
 from scenecypher.cli.app import run as command
 from scenecypher.errors import DocumentError, InputError
-from tests.scripted_model import ScriptedModel, Step
+from tests.scripted_model import Fail, ScriptedModel, Step
 from tests.scripted_vision import GridReader, amounts_of, decoded
 from tests.views.making import made
 
+pytestmark = pytest.mark.usefixtures("own_folder")
 CUP = {"name": "cup-1", "relation": "ON", "related_to": "table-1"}
-
-
-@pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
 
 
 def sees(request: dict[str, Any]) -> Step:
@@ -76,6 +71,31 @@ def test_the_gold_itself_is_no_reading_of_the_papers_table(capsys: pytest.Captur
     assert [row.cells["exact"].value for row in table_of(found).rows] == [1.0]
     assert (table_of(found).published, found.provenance.replies) == ((), ("reference",))
     assert "replies: reference" in capsys.readouterr().out
+
+
+def test_a_resumed_run_looks_at_what_failed_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "scripted")
+    looks, is_broken = list[str](), True
+
+    def step(request: dict[str, Any]) -> Step:
+        """Sees nothing; while it is broken, it does not even look into the second room."""
+        (at,) = re.findall(r"Look at this picture of (\S+)\. ", request["messages"][-1]["content"][0]["text"])
+        looks.append(at)
+        return Fail(400, "out of order") if is_broken and at == "room-2" else ""
+
+    with ScriptedModel(step) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert command(["eval", "augmentation", "--model", "scripted", "--limit", "3", "--json"]) == 0
+        before = json.loads(capsys.readouterr().out)
+        is_broken, first = False, looks[:]
+        looks.clear()
+        assert command(["eval", "augmentation", "--resume", before["provenance"]["log"], "--json"]) == 0
+    after = json.loads(capsys.readouterr().out)
+    assert {one["id"] for one in before["samples"] if one["outcome"] == "failed"} == {"rooms-02"}
+    assert [one["outcome"] for one in after["samples"]] == ["unreadable"] * 3
+    assert (len(first), looks) == (3, ["room-2"])
 
 
 def test_a_simulated_observer_says_so_and_stands_beside_nothing() -> None:

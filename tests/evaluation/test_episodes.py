@@ -10,7 +10,6 @@ from typing import Any, Final
 import pytest
 from inspect_ai.log import EvalLog
 
-from db.connection import Address
 from evaluation import babyai, grasif
 from evaluation.experiment import Experiment
 from evaluation.reporting.finding import find
@@ -27,17 +26,7 @@ pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`"
 
 SMALL: Final[dict[str, Any]] = {"data": "behavior-1k", "wording": "goal", "limit": 2}
 assert provider.PROGRAMS, "importing it makes the oracles known"
-
-
-@pytest.fixture(autouse=True)
-def at_the_server(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The user's settings name the throw-away server; logs and Inspect's own files go to the test's folder."""
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
-    monkeypatch.setenv("NEO4J_DATABASE", address.database)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("at_the_server")
 
 
 def outcomes(found: Result) -> dict[tuple[str, str], Any]:

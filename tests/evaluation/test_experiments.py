@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 
 from chat.model import Reply, Request, Usage
-from db.connection import Address
 from evaluation import babyai, babyai_slm, dynamic, grasif, household, realworld
 from evaluation.dynamic_tasks import dynamic_tasks, task_of
 from evaluation.experiment import Experiment
@@ -23,33 +23,13 @@ from evaluation.stage import Stage
 from evaluation.tabling import result
 from importers.homes import our_home
 from importers.reference_plans import reference_plans
+from tests.evaluation.mocked import answering
 from tests.oracle import provider
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
 pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
 assert provider.PROGRAMS, "importing it makes the oracles known"
-
-
-@pytest.fixture(autouse=True)
-def at_the_server(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The user's settings name the throw-away server; logs and Inspect's own files go to the test's folder."""
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
-    monkeypatch.setenv("NEO4J_DATABASE", address.database)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-
-
-def saying(answer: Callable[[str], str]) -> Any:
-    """A model that answers the last message."""
-
-    def generate(messages: list[ChatMessage], *_: object) -> ModelOutput:
-        output = ModelOutput.from_content("mockllm", answer(messages[-1].text))
-        output.usage = ModelUsage(input_tokens=100, output_tokens=10)  # else Inspect fetches a tokenizer to count
-        return output
-
-    return get_model("mockllm/model", memoize=False, custom_outputs=generate)
+pytestmark = pytest.mark.usefixtures("at_the_server")
 
 
 def solution(plan: Iterable[str]) -> str:
@@ -67,7 +47,7 @@ def test_homes_are_scored_by_desired_states_whatever_was_infeasible_besides() ->
         return solution(("walk(nowhere)", *plan) if goal == first else plan[:1] or ("walk(nowhere)",))
 
     told: dict[str, Any] = {"methods": "zero-shot", "limit": 2}
-    found = result(run(household.household(**told), Run(saying(answer), at_once=2)), household.experiment(**told))
+    found = result(run(household.household(**told), Run(answering(answer), at_once=2)), household.experiment(**told))
     assert len(found.samples) == 4, "two homes; what two papers' tables share is played once"
     row = next(row for row in found.tables[0].rows if row.method == "zero-shot")
     assert (row.cells["success"].count, row.cells["success"].n) == (1, 2)
@@ -129,6 +109,21 @@ class Solving:
     def reply(self, request: Request) -> Reply:
         assert request.messages
         return Reply(solution(self._plan), Usage(10, 5), "solving", source="scripted")
+
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+TASK_FILES: Final = sorted(
+    file for file in (ROOT / "evaluation").rglob("*.py") if "\n@task\n" in file.read_text("utf-8")
+)
+
+
+@pytest.mark.parametrize("file", TASK_FILES, ids=lambda file: file.stem)
+def test_inspect_can_load_the_file_of_an_experiment(file: Path) -> None:
+    """As `inspect eval FILE` and a resumed run do: by its path, as a module that nothing else knows."""
+    loader = SourceFileLoader(file.as_posix(), str(file))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None
+    loader.exec_module(module_from_spec(spec))
 
 
 EXPERIMENTS: Final[tuple[Callable[..., Experiment], ...]] = (

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 
-from db.connection import Address
 from evaluation.question_report import report
 from evaluation.question_set import questions as question_set
 from evaluation.questions import questions
@@ -22,28 +20,11 @@ from evaluation.scenes import Scenes
 from retriever.reader import SceneReader
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
+from tests.evaluation.mocked import answering
+from tests.scripted_model import Fail, ScriptedModel, Step
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(autouse=True)
-def at_the_server(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The user's settings name the throw-away server; Inspect's own files go to the test's folder."""
-    monkeypatch.setenv("NEO4J_URI", address.uri)
-    monkeypatch.setenv("NEO4J_USERNAME", address.username)
-    monkeypatch.setenv("NEO4J_PASSWORD", address.password)
-    monkeypatch.setenv("NEO4J_DATABASE", address.database)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-
-
-def answering(reply: Callable[[str], str]) -> Any:
-    def generate(messages: list[ChatMessage], *_: object) -> ModelOutput:
-        output = ModelOutput.from_content("mockllm", reply(messages[-1].text))
-        output.usage = ModelUsage(input_tokens=100, output_tokens=10)  # else Inspect fetches a tokenizer to count
-        return output
-
-    return get_model("mockllm/model", memoize=False, custom_outputs=generate)
+pytestmark = pytest.mark.usefixtures("at_the_server")
 
 
 def by_the_book(asked: str) -> str:
@@ -130,6 +111,40 @@ def test_the_command_scores_the_reference_queries(capsys: pytest.CaptureFixture[
     assert "replies: reference; model: none" in shown
     assert "43.9 to 100.0" in shown, "Wilson's interval of 3 of 3"
     assert list((tmp_path / "logs").glob("*.eval"))
+
+
+def test_a_resumed_run_asks_what_failed_and_nothing_else(
+    at_the_server: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "scripted")
+    asked, is_broken = list[str](), True
+
+    def step(request: dict[str, Any]) -> Step:
+        prompt = str(request["messages"][-1]["content"])
+        asked.append(prompt.rpartition("Question: ")[2])
+        return Fail(400, "out of order") if is_broken and len(asked) > 2 else by_the_book(prompt)
+
+    resume = ["eval", "questions", "--workers", "1", "--resume"]
+    with ScriptedModel(step) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        told = ["--data", "babyai", "--attempts", "1", "--limit", "5", "--record", "tape.jsonl", "--workers", "1"]
+        assert command(["eval", "questions", "--model", "scripted", *told, "--json"]) == 0
+        before = json.loads(capsys.readouterr().out)
+        Path("tape.jsonl").rename("first.jsonl")
+        is_broken, first = False, asked[:]
+        asked.clear()
+        (at_the_server / "elsewhere").mkdir()
+        monkeypatch.chdir("elsewhere")
+        assert command([*resume, before["log"], "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["total"]["failed"] for one in (before, found)] == [3, 0]
+    assert (found["total"]["questions"], found["total"]["right"]) == (5, 2)
+    assert asked == first[2:], "the first two stay as they were answered"
+    assert (at_the_server / "tape.jsonl").is_file(), "the rest of the replies, beside the first"
+    assert command([*resume, before["log"], "--data", "grasif", "--limit", "5"]) == 2
+    assert "leave --data and --limit out" in capsys.readouterr().err
+    assert command(["eval", "augmentation", "--resume", before["log"]]) == 2
+    assert "run `scenecypher eval questions --resume LOG`" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(

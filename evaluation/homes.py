@@ -1,0 +1,47 @@
+"""Homes of the experiment `household`, each with the tasks that are tested in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from db.imported import ImportedScene
+from evaluation.options import first
+from importers.home_tasks import TESTED
+from importers.homes import OURS, folders, our_home, read_home
+from importers.task import Task
+from scenecypher.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A home and the tasks that are tested in it."""
+
+    name: str
+    scene: ImportedScene
+    tasks: tuple[Task, ...]
+
+    def first(self, limit: int) -> Home:
+        """The home with its first so many tasks, all where the limit is 0."""
+        return replace(self, tasks=tuple(first(self.tasks, limit)))
+
+
+def our_homes() -> list[Home]:
+    """Those that come along. Their tasks' ids are as the data set has them, so that reference plans are found."""
+    return [_home(name, f"homes/{name}", our_home(name)) for name in OURS]
+
+
+def homes_in(folder: Path) -> list[Home]:
+    """The home that `folder` is, or those in it. Raises InputError, also where none has tasks to test."""
+    found = [_home(each.name, each.name, read_home(each)) for each in folders(folder)]
+    if not any(home.tasks for home in found):
+        raise InputError(f"{folder}: no home there has tasks to test; add a tasks.json whose tasks are no examples")
+    return found
+
+
+def _home(name: str, prefix: str, read: tuple[ImportedScene, Sequence[Task]]) -> Home:
+    scene, tasks = read
+    return Home(
+        name, scene, tuple(replace(task, id=f"{prefix}/{task.id}") for task in tasks if task.category == TESTED)
+    )
