@@ -37,6 +37,12 @@ def library(vocabulary: str) -> tuple[Example, ...]:
     return tuple(Example.model_validate_json(line) for line in lines)
 
 
+@lru_cache(maxsize=1_024)
+def examples_for(vocabulary: str, question: str, count: int) -> tuple[Example, ...]:
+    """The `count` examples of a vocabulary that are nearest to a question."""
+    return nearest(library(vocabulary), question, count=count)
+
+
 def nearest(examples: Sequence[Example], question: str, *, count: int) -> tuple[Example, ...]:
     """The `count` examples with most words in common with `question`, the nearest last; ties go to the file's order."""
     asked = _words(question)

@@ -20,7 +20,7 @@ from retriever.checks import Checked, doubts
 from retriever.events import Attempted, Doubted, Event, Hinted, Prompted, Retrieved, Verified
 from retriever.graph_text import graph_text
 from retriever.hints import causes
-from retriever.library import library, nearest
+from retriever.library import examples_for
 from retriever.reader import SceneReader
 from retriever.reply import CUT_OFF, Written, again, attempt_in_words, not_addressed, written
 from retriever.retrieval import Attempt, Declined, Ending, Ran, Rejected, Retrieval, Told
@@ -127,7 +127,7 @@ class Retriever:
             graph, version = graph_text(SceneReader(self.gate, self.enumerator, scene))
             return graph, Talk(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
         schema = self._schema(question, scene, occurring)
-        examples = nearest(library(scene.vocabulary), question, count=self.options.examples)
+        examples = examples_for(scene.vocabulary, question, self.options.examples)
         return schema, Talk(question, (prompt.code_writer(schema, examples), prompt.asked(question)))
 
     def _request(self, *messages: Message) -> Request:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Final, Self
 
 from chat.model import Message, Usage
@@ -84,14 +84,13 @@ class Talk:
     def retrieval(self) -> Retrieval:
         """What came of it all."""
         best, verdict = self.best, self.verdict
-        shown = Retrieval(self.question, self._outcome(), self._answer(), self.attempts, self.usage)
-        if best is None or shown.outcome != "answered":
-            return shown
-        judged = replace(shown, addressed=verdict.addressed if verdict else None)
+        made = partial(Retrieval, self.question, self._outcome(), self._answer(), self.attempts, self.usage)
+        if best is None or isinstance(self.last.ending, Declined):
+            return made()
+        made = partial(made, addressed=verdict.addressed if verdict else None)
         match best.ending:
             case Ran(answer):
-                return replace(
-                    judged,
+                return made(
                     cypher=best.cypher,
                     columns=tuple(answer.columns),
                     rows=tuple(tuple(row) for row in answer.rows),
@@ -99,7 +98,7 @@ class Talk:
                     truncated=answer.truncated,
                 )
             case Told(_, version):
-                return replace(judged, version=version)
+                return made(version=version)
         raise AssertionError
 
     def _outcome(self) -> Outcome:
