@@ -142,8 +142,8 @@ class SceneStore:
         copy = self._take_lease(origin) or self._copy(
             name, f"{name}#lease-{uuid4().hex[:12]}", leased=uuid4().hex, copied_from=origin
         )
-        with self._leased(copy):
-            yield copy
+        with self._leased(copy) as version:
+            yield replace(copy, version=version)
 
     @contextmanager
     def lease_imported(self, scene: ImportedScene, *, digest: str) -> Iterator[SceneInfo]:
@@ -157,8 +157,8 @@ class SceneStore:
         if copy is None:
             header = Header(name, scene.vocabulary, scene.role, scene.declared, scene.source, copied_from=origin)
             copy = publish.publish(self.database, scene.graph, replace(header, leased=uuid4().hex))
-        with self._leased(copy):
-            yield copy
+        with self._leased(copy) as version:
+            yield replace(copy, version=version)
 
     def reset(self, scene: SceneInfo, version: int | None = None) -> int:
         """Take back, in one commit, all that happened since `version` (a copy's own start where None)."""
@@ -173,7 +173,8 @@ class SceneStore:
     def rest(self, scene: SceneInfo) -> int:
         """Reset a scene of one's own, and let it start from there: later resets don't read what was taken back."""
         version = self.reset(scene)
-        self._mark(REST, scene, version)
+        if version != scene.base:
+            self._mark(REST, scene, version)
         return version
 
     # --- writing
@@ -280,12 +281,16 @@ class SceneStore:
         return publish.publish(self.database, source.graph, header, progress=progress)
 
     @contextmanager
-    def _leased(self, copy: SceneInfo) -> Iterator[None]:
-        self.reset(copy)  # an earlier worker may have died with the lease in its hands
+    def _leased(self, copy: SceneInfo) -> Iterator[int]:
+        version = self._as_left(copy)
         try:
-            yield
+            yield version
         finally:
             self._mark(END_LEASE, copy, self.reset(copy))
+
+    def _as_left(self, copy: SceneInfo) -> int:
+        """Reset a copy as it was just found: an earlier worker may have died with it in its hands."""
+        return copy.base if copy.version == copy.base else self.reset(copy)
 
     def _mark(self, statement: LiteralString, scene: SceneInfo, version: int) -> None:
         self.database.write(

@@ -50,7 +50,7 @@ def run(task: Task, how: Run, *, metadata: Mapping[str, Any] | None = None) -> E
             fail_on_error=False,
             display="none",
             score_display=False,
-            log_realtime=None if how.model else False,  # what a model said is kept at once: it has its price
+            log_realtime=False,  # a third of what Inspect takes: samples are in the log when they have ended
             ctl_server=False,
             acp_server=False,
         )

@@ -51,13 +51,13 @@ class Stage:
         """A copy of `scene`, in which `moved` happens after a belief about it was made, if there is to be one."""
         opened, name = self._imported(scene)
         store = opened.store
-        with store.lease(name) as copy:
-            here = store.find(copy.name)
+        with store.lease(name) as here:
             if not belief:
                 yield World(opened, _moved(store, here, moved))
                 return
             believed = belief_of(store, here)
-            store.rest(believed)  # an earlier episode may have died amid its turn
+            if believed.version != believed.base:
+                store.rest(believed)  # an earlier episode died amid its turn
             try:
                 yield World(opened, _moved(store, here, moved))
             finally:
