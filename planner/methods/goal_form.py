@@ -70,8 +70,11 @@ class Canon:
     occurring: Enumerations
 
     def condition(self, goal: Iterable[FactForm]) -> Condition:
-        """All facts together."""
-        return And(tuple(self._fact(fact) for fact in goal))
+        """All facts together, of which there must be one."""
+        facts = tuple(self._fact(fact) for fact in goal)
+        if not facts:
+            raise UnknownReference("the goal says nothing: state at least one fact that shall be so")
+        return And(facts)
 
     def _fact(self, fact: FactForm) -> Condition:
         if fact.what in self.occurring.ids:
@@ -83,6 +86,8 @@ class Canon:
         claim = self._claim(fact, "x")
         if fact.count is None:
             return ForAll("x", among, claim)
+        if fact.count > self._number(class_):
+            raise UnknownReference(f"of the class {class_} there are {self._number(class_)} here: count no more")
         return AtLeast(max(1, fact.count), "x", And((among, claim)))
 
     def _claim(self, fact: FactForm, x: Term) -> Condition:
@@ -116,6 +121,9 @@ class Canon:
             hint = did_you_mean(word[:60], known)
             raise UnknownReference(f"no {what} {word[:60]!r} occurs in this scene{hint}; use one that does")
         return found
+
+    def _number(self, class_: str) -> int:
+        return sum(use.count for use in self.occurring.classes if use.name == class_)
 
     @cached_property
     def _classes(self) -> tuple[str, ...]:
