@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
-from db.delta import apply
 from db.scene import SceneGraph
-from planner.actions.execution import Infeasible, simulate
-from planner.actions.operator import AGENT, Operator
+from planner.actions.operator import Operator
+from planner.actions.pddl_deeds import carried_out
 from planner.actions.text import Call, operator_of, parse
 from scenecypher.errors import ActionRefused, UnknownReference, did_you_mean
 
-MOST_INSERTED: Final = 8
 
-
-def rehearse(
-    graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, Operator], fix: bool = False
-) -> SceneGraph:
-    """The graph after the plan; with `fix` what stands in the way is done first, by rule.
+def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, Operator]) -> SceneGraph:
+    """The graph after the plan, done by its first agent.
 
     Raises ActionRefused, UnknownReference at the first action that can't be, whose number the message tells.
     """
@@ -27,29 +21,14 @@ def rehearse(
         raise ActionRefused("plan", ["this scene has no agent: choose one that has"])
     for number, action in enumerate(plan, 1):
         try:
-            graph = _carried_out(_meant(parse(action), graph), graph, operators=operators, agent=agent, fix=fix)
+            call = _meant(parse(action), graph)
+            operator_of(call, operators)  # raises where there is none
+            graph = carried_out(call, graph, operators=operators, agent=agent)
         except ActionRefused as refused:
             raise ActionRefused(f"step {number}, {action}", refused.reasons) from refused
         except UnknownReference as unknown:
             raise UnknownReference(f"step {number}, {action}: {unknown}") from unknown
     return graph
-
-
-def _carried_out(
-    call: Call, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str, fix: bool
-) -> SceneGraph:
-    operator = operator_of(call, operators)
-    names = (parameter.name for parameter in operator.parameters)
-    arguments = {AGENT: agent, **dict(zip(names, call.arguments, strict=True))}
-    for _ in range(MOST_INSERTED):
-        try:
-            return apply(graph, simulate(operator, graph, arguments, action=str(call)))
-        except Infeasible as refusal:
-            remedy = refusal.unmet[0].remedy
-            if not fix or remedy is None or any(part.requirement.repair is None for part in refusal.unmet):
-                raise
-            graph = _carried_out(remedy, graph, operators=operators, agent=agent, fix=fix)
-    return apply(graph, simulate(operator, graph, arguments, action=str(call)))
 
 
 def _meant(call: Call, graph: SceneGraph) -> Call:
