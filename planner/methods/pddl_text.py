@@ -59,15 +59,18 @@ def read_domain(text: str) -> Domain:
 
 
 def read_problem(text: str) -> Problem:
-    """The problem in a reply. Raises ReplyRejected where there is none."""
-    found = expression(text[text.find("(define") :] if "(define" in text else text)
+    """The problem in a reply. Raises ReplyRejected where there is none.
+
+    Its initial state may hold ``(not (closed fridge))`` (PDDL 2.1, appendix A): left out, since all else is not so.
+    """
+    found = expression(text[max(0, text.lower().find("(define")) :])
     if not isinstance(found, list) or not found or found[0] != "define":
         raise ReplyRejected('that is no PDDL problem: write one that begins with "(define (problem"')
     sections = {str(it[0]): it[1:] for it in found[1:] if isinstance(it, list) and it}
     missing = [name for name in (":objects", ":init", ":goal") if name not in sections]
     if missing or len(sections[":goal"]) != 1:
         raise ReplyRejected(f"the problem lacks {', '.join(missing) or 'one goal'}: write it whole")
-    init = tuple(tuple(map(str, it)) for it in sections[":init"] if isinstance(it, list))
+    init = tuple(tuple(map(written, it)) for it in sections[":init"] if isinstance(it, list) and it[:1] != ["not"])
     return Problem(typed(sections[":objects"]), init, sections[":goal"][0])
 
 
