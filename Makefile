@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Byte-compiling every dependency takes longer than the demo: Python compiles what it imports.
+# Byte-compiling every dependency takes longer than the demo: Python compiles what it imports, once, where it may keep it.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 # Only the data of eai-eval is read: its dependencies (SciPy, Jupyter, a Pillow without wheels for new Pythons) stay out.
 EAI := --no-deps eai-eval
@@ -36,9 +37,7 @@ quick: $(VENV)/.test ## the tests that need no database
 check: $(VENV)/.dev ## format, lint, types, Cypher that is literal, and who imports whom
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/basedpyright
-	$(BIN)/lint-imports
+	printf '%s\n' mypy basedpyright lint-imports | xargs -P 2 -I TOOL env $(BIN)/TOOL
 
 format: $(VENV)/.dev ## put the code into the form that `make check` asks for
 	$(BIN)/ruff format .
