@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Annotated, Final, Literal, Protocol, Self, TypeAlias, TypeVar
+from unicodedata import category, normalize
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator, model_validator
 
 from chat import Image, Message, Model, Request, Usage, ask_for, clean
 from chat.model import SEED
@@ -68,6 +69,21 @@ class SeenThing(BaseModel):
     relation: Literal["ontop_of", "inside_of"] | None
     related_to: str | None
     states: list[State]
+
+    @field_validator("name", "related_to")
+    @classmethod
+    def _on_one_line(cls, words: str | None) -> str | None:
+        """As a graph can hold it: NFC, without control characters."""
+        if words is None:
+            return None
+        printed = "".join(it for it in normalize("NFC", words) if it.isspace() or category(it) != "Cc")
+        return " ".join(printed.split())
+
+    @model_validator(mode="after")
+    def _is_named(self) -> Self:
+        if not self.name:
+            raise ValueError("a name is empty; give the name of a thing")
+        return self
 
 
 class Subgraph(BaseModel):
@@ -154,5 +170,5 @@ def _sighting(seen: SeenThing, known: Known) -> Sighting:
     support = (RELATIONS[seen.relation], seen.related_to) if placed and seen.relation and seen.related_to else None
     states = tuple(sorted({STATES[state] for state in seen.states})) or None
     return Sighting(
-        seen.name.strip(), what.class_, support, states, what.affordances, traits=what.traits, confidence=CONFIDENCE
+        seen.name, what.class_, support, states, what.affordances, traits=what.traits, confidence=CONFIDENCE
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from chat import Model, OpenAIModel
 from db.delta import apply, invert
@@ -18,7 +19,7 @@ from planner.belief import believed
 from planner.perception.merge import Merge, merge
 from planner.perception.naming import Known, known_of, named
 from planner.perception.picture import png, read_picture
-from planner.perception.vision import CONFIDENCE, Reading, VisionObserver, read_image
+from planner.perception.vision import CONFIDENCE, Reading, SeenThing, VisionObserver, read_image
 from scenecypher.errors import InputError, ReplyRejected, UnknownReference
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
@@ -152,6 +153,16 @@ def test_furniture_in_the_picture_is_not_on_the_table() -> None:
 )
 def test_names_tell_classes(name: str, class_: str) -> None:
     assert named(name, known(believed(home()))).class_ == class_
+
+
+@pytest.mark.parametrize(
+    ("name", "id_"), [("cafe\u0301", "caf\u00e9"), ("a\nred\tmug", "a red mug_1"), ("mug\0", "mug")]
+)
+def test_names_are_such_as_a_graph_can_hold(name: str, id_: str) -> None:
+    found, _ = looked(with_things(), {"name": name}, {"name": "spoon", "related_to": name})
+    assert [it.node for it in found.findings if it.kind == "new"] == [id_, "spoon"]
+    with pytest.raises(ValidationError, match="give the name of a thing"):
+        SeenThing(name="\u2028 \0", count=1, relation=None, related_to=None, states=[])
 
 
 def test_babyai_s_names_tell_colours() -> None:
