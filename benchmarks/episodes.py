@@ -41,42 +41,54 @@ def episodes(database: Database) -> Iterator[Row]:
     for at_once in (1, 8):
         _played_s(made, stage, at_once=at_once)  # scenes are imported, copies and beliefs are made
     try:
-        yield _overhead(made, stage)
+        yield from _overhead(made, stage)
         yield _side_by_side(made, stage)
     finally:
         stage.close()
 
 
 class _Timed(Stage):
-    """Adds up the processor time within its worlds, and notes at the end of each what this and all of it came to."""
+    """Adds up what its worlds take of their threads' time, and notes it at the end of each, beside all that was spent.
+
+    `ends` has, for each world that ended, the processor time of all, within worlds, and for their lease and reset.
+    """
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self._within_s = 0.0
-        self.ends: list[float] = []
+        self._within_s = self._copy_s = 0.0
+        self.ends: list[tuple[float, float, float]] = []
 
     @contextmanager
     def world(self, scene: ImportedScene, *, belief: bool, moved: Delta | None = None) -> Iterator[World]:
+        began = thread_time()
         with super().world(scene, belief=belief, moved=moved) as world:
-            began = thread_time()
+            entered = thread_time()
             yield world
-            self._within_s += thread_time() - began
-        self.ends.append(process_time() - self._within_s)
+            left = thread_time()
+        self._within_s += left - entered
+        self._copy_s += thread_time() - began - (left - entered)
+        self.ends.append((process_time(), self._within_s, self._copy_s))
 
 
-def _overhead(made: Experiment, stage: _Timed) -> Row:
+def _overhead(made: Experiment, stage: _Timed) -> Iterator[Row]:
     """Processor time from the end of one episode to that of the next, without the next one's own.
 
-    A copy's lease and reset are in it, and so is the program that is the model.
+    What its copy takes is told apart: a bare episode has that too. The program that is the model counts as Inspect's.
     """
-    spent = [_between_s(made, stage) for _ in range(ROUNDS)]
-    return Row("harness, processor time per sample", median(spent) * 1_000, OVERHEAD_MS, 1.0)
+    rounds = [_between_s(made, stage) for _ in range(ROUNDS)]
+    inspect, copy = (median(column) * 1_000 for column in zip(*rounds, strict=True))
+    yield Row("harness, processor time per sample", inspect, OVERHEAD_MS, 1.0)
+    yield Row("lease and reset of its copies, likewise", copy, OVERHEAD_MS, 1.0)
 
 
-def _between_s(made: Experiment, stage: _Timed) -> float:
+def _between_s(made: Experiment, stage: _Timed) -> tuple[float, float]:
+    """A round's means: around leased copies, and for these."""
     stage.ends.clear()
     _played_s(made, stage, at_once=1)
-    return (stage.ends[-1] - stage.ends[0]) / (len(stage.ends) - 1)
+    spent, within, copy = (
+        (last - first) / (len(stage.ends) - 1) for first, last in zip(stage.ends[0], stage.ends[-1], strict=True)
+    )
+    return spent - within - copy, copy
 
 
 def _side_by_side(made: Experiment, stage: Stage) -> Row:
