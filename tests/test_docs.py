@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Final, assert_never
 
 import pytest
+import typer
 
 from db.store import SceneStore
+from scenecypher.cli.app import app
 from tests.pages import (
     MISNAMED,
     PYTHON,
@@ -31,6 +33,8 @@ from tests.pages import (
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGES: Final = [page.relative_to(ROOT).as_posix() for page in pages(ROOT)]
 TIMEOUT_S: Final = 240
+REFUSED: Final[type[Exception]] = typer.BadParameter.__mro__[1]
+"""What a command line raises that it does not take: every kind of it, as this is one kind."""
 LINK: Final = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
 
 
@@ -136,20 +140,18 @@ def problem_of_words(words: list[str]) -> str | None:
 
 def problem_of_form(words: list[str]) -> str | None:
     """Why the command line would not take these words; None if it would."""
-    ended = subprocess.run([sys.executable, "-c", PARSE, *words], cwd=ROOT, capture_output=True, text=True, check=False)
-    return ended.stderr.strip().splitlines()[-1] if ended.returncode else None
-
-
-PARSE: Final = """
-import sys, typer
-from scenecypher.cli.app import app
-command, words = typer.main.get_command(app), [word for word in sys.argv[1:] if word not in ("-h", "--help")]
-asks_for_help = len(words) < len(sys.argv) - 1
-while words and hasattr(command, "commands"):
-    command = command.commands[words.pop(0)]
-if not asks_for_help:
-    command.make_context(command.name, words)
-"""
+    command, rest = typer.main.get_command(app), [word for word in words if word not in ("-h", "--help")]
+    asks_for_help = len(rest) < len(words)
+    try:
+        while rest and isinstance(command, typer.core.TyperGroup):
+            command = command.commands[rest.pop(0)]
+        if not asks_for_help:
+            command.make_context(command.name, rest)
+    except KeyError as unknown:
+        return f"no such command: {unknown}"
+    except REFUSED as refused:
+        return str(refused) or "words are missing"
+    return None
 
 
 PAGE: Final = """
