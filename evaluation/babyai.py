@@ -12,7 +12,7 @@ from inspect_ai import Task, task
 from evaluation.book import Book, of_dataset
 from evaluation.episode import Episode
 from evaluation.episodes import episodes_task
-from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
+from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
 from evaluation.options import chosen, first
 from evaluation.replies import LIVE, Replies
 from importers.datasets import dataset
@@ -66,8 +66,8 @@ def babyai(
     record: str = "",
 ) -> Task:
     """BabyAI's questions and traversals; the arguments are those of `scenecypher eval babyai`."""
-    made = experiment(data=data, tables=tables, methods=methods, limit=limit, steps=steps)
-    return episodes_task(made, Replies(replies, record=record))
+    replied = Replies(replies, record=record)
+    return episodes_task(experiment(data=data, tables=tables, methods=methods, limit=limit, steps=steps), replied)
 
 
 def experiment(
@@ -77,12 +77,11 @@ def experiment(
     levels = chosen("level of this experiment", data, LEVELS)
     parts = chosen("table of this experiment", tables, tuple(PARTS))
     tasks = {level: first(dataset(level).tasks(), limit or TRIALS) for level in levels}
-    planned = [
+    made = [
         _table(part, level, tuple(task.id for task in tasks[level]), steps=steps) for part in parts for level in levels
     ]
-    planned_, run = with_methods(planned, methods)
     book = Book((task for found in tasks.values() for task in found), scenes=of_dataset)
-    return Experiment("babyai", "BabyAI: questions and traversals in grid worlds", planned_, book, run)
+    return planned("babyai", "BabyAI: questions and traversals in grid worlds", made, methods=methods, book=book)
 
 
 def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int) -> TablePlan:
@@ -102,6 +101,4 @@ def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int) -> Tabl
 def like(level: str, *, steps: int) -> Episode:
     """What the episodes of a level have in common."""
     marking = "answer" if level == "numqa" else "minigrid"
-    return Episode(
-        group=level, row="", method="", task="", marking=marking, outcome_only=True, sizes=True, steps=steps or None
-    )
+    return Episode(group=level, marking=marking, outcome_only=True, sizes=True, steps=steps or None)

@@ -12,7 +12,7 @@ from inspect_ai import Task, task
 from evaluation.babyai import COLUMNS, PROMPTED, like
 from evaluation.book import Book, of_dataset
 from evaluation.episodes import episodes_task
-from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
+from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
 from evaluation.options import first
 from evaluation.replies import LIVE, Replies
 from importers.datasets import dataset
@@ -25,8 +25,8 @@ ROWS: Final = (*PROMPTED, RowPlan("react-sg2", "ReAct"), RowPlan("sg2", "SG2"))
 @task
 def babyai_slm(*, methods: str = PAPER, limit: int = 0, steps: int = 0, replies: str = LIVE, record: str = "") -> Task:
     """NumQ&A with a small model; the arguments are those of `scenecypher eval babyai-slm`."""
-    made = experiment(methods=methods, limit=limit, steps=steps)
-    return episodes_task(made, Replies(replies, record=record))
+    replied = Replies(replies, record=record)
+    return episodes_task(experiment(methods=methods, limit=limit, steps=steps), replied)
 
 
 def experiment(*, methods: str = PAPER, limit: int = 0, steps: int = 0) -> Experiment:
@@ -42,5 +42,5 @@ def experiment(*, methods: str = PAPER, limit: int = 0, steps: int = 0) -> Exper
         published=("sg2", "5-slm"),
         settings="babyai-slm",
     )
-    planned, run = with_methods([table], methods)
-    return Experiment("babyai-slm", "BabyAI's questions, small models", planned, Book(tasks, scenes=of_dataset), run)
+    book = Book(tasks, scenes=of_dataset)
+    return planned("babyai-slm", "BabyAI's questions, small models", [table], methods=methods, book=book)

@@ -60,8 +60,10 @@ def dynamic(
     record: str = "",
 ) -> Task:
     """Tasks in worlds that changed; the arguments are those of `scenecypher eval dynamic`."""
-    made = experiment(data=data, methods=methods, wording=wording, simulated=simulated, limit=limit, steps=steps)
-    return episodes_task(made, Replies(replies, record=record))
+    replied = Replies(replies, record=record)
+    return episodes_task(
+        experiment(data=data, methods=methods, wording=wording, simulated=simulated, limit=limit, steps=steps), replied
+    )
 
 
 def experiment(
@@ -121,9 +123,7 @@ def _table(world: str, lines: list[DynamicTask], *, wording: Wording, steps: int
         columns=COLUMNS,
         rows=ROWS if is_paper else LOOKING,
         tasks=tuple(line.id for line in lines),
-        like=Episode(
-            group=group, row="", method="", task="", wording=wording, belief=True, eyes=eyes, steps=steps or None
-        ),
+        like=Episode(group=group, wording=wording, belief=True, eyes=eyes, steps=steps or None),
         moved={line.id: line.seed for line in lines if line.seed is not None},
         published=("lookplangraph", f"II-{world}") if is_paper else ("", ""),
         settings="lookplangraph-2",

@@ -22,7 +22,8 @@ SPARE_STEPS: Final = 30
 class Episode(BaseModel):
     """What a sample is made of; it stands in the sample's metadata.
 
-    `group` is what all tables that count it have as theirs, `row` the key of its row there. `moved` things are moved by
+    `group` is what all tables that count it have as theirs, `row` the key of its row there. In what a table's episodes
+    have in common, `row`, `method` and `task` are empty. `moved` things are moved by
     `seed` before it begins, after the belief was made. With `outcome_only` infeasible actions do not spoil a success
     (SG2, SG-RwR). Without a `goal_graph` it has no APP. `belief` is as in `planner.staging.Setting`; `steps` is None
     where the task decides. With `sizes` it is told what the scene's text costs.
@@ -30,11 +31,11 @@ class Episode(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    group: str
-    row: str
-    method: str
+    group: str = ""
+    row: str = ""
+    method: str = ""
     ablations: tuple[str, ...] = ()
-    task: str
+    task: str = ""
     wording: Wording = "source"
     moved: int = 0
     seed: int = 0

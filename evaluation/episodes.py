@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Final
 
-from anyio import to_thread
+from anyio import Lock, to_thread
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import get_model
@@ -52,12 +53,18 @@ def episodes_task(experiment: Experiment, replies: Replies, *, stage: Stage | No
 
 @solver
 def play_episode(book: Book, replies: Replies, stage: Stage) -> Solver:
-    """Play the sample's episode in a worker thread; the trace of it goes to the sample's metadata."""
+    """Play the sample's episode in a worker thread; the trace of it goes to the sample's metadata.
+
+    A person plays one at a time, however many samples run.
+    """
+    person = Lock()
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method asks itself
         episode = Episode.model_validate(state.metadata[EPISODE])
         model = _model(episode, replies)
-        trace = await to_thread.run_sync(partial(play, stage, book, episode, model=model))
+        turn: AbstractAsyncContextManager[None] = person if episode.eyes == "person" else nullcontext()
+        async with turn:
+            trace = await to_thread.run_sync(partial(play, stage, book, episode, model=model))
         state.metadata[TRACE] = trace.model_dump(mode="json")
         state.output.completion = trace.answer or "\n".join(trace.executed)
         return state

@@ -84,6 +84,12 @@ class Experiment:
                 yield from (_episode(tables[0], row, task, is_first=not i) for i, row in enumerate(rows.values()))
 
 
+def planned(name: str, title: str, tables: Sequence[TablePlan], *, methods: str, book: Book) -> Experiment:
+    """The experiment in which `methods` play `tables`, as `with_methods` has them. Raises InputError."""
+    wanted, run = with_methods(tables, methods)
+    return Experiment(name, title, wanted, book, run)
+
+
 def with_methods(tables: Sequence[TablePlan], methods: str) -> tuple[tuple[TablePlan, ...], frozenset[tuple[str, str]]]:
     """The tables with rows for `methods`, and which rows are to be played.
 

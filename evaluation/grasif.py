@@ -12,7 +12,7 @@ from inspect_ai import Task, task
 from evaluation.book import Book, of_dataset, with_plans
 from evaluation.episode import Episode, Wording
 from evaluation.episodes import episodes_task
-from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
+from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
 from evaluation.options import chosen, first, readable
 from evaluation.replies import LIVE, Replies
 from importers.datasets import dataset
@@ -52,8 +52,8 @@ def grasif(
     record: str = "",
 ) -> Task:
     """GraSIF's tasks by methods and ablations; the arguments are those of `scenecypher eval grasif`."""
-    made = experiment(data=data, methods=methods, wording=wording, limit=limit, steps=steps)
-    return episodes_task(made, Replies(replies, record=record))
+    replied = Replies(replies, record=record)
+    return episodes_task(experiment(data=data, methods=methods, wording=wording, limit=limit, steps=steps), replied)
 
 
 def experiment(
@@ -65,11 +65,10 @@ def experiment(
         name: first(readable(with_plans(dataset(name).tasks()), wording), limit)
         for name in dict.fromkeys(map(_subset, names))
     }
-    like = Episode(group="", row="", method="", task="", wording=wording, steps=steps or None)
+    like = Episode(wording=wording, steps=steps or None)
     tables = [_table(name, tuple(task.id for task in tasks[_subset(name)]), like) for name in names]
-    planned, run = with_methods(tables, methods)
     book = Book((task for found in tasks.values() for task in found), scenes=of_dataset)
-    return Experiment("grasif", "GraSIF: planning on scene graphs", planned, book, run)
+    return planned("grasif", "GraSIF: planning on scene graphs", tables, methods=methods, book=book)
 
 
 def _subset(name: str) -> str:

@@ -16,7 +16,7 @@ from evaluation.babyai import PROMPTED
 from evaluation.book import Book
 from evaluation.episode import Episode, Wording
 from evaluation.episodes import episodes_task
-from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
+from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
 from evaluation.homes import Home, homes_in, our_homes
 from evaluation.replies import LIVE, Replies
 from importers.homes import OURS
@@ -43,8 +43,8 @@ def household(
     record: str = "",
 ) -> Task:
     """Tasks in homes; the arguments are those of `scenecypher eval household`."""
-    made = experiment(folder=folder, methods=methods, wording=wording, limit=limit, steps=steps)
-    return episodes_task(made, Replies(replies, record=record))
+    replied = Replies(replies, record=record)
+    return episodes_task(experiment(folder=folder, methods=methods, wording=wording, limit=limit, steps=steps), replied)
 
 
 def experiment(
@@ -57,11 +57,10 @@ def experiment(
         for part in (ROWS if not folder else {"household": ()})
         for home in homes
     ]
-    planned, run = with_methods(tables, methods)
     scenes = {home.scene.name: home.scene for home in homes}
     book = Book((task for home in homes for task in home.tasks), scenes=lambda task: scenes[task.scene])
     title = f"Homes of {Path(folder).name}" if folder else "Our homes"
-    return Experiment("household", title, planned, book, run)
+    return planned("household", title, tables, methods=methods, book=book)
 
 
 def _table(part: str, home: Home, *, wording: Wording, steps: int, is_ours: bool) -> TablePlan:
@@ -75,9 +74,6 @@ def _table(part: str, home: Home, *, wording: Wording, steps: int, is_ours: bool
         tasks=tuple(task.id for task in home.tasks),
         like=Episode(
             group=home.name,
-            row="",
-            method="",
-            task="",
             wording=wording,
             outcome_only=True,
             goal_graph=is_ours,

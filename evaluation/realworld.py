@@ -12,7 +12,7 @@ from inspect_ai import Task, task
 from evaluation.book import Book, of_dataset
 from evaluation.episode import Episode, Wording
 from evaluation.episodes import episodes_task
-from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
+from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
 from evaluation.options import first, readable
 from evaluation.replies import LIVE, Replies
 from importers.datasets import dataset
@@ -36,8 +36,8 @@ def realworld(
     record: str = "",
 ) -> Task:
     """Our office's tasks; the arguments are those of `scenecypher eval realworld`."""
-    made = experiment(hands=hands, methods=methods, wording=wording, limit=limit, steps=steps)
-    return episodes_task(made, Replies(replies, record=record))
+    replied = Replies(replies, record=record)
+    return episodes_task(experiment(hands=hands, methods=methods, wording=wording, limit=limit, steps=steps), replied)
 
 
 def experiment(
@@ -46,7 +46,7 @@ def experiment(
     """The one table. `hands` of a person: the world is real, and the person says whether a task is done."""
     tasks = first(readable(dataset(OFFICE).tasks(), wording), limit)
     is_real = hands == "person"
-    like = Episode(group=OFFICE, row="", method="", task="", wording=wording, steps=steps or None)
+    like = Episode(group=OFFICE, wording=wording, steps=steps or None)
     if is_real:
         like = like.model_copy(update={"eyes": "person", "marking": "person", "belief": True})
     table = TablePlan(
@@ -62,7 +62,5 @@ def experiment(
         if is_real
         else ("scripted: the simulator is hands and eyes, so that nothing of the real world is in it",),
     )
-    planned, run = with_methods([table], methods)
-    return Experiment(
-        "realworld", "An office, as in the trial with a person", planned, Book(tasks, scenes=of_dataset), run
-    )
+    book = Book(tasks, scenes=of_dataset)
+    return planned("realworld", "An office, as in the trial with a person", [table], methods=methods, book=book)

@@ -6,7 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
+from itertools import groupby
 from pathlib import Path
+from threading import get_ident
+from time import sleep
 from typing import Any, Final
 
 import pytest
@@ -98,6 +101,29 @@ def test_the_office_is_played_by_the_simulator_or_by_a_person() -> None:
     assert trace.marks.reached
     assert len(asked) == len(trace.executed) + 1, "each action was asked for, and then whether all is done"
     assert trace.executed == reference_plans()[episode.task]
+
+
+class AtTheTerminal:
+    """A person who does what is asked without a word; `threads` are those that asked, in turn."""
+
+    def __init__(self) -> None:
+        self.threads: list[int] = []
+
+    def readline(self) -> str:
+        self.threads.append(get_ident())
+        sleep(0.02)  # others have time to ask, if they may
+        return "\n"
+
+
+def test_a_person_plays_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, Any] = {"hands": "person", "methods": "zero-shot", "limit": 2}
+    made = realworld.experiment(**told)
+    plan = solution(reference_plans()[next(made.episodes()).task])
+    monkeypatch.setattr("sys.stdin", person := AtTheTerminal())
+    found = result(run(realworld.realworld(**told), Run(answering(lambda _: plan), at_once=2)), made)
+    assert [one.success for one in found.samples] == [False, False], "nobody said that it is done"
+    assert len(person.threads) > 4
+    assert len([*groupby(person.threads)]) <= 2, "what was asked for one task is not amid another's"
 
 
 class Solving:
