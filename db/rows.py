@@ -30,7 +30,7 @@ def node_row(key: str, node: Node) -> dict[str, Any]:
 def node_of(record: graph.Node) -> Node:
     """The value of a member node that the server returned."""
     (kind,) = record.labels & KINDS.keys()
-    items: Mapping[str, Any] = record
+    items: Mapping[str, Any] = dict(record.items())
     return Node(
         items["id"],
         kind,

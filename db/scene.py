@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, lt
 from types import MappingProxyType
 from typing import Final
 
@@ -21,6 +21,7 @@ from db.value import (
     Properties,
     Scalar,
     Value,
+    are_plain,
     checked,
     is_plain,
     label,
@@ -69,6 +70,10 @@ class Node:
     properties: Properties = field(default=NO_PROPERTIES)
 
     def __post_init__(self) -> None:
+        if self._is_plain():
+            if self.name == self.id:
+                object.__setattr__(self, "name", self.id)
+            return
         object.__setattr__(self, "kind", kind_name(self.kind))
         object.__setattr__(self, "id", label(self.id, "id"))
         name = label(self.name, "name")
@@ -76,6 +81,19 @@ class Node:
         object.__setattr__(self, "class_", label(self.class_, "class"))
         object.__setattr__(self, "states", labels(self.states, "states"))
         object.__setattr__(self, "affordances", labels(self.affordances, "affordances"))
+
+    def _is_plain(self) -> bool:
+        """Whether all of it is as the checks would leave it: so is what the database holds, which is read most."""
+        if type(self.kind) is not str or type(self.states) is not tuple or type(self.affordances) is not tuple:
+            return False
+        texts = (self.id, self.name, self.class_, *self.states, *self.affordances)
+        return (
+            self.kind in KINDS
+            and len(texts) <= LIST_LENGTH
+            and are_plain(texts)
+            and _rises(self.states)
+            and _rises(self.affordances)
+        )
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -87,7 +105,7 @@ class Relation:
     target: str
 
     def __post_init__(self) -> None:
-        if is_plain(self.type) and self.type in RELATION_TYPES and is_plain(self.source) and is_plain(self.target):
+        if type(self.type) is str and self.type in RELATION_TYPES and is_plain(self.source) and is_plain(self.target):
             return
         object.__setattr__(self, "type", relation_type(self.type))
         object.__setattr__(self, "source", label(self.source, "source"))
@@ -188,6 +206,11 @@ def _closure(start: str, step: Callable[[str], Iterable[str]]) -> set[str]:
 
 _IN_ORDER: Final = attrgetter("source", "type", "target")
 EMPTY: Final = SceneGraph.of()
+
+
+def _rises(texts: tuple[str, ...]) -> bool:
+    """Whether each is above the one before it, as in a sorted set."""
+    return len(texts) < 2 or all(map(lt, texts, texts[1:]))
 
 
 def kind_name(kind: object) -> str:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, LiteralString
 
-from neo4j import ManagedTransaction
-
 from db.catalog import SceneInfo
 from db.commit import partial_graph
-from db.connection import Database
+from db.connection import Database, twice
 from db.scene import SceneGraph
 from scenecypher.errors import SceneReplaced
 
 SURROUNDINGS_TIMEOUT_S: Final = 10.0
 
+# The label that is there already takes the lock until the statement ends: nothing is read of a commit half applied.
 # What is in a room is followed over so many things; what was touched or seen comes with what it is in or on.
 SURROUNDINGS: Final[LiteralString] = """
-MATCH (s:Scene {key: $key})
+MATCH (s:Scene {key: $key}) SET s:Scene
 WITH s, COLLECT { MATCH (a:Agent {scene: $key})-[:INSIDE]->(p:Place) RETURN DISTINCT p } AS stood
 WITH s, stood + COLLECT {
        UNWIND CASE WHEN $through_doors THEN stood ELSE [] END AS p
@@ -49,13 +48,9 @@ def surroundings(
     Each comes with what it is in or on. Without `priors` objects that were not seen are left out; with `through_doors`
     the rooms behind open doors count as the agents'. Nearness is not read. Raises SceneReplaced.
     """
-    given = {"touched": sorted({*touched}), "priors": priors, "through_doors": through_doors}
-
-    def work(tx: ManagedTransaction) -> SceneGraph:
-        record = tx.run(SURROUNDINGS, given, key=scene.key).single()
-        if record is None or record["status"] != "ready":
-            raise SceneReplaced(scene.name)
-        known = {node["id"] for node in record["nodes"]}
-        return partial_graph(record["nodes"], [it for it in record["relations"] if it[0] in known and it[2] in known])
-
-    return database.read(work, timeout_s=SURROUNDINGS_TIMEOUT_S)
+    given = {"key": scene.key, "touched": sorted({*touched}), "priors": priors, "through_doors": through_doors}
+    record = twice(lambda: database.once(SURROUNDINGS, given, timeout_s=SURROUNDINGS_TIMEOUT_S))
+    if record is None or record["status"] != "ready":
+        raise SceneReplaced(scene.name)
+    known = {node["id"] for node in record["nodes"]}
+    return partial_graph(record["nodes"], [it for it in record["relations"] if it[0] in known and it[2] in known])

@@ -28,7 +28,8 @@ def _paragraphs(layout: Layout, inspected: Collection[str]) -> Iterable[str]:
     yield from _listed("Doors:", doors)
     rooms = {node.id: layout.room_of(node.id) for node in layout.of_kind("Asset", "Object")}
     assets = [*layout.of_kind("Asset")]
-    objects = [node for node in layout.of_kind("Object") if node.id not in layout.held and _is_somewhere(layout, node)]
+    # What was looked for and not found is nowhere: it is not listed.
+    objects = [node for node in layout.of_kind("Object") if node.id not in layout.held and rooms[node.id]]
     here = [node for node in objects if rooms[node.id] == layout.here]
     yield from _listed(
         "Assets in this room:", [_asset(node, inspected) for node in assets if rooms[node.id] == layout.here]
@@ -77,8 +78,3 @@ def _cell(layout: Layout, node: Node) -> str:
 
 def _states(node: Node) -> str:
     return f", {', '.join(node.states)}" if node.states else ""
-
-
-def _is_somewhere(layout: Layout, node: Node) -> bool:
-    """What was looked for and not found is nowhere: it is not listed."""
-    return layout.room_of(node.id) is not None

@@ -73,7 +73,7 @@ class Layout:
         near = {*self.graph.targets(door, "CONNECTS", "BETWEEN"), *self.graph.sources(door, "CONNECTS", "BETWEEN")}
         return tuple(sorted(it for it in near if self.graph.nodes[it].kind == "Place"))
 
-    @property
+    @cached_property
     def _types(self) -> tuple[str, ...]:
         return VOCABULARIES.get(self.vocabulary, VOCABULARIES["generic"]).containment
 

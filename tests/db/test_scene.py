@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from enum import StrEnum
@@ -22,9 +23,12 @@ from db.scene import (
     SceneGraph,
     Value,
     checked,
+    kind_name,
+    label,
     same_value,
     typed,
 )
+from db.value import labels as set_of
 from tests.strategies import ALIKE, labels, scene_graphs, values
 
 NAN = float("nan")
@@ -207,6 +211,37 @@ def test_the_same_value_is_of_the_same_type(one: Value, other: Value) -> None:
 @given(labels())
 def test_a_label_is_kept_as_it_is(text: str) -> None:
     assert node(id=text, name=text, class_=text).id == text
+
+
+WORDS = st.sampled_from(["", "a", "b", "a b", "é", "e\u0301", "a\n", "x" * 100, "x" * 101, HALF, Colour.RED, 7])
+
+
+@given(st.lists(WORDS, max_size=4), WORDS, WORDS, st.sampled_from(["Object", Colour.RED, "Fridge", 1]), st.booleans())
+def test_a_node_is_as_its_checks_leave_each_part(
+    states: list[Any],
+    id_: Any,
+    name: Any,
+    kind: Any,
+    as_tuple: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Whichever way it is made: most nodes are seen at one look to need none of it."""
+    given_: Any = tuple(states) if as_tuple else states
+    try:
+        parts = (kind_name(kind), label(id_, "id"), label(name, "name"), set_of(given_, "states"))
+    except InvalidValue as error:
+        with pytest.raises(InvalidValue, match=re.escape(str(error).partition(":")[0].partition(" is ")[0])):
+            Node(id_, kind, name, "cup", given_)
+        return
+    made = Node(id_, kind, name, "cup", given_)
+    assert (made.kind, made.id, made.name, made.states) == parts
+    assert {*map(type, (made.id, made.kind, made.name, *made.states))} == {str}
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b"]), st.integers(0, 3)))
+def test_properties_are_read_as_any_mapping_is(items: dict[str, int]) -> None:
+    made = Properties(items)
+    for key in ("a", "b", "c"):
+        assert (made.get(key), made.get(key, 9), key in made) == (items.get(key), items.get(key, 9), key in items)
 
 
 @given(scene_graphs())

@@ -17,6 +17,7 @@ from db.connection import Database
 from db.delta import ChangeList, Delta
 from db.enumerate import Enumerator
 from db.store import SceneStore
+from db.surroundings import surroundings
 from db.verdict import judge
 from tests.db.test_optimistic import scene
 
@@ -38,7 +39,11 @@ def judged(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str
     return ("dirty",) if judge(store, scene, HasState(Id("cup"), "dirty")).holds else ("clean",)
 
 
-@pytest.mark.parametrize("read", [load, enumerate_, judged])
+def shown(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return surroundings(database, scene, touched=["cup"]).nodes["cup"].states
+
+
+@pytest.mark.parametrize("read", [load, enumerate_, judged, shown])
 def test_a_reader_waits_for_a_commit_under_way(
     store: SceneStore,
     database: Database,
