@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from db.gate.costs import check_costs
 from db.gate.hints import Known, check_names
 from db.gate.lexer import Kind, Token, tokens_of
-from db.gate.limits import Limits, check_costs
+from db.gate.limits import Limits
 from db.gate.queries import Queries
 from db.gate.reading import Reading
 from db.schema import Vocabulary
