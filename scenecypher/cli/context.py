@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Column, Table
 
 from scenecypher.errors import InputError
 from scenecypher.settings import Settings
@@ -19,10 +21,20 @@ if TYPE_CHECKING:
     from db.gate import Gate
     from db.store import SceneStore
 
+UNFOLDED: Final = 100_000
+"""Columns of a line that goes into a file or a pipe."""
+
 
 def output() -> Console:
-    """Where results go."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    """Where results go: in a file or a pipe no line is folded, unless COLUMNS says how wide one is."""
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, soft_wrap=True, width=None if "COLUMNS" in os.environ else UNFOLDED)
+
+
+def table_of(*headings: str) -> Table:
+    """An empty table, in which nothing is cut off: names are there to be typed again."""
+    return Table(*(Column(heading, overflow="fold") for heading in headings), box=None, pad_edge=False)
 
 
 def errors() -> Console:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
-from scenecypher.cli.context import open_store, output, print_json
+from scenecypher.cli.context import open_store, output, print_json, table_of
 from scenecypher.cli.scenes import AsJson, Name, words
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -
         output().print("no history yet: nothing was done since the import")
         return
     held = holding(log)
-    table = Table("version", "time", "actor", "action", "changes", "", box=None, pad_edge=False)
+    table = table_of("version", "time", "actor", "action", "changes", "")
     for event in log[-limit:]:
         state = "" if event.version in held else "undone"
         lines = "\n".join(map(words, event.delta.changes)) if changes else str(len(event.delta))

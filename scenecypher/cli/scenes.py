@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
-from scenecypher.cli.context import counting, open_store, output, print_json, tell
+from scenecypher.cli.context import counting, open_store, output, print_json, table_of, tell
 from scenecypher.errors import InputError, SceneNotFound
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def list_scenes(*, as_json: AsJson = False) -> None:
     if not infos:
         output().print("no scenes yet; `scenecypher import virtualhome --only 963_2` brings one")
         return
-    table = Table("scene", "role", "vocabulary", "version", "nodes", "relations", box=None, pad_edge=False)
+    table = table_of("scene", "role", "vocabulary", "version", "nodes", "relations")
     for info in infos:
         facts = (info.name, info.role, info.vocabulary, str(info.version), f"{info.nodes:,}", f"{info.relations:,}")
         table.add_row(*map(Text, facts))

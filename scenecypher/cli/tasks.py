@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
-from scenecypher.cli.context import errors, open_store, output, print_json
+from scenecypher.cli.context import errors, open_store, output, print_json, table_of
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError, SceneNotFound, did_you_mean
 
@@ -74,7 +73,7 @@ def list_tasks(
     if as_json:
         print_json({"tasks": list(map(_row, listing.tasks)), "counts": _counts(listing), "missing": listing.missing})
         return
-    table = Table("task", "goal", "scene", "instruction", box=None, pad_edge=False)
+    table = table_of("task", "goal", "scene", "instruction")
     for task in listing.tasks:
         table.add_row(*map(Text, (task.id, task.goal_kind, task.scene, _line(task.instruction))))
     output().print(table)

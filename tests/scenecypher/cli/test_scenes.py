@@ -29,6 +29,18 @@ def test_a_scene_is_listed_shown_and_exported(command: Command, home: str, tmp_p
     assert len(json.loads(file.read_text())["nodes"]) == shown["nodes"]
 
 
+@pytest.mark.parametrize("columns", [None, "60"])
+def test_names_are_never_cut_off(
+    command: Command, home: str, monkeypatch: pytest.MonkeyPatch, columns: str | None
+) -> None:
+    copied = f"{home}/{'of-a-long-name' * 8}"
+    assert command("scenes", "copy", home, copied).code == 0
+    monkeypatch.delenv("COLUMNS") if columns is None else monkeypatch.setenv("COLUMNS", columns)
+    out = command("scenes", "list").out
+    assert "…" not in out
+    assert (f"{copied} " in out) == (columns is None), "a line of a pipe is not folded"
+
+
 def test_an_exported_scene_is_imported_exactly(command: Command, home: str, store: SceneStore, tmp_path: Path) -> None:
     before = store.load(home).graph
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
