@@ -15,7 +15,7 @@ from evaluation.interval import bootstrap, wilson
 from evaluation.limited import limited
 from evaluation.published import published, settings
 from evaluation.replies import REFERENCE
-from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
+from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial, replies_of
 
 SCORER: Final = "subgraph_match"
 TABLE: Final = "augmentation"
@@ -161,8 +161,7 @@ def _said(log: EvalLog, what: str) -> set[str]:
 def _replies(log: EvalLog, arguments: Mapping[str, Any]) -> tuple[Replies, ...]:
     if arguments.get("replies") == REFERENCE:
         return ("reference",)
-    kinds: tuple[Replies, ...] = ("live", "recorded", "scripted")
-    return tuple(kind for kind in kinds if kind in _sources(log)) or ("none",)
+    return replies_of(_sources(log))
 
 
 def _looked(log: EvalLog) -> bool:

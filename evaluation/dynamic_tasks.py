@@ -22,8 +22,9 @@ from db.condition import evaluate
 from db.delta import apply
 from db.imported import ImportedScene
 from db.scene import SceneGraph
+from evaluation.book import of_dataset
 from evaluation.marking import standard
-from importers.datasets import dataset, task
+from importers.datasets import task
 from importers.home_tasks import BUDGET, goal_of
 from importers.homes import OURS, our_home
 from importers.reference_plans import reference_plans
@@ -92,7 +93,7 @@ def task_of(line: DynamicTask) -> Task:
 def scene_of(task: Task) -> ImportedScene:
     """The scene of one of these tasks."""
     name, _, within = task.id.partition("/")
-    return our_home(within.partition("/")[0])[0] if name == HOMES else next(dataset(name).scenes(within))
+    return our_home(within.partition("/")[0])[0] if name == HOMES else of_dataset(task)
 
 
 def _made() -> Iterator[DynamicTask]:

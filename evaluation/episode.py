@@ -53,6 +53,24 @@ class Episode(BaseModel):
         return f"{self.group}/{self.row}/{self.task}"
 
 
+class Marks(BaseModel):
+    """How far the world is as it should be; where no goal graph is known, there are no nodes to count.
+
+    `reached` is whether the task is done. `correct` of `differing` nodes, of all that differ between the initial and
+    the goal graph, are as there; `correct_needed` of `needed` likewise, of those without whose change the goal would
+    not hold. `same` is whether all nodes are as in the goal graph.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    reached: bool
+    correct: int = 0
+    differing: int = 0
+    correct_needed: int = 0
+    needed: int = 0
+    same: bool = False
+
+
 class Trace(BaseModel):
     """What came of an episode, as its sample's metadata has it.
 
@@ -82,27 +100,6 @@ class Trace(BaseModel):
     graph_tokens: int | None = None
     cot_tokens: int | None = None
     marks: Marks
-
-
-class Marks(BaseModel):
-    """How far the world is as it should be; where no goal graph is known, there are no nodes to count.
-
-    `reached` is whether the task is done. `correct` of `differing` nodes, of all that differ between the initial and
-    the goal graph, are as there; `correct_needed` of `needed` likewise, of those without whose change the goal would
-    not hold. `same` is whether all nodes are as in the goal graph.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    reached: bool
-    correct: int = 0
-    differing: int = 0
-    correct_needed: int = 0
-    needed: int = 0
-    same: bool = False
-
-
-Trace.model_rebuild()
 
 
 def uses_belief(episode: Episode, recipe: Recipe) -> bool | None:

@@ -70,8 +70,7 @@ class Experiment:
     title: str
     tables: tuple[TablePlan, ...]
     book: Book
-    run: frozenset[tuple[str, str]] = field(default_factory=frozenset)
-    notes: tuple[str, ...] = ()
+    run: frozenset[tuple[str, str]]
 
     def episodes(self) -> Iterator[Episode]:
         """Task by task, a method after the other, so that a scene is read once; what tables share is played once."""

@@ -1,4 +1,4 @@
-"""What every experiment that plays episodes can be told, and how its task is made from it."""
+"""What an experiment's options choose: which of its parts, and which of their tasks."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from inspect_ai.log import EvalLog, EvalSample
 
 from evaluation.limited import limited
 from evaluation.question_report import SCORER, Line, Report, report
-from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
+from evaluation.result import Cell, Column, Provenance, Result, Row, Setting, Table, Trial, replies_of
 
 TABLE: Final = "questions"
 BY_HEADING: Final = (
@@ -91,7 +91,7 @@ def _trial(sample: EvalSample) -> Trial:
 def _provenance(found: Report, log: EvalLog) -> Provenance:
     return Provenance(
         model=found.model,
-        replies=_replies(found.replies),
+        replies=replies_of(found.replies.split(", ")),
         date=found.date,
         version=found.version,
         prompt_version=found.version,
@@ -103,8 +103,3 @@ def _provenance(found: Report, log: EvalLog) -> Provenance:
         packages={"inspect_ai": version("inspect_ai"), "scenecypher": version("scenecypher")},
         arguments=dict(found.settings),
     )
-
-
-def _replies(told: str) -> tuple[Replies, ...]:
-    known: tuple[Replies, ...] = ("live", "recorded", "scripted", "reference")
-    return tuple(kind for kind in known if kind in told.split(", ")) or ("none",)

@@ -15,9 +15,9 @@ each episode or question, for figures over sizes, costs and mistakes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -160,6 +160,11 @@ class Result(Document):
     tables: tuple[Table, ...]
     samples: tuple[Trial, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def replies_of(sources: Collection[str]) -> tuple[Replies, ...]:
+    """Where replies came from, each source once; ``none`` where there are no replies."""
+    return tuple(kind for kind in get_args(Replies) if kind in sources) or ("none",)
 
 
 def result_path(log: str) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from os import environ
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from scenecypher.errors import InputError
 
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.log import EvalLog
     from inspect_ai.model import Model
+
+
+UNSEEN: Final[Mapping[str, Any]] = {
+    "fail_on_error": False,
+    "display": "none",
+    "ctl_server": False,
+    "acp_server": False,
+}
+"""Inspect prints and serves nothing, and a sample that fails stops no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +44,7 @@ def check_installed() -> None:
         raise InputError("Inspect is not installed: run `pip install 'scenecypher[evaluation]'`")
 
 
-def run(task: Task, how: Run, *, metadata: Mapping[str, Any] | None = None) -> EvalLog:
+def run(task: Task, how: Run) -> EvalLog:
     """The log of one run. Samples that fail are failures of their own and stop no others. Raises InputError."""
     from inspect_ai import eval as evaluate
 
@@ -46,13 +55,10 @@ def run(task: Task, how: Run, *, metadata: Mapping[str, Any] | None = None) -> E
             limit=how.limit,
             max_samples=how.at_once,
             log_dir=how.log_dir,
-            metadata=dict(metadata or {}),
-            fail_on_error=False,
-            display="none",
             score_display=False,
             log_realtime=False,  # a third of what Inspect takes: samples are in the log when they have ended
-            ctl_server=False,
-            acp_server=False,
+            log_buffer=1 if how.model else None,  # each at once, for what a model said has its price
+            **UNSEEN,
         )
     except ValueError as error:  # a model or provider that Inspect does not know
         raise InputError(f"Inspect can't run this: {error}; name the model as PROVIDER/NAME") from error
@@ -73,10 +79,7 @@ def resume(file: Path, how: Run) -> EvalLog:
             str(file),
             max_samples=how.at_once,
             log_dir=how.log_dir,
-            fail_on_error=False,
-            display="none",
-            ctl_server=False,
-            acp_server=False,
+            **UNSEEN,
         )
     except (ValueError, FileNotFoundError) as error:
         raise InputError(

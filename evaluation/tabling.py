@@ -18,7 +18,7 @@ from evaluation.measures import MEASURES, cell, figures
 from evaluation.prompt_version import prompt_version
 from evaluation.published import published, settings
 from evaluation.reporting.cells import N
-from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Table, Trial
+from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Table, Trial, replies_of
 from planner.methods import recipe_named
 
 ORACLE: Final = "oracle/"
@@ -48,7 +48,6 @@ def result(log: EvalLog, experiment: Experiment) -> Result:
         provenance=_provenance(log, tried, wanted),
         tables=tuple(_table(plan, tried, experiment) for plan in experiment.tables),
         samples=tuple(map(_trial, tried)),
-        notes=experiment.notes,
     )
 
 
@@ -198,8 +197,7 @@ def _replies(log: EvalLog, tried: Iterable[Tried]) -> tuple[Replies, ...]:
     sources = {source for one in tried if one.trace for source in one.trace.sources}
     if sources and log.eval.model.startswith(ORACLE):
         return ("oracle",)
-    known: tuple[Replies, ...] = ("live", "recorded", "scripted")
-    return tuple(name for name in known if name in sources) or ("none",)
+    return replies_of(sources)
 
 
 def _plain(arguments: Mapping[str, Any]) -> dict[str, Any]:

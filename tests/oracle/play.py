@@ -10,12 +10,12 @@ from statistics import mean
 from typing import Final
 
 from chat.model import Reply, Request, Usage
-from db.condition import Condition, HasState, Id, Related, conjuncts, explain
 from db.connection import Address, Database
 from db.gate import Gate
 from db.imported import ImportedScene
 from db.store import SceneStore
 from db.verdict import judge
+from evaluation.book import in_words, is_plain
 from importers.datasets import DATASETS
 from importers.task import Task
 from planner.budget import Budget
@@ -137,24 +137,11 @@ def main(uri: str, password: str) -> None:
 
 def _worded(name: str, count: int) -> Iterator[tuple[Task, ImportedScene]]:
     data = DATASETS[name]
-    plain = [task for task in data.tasks() if _is_plain(task.goal)]
+    plain = [task for task in data.tasks() if is_plain(task.goal)]
     for index in range(count):
         task = plain[index * len(plain) // count]
         scene = next(data.scenes(task.id.partition("/")[2]))
-        words = "; ".join(explain(part, scene.graph, {}) for part in conjuncts(task.goal))
-        yield replace(task, instruction=words), scene
-
-
-def _is_plain(goal: Condition) -> bool:
-    return bool(parts := conjuncts(goal)) and all(map(_is_fact, parts))
-
-
-def _is_fact(part: Condition) -> bool:
-    match part:
-        case Related(Id(), _, Id()) | HasState(Id(), _):
-            return True
-        case _:
-            return False
+        yield replace(task, instruction=in_words(task.goal, scene.graph)), scene
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from db.store import SceneStore
+from importers.babyai import episode
 from importers.home import small_home
 from scenecypher.cli.app import run
 
@@ -53,3 +54,14 @@ def home(store: SceneStore) -> Iterator[str]:
     for info in store.scenes():
         if info.name.startswith(name):
             store.delete(info.name)
+
+
+@pytest.fixture
+def level(store: SceneStore) -> tuple[str, tuple[str, ...]]:
+    """The name of a MiniGrid level of one test's own, and the actions that fulfil its mission."""
+    pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
+    begun = episode("trv1", 7)
+    assert begun.task is not None
+    name = f"test/{uuid4().hex}/trv1/7"
+    store.put(replace(begun.scene, name=name))
+    return name, tuple(map(str, begun.task.program))

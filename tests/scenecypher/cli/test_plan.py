@@ -8,11 +8,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -20,7 +18,6 @@ from db.catalog import SceneInfo
 from db.imported import ImportedScene
 from db.scene import Relation
 from db.store import SceneStore
-from importers.babyai import episode
 from planner.belief import belief_scene
 from scenecypher.cli.app import run
 from tests.planner.actions.grasif_worlds import home as kitchen
@@ -178,13 +175,8 @@ def test_a_session_on_a_belief_sees_what_moved(
     assert store.load(world.name).graph.targets("agent", "HOLDS") == ("cup-1",)
 
 
-def test_a_plan_in_a_minigrid_level(store: SceneStore, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
-    begun = episode("trv1", 7)
-    assert begun.task is not None
-    name = f"test/{uuid4().hex}/trv1/7"
-    store.put(replace(begun.scene, name=name))
-    program = [str(action) for action in begun.task.program]
+def test_a_plan_in_a_minigrid_level(store: SceneStore, model: Serve, level: tuple[str, tuple[str, ...]]) -> None:
+    name, program = level
     model([*(says("act", action) for action in program), says("done", "")])
     assert run(["plan", name, "Open it.", "--world", "minigrid"]) == 0
     assert (store.find(name).version, store.find(f"{name}@belief").version) == (0, len(program))
