@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -105,12 +106,6 @@ def test_an_import_brings_nothing_heavy(module: str) -> None:
     assert loaded_by(module) & HEAVY <= LIGHT[module]
 
 
-def sources() -> Iterator[tuple[str, ast.Module]]:
-    for room in ROOMS:
-        for path in sorted((ROOT / room).rglob("*.py")):
-            yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
-
-
 def imported(tree: ast.Module) -> Iterator[str]:
     """Top-level names of the packages that a source imports anywhere, inside functions too."""
     for node in ast.walk(tree):
@@ -120,11 +115,21 @@ def imported(tree: ast.Module) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
+@cache
+def imports() -> Mapping[str, frozenset[str]]:
+    """Each source of ours with the packages that it imports."""
+    paths = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    return {
+        path.relative_to(ROOT).as_posix(): frozenset(imported(ast.parse(path.read_text(encoding="utf-8"))))
+        for path in paths
+    }
+
+
 @pytest.mark.parametrize("package", ONLY_IN)
 def test_one_place_talks_to_it(package: str) -> None:
-    users = {file for file, tree in sources() if package in imported(tree)}
+    users = {file for file, packages in imports().items() if package in packages}
     assert {file for file in users if not file.startswith(ONLY_IN[package])} == set()
 
 
 def test_nothing_shipped_imports_what_is_not_shipped() -> None:
-    assert [file for file, tree in sources() if {"tests", "benchmarks"} & set(imported(tree))] == []
+    assert [file for file, packages in imports().items() if {"tests", "benchmarks"} & packages] == []
