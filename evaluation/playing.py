@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from chat.model import Model, Reply, Request
 from db.catalog import SceneInfo
@@ -27,6 +28,9 @@ from planner.perception.truth import NoisyObserver
 from planner.staging import NoModel, Setting, has_belief, staged
 
 AskPerson = Callable[[str], str]
+
+PLANNING_S: Final = 180.0
+"""What symbolic planning may take of a task: it is what could be won, and no contest of machines."""
 
 
 @dataclass(slots=True)
@@ -92,7 +96,7 @@ def play(stage: Stage, book: Book, episode: Episode, *, model: Model | None = No
 
 
 def _setting(world: World, given: Assignment, episode: Episode, model: Model, ask: AskPerson) -> Setting:
-    task = given.task
+    task, recipe = given.task, recipe_named(episode.method)
     setting = Setting(
         world.opened.store,
         world.opened.gate,
@@ -103,8 +107,8 @@ def _setting(world: World, given: Assignment, episode: Episode, model: Model, as
         deeds=task.action_goals,
         model=model,
         ablations=episode.ablations,
-        budget=Budget(episode.steps or 3 * task.budget + SPARE_STEPS),
-        belief=uses_belief(episode, recipe_named(episode.method)),
+        budget=Budget(episode.steps or 3 * task.budget + SPARE_STEPS, seconds=PLANNING_S if recipe.goal else None),
+        belief=uses_belief(episode, recipe),
     )
     return replace(setting, world=_environment(setting, given, episode, ask))
 
