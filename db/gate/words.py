@@ -47,7 +47,7 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Words that begin what is never allowed: the code of the refusal and what to do instead."""
 
-AFTER_VALUES: Final = _words("GROUP FOR")
+AFTER_VALUES: Final = _words("GROUP FOR LOAD")
 """Of these, the ones that are fine names where no value stands before them."""
 
 RESERVED: Final = OPERATORS | VALUES | CLAUSES | frozenset(REFUSED) - AFTER_VALUES - {"START", "STOP"}
