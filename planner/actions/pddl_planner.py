@@ -17,10 +17,10 @@ from planner.actions.pddl_cases import OutOfTime, Scope
 from planner.actions.pddl_deeds import Deed, Situation, carried_out, deeds_done
 from planner.actions.pddl_engine import Answered, check_installed, solve
 from planner.actions.pddl_facts import Facts, Reader
-from planner.actions.pddl_formula import FALSE, TRUE, Atom, literals
+from planner.actions.pddl_formula import FALSE, TRUE, Atom, Formula, literals
 from planner.actions.pddl_grounding import Grounding
 from planner.actions.pddl_lean import lean
-from planner.actions.pddl_part import SECOND_HAND, is_filler, is_spare
+from planner.actions.pddl_part import SECOND_HAND, is_filler, is_spare, sought_for
 from planner.actions.pddl_plain import plain
 from planner.actions.pddl_relevance import nearest, useful
 from planner.actions.text import Call
@@ -31,6 +31,8 @@ LONGEST: Final = 60
 """Actions of a plan in which those that are of no use are looked for, in the square of their number."""
 AT_ONCE: Final = 3
 """Parts of a goal that are planned for together where the whole is too much."""
+NAMED: Final = 5
+"""Nodes that a message lists."""
 NEAREST: Final = 3
 """Of the actions that bring a fact about so many are looked at first."""
 
@@ -166,17 +168,24 @@ def _at_once(
     question: Question, situation: Situation, *, effort: Effort, deadline: float, about: Condition | None = None
 ) -> Found:
     """A plan for the whole goal, which moves at first only what `about` speaks of (None: the goal)."""
-    graph, agent = situation.graph, situation.agent
+    graph = situation.graph
     if evaluate(question.goal, graph, {}):
         return (), ""
     operators = plain(question.vocabulary, situation.operators) if effort.nearest else situation.operators
-    wanted = _wanted(question.goal, question.vocabulary, graph)
-    movable = None
-    if effort.nearest:
-        asked = _wanted(about or question.goal, question.vocabulary, graph)
-        movable = frozenset(node for atom in asked for node in atom[1:]) | _fillers(graph, asked)
+    hoped = _hoped(question.goal, question.vocabulary, graph)
+    if hoped == FALSE:
+        return None, _impossible(question.goal, graph)
+    asked = _atoms(hoped if about is None else _hoped(about, question.vocabulary, graph))
+    movable = frozenset(node for atom in asked for node in atom[1:]) | _fillers(graph, asked)
+    scope = Scope(
+        situation.agent,
+        _atoms(hoped),
+        _spares(graph),
+        thrifty=effort.thrifty,
+        movable=movable if effort.nearest else None,
+        deadline=deadline,
+    )
     facts = Facts(graph, question.vocabulary)
-    scope = Scope(agent, wanted, _spares(graph), thrifty=effort.thrifty, movable=movable, deadline=deadline)
     try:
         actions = Grounding(facts, lean(operators, question.goal), scope).actions()
     except OutOfTime:
@@ -189,9 +198,8 @@ def _at_once(
         return None, "there are too many ways to act at once"
     left = max(1.0, deadline - time.monotonic())
     problem = planning_problem(chosen, goal, facts.now)
-    return _validated(
-        solve(problem, timeout_s=left, engine=question.engine, search=question.search), question.goal, situation
-    )
+    answered = solve(problem, timeout_s=left, engine=question.engine, search=question.search)
+    return _validated(answered, question.goal, situation)
 
 
 def _validated(answered: Answered, goal: Condition, situation: Situation) -> Found:
@@ -245,10 +253,21 @@ def _hindered(vocabulary: str, part: SceneGraph) -> tuple[Mapping[str, Operator]
     return operators_of(vocabulary), part
 
 
-def _wanted(goal: Condition, vocabulary: str, graph: SceneGraph) -> frozenset[Atom]:
-    """The facts that the goal depends on."""
-    everything = Facts(graph, vocabulary, anything=True)
-    return frozenset(literal.atom for literal in literals(Reader(everything).read(goal, {})))
+def _hoped(goal: Condition, vocabulary: str, graph: SceneGraph) -> Formula:
+    """The goal's value where everything could come to be; that is false where it speaks of what is not there."""
+    return Reader(Facts(graph, vocabulary, anything=True)).read(goal, {})
+
+
+def _atoms(formula: Formula) -> frozenset[Atom]:
+    """The facts that a value depends on."""
+    return frozenset(literal.atom for literal in literals(formula))
+
+
+def _impossible(goal: Condition, graph: SceneGraph) -> str:
+    missing = sorted(sought_for(goal).ids - graph.nodes.keys())
+    if not missing:
+        return "nothing that can be done makes the goal hold in this scene"
+    return f"the goal is about {', '.join(missing[:NAMED])}, which this scene does not have: is it the task's own?"
 
 
 def _fillers(graph: SceneGraph, wanted: frozenset[Atom]) -> frozenset[str]:

@@ -86,6 +86,17 @@ def test_what_no_action_can_bring_about_has_no_plan() -> None:
     assert planned(HOME, Related(Id("table-1"), "INSIDE", Id("fridge-1"))) is None
 
 
+def test_a_goal_about_what_is_not_there_is_said_to_be_at_once() -> None:
+    goal = And((HasState(Id("lamp-1"), "on"), Related(Id("phone-1"), "ON", Id("sofa-1"))))
+    found = plan(Question(goal, "grasif", timeout_s=60), lambda _wide: HOME)
+    assert found.plan is None
+    assert found.why == "the goal is about phone-1, sofa-1, which this scene does not have: is it the task's own?"
+    nobody = plan(Question(AtLeast(9, "x", HasClass("x", "cup")), "grasif"), lambda _wide: HOME)
+    assert nobody.why == "nothing that can be done makes the goal hold in this scene"
+    denied = Not(Related(Id("phone-1"), "ON", Id("table-1")))
+    assert planned(HOME, And((denied, HasState(Id("lamp-1"), "on")))), "what is not there is not on the table"
+
+
 def test_a_closed_box_inside_a_closed_fridge_is_opened_from_outside_in() -> None:
     found = planned(HOME, HeldBy(Id("apple-1"), Id(ROBOT)))
     assert found == ["go_to(kitchen)", "open(fridge-1)", "open(box-1)", "pick_up(apple-1)"]
