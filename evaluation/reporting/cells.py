@@ -91,11 +91,17 @@ def unfinished(result: Result) -> str:
     )
 
 
+def limited(result: Result) -> str:
+    """What must be said of a run of which only a part was wanted; empty for one of the whole."""
+    limit = result.provenance.arguments.get("limit")
+    if not limit:
+        return ""
+    return f"LIMITED: only the first {limit} of each kind were wanted (--limit); figures of the whole set differ."
+
+
 def notes(result: Result) -> tuple[str, ...]:
     """What one must know of a result, above all that only a part was wanted."""
-    limit = result.provenance.arguments.get("limit")
-    told = f"LIMITED: only the first {limit} of each kind were wanted (--limit); figures of the whole set differ."
-    return (told, *result.notes) if limit else result.notes
+    return tuple(filter(None, (limited(result), *result.notes)))
 
 
 def heading(table: Table) -> str:

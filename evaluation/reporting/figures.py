@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from evaluation.reporting.cells import heading, name_of, unfinished, whose
+from evaluation.reporting.cells import heading, limited, name_of, unfinished, whose
 from evaluation.result import Cell, Column, Result, Row, Table, Trial
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DPI: Final = 130
-MOST_PANELS: Final = 4
+MOST_PANELS: Final = 8
+PANELS_A_ROW: Final = 4
 BAR_INCHES: Final = 0.3
 PUBLISHED: Final = ".published"
 """What ends the key of a column that has the published figure beside the measured one."""
@@ -26,6 +27,16 @@ COLORS: Final[Mapping[str, str]] = {
     "published": "#b8b8b8",
     "not run": "#ffffff",
 }
+MARK: Final[Mapping[str, Any]] = {
+    "marker": "D",
+    "markersize": 5,
+    "color": COLORS["published"],
+    "markeredgecolor": "black",
+}
+"""A published figure upon a bar."""
+SUCCESS: Final = "success"
+OTHERS: Final = ("#1f77b4", "#ff7f0e", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf")
+"""Colours of what else came of samples."""
 
 Bar = tuple[str, Row]
 """Whose a row is, and the row."""
@@ -41,9 +52,9 @@ def draw(result: Result, folder: Path, stem: str) -> list[Path]:
 
 
 def figures_of(result: Result) -> Iterator[tuple[str, Figure]]:
-    """The figures by name; a run that did not finish says so in each."""
+    """The figures by name; a run that did not finish, or was of a part only, says so in each."""
     for name, figure in _drawn(result):
-        if warning := unfinished(result):
+        if warning := unfinished(result) or limited(result):
             figure.suptitle(warning, color="red", weight="bold", fontsize=9)
         yield name, figure
 
@@ -73,15 +84,18 @@ def _bars(table: Table) -> Iterator[Bar]:
 
 
 def _bar_chart(table: Table, columns: Sequence[Column], bars: Sequence[Bar]) -> Figure:
-    figure = _figure(width=3 + 3 * len(columns), height=1.4 + BAR_INCHES * len(bars))
-    panels = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
-    for panel, column in zip(panels, columns, strict=True):
+    across, down = min(len(columns), PANELS_A_ROW), -(-len(columns) // PANELS_A_ROW)
+    figure = _figure(width=3 + 3 * across, height=(1.4 + BAR_INCHES * len(bars)) * down)
+    panels = figure.subplots(down, across, sharey=True, squeeze=False)
+    for panel, column in zip(panels.flat, columns, strict=False):
         _panel(panel, column, bars)
-    panels[0].set_yticks(range(len(bars)), [f"{name_of(row)}" for _, row in bars], fontsize=8)
-    panels[0].invert_yaxis()
-    panels[0].set_title(heading(table), loc="left", fontsize=10)
-    beside = any(key.endswith(PUBLISHED) for _, row in bars for key in row.cells)
-    _legend(panels[-1], [*(of for of, _ in bars), *(["published"] if beside else [])])
+    for panel in panels.flat[len(columns) :]:
+        panel.remove()
+    for panel in panels[:, 0]:
+        panel.set_yticks(range(len(bars)), [name_of(row) for _, row in bars], fontsize=8)
+    panels[0, 0].set_ylim(len(bars) - 0.4, -0.6)
+    panels[0, 0].set_title(heading(table), loc="left", fontsize=10)
+    _legend(panels[0, -1], bars)
     return figure
 
 
@@ -93,7 +107,7 @@ def _panel(panel: Axes, column: Column, bars: Sequence[Bar]) -> None:
             _interval(panel, number, value, row.cells[column.key])
         told = _value(row, f"{column.key}{PUBLISHED}")
         if told is not None:
-            panel.plot(told, number, marker="D", markersize=5, color=COLORS["published"], markeredgecolor="black")
+            panel.plot(told, number, **MARK, clip_on=False, zorder=3)
     panel.set_xlim(0, 1 if column.unit == "share" else 100)
     panel.set_xlabel(column.heading + (" (%)" if column.unit == "percent" else ""))
     panel.grid(visible=True, axis="x", alpha=0.3)
@@ -105,16 +119,16 @@ def _interval(panel: Axes, number: int, value: float, cell: Cell) -> None:
         panel.errorbar(value, number, xerr=reach, color="black", capsize=2, linewidth=1)
 
 
-def _legend(panel: Axes, of: Iterable[str]) -> None:
+def _legend(panel: Axes, bars: Sequence[Bar]) -> None:
+    """What colours mean; published figures are bars, or marks upon bars."""
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    used = [name for name in COLORS if name in {*of} - {"not run"}]
-    panel.legend(
-        handles=[Patch(color=COLORS[name], label=name) for name in used],
-        fontsize=7,
-        loc="center left",
-        bbox_to_anchor=(1, 0.5),
-    )
+    used = {of for of, _ in bars} - {"not run"}
+    handles: list[Patch | Line2D] = [Patch(color=COLORS[name], label=name) for name in COLORS if name in used]
+    if any(key.endswith(PUBLISHED) for _, row in bars for key in row.cells):
+        handles.append(Line2D([], [], linestyle="", **MARK, label="published"))
+    panel.legend(handles=handles, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def _tokens(trials: Sequence[Trial]) -> Figure:
@@ -135,9 +149,7 @@ def _tokens(trials: Sequence[Trial]) -> Figure:
 def _mistakes(trials: Sequence[Trial]) -> Figure:
     """How samples ended, in shares, and where they tell of slips (refusals, things missed) how many by cause."""
     groups = _by_method(trials)
-    ends = {
-        name: Counter("success" if it.success else it.outcome or "wrong" for it in of) for name, of in groups.items()
-    }
+    ends = {name: Counter(SUCCESS if it.success else it.outcome or "wrong" for it in of) for name, of in groups.items()}
     slips = {name: sum((Counter(it.mistakes) for it in of), Counter[str]()) for name, of in groups.items()}
     panels = [(ends, "how samples ended (share)")]
     panels += [(slips, "mistakes a sample, by cause")] if any(slips.values()) else []
@@ -154,10 +166,13 @@ def _stacked(
     panel: Axes, counted: Mapping[str, Counter[str]], groups: Mapping[str, Sequence[Trial]], label: str
 ) -> None:
     causes = [cause for cause, _ in sum(counted.values(), Counter[str]()).most_common()]
+    causes.sort(key=lambda cause: cause != SUCCESS)
     before = dict.fromkeys(groups, 0.0)
+    panel.set_prop_cycle(color=OTHERS)
     for cause in causes:
+        color = COLORS["ours"] if cause == SUCCESS else None
         widths = [counted[name][cause] / len(groups[name]) for name in groups]
-        panel.barh([*groups], widths, left=[before[name] for name in groups], label=cause, height=0.7)
+        panel.barh([*groups], widths, left=[before[name] for name in groups], label=cause, height=0.7, color=color)
         before = {name: before[name] + width for name, width in zip(groups, widths, strict=True)}
     panel.set_xlabel(label)
     panel.tick_params(axis="y", labelsize=8)
