@@ -156,8 +156,9 @@ class Simulator:
         """Ids by variable. Raises _Unseen for arguments that are no ids, ActionRefused where nobody can act."""
         agent = locked.extra["agent"]
         if agent is None:
-            who = "this scene has no agent" if self._agent is None else f"there is no agent {self._agent!r} here"
-            raise ActionRefused(str(call), [f"{who}: name one that it has"])
+            named = f"there is no agent {self._agent!r} here: name one that it has"
+            nobody = "this scene has no agent: choose one that has"
+            raise ActionRefused(str(call), [nobody if self._agent is None else named])
         unseen = tuple(word for word in call.arguments if word not in locked.part)
         if unseen:
             raise _Unseen(unseen)

@@ -13,7 +13,7 @@ from scenecypher.errors import ActionRefused, did_you_mean
 
 LONGEST: Final = 2_000
 _CALL: Final = re.compile(r"\s*([^\W\d][\w -]*?)\s*\((.*)\)\s*;?\s*", re.DOTALL)
-_ARGUMENT: Final = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^,"'()]*(?:'[^,"'()]+)*))\s*(,|$)""")
+_ARGUMENT: Final = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|'([^']*)'|([^,"'()]*(?:'[^,"'()]+)*))\s*(,|$)""")
 
 
 class Signed(Protocol):
@@ -37,7 +37,10 @@ class Call:
 
 
 def parse(text: str) -> Call:
-    """The call that `text` is; arguments may stand in quotes. Raises ActionRefused where it is none."""
+    """The call that `text` is. Raises ActionRefused where it is none.
+
+    Arguments may stand in quotes, double quotes within double ones being doubled.
+    """
     found = _CALL.fullmatch(text) if len(text) <= LONGEST else None
     arguments = _arguments(found[2]) if found else None
     if found is None or arguments is None:
@@ -71,7 +74,7 @@ def _arguments(text: str) -> tuple[str, ...] | None:
     place = 0
     while True:
         piece = _ARGUMENT.match(text, place)
-        argument = next((part.strip() for part in piece.groups()[:3] if part is not None), "") if piece else ""
+        argument = _unquoted(piece) if piece else ""
         if piece is None or not argument:
             return None
         found.append(argument)
@@ -80,12 +83,20 @@ def _arguments(text: str) -> tuple[str, ...] | None:
             return tuple(found)
 
 
+def _unquoted(piece: re.Match[str]) -> str:
+    doubled, quoted, plain = piece.groups()[:3]
+    return (doubled.replace('""', '"') if doubled is not None else quoted or plain or "").strip()
+
+
 def _quoted(argument: str) -> str:
+    """As it is read again; where it has both sorts of quotes, the outer ones are doubled within."""
     if not set(argument) & set(""",()"'"""):
         return argument
-    return f"'{argument}'" if '"' in argument else f'"{argument}"'
+    if "'" in argument or '"' not in argument:
+        return '"' + argument.replace('"', '""') + '"'
+    return f"'{argument}'"
 
 
 def _short(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= 100 else f"{line[:99]}…"
+    return (line if len(line) <= 100 else f"{line[:99]}…") or "nothing"
