@@ -18,7 +18,7 @@ from planner.actions.pddl_deeds import Deed, Situation, carried_out, deeds_done
 from planner.actions.pddl_engine import Answered, check_installed, solve
 from planner.actions.pddl_facts import Facts, Reader
 from planner.actions.pddl_formula import FALSE, TRUE, Atom, Formula, literals
-from planner.actions.pddl_grounding import Grounding
+from planner.actions.pddl_grounding import GroundAction, Grounding
 from planner.actions.pddl_lean import lean
 from planner.actions.pddl_part import SECOND_HAND, is_filler, is_spare, sought_for
 from planner.actions.pddl_plain import plain
@@ -171,7 +171,6 @@ def _at_once(
     graph = situation.graph
     if evaluate(question.goal, graph, {}):
         return (), ""
-    operators = plain(question.vocabulary, situation.operators) if effort.nearest else situation.operators
     hoped = _hoped(question.goal, question.vocabulary, graph)
     if hoped == FALSE:
         return None, _impossible(question.goal, graph)
@@ -185,11 +184,20 @@ def _at_once(
         movable=movable if effort.nearest else None,
         deadline=deadline,
     )
+    operators = plain(question.vocabulary, situation.operators) if effort.nearest else situation.operators
     facts = Facts(graph, question.vocabulary)
     try:
         actions = Grounding(facts, lean(operators, question.goal), scope).actions()
     except OutOfTime:
         return None, f"no plan within {question.timeout_s:g} s: there are too many ways to act"
+    found, why = _asked(question, facts, actions, effort=effort, deadline=deadline)
+    return (None, why) if found is None else _validated(found, question.goal, situation)
+
+
+def _asked(
+    question: Question, facts: Facts, actions: Sequence[GroundAction], *, effort: Effort, deadline: float
+) -> tuple[Answered | None, str]:
+    """What an engine says, or why none is asked."""
     goal = Reader(facts).read(question.goal, {})
     if goal in (TRUE, FALSE):
         return None, "no action brings about what the goal asks for"
@@ -198,8 +206,7 @@ def _at_once(
         return None, "there are too many ways to act at once"
     left = max(1.0, deadline - time.monotonic())
     problem = planning_problem(chosen, goal, facts.now)
-    answered = solve(problem, timeout_s=left, engine=question.engine, search=question.search)
-    return _validated(answered, question.goal, situation)
+    return solve(problem, timeout_s=left, engine=question.engine, search=question.search), ""
 
 
 def _validated(answered: Answered, goal: Condition, situation: Situation) -> Found:

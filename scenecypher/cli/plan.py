@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from importers.task import Task
     from planner.events import Event
     from planner.recipe import Recipe
+    from planner.staging import Setting
 
 STEPS = 30
 SPARE_STEPS = 10
@@ -72,21 +73,12 @@ def plan(
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
     from planner.budget import Budget
     from planner.methods import recipe_named
-    from planner.resuming import resumed
-    from planner.session_log import heading
-    from planner.staging import NoModel, Setting, staged
+    from planner.staging import NoModel, Setting
 
-    if (instruction is None) == (task is None):
-        raise InputError("give either an INSTRUCTION in words or the --task of a data set")
-    if instruction is not None and not instruction.strip():
-        raise InputError("the INSTRUCTION is empty; say what shall be done")
-    if log is not None and resume is not None:
-        raise InputError("a resumed session writes on in its own log; leave out --log")
-    recipe = recipe_named(method)
     of = outside(world, observer)
+    _check(instruction, task, log=log, resume=resume, world=of.world)
+    recipe = recipe_named(method)
     belief = _belief(recipe, of, wanted=belief, method=method)
-    if resume is not None and of.world == "minigrid":
-        raise InputError("a MiniGrid level begins anew with each program, so nothing goes on; leave out --resume")
     known = _task(task) if task is not None else None
     steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
     with open_store() as store, opened_model() as model:
@@ -107,12 +99,32 @@ def plan(
             model=model if recipe.model else NoModel(),
             world=environment(store, info, of=of, actor=method, model=model),
         )
-        events = staged(setting, recipe).run() if resume is None else resumed(setting, recipe, resume)
-        end = show(
-            _logged(events, log, heading(setting)) if resume is None else _logged(events, resume), as_json=as_json
-        )
+        end = show(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
     if end.outcome != "done":
         raise typer.Exit(1)
+
+
+def _check(instruction: str | None, task: str | None, *, log: Path | None, resume: Path | None, world: str) -> None:
+    """Raises InputError for options that do not go together."""
+    if (instruction is None) == (task is None):
+        raise InputError("give either an INSTRUCTION in words or the --task of a data set")
+    if instruction is not None and not instruction.strip():
+        raise InputError("the INSTRUCTION is empty; say what shall be done")
+    if log is not None and resume is not None:
+        raise InputError("a resumed session writes on in its own log; leave out --log")
+    if resume is not None and world == "minigrid":
+        raise InputError("a MiniGrid level begins anew with each program, so nothing goes on; leave out --resume")
+
+
+def _events(setting: Setting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:
+    """The session, begun or gone on with, each event written as it happens."""
+    from planner.resuming import resumed
+    from planner.session_log import heading
+    from planner.staging import staged
+
+    if resume is not None:
+        return _logged(resumed(setting, recipe, resume), resume)
+    return _logged(staged(setting, recipe).run(), log, heading(setting))
 
 
 def _belief(recipe: Recipe, of: Outside, *, wanted: bool | None, method: str) -> bool | None:
