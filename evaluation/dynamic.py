@@ -38,12 +38,12 @@ ROWS: Final = (
     RowPlan("sayplan-lite", "SayPlan Lite"),
     RowPlan("react-alfworld", "ReAct", absent=PICTURES),
     RowPlan("lookplangraph", "LookPlanGraph", absent=PICTURES),
-    RowPlan("react-alfworld", "ReActGT", name="react-alfworld-gt", options=TRUTH),
-    RowPlan("lookplangraph", "LookPlanGraphGT", name="lookplangraph-gt", options=TRUTH),
+    RowPlan("react-alfworld", "ReActGT", observer="gt", options=TRUTH),
+    RowPlan("lookplangraph", "LookPlanGraphGT", observer="gt", options=TRUTH),
 )
 LOOKING: Final = (
-    RowPlan("react-alfworld", "ReAct", name="react-alfworld-simulated", options=SIMULATED, is_ours=True),
-    RowPlan("lookplangraph", "LookPlanGraph", name="lookplangraph-simulated", options=SIMULATED, is_ours=True),
+    RowPlan("react-alfworld", "ReAct", observer="simulated", options=SIMULATED, is_ours=True),
+    RowPlan("lookplangraph", "LookPlanGraph", observer="simulated", options=SIMULATED, is_ours=True),
 )
 
 

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from evaluation.book import Book
 from evaluation.episode import Episode
-from planner.methods import recipe_named
+from planner.methods import METHODS, recipe_named
 from planner.methods.matrix import SETS, cell
 from scenecypher.errors import InputError
 
 PAPER: Final = "paper"
 """In place of methods: the rows that the paper's table has."""
+Observer: TypeAlias = Literal["", "gt", "simulated"]
+"""Who looks, where a table has several rows of a method: whoever the paper has, the ground truth, or one that errs."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowPlan:
     """A row: how the paper writes it (`label`), and what its episodes are played with.
 
-    `name` tells it apart from another of the same method; `absent` says why it is not played, ever.
+    `observer` tells it apart from another of the same method; `absent` says why it is not played, ever.
     """
 
     method: str
     label: str = ""
     ablations: tuple[str, ...] = ()
-    name: str = ""
+    observer: Observer = ""
     options: tuple[tuple[str, str], ...] = ()
     is_ours: bool = False
     absent: str = ""
@@ -34,7 +36,7 @@ class RowPlan:
     @property
     def key(self) -> str:
         """The row's key in its table, and what `--method` takes."""
-        return self.name or "+".join((self.method, *self.ablations))
+        return "+".join((f"{self.method}-{self.observer}" if self.observer else self.method, *self.ablations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,14 @@ def with_methods(tables: Sequence[TablePlan], methods: str) -> tuple[tuple[Table
     return tuple(table for table, _ in found), run
 
 
+def asks_model(word: str) -> bool:
+    """Whether the row that `--method` names so needs a model. Raises InputError for no method's."""
+    method = word if word in METHODS else word.partition("+")[0]
+    for observer in filter(None, get_args(Observer)):
+        method = method.removesuffix(f"-{observer}")
+    return word == PAPER or recipe_named(method).model
+
+
 def _wanted(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[str]]:
     known, keys = {row.key: row for row in table.rows}, list[str]()
     for word in words:
@@ -121,7 +131,7 @@ def _meaningless(method: str, tasks: Sequence[str]) -> str:
 
 
 def _row(word: str) -> RowPlan:
-    method, *ablations = word.split("+") if word != "llm+p" else (word,)
+    method, *ablations = (word,) if word in METHODS else word.split("+")
     recipe_named(method).without(method, tuple(ablations))
     return RowPlan(method, ablations=tuple(ablations), is_ours=True)
 

@@ -8,7 +8,7 @@ from functools import wraps
 from importlib import import_module
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -44,6 +44,9 @@ Methods = Annotated[
 Limit = Annotated[int, typer.Option("--limit", min=0, help="Only the first so many tasks of each kind; 0 is all.")]
 Workers = Annotated[int, typer.Option("--workers", min=1, help="How many episodes at a time.")]
 Steps = Annotated[int, typer.Option("--max-steps", min=0, help="Decisions at most an episode; 0: as the task grants.")]
+
+
+SYMBOLIC: Final = "symbolic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,14 +114,10 @@ def _run(name: str, arguments: Mapping[str, Any], asked: Asked) -> EvalLog:
 
 def _methods(asked: Asked) -> str:
     """What is played: without a model and without replies, what needs none."""
-    from planner.methods import recipe_named
+    from evaluation.experiment import PAPER, asks_model
 
     has_replies = asked.model is not None or asked.replies is not None
-    if not asked.methods:
-        return "paper" if has_replies else "symbolic"
-    if has_replies:
-        return ",".join(asked.methods)
-    for word in asked.methods:
-        if word == "paper" or recipe_named(word if word == "llm+p" else word.partition("+")[0]).model:
-            raise InputError(f"{word} needs a model: name one with --model, or give recorded --replies")
-    return ",".join(asked.methods)
+    words = asked.methods or [PAPER if has_replies else SYMBOLIC]
+    if not has_replies and (asking := next(filter(asks_model, words), None)):
+        raise InputError(f"{asking} needs a model: name one with --model, or give recorded --replies")
+    return ",".join(words)

@@ -169,6 +169,8 @@ def test_a_database_that_is_not_there_is_told_before_anything_is_played(
     [
         (["grasif", "--data", "grasif"], "choose all or some of sayplan-office"),
         (["grasif", "-m", "lookplangraph"], "name one with --model, or give recorded --replies"),
+        (["dynamic", "-m", "lookplangraph-gt"], "lookplangraph-gt needs a model: name one with --model"),
+        (["grasif", "-m", "llm+p"], "llm+p needs a model"),
         (["grasif", "-m", "symbolyc"], "did you mean 'symbolic'"),
         (["babyai-slm", "--limit", "1"], "name a model with --model"),
         (["grasif", "--replies", "x.jsonl", "--model", "openai/gpt-4o"], "leave --model and --record out"),
