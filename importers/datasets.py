@@ -31,9 +31,8 @@ class _Source(Protocol):
 class Dataset:
     """Scenes and their tasks from one source.
 
-    `name` is one word and its key in DATASETS. `install` is what the source needs besides SceneCypher itself, empty
-    where nothing. `importing` is the command that brings a task's scene into the database, `{}` standing for the
-    task's id within the data set.
+    `name` is one word and its key in DATASETS. `importing` is the command that brings a task's scene into the database,
+    `{}` standing for the task's id within the data set.
 
     `read_scenes` and `read_tasks` take an id within the data set, or None for all; they raise InputError where the
     source is not installed or has no such id. Read tasks by `tasks`, which gives them ids that are theirs alone.
@@ -42,7 +41,6 @@ class Dataset:
     name: str
     title: str
     source: str
-    install: str
     importing: str
     read_scenes: Scenes
     read_tasks: Tasks
@@ -149,7 +147,6 @@ def _office(subset: str, title: str) -> Dataset:
         name=subset,
         title=title,
         source="SceneCypher, made by hand",
-        install="",
         importing=f"scenecypher import grasif --subset {subset}",
         read_scenes=partial(_office_scenes, subset=subset),
         read_tasks=partial(_office_tasks, subset=subset),
@@ -161,7 +158,6 @@ def _level(level: str, title: str) -> Dataset:
         name=level,
         title=title,
         source="MiniGrid, made from level and seed",
-        install="pip install 'scenecypher[babyai]'",
         importing=f"scenecypher import babyai --level {level} --seed {{}}",
         read_scenes=partial(_level_scenes, level=level),
         read_tasks=partial(_level_tasks, level=level),
@@ -175,7 +171,6 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="eai",
             title="VirtualHome, as the Embodied Agent Interface sets it",
             source="eai-eval",
-            install="pip install --no-deps eai-eval==1.0.5",
             importing="scenecypher import virtualhome --only {}",
             read_scenes=_virtualhome_scenes,
             read_tasks=_virtualhome_tasks,
@@ -184,7 +179,6 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="behavior-1k",
             title="BEHAVIOR-1K's activities of moving things about",
             source="bddl",
-            install="pip install 'scenecypher[behavior]'",
             importing="scenecypher import grasif --subset behavior-1k --only {}",
             read_scenes=partial(_scenes, module="behavior"),
             read_tasks=partial(_tasks, module="behavior"),
@@ -193,7 +187,6 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="robothow",
             title="RobotHow's programs of moving and switching things, in GraSIF's terms",
             source="eai-eval",
-            install="pip install --no-deps eai-eval==1.0.5",
             importing="scenecypher import grasif --subset robothow --only {}",
             read_scenes=partial(_scenes, module="robothow"),
             read_tasks=partial(_tasks, module="robothow"),
@@ -204,7 +197,6 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="homes",
             title="Two homes of ours, the same ten tasks in each",
             source="SceneCypher, made by hand",
-            install="",
             importing="scenecypher import homes",
             read_scenes=partial(_scenes, module="homes"),
             read_tasks=partial(_tasks, module="homes"),

@@ -11,7 +11,7 @@ from planner.recipe import Access
 from planner.rehearsal import rehearse
 from planner.toolbox import Tool, ToolAnswer, argument
 from retriever import graph_api
-from retriever.graph_api import CALLS, SETS, GraphApi
+from retriever.graph_api import SETS, GraphApi
 from retriever.retrieval import rows_text
 from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference
 
@@ -65,5 +65,3 @@ def graph_calls(*names: str) -> dict[str, Callable[[Access], Tool]]:
 
 PAPER_SETS: Final = {name: graph_calls(*names) for name, names in SETS.items()}
 """The calls of each paper's ReAct (`retriever.graph_api.SETS`)."""
-
-ALL_CALLS: Final = graph_calls(*CALLS)
