@@ -76,21 +76,22 @@ def ssc(
     from evaluation.eai.live_report import result
 
     how = Run(model, limit, at_once=workers, log_dir=logs)
-    if resume is not None:
-        deliver(result(resumed(ctx, resume, how)), as_json=as_json)
-        return
-    _check(model, replies, record)
-    made = live(
-        task_name=task,
-        methods=methods,
-        prompt_forms=prompts,
-        samples=samples,
-        replies=in_full(replies) or "live",
-        record=in_full(record),
-        recordings=in_full(recordings),
-    )
-    tell("asking; each row of a task is a sample in Inspect's log…")
-    deliver(result(run(made, how)), as_json=as_json)
+    if resume is None:
+        _check(model, replies, record)
+        made = live(
+            task_name=task,
+            methods=methods,
+            prompt_forms=prompts,
+            samples=samples,
+            replies=in_full(replies) or "live",
+            record=in_full(record),
+            recordings=in_full(recordings),
+        )
+        tell("asking; each row of a task is a sample in Inspect's log…")
+        ran = run(made, how)
+    else:
+        ran = resumed(ctx, resume, how)
+    deliver(result(ran), as_json=as_json)
 
 
 def _across(task: str, given: Path | None, *, log: Path | None, limit: int | None) -> Result:
