@@ -1,0 +1,59 @@
+"""Each part of an experiment's data is played without a model: by an oracle, or by the plans that come with it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from evaluation import dynamic, grasif
+from evaluation.dynamic_tasks import dynamic_tasks
+from evaluation.running import Run, run
+from evaluation.tabling import result
+from tests.evaluation.mocked import answering
+from tests.oracle import provider
+
+pytest.importorskip("eai_eval", reason="needs `pip install --no-deps eai-eval`")
+assert provider.PROGRAMS, "importing it makes the oracles known"
+pytestmark = pytest.mark.usefixtures("at_the_server")
+
+
+def test_the_oracle_plays_the_other_subsets_of_grasif_and_their_ablations() -> None:
+    told: dict[str, Any] = {
+        "data": "sayplan-office,robothow,ablations",
+        "methods": "lookplangraph,lookplangraph+full-graph",
+        "wording": "goal",
+        "limit": 1,
+    }
+    found = result(run(grasif.grasif(**told), Run("oracle/lookplangraph", at_once=2)), grasif.experiment(**told))
+    played = {
+        table.key: {row.label: row.cells["sr"].value for row in table.rows if row.cells} for table in found.tables
+    }
+    ours = {"LookPlanGraph": 1.0, "lookplangraph+full-graph": 1.0}
+    assert played == {
+        "sayplan-office": ours,
+        "robothow": ours,
+        "ablations": {"LookPlanGraph": 1.0, "Full Graph": 1.0},
+    }
+    assert len(found.samples) == 4, "what two tables share is played once"
+
+
+def test_in_our_homes_the_plans_that_come_with_tasks_are_played_whether_or_not_a_thing_was_moved() -> None:
+    """As LLM-as-P's replies; in the goal graph of the moved one a node is otherwise, that the goal does not need."""
+    told: dict[str, Any] = {"data": "virtualhome", "methods": "llm-as-p", "limit": 2}
+    plans = {line.instruction: line.plan for line in dynamic_tasks() if line.home == "apartment"}
+
+    def answer(asked: str) -> str:
+        instruction = re.findall(r"^.*The instruction: (.*)$", asked, re.MULTILINE)[-1]
+        return json.dumps({"plan": plans[instruction]})
+
+    found = result(run(dynamic.dynamic(**told), Run(answering(answer), at_once=2)), dynamic.experiment(**told))
+    row = next(row for row in found.tables[0].rows if row.cells)
+    assert {key: (row.cells[key].value, row.cells[key].n) for key in ("sr_moved", "sr_unmoved", "sr_all")} == {
+        "sr_moved": (1.0, 1),
+        "sr_unmoved": (1.0, 1),
+        "sr_all": (0.5, 2),
+    }
+    assert row.failed == 0
