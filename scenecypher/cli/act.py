@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -40,13 +41,20 @@ def act(
         if action is None:
             typer.echo(action_list(simulator.operators, simulator.macros))
             return
-        steps: list[Step] = []
-        for step in simulator.act(action, expected_version=expect):
-            steps.append(step)
+        _tell(simulator.act(action, expected_version=expect), as_json=as_json)
+
+
+def _tell(steps: Iterator[Step], *, as_json: bool) -> None:
+    """Print what is done, each step as it happens or all as one list; what was done before a refusal is told, too."""
+    done: list[Step] = []
+    try:
+        for step in steps:
+            done.append(step)
             if not as_json:
                 _print(step)
-    if as_json:
-        print_json([_document(step) for step in steps])
+    finally:
+        if as_json and done:
+            print_json([_document(step) for step in done])
 
 
 def _print(step: Step) -> None:

@@ -10,6 +10,7 @@ from db.catalog import SceneInfo
 from db.store import SceneStore
 from planner.actions.vocabularies import operators_of
 from scenecypher.cli.app import run
+from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME, ROBOT
 
@@ -87,6 +88,14 @@ def test_json_holds_the_delta(home: SceneInfo, store: SceneStore, capsys: pytest
         "inserted_because": None,
         "delta": [["states", "fridge_21", ["open"], ["closed"]]],
     }
+
+
+def test_json_tells_what_was_done_before_a_refusal(store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    assert run(["act", world.name, "rearrange(cup-1, on, sofa)", "--fix", "--json"]) == 1
+    said = capsys.readouterr()
+    assert [step["action"] for step in json.loads(said.out)] == ["go_to(kitchen)", "pick_up(cup-1)"]
+    assert "no 'sofa' in this scene" in said.err
 
 
 def test_the_actions_are_listed(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
