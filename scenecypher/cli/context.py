@@ -100,9 +100,10 @@ def opened_model(settings: Settings | None = None) -> Iterator[Model]:
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error; call what it yields with (done, total)."""
+    """A progress bar on standard error, where that is a terminal; call what it yields with (done, total)."""
+    console = errors()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors(), transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=None)
 
         def show(done: int, total: int) -> None:

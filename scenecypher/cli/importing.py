@@ -74,6 +74,10 @@ def sources_of_files(
 def found(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iterator[tuple[Path, Path]]:
     """Each file, and the folder from which its scene's name counts; of folders, the files with those suffixes."""
     for given in paths:
+        if not given:
+            raise InputError(
+                "a path is empty, and would mean this folder; give a file, a folder (. is this one) or a glob"
+            )
         path = Path(given)
         files, folder = [path], path.parent
         if path.is_dir():

@@ -110,14 +110,17 @@ def test_a_name_that_no_scene_may_have(tmp_path: Path) -> None:
     assert "can't name a scene" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [("--only", "963_9"), ("*.nothing",), ("/nowhere/at/all/*.json",)])
+@pytest.mark.parametrize("arguments", [("--only", "963_9"), ("*.nothing",), ("/nowhere/at/all/*.json",), ("",)])
 def test_what_is_not_there_is_bad_input(arguments: tuple[str, ...], tmp_path: Path) -> None:
     result = run(*arguments, "--dry-run")
     assert isinstance(result.exception, SceneCypherError)
     assert result.exception.exit_code == 2
     missing = run(tmp_path / "nowhere.json", "--dry-run")
     assert (missing.exit_code, missing.stdout) == (2, "")
-    assert "can't be read (No such file or directory)" in missing.stderr
+    assert (
+        missing.stderr
+        == f"{tmp_path / 'nowhere.json'}: the file: can't be read (No such file or directory); check its path\n"
+    )
 
 
 def test_good_files_are_in_the_database_although_others_are_bad(
