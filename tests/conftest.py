@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def address() -> Iterator[Address]:
     """Where the throw-away server of this run is."""
-    with throwaway_server() as address:
+    with throwaway_server(short=True) as address:
         yield address
 
 

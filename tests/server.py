@@ -20,13 +20,17 @@ HOME: Final = FOLDER / f"run-{os.getpid()}"
 
 
 @contextmanager
-def throwaway_server() -> Iterator[Address]:
-    """The server that `SCENECYPHER_TEST_DB` asks for: `local` (the default), `container` or `uri`."""
+def throwaway_server(*, short: bool = False) -> Iterator[Address]:
+    """The server that `SCENECYPHER_TEST_DB` asks for: `local` (the default), `container` or `uri`.
+
+    A local one is soon warm where it is for a `short` run, and slower then than a user's: right for tests, whose
+    statements are many and seldom repeated, not for measuring.
+    """
     mode = os.environ.get("SCENECYPHER_TEST_DB", "local")
     if mode not in SERVERS:
         msg = f"SCENECYPHER_TEST_DB={mode}: choose one of {', '.join(SERVERS)}"
         raise ValueError(msg)
-    with SERVERS[mode]() as address:
+    with SERVERS[mode](short=short) as address:
         yield address
 
 
@@ -44,9 +48,9 @@ def discard(home: Path) -> None:
 
 
 @contextmanager
-def _local() -> Iterator[Address]:
+def _local(*, short: bool) -> Iterator[Address]:
     discard_homes()
-    server = start(_settings(HOME), tell=_tell)
+    server = start(_settings(HOME), tell=_tell, short=short)
     try:
         yield Address(server.uri, server.username, server.password)
     finally:
@@ -54,7 +58,7 @@ def _local() -> Iterator[Address]:
 
 
 @contextmanager
-def _container() -> Iterator[Address]:
+def _container(*, short: bool) -> Iterator[Address]:
     from tests.containers import neo4j_container
 
     with neo4j_container() as address:
@@ -62,7 +66,7 @@ def _container() -> Iterator[Address]:
 
 
 @contextmanager
-def _named() -> Iterator[Address]:
+def _named(*, short: bool) -> Iterator[Address]:
     uri = os.environ.get("SCENECYPHER_TEST_URI")
     if not uri:
         msg = "SCENECYPHER_TEST_DB=uri needs SCENECYPHER_TEST_URI, a server whose data may be thrown away"
@@ -75,7 +79,7 @@ def _named() -> Iterator[Address]:
     )
 
 
-SERVERS: Final[Mapping[str, Callable[[], AbstractContextManager[Address]]]] = {
+SERVERS: Final[Mapping[str, Callable[..., AbstractContextManager[Address]]]] = {
     "local": _local,
     "container": _container,
     "uri": _named,
