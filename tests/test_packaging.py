@@ -77,6 +77,17 @@ def test_the_command_is_installed(python: Path, tmp_path: Path) -> None:
     assert "demo" in run(str(python), "-m", "scenecypher", "--help", cwd=tmp_path)
 
 
+def test_experiments_have_their_command_and_their_data(python: Path, tmp_path: Path) -> None:
+    assert "--recorded" in run(str(python), "-m", "scenecypher", "eval", "eai", "--help", cwd=tmp_path)
+    code = """
+from evaluation.dynamic_tasks import dynamic_tasks
+from evaluation.eai.published import recorded_models
+from evaluation.published import settings
+print(len([*dynamic_tasks()]), len(recorded_models()), bool(settings("lookplangraph-4")))
+"""
+    assert run(str(python), "-c", code, cwd=tmp_path).split() == ["100", "15", "True"]
+
+
 @pytest.mark.parametrize("stray", ["db.py", "db/__init__.py", "chat.py"])
 def test_a_stray_module_is_named(python: Path, tmp_path: Path, stray: str) -> None:
     path = tmp_path / stray
