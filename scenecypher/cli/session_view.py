@@ -72,7 +72,9 @@ def _ended(event: Remembered | Finished) -> tuple[str, str]:
     if isinstance(event, e.Remembered):
         return "dim", ""
     tokens = f"{event.usage.total_tokens:,} tokens, {event.seconds:.1f} s"
-    return "bold", f"{event.outcome}: {event.reason} ({event.steps} steps, {event.actions} actions, {tokens})"
+    end = f"{event.outcome}: {event.reason}" if event.reason else event.outcome
+    answer = f"\nanswer: {event.answer}" if event.answer else ""
+    return "bold", f"{end} ({event.steps} steps, {event.actions} actions, {tokens}){answer}"
 
 
 def _decided(event: Asked | Retrieved | Called | Answered | Thought | Solved | Proposed) -> tuple[str, str]:

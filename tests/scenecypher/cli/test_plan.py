@@ -84,6 +84,14 @@ def test_what_is_not_reached_exits_with_1(home: SceneInfo, model: Serve, capsys:
     assert "infeasible: 3 proposals in a row could not be carried out" in out
 
 
+def test_the_answer_to_a_question_is_told(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    model(["Solution: 1"])
+    assert run(["plan", home.name, "How many cups are there?", "--method", "zero-shot"]) == 0
+    told, answer = capsys.readouterr().out.splitlines()
+    assert told.startswith("done (1 steps, 0 actions, ")
+    assert answer == "answer: 1"
+
+
 def test_max_steps_ends_it(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     server = model(lambda _: says("act", "walk(book_33)"))
     assert run(["plan", home.name, TASK, "--max-steps", "2"]) == 1
