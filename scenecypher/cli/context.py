@@ -102,7 +102,7 @@ def opened_model(settings: Settings | None = None) -> Iterator[Model]:
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error, where that is a terminal; call what it yields with (done, total)."""
     console = errors()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=None)
 

@@ -11,6 +11,7 @@ import pytest
 
 from db.store import SceneStore
 from importers.home import small_home
+from scenecypher.cli.context import counting
 from tests.scenecypher.cli.conftest import Command
 
 CUP, MICROWAVE = "cup_2004", "microwave_297"
@@ -39,6 +40,13 @@ def test_names_are_never_cut_off(
     out = command("scenes", "list").out
     assert "…" not in out
     assert (f"{copied} " in out) == (columns is None), "a line of a pipe is not folded"
+
+
+def test_a_name_is_no_markup_in_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with counting("copying kitchen[/]") as progress:
+        progress(1, 2)
+    assert "copying kitchen[/]" in capsys.readouterr().err
 
 
 def test_an_exported_scene_is_imported_exactly(command: Command, home: str, store: SceneStore, tmp_path: Path) -> None:
