@@ -277,6 +277,32 @@ def test_a_leased_copy_is_reset_and_used_again(store: SceneStore) -> None:
     assert all(info.key not in {first.key, third.key} for info in store.scenes())
 
 
+def test_the_copy_of_a_worker_that_died_is_reset_for_the_next(store: SceneStore) -> None:
+    name = fresh()
+    store.put(ImportedScene(name, small()))
+    died = store.lease(name)
+    first = died.__enter__()
+    soiled = store.commit(first, Delta.of([ChangeList("cup", "states", ("dirty",), ())]), actor="t", action="soil")
+    past = "MATCH (s:Scene {key: $key}) SET s.leased_until = datetime() - duration('PT1S')"
+    store.database.write(lambda tx: tx.run(past, key=first.key).consume(), timeout_s=10)
+    with store.lease(name) as second:
+        assert second.key == first.key
+        assert store.load(second.name).graph == small()
+        assert second.version == store.find(second.name).version > soiled.version
+    with store.lease(name) as third:
+        assert (third.key, third.version) == (first.key, second.version), "a clean one is taken as it is"
+
+
+def test_a_scene_at_rest_starts_from_there(store: SceneStore) -> None:
+    name = fresh()
+    store.put(ImportedScene(name, small()))
+    version = store.find(name).version
+    store.commit(store.find(name), Delta.of([ChangeList("cup", "states", ("dirty",), ())]), actor="t", action="soil")
+    assert store.rest(store.find(name)) == store.find(name).version == store.find(name).base > version
+    assert store.rest(store.find(name)) == store.find(name).base
+    assert store.load(name).graph == small()
+
+
 def test_workers_never_share_a_leased_copy(store: SceneStore) -> None:
     name = fresh()
     store.put(ImportedScene(name, small()))

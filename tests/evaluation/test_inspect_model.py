@@ -108,6 +108,8 @@ def test_a_form_is_asked_for_and_read() -> None:
     items = (schema.json_schema.properties or {})["parts"].items
     assert items is not None
     assert list(items.properties or {}) == ["name"], "what a reference names stands in its place"
+    in_a_thread(lambda: ask_for(model, TALK, Form))
+    assert asked[1][1].response_schema is schema, "made once: Inspect's copies of it share it"
 
 
 def test_a_failure_says_what_to_do() -> None:

@@ -125,7 +125,20 @@ def test_a_part_of_the_whole_says_so() -> None:
     whole = a_result()
     part = whole.provenance.model_copy(update={"arguments": {"limit": 4}})
     assert notes(whole) == ("a note",)
-    assert notes(whole.model_copy(update={"provenance": part}))[0].startswith("LIMITED: only the first 4 of each kind")
+    limited = whole.model_copy(update={"provenance": part})
+    assert notes(limited)[0].startswith("LIMITED: only the first 4 of each kind")
+    assert all(figure.get_suptitle().startswith("LIMITED") for _, figure in figures_of(limited))
+
+
+def test_a_wide_table_has_rows_of_panels_and_success_comes_first() -> None:
+    columns = tuple(Column(key=f"c{number}", heading=f"column {number}") for number in range(6))
+    row = Row(method="sayplan", cells={column.key: Cell(value=0.5) for column in columns})
+    table = Table(key="wide", title="Wide", columns=columns, rows=(row,))
+    drawn = dict(figures_of(a_result().model_copy(update={"tables": (table,)})))
+    places = [panel.get_subplotspec().rowspan.start for panel in drawn["wide-bars"].axes]  # type: ignore[union-attr]
+    assert places == [0, 0, 0, 0, 1, 1]
+    ends = drawn["mistakes"].axes[0].get_legend_handles_labels()[1]
+    assert ends == ["success", "out of steps"]
 
 
 def test_a_published_column_stands_as_a_mark_on_its_bar(tmp_path: Path) -> None:
