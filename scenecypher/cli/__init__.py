@@ -10,7 +10,7 @@ def main() -> None:
     import sys
 
     try:
-        _open_closed()
+        _prepare_streams()
         from scenecypher.cli.app import run
 
         code = run(sys.argv[1:])
@@ -19,11 +19,14 @@ def main() -> None:
     sys.exit(code)
 
 
-def _open_closed() -> None:
-    """Give streams that the caller closed an empty file, so that nothing has to reckon with there being none."""
+def _prepare_streams() -> None:
+    """Give streams that the caller closed an empty file; write what an encoding does not have in escapes."""
     import os
     import sys
+    from io import TextIOWrapper
 
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")

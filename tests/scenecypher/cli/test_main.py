@@ -17,6 +17,7 @@ COMMAND = "scenecypher methods"
     ("line", "code", "err"),
     [
         pytest.param("scenecypher session nowhere <&- >&-", 2, "no scene named", id="neither input nor output"),
+        pytest.param("PYTHONIOENCODING=latin1 scenecypher query --help", 0, "", id="an encoding without an ellipsis"),
         pytest.param("scenecypher methods magic 2>&-", 2, "", id="no errors"),
         pytest.param("scenecypher methods stepwise >/dev/full", 2, "No space left", id="a full disk"),
     ],
