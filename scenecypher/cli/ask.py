@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from scenecypher.cli.context import errors, open_gate, open_store, opened_model, output, print_json
+from scenecypher.cli.context import counted, errors, open_gate, open_store, opened_model, output, print_json
 from scenecypher.cli.query import print_table, read_lines
 from scenecypher.cli.scenes import AsJson, Name
 
@@ -173,8 +173,8 @@ def _tell_refusal(console: Console, attempt: Attempt) -> None:
 def _summary(retrieval: Retrieval) -> str:
     seconds = sum(attempt.seconds for attempt in retrieval.attempts)
     parts = [
-        f"{len(retrieval.rows):,} row{'' if len(retrieval.rows) == 1 else 's'} at version {retrieval.version}",
-        f"{len(retrieval.attempts)} attempt{'' if len(retrieval.attempts) == 1 else 's'}",
+        f"{counted(len(retrieval.rows), 'row')} at version {retrieval.version}",
+        counted(len(retrieval.attempts), "attempt"),
         f"{1_000 * seconds:.0f} ms in the database",
         f"{retrieval.usage.total_tokens:,} tokens",
     ]

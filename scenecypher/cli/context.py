@@ -57,6 +57,11 @@ def readable(text: str) -> str:
     return text
 
 
+def counted(number: int, what: str) -> str:
+    """``1 row``, ``2,000 rows``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def print_json(document: Any) -> None:
     """One JSON document on standard output."""
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from scenecypher.cli.context import counting, errors, open_store, output, print_json
+from scenecypher.cli.context import counted, counting, errors, open_store, output, print_json
 from scenecypher.errors import ServiceError
 from scenecypher.settings import Settings
 
@@ -93,7 +93,7 @@ def clean(
     if as_json:
         print_json({"cleaned": cleaned})
     else:
-        output().print(f"{cleaned} scene{'' if cleaned == 1 else 's'} cleaned away")
+        output().print(f"{counted(cleaned, 'scene')} cleaned away")
 
 
 @contextmanager

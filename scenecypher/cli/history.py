@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from scenecypher.cli.context import open_store, output, print_json, table_of
+from scenecypher.cli.context import counted, open_store, output, print_json, table_of
 from scenecypher.cli.scenes import AsJson, Name, words
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _print(event: Event, done: Committed, *, as_json: bool) -> None:
     if as_json:
         print_json(_document(event, holds=True))
         return
-    output().print(f"{event.action}: {len(done.delta)} changes, now at version {done.version}", markup=False)
+    output().print(f"{event.action}: {counted(len(done.delta), 'change')}, now at version {done.version}", markup=False)
 
 
 def _document(event: Event, *, holds: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from scenecypher.cli.context import open_store, opened_model, output, print_json
+from scenecypher.cli.context import counted, open_store, opened_model, output, print_json
 from scenecypher.cli.scenes import AsJson, Name
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def observe(
         print_json(_document(belief.name, reading, found, version=done.version))
         return
     _print(found, reading, explain=explain)
-    what = f"{len(found.delta)} changes" if found.delta else "nothing changed"
+    what = counted(len(found.delta), "change") if found.delta else "nothing changed"
     output().print(f"{belief.name}: {what}, version {done.version}", markup=False)
 
 

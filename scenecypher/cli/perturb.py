@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import typer
 
-from scenecypher.cli.context import open_store, output, print_json
+from scenecypher.cli.context import counted, open_store, output, print_json
 from scenecypher.cli.scenes import AsJson, Name
 
 
@@ -24,7 +24,7 @@ def perturb(
     with open_store() as store:
         now = store.load(scene)
         found = perturbation(now.graph, vocabulary=now.info.vocabulary, seed=seed, objects=objects)
-        action = f"perturb by seed {seed}: {len(found.moves)} things moved"
+        action = f"perturb by seed {seed}: {counted(len(found.moves), 'thing')} moved"
         done = store.commit(
             now.info,
             found.delta,
@@ -39,4 +39,4 @@ def perturb(
         return
     for move in found.moves:
         output().print(str(move), markup=False)
-    output().print(f"{scene}: {len(found.moves)} things moved, version {done.version}", markup=False)
+    output().print(f"{scene}: {counted(len(found.moves), 'thing')} moved, version {done.version}", markup=False)

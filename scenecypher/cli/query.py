@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import open_gate, open_store, output, print_json
+from scenecypher.cli.context import counted, open_gate, open_store, output, print_json
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
 
@@ -134,7 +134,7 @@ def result(reader: SceneReader, cypher: str) -> dict[str, Any]:
 def print_answer(answer: Answer) -> None:
     """The rows as a table, and how many; whether there are more is said."""
     print_table(answer.columns, answer.rows)
-    rows = f"{len(answer.rows):,} row{'' if len(answer.rows) == 1 else 's'}"
+    rows = counted(len(answer.rows), "row")
     more = f"; these are {answer.truncated}" if answer.truncated else ""
     output().print(
         f"{rows} at version {answer.version}, {1_000 * answer.seconds:.0f} ms{more}", style="dim", markup=False

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.context import open_gate, output, readable
+from scenecypher.cli.context import counted, open_gate, output, readable
 from scenecypher.cli.desk import Desk
 from scenecypher.errors import InputError, RejectedError, did_you_mean
 
@@ -99,7 +99,7 @@ def _act(desk: Desk, action: str) -> None:
 
 def _carry_out(desk: Desk, action: str) -> None:
     for step in desk.simulator().act(action):
-        desk.last = [f"{step.action} changed {len(step.delta)} facts"]
+        desk.last = [f"{step.action} changed {counted(len(step.delta), 'fact')}"]
         output().print(f"{step.action}: done, version {step.version}", style="green", markup=False)
         for line in step.seen:
             output().print(f"  saw: {line}", style="magenta", markup=False)
@@ -190,7 +190,7 @@ def _undo(desk: Desk, _: str) -> None:
         raise InputError("what was done there can't be undone here; ask for the action that puts it back")
     if desk.belief is None:
         done = desk.store.undo(desk.scene)
-        output().print(f"undone: {len(done.delta)} changes, version {done.version}", markup=False)
+        output().print(f"undone: {counted(len(done.delta), 'change')}, version {done.version}", markup=False)
         return
     if not desk.marks:
         raise InputError("nothing was done in this session yet; `scenecypher undo` goes further back")
@@ -198,7 +198,7 @@ def _undo(desk: Desk, _: str) -> None:
     moved = [name for name, version in mark.items() if desk.store.find(name).version > version]
     for name in moved:
         done = desk.store.undo(desk.store.find(name), to=mark[name])
-        output().print(f"{name}: {len(done.delta)} changes undone, version {done.version}", markup=False)
+        output().print(f"{name}: {counted(len(done.delta), 'change')} undone, version {done.version}", markup=False)
     desk.undone.append(moved)
 
 
@@ -214,7 +214,9 @@ def _redo(desk: Desk, _: str) -> None:
     with desk.marked():
         for scene in scenes:
             done = desk.store.redo(scene)
-            output().print(f"{scene.name}: {len(done.delta)} changes done again, version {done.version}", markup=False)
+            output().print(
+                f"{scene.name}: {counted(len(done.delta), 'change')} done again, version {done.version}", markup=False
+            )
     del desk.undone[-1:]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 import typer
 
-from scenecypher.cli.context import output
+from scenecypher.cli.context import counted, output
 
 if TYPE_CHECKING:
     from planner.events import (
@@ -74,7 +74,7 @@ def _ended(event: Remembered | Finished) -> tuple[str, str]:
     tokens = f"{event.usage.total_tokens:,} tokens, {event.seconds:.1f} s"
     end = f"{event.outcome}: {event.reason}" if event.reason else event.outcome
     answer = f"\nanswer: {event.answer}" if event.answer else ""
-    return "bold", f"{end} ({event.steps} steps, {event.actions} actions, {tokens}){answer}"
+    return "bold", f"{end} ({counted(event.steps, 'step')}, {counted(event.actions, 'action')}, {tokens}){answer}"
 
 
 def _decided(event: Asked | Retrieved | Called | Answered | Thought | Solved | Proposed) -> tuple[str, str]:
@@ -91,7 +91,7 @@ def _decided(event: Asked | Retrieved | Called | Answered | Thought | Solved | P
         case e.Thought():
             return "cyan", f"{event.step:>3}  think: {event.thought}"
         case e.Solved():
-            return "cyan", f"{event.step:>3}  a solution of {len(event.actions)} actions"
+            return "cyan", f"{event.step:>3}  a solution of {counted(len(event.actions), 'action')}"
         case e.Proposed():
             return "bold", f"{event.step:>3}  {event.action}" + (f"  ({event.reason})" if event.reason else "")
         case _:

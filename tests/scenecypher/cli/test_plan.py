@@ -88,7 +88,7 @@ def test_the_answer_to_a_question_is_told(home: SceneInfo, model: Serve, capsys:
     model(["Solution: 1"])
     assert run(["plan", home.name, "How many cups are there?", "--method", "zero-shot"]) == 0
     told, answer = capsys.readouterr().out.splitlines()
-    assert told.startswith("done (1 steps, 0 actions, ")
+    assert told.startswith("done (1 step, 0 actions, ")
     assert answer == "answer: 1"
 
 
