@@ -33,15 +33,18 @@ COMMIT_ASKED_AGAIN: Final = 5
 LEASE_S: Final = 12 * 3_600
 """Longer than any sample: a lease is not renewed. The copy of a worker that died rests so long; another is made."""
 
-# Two workers may find the same copy: the SET makes the second wait, and then `turn` tells it that it came second.
+# Two workers may find the same copy: the first SET makes the second wait, and what it then reads of the copy is new.
+# A count in the SET would not do: it can be read after the first worker's commit, and `free` before it.
 TAKE_LEASE: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready', copied_from: $origin})
 WHERE s.leased IS NOT NULL AND (s.free OR s.leased_until < datetime())
-WITH s, s.turn AS turn LIMIT 1
+WITH s LIMIT 1
 SET s.turn = coalesce(s.turn, 0) + 1
-WITH s, turn WHERE s.turn = coalesce(turn, 0) + 1
-SET s.free = false, s.leased_until = datetime() + duration({seconds: $lease_s})
-RETURN s
+WITH s.key AS key
+MATCH (copy:Scene {key: key})
+WHERE copy.free OR copy.leased_until < datetime()
+SET copy.free = false, copy.leased_until = datetime() + duration({seconds: $lease_s})
+RETURN copy AS s
 """
 # At that version only: what a cut connection has written since the reset must not become the next worker's start.
 REST: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
