@@ -53,6 +53,19 @@ def runs(pid: int, *, mark: str) -> bool:
         return False
 
 
+def listens(pid: int, port: int) -> bool:
+    """Whether process `pid` itself waits for connections at `port`."""
+    import psutil
+
+    try:
+        return any(
+            connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
+            for connection in psutil.Process(pid).net_connections("tcp")
+        )
+    except psutil.Error:
+        return False
+
+
 def find(mark: str) -> int | None:
     """The process that has `mark` among its arguments, whoever started it."""
     import psutil

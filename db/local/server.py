@@ -172,6 +172,9 @@ def _wait(home: Home, state: State) -> None:
         while time.monotonic() < deadline:
             if not process.runs(state.pid or 0, mark=_mark(home)):
                 raise _failure(home)
+            if not process.listens(state.pid or 0, state.bolt):  # who answers there by now is somebody else's server
+                time.sleep(POLL_S)
+                continue
             try:
                 database.verify()
             except WrongPassword as error:

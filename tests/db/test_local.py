@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, LiteralString
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -25,6 +26,7 @@ from db import local
 from db.connection import Address, Database, connect
 from db.local import config
 from db.local.home import Home, State
+from db.local.server import PortTaken, _mark, _wait
 from scenecypher.cli.db import db_app
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.settings import Settings
@@ -265,6 +267,18 @@ def test_a_port_taken_between_our_look_and_the_servers(settings: Settings) -> No
     assert f":{last.http}/" not in server.browser
     assert remember(server) > 0
     taken[0].close()
+
+
+def test_another_neo4j_that_was_quicker_at_our_port_is_not_taken_for_ours(address: Address, tmp_path: Path) -> None:
+    home = Home.of(Settings(home=tmp_path))
+    home.make()
+    home.password()
+    home.console.write_text("Optional[java.net.BindException: Failed to bind to the port]")
+    late = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1)", _mark(home)])
+    taken = State(pid=late.pid, bolt=urlsplit(address.uri).port or 0, http=1)
+    with pytest.raises(PortTaken):
+        _wait(home, taken)
+    late.wait()
 
 
 def test_a_start_that_fails_says_why_and_what_else_there_is(settings: Settings) -> None:
