@@ -11,6 +11,7 @@ from neo4j import ManagedTransaction
 
 from db.catalog import Role, SceneInfo, info_of
 from db.connection import Database
+from db.lease import LEASE_S
 from db.rows import node_row, relation_rows
 from db.scene import SceneGraph
 from db.schema import Declared
@@ -26,7 +27,8 @@ T = TypeVar("T")
 
 CREATE_SCENE: Final[LiteralString] = """
 CREATE (s:Scene {key: $key, status: 'importing', started: datetime(), version: 0})
-SET s += $facts, s.leased_until = CASE WHEN $facts.leased IS NULL THEN null ELSE datetime() + duration('PT1H') END
+SET s += $facts,
+    s.leased_until = CASE WHEN $facts.leased IS NULL THEN null ELSE datetime() + duration({seconds: $lease_s}) END
 """
 ADD_NODES: Final[LiteralString] = """
 UNWIND $rows AS row CREATE (n:Entity:$(row.kind)) SET n = row.values RETURN count(*) AS written
@@ -151,7 +153,7 @@ def _creating(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedT
     }
 
     def work(tx: ManagedTransaction) -> None:
-        tx.run(CREATE_SCENE, key=key, facts=facts).consume()
+        tx.run(CREATE_SCENE, key=key, facts=facts, lease_s=LEASE_S).consume()
 
     return work
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Final, Literal, LiteralString
+from typing import Final, Literal
 from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
-from db import catalog, history, load, publish
-from db.catalog import SceneInfo, checked_name, info_of
+from db import catalog, history, lease, load, publish
+from db.catalog import SceneInfo, checked_name
 from db.commit import AlreadyDone, Committed, Decide, Intent, commit_delta, opened, write
 from db.connection import CommitUnknown, ConstraintViolated, Database
 from db.delta import Delta, apply, diff
@@ -30,25 +30,6 @@ CHANGES_A_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
 HISTORY_TIMEOUT_S: Final = 60.0
 COMMIT_ASKED_AGAIN: Final = 5
-LEASE_S: Final = 12 * 3_600
-"""Longer than any sample: a lease is not renewed. The copy of a worker that died rests so long; another is made."""
-
-# Two workers may find the same copy: the first SET makes the second wait, and what it then reads of the copy is new.
-# A count in the SET would not do: it can be read after the first worker's commit, and `free` before it.
-TAKE_LEASE: Final[LiteralString] = """
-MATCH (s:Scene {status: 'ready', copied_from: $origin})
-WHERE s.leased IS NOT NULL AND (s.free OR s.leased_until < datetime())
-WITH s LIMIT 1
-SET s.turn = coalesce(s.turn, 0) + 1
-WITH s.key AS key
-MATCH (copy:Scene {key: key})
-WHERE copy.free OR copy.leased_until < datetime()
-SET copy.free = false, copy.leased_until = datetime() + duration({seconds: $lease_s})
-RETURN copy AS s
-"""
-# At that version only: what a cut connection has written since the reset must not become the next worker's start.
-REST: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
-END_LEASE: Final[LiteralString] = REST + ", s.free = true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +123,7 @@ class SceneStore:
         """A copy of a scene for one worker's own use; it is reset and kept for the next when the block ends."""
         source = self.find(name)
         origin = f"{source.key}@{source.version}"
-        copy = self._take_lease(origin) or self._copy(
+        copy = lease.take(self.database, origin, timeout_s=self._commit_timeout_s) or self._copy(
             name, f"{name}#lease-{uuid4().hex[:12]}", leased=uuid4().hex, copied_from=origin
         )
         with self._leased(copy) as version:
@@ -156,7 +137,7 @@ class SceneStore:
         """
         name = checked_name(f"{scene.name}#lease-{uuid4().hex[:12]}")
         origin = f"import:{scene.name}@{digest}"
-        copy = self._take_lease(origin)
+        copy = lease.take(self.database, origin, timeout_s=self._commit_timeout_s)
         if copy is None:
             header = Header(name, scene.vocabulary, scene.role, scene.declared, scene.source, copied_from=origin)
             copy = publish.publish(self.database, scene.graph, replace(header, leased=uuid4().hex))
@@ -177,7 +158,7 @@ class SceneStore:
         """Reset a scene of one's own, and let it start from there: later resets don't read what was taken back."""
         version = self.reset(scene)
         if version != scene.base:
-            self._mark(REST, scene, version)
+            lease.rest(self.database, scene, version, timeout_s=self._commit_timeout_s)
         return version
 
     # --- writing
@@ -289,24 +270,11 @@ class SceneStore:
         try:
             yield version
         finally:
-            self._mark(END_LEASE, copy, self.reset(copy))
+            lease.give_back(self.database, copy, self.reset(copy), timeout_s=self._commit_timeout_s)
 
     def _as_left(self, copy: SceneInfo) -> int:
         """Reset a copy as it was just found: an earlier worker may have died with it in its hands."""
         return copy.base if copy.version == copy.base else self.reset(copy)
-
-    def _mark(self, statement: LiteralString, scene: SceneInfo, version: int) -> None:
-        self.database.write(
-            lambda tx: tx.run(statement, key=scene.key, version=version).consume(), timeout_s=self._commit_timeout_s
-        )
-
-    def _take_lease(self, origin: str) -> SceneInfo | None:
-
-        def work(tx: ManagedTransaction) -> SceneInfo | None:
-            record = tx.run(TAKE_LEASE, origin=origin, lease_s=LEASE_S).single()
-            return info_of(record["s"]) if record else None
-
-        return self.database.write(work, timeout_s=self._commit_timeout_s)
 
     def _commit_step(self, scene: SceneInfo, step: Step, *, kind: str, actor: str) -> Committed:
         intent = Intent(actor, step.action, uuid4().hex, kind=kind, undoes=step.undoes)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from neo4j import ManagedTransaction
 
-from db import catalog, commit, history, load, optimistic, publish, store, surroundings
+from db import catalog, commit, history, lease, load, optimistic, publish, store, surroundings
 from db.commit import WRITE_PARTS, Change
 from db.connection import Database
 from db.store import SceneStore
@@ -46,7 +46,7 @@ PARAMETERS: dict[str, Any] = {
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (catalog, commit, history, load, optimistic, publish, store, surroundings):
+    for module in (catalog, commit, history, lease, load, optimistic, publish, store, surroundings):
         yield from _constants(module)
     for vocabulary, operators in OPERATORS.items():
         for operator in operators.values():

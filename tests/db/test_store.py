@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
 from uuid import uuid4
 
 import pytest
 from hypothesis import given, settings
 from neo4j import ManagedTransaction
 
+from db.catalog import SceneInfo
 from db.connection import Database
 from db.delta import AddRelation, ChangeList, Delta, RemoveRelation
 from db.imported import ImportedScene
+from db.lease import TAKE, take
 from db.publish import CREATE_SCENE, DROP_RELATIONS, RELATIONS_A_BATCH, Header, _drop, drop, publish
 from db.scene import Node, Point, Properties, Relation, SceneGraph
 from db.schema import Declared
@@ -155,7 +159,7 @@ def test_a_scene_is_dropped_in_bounded_transactions(store: SceneStore) -> None:
 def test_an_unfinished_import_is_collected_and_never_listed(store: SceneStore, database: Database) -> None:
     key = uuid4().hex
     facts = {"role": "world", "vocabulary": "generic", "leased": None}
-    database.write(lambda tx: tx.run(CREATE_SCENE, key=key, facts=facts).consume(), timeout_s=10)
+    database.write(lambda tx: tx.run(CREATE_SCENE, key=key, facts=facts, lease_s=0).consume(), timeout_s=10)
     assert all(info.key != key for info in store.scenes())
     store.clean(grace_s=0)
     count = database.read(
@@ -301,6 +305,27 @@ def test_a_scene_at_rest_starts_from_there(store: SceneStore) -> None:
     assert store.rest(store.find(name)) == store.find(name).version == store.find(name).base > version
     assert store.rest(store.find(name)) == store.find(name).base
     assert store.load(name).graph == small()
+
+
+def test_a_copy_that_is_just_being_taken_is_left_and_the_next_one_tried(store: SceneStore, database: Database) -> None:
+    """Whoever finds it free waits for its lock, and then looks again."""
+    name = fresh()
+    store.put(ImportedScene(name, small()))
+    with store.lease(name) as one, store.lease(name) as other:
+        keys = {one.key, other.key}
+    with ThreadPoolExecutor(1) as pool:
+
+        def taking(tx: ManagedTransaction) -> tuple[str, Future[SceneInfo | None]]:
+            first = tx.run(TAKE, origin=one.copied_from, lease_s=60).single(strict=True)["copy"]["key"]
+            second = pool.submit(take, database, str(one.copied_from), timeout_s=30)
+            with pytest.raises(FutureTimeout):
+                second.result(timeout=0.3)
+            return first, second
+
+        first, second = database.write(taking, timeout_s=30)
+        found = second.result(timeout=30)
+    assert found is not None
+    assert {first, found.key} == keys
 
 
 def test_workers_never_share_a_leased_copy(store: SceneStore) -> None:
