@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -27,6 +28,9 @@ settings.register_profile("full", settings.get_profile("here"), max_examples=1_0
 
 def pytest_configure() -> None:
     """Hide the user's own database, model service and settings from every test and its subprocesses."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # As a shell leaves it in what it runs behind `&`; commands that are interrupted here would never notice.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in list(os.environ):
         if name.startswith(LEAKING) and not name.startswith(OUR_OWN):
             del os.environ[name]
