@@ -73,7 +73,7 @@ def askers(database: Database) -> Iterator[Row]:
                 return lambda: [*pool.map(lambda _: call(), range(ASKERS * EACH))]
 
             what = f"ask: {ASKERS} at a time (bare driver, {ASKERS} at a time)"
-            row = compare(what, crowd(ours), reference=crowd(bare), limit=1 / 0.8, pairs=10, warm_up=5)
+            row = compare(what, crowd(ours), reference=crowd(bare), limit=1 / 0.8, pairs=10, warm_up=15)
     yield row
 
 

@@ -45,7 +45,7 @@ class Row:
         return {**asdict(self), "ratio": self.ratio, "within": self.within}
 
 
-def compare(what: str, ours: Call, *, reference: Call, limit: float, pairs: int = 200, warm_up: int = 300) -> Row:
+def compare(what: str, ours: Call, *, reference: Call, limit: float, pairs: int = 200, warm_up: int = 1_000) -> Row:
     """Time `pairs` of calls, ours and the reference's in turn, each first in every other pair; medians in ms.
 
     The calls before them let a server that has just been started compile what they run through.
