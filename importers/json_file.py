@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from db.problems import PROBLEMS_KEPT, Problem, json_path, refusal
 from db.value import shown
+from importers.bounded import bytes_of
 from scenecypher.errors import DocumentError
 
 FILE_BYTES: Final = 512 * 2**20
@@ -65,14 +66,9 @@ def read_json(path: Path) -> Any:
 
 
 def _decoded(path: Path) -> str:
+    data = bytes_of(path, most=FILE_BYTES)
     try:
-        if path.stat().st_size > FILE_BYTES:
-            cause = f"{path.stat().st_size / 2**20:,.0f} MB; at most {FILE_BYTES // 2**20} are read: split the file"
-            raise DocumentError(str(path), "$", cause)
-        data = path.read_bytes()
         return data.decode("utf-8-sig")
-    except OSError as error:
-        raise DocumentError(str(path), "the file", f"can't be read ({error.strerror}); check its path") from error
     except UnicodeDecodeError as error:
         names = (name for mark, name in _OTHER_ENCODINGS.items() if data.startswith(mark))
         cause = f"not UTF-8 but {next(names, 'some other encoding')}; save the file as UTF-8"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from db.value import shown
+from importers.bounded import bytes_of
 from scenecypher.errors import DocumentError, InputError
 
 PICKLE_BYTES: Final = 64 * 2**20
@@ -55,7 +56,7 @@ def read_pickle(path: Path) -> Any:
 
     Nothing is imported, called or changed, whatever the pickle says. Raises DocumentError where it asks for more.
     """
-    data = _bytes_of(path)
+    data = bytes_of(path, most=PICKLE_BYTES)
     machine = _Machine()
     position = 0
     try:
@@ -70,16 +71,6 @@ def read_pickle(path: Path) -> Any:
         )
         raise DocumentError(str(path), f"byte {position:,}", cause) from error
     return machine.stack[-1]
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > PICKLE_BYTES:
-            cause = f"{path.stat().st_size / 2**20:,.0f} MB; at most {PICKLE_BYTES // 2**20} are read: split the file"
-            raise DocumentError(str(path), "$", cause)
-        return path.read_bytes()
-    except OSError as error:
-        raise DocumentError(str(path), "the file", f"can't be read ({error.strerror}); check its path") from error
 
 
 def _refuse(cause: str) -> None:

@@ -23,13 +23,13 @@ _SIGNATURES: Final = (
 def read_picture(file: Path) -> Image:
     """The picture in a file, its bytes as they are. Raises InputError for what is no PNG, JPEG, GIF or WebP."""
     try:
-        size = file.stat().st_size
-        data = file.read_bytes() if size <= LARGEST else b""
+        with file.open("rb") as opened:
+            data = opened.read(LARGEST + 1)
     except OSError as error:
         msg = f"{file}: can't be read ({error.strerror}); give the path of a picture"
         raise InputError(msg) from error
-    if size > LARGEST:
-        msg = f"{file}: a picture of {size:,} bytes is too large; give one of at most {LARGEST:,}"
+    if len(data) > LARGEST:
+        msg = f"{file}: the picture is too large; give one of at most {LARGEST:,} bytes"
         raise InputError(msg)
     return Image(data, _media_type(data, file))
 

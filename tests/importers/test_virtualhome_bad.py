@@ -246,9 +246,14 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         read_graph(tmp_path)
 
 
-def test_a_file_too_big_is_not_even_read(tmp_path: Path) -> None:
+def test_a_file_too_big_is_not_parsed(tmp_path: Path) -> None:
     path = tmp_path / "huge.json"
     with path.open("wb") as file:
         file.truncate(json_file.FILE_BYTES + 1)
-    with pytest.raises(DocumentError, match="at most 512 are read: split the file"):
+    with pytest.raises(DocumentError, match="over 512 MB, the most that is read: split the file"):
         read_graph(path)
+
+
+def test_a_file_that_never_ends_is_given_up() -> None:
+    with pytest.raises(DocumentError, match="over 512 MB"):
+        read_graph(Path("/dev/zero"))
