@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -64,18 +64,27 @@ SETTINGS: Final = (
 
 
 def cross_result(
-    tasks: Sequence[TaskName], wheel: Path, *, limit: int | None = None, log: Path | None = None
+    tasks: Sequence[TaskName],
+    wheel: Path,
+    *,
+    limit: int | None = None,
+    log: Path | None = None,
+    tell: Callable[[str], None],
 ) -> Result:
     """Vote over all recorded models for each task, or its first so many.
 
-    `log` is of a run of the experiment `eai`: what was judged there is not scored again. Raises InputError,
-    ServiceError.
+    `log` is of a run of the experiment `eai`: what was judged there is not scored again. `tell` gets a line for each
+    step that takes time. Raises InputError, ServiceError.
     """
-    known = judgements_of(log, wheel) if log else {}
-    judged = [
-        judged_all(task, scorer_of(task), recordings(task, wheel), limit=limit, known=known.get(task, {}))
-        for task in tasks
-    ]
+    known = _known(log, wheel, tell=tell)
+    judged: list[Judged] = []
+    tables: list[Table] = []
+    for task in tasks:
+        tell(f"{TITLES[task]}: scoring what all models wrote…")
+        found = judged_all(task, scorer_of(task), recordings(task, wheel), limit=limit, known=known.get(task, {}))
+        tell(f"{TITLES[task]}: voting, and comparing with the best model in {RESAMPLES} resamples…")
+        judged.append(found)
+        tables.append(cross_table(found))
     models = {model for one in judged for model in one.models}
     count = sum(len(one.ids) * len(one.models) for one in judged)
     return Result(
@@ -93,9 +102,18 @@ def cross_result(
             packages={"eai-eval": version("eai-eval")},
             arguments={"recordings": origin(wheel), "tasks": list(tasks)},
         ),
-        tables=tuple(cross_table(one) for one in judged),
+        tables=tuple(tables),
         notes=() if limit is None else (f"LIMITED: the first {limit} of a task's outputs; figures of all differ.",),
     )
+
+
+def _known(
+    log: Path | None, wheel: Path, *, tell: Callable[[str], None]
+) -> Mapping[str, Mapping[tuple[str, str], Judgement]]:
+    if log is None:
+        return {}
+    tell(f"reading {log.name}…")
+    return judgements_of(log, wheel)
 
 
 def judgements_of(log: Path, wheel: Path) -> Mapping[str, Mapping[tuple[str, str], Judgement]]:
@@ -126,19 +144,18 @@ def _check_log(read: EvalLog, log: Path, wheel: Path) -> None:
 
 def cross_table(of: Judged) -> Table:
     """One task's table. What does not change an answer (early stop) is not compared."""
-    first, second = ((key, NAMES[of.task][key][1]) for key in FIGURES[of.task])
+    figures = [(key, NAMES[of.task][key][1]) for key in FIGURES[of.task]]
     vote, quick, others = voted(of), early(of), list(_variants(of))
     lines = [*singles(of), vote, quick, *others]
-    best, other = (best_single(of, name) for _, name in (first, second))
-    verdicts = [_verdict(first[0], compared(of, line, best)) for line in (vote, *others)]
-    verdicts.insert(1, _verdict(second[0], compared(of, vote, other)))
+    best = {key: best_single(of, name) for key, name in figures}
+    verdicts = [_verdict(key, compared(of, line, best[key])) for line in (vote, *others) for key in best]
     return Table(
         key=f"cross-{of.task}",
         title=f"{TITLES[of.task]}: votes across {len(of.models)} recorded models",
         columns=(*COLUMNS[of.task], *COSTS),
         rows=tuple(_row(of, line) for line in lines),
         settings=SETTINGS,
-        notes=(*verdicts, _swept(of, *first)),
+        notes=(*verdicts, _swept(of, *figures[0])),
     )
 
 

@@ -99,8 +99,7 @@ def _across(task: str, given: Path | None, *, log: Path | None, limit: int | Non
     from evaluation.ssc.cross_report import cross_result
 
     tasks, wheel = chosen_tasks(task), recorded_wheel(given)
-    tell("scoring the outputs of 15 models…")
-    return cross_result(tasks, wheel, limit=limit, log=log)
+    return cross_result(tasks, wheel, limit=limit, log=log, tell=tell)
 
 
 def _place(logs: str | None, found: Result) -> str:
