@@ -16,6 +16,7 @@ from uuid import uuid4
 
 import pytest
 from neo4j import ManagedTransaction
+from neo4j.exceptions import SessionExpired
 
 from db.connection import OLDEST, Address, Database, _numbers, connect
 from db.notices import OURS, forward_notices
@@ -245,6 +246,25 @@ def test_a_deadlock_is_tried_again(database: Database) -> None:
         database.write(lambda tx, key=key: tx.run(DROP, key=key).consume(), timeout_s=10)  # type: ignore[misc]
 
 
+@pytest.mark.parametrize(("seconds", "tries"), [(0.0, 1), (15.0, 2)])
+def test_how_long_a_transaction_is_tried_again_is_a_setting(address: Address, seconds: float, tries: int) -> None:
+    named = Settings(neo4j_uri=address.uri, neo4j_username=address.username, neo4j_password=address.password)
+    tried: list[int] = []
+
+    def breaking_once(_: ManagedTransaction) -> None:
+        tried.append(1)
+        if len(tried) == 1:
+            raise SessionExpired
+
+    with connect(named.model_copy(update={"retry_s": seconds}), tell=print) as database:
+        if tries == 1:
+            with pytest.raises(DatabaseUnavailable):
+                database.read(breaking_once, timeout_s=10)
+        else:
+            database.read(breaking_once, timeout_s=10)
+    assert len(tried) == tries
+
+
 # --- untrusted statements and the watchdog's tools
 
 WRITING: Final[tuple[LiteralString, ...]] = (
@@ -312,6 +332,12 @@ def test_notifications_are_records_of_our_logger(database: Database, caplog: pyt
     records = [record for record in caplog.records if record.name == OURS]
     assert len(records) == 1
     assert "id is deprecated" in records[0].getMessage()
+
+
+def test_a_statement_of_its_own_brings_no_notifications(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger=OURS):
+        database.once("OPTIONAL MATCH (n:Scene) RETURN id(n) LIMIT 1", {}, timeout_s=10)
+    assert caplog.records == []
 
 
 def test_what_does_not_occur_yet_is_no_notification(database: Database) -> None:
