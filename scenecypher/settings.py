@@ -48,6 +48,7 @@ class Settings(BaseSettings):
     query_cross_rows: float = Field(default=100_000, gt=0, validation_alias="SCENECYPHER_QUERY_CROSS_ROWS")
     query_operators: int = Field(default=150, gt=0, validation_alias="SCENECYPHER_QUERY_OPERATORS")
     commit_timeout_s: float = Field(default=30.0, gt=0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
+    retry_s: float = Field(default=15.0, ge=0, validation_alias="SCENECYPHER_RETRY_S")
 
     @property
     def live_model(self) -> bool:

@@ -42,7 +42,9 @@ def test_each_setting_has_its_variable(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("SCENECYPHER_HOME", str(tmp_path))
     monkeypatch.setenv("SCENECYPHER_HEAP_MB", "777")
     monkeypatch.setenv("NEO4J_URI", "bolt://elsewhere:7687")
+    monkeypatch.setenv("SCENECYPHER_RETRY_S", "0")
     monkeypatch.setenv("OPENAI_API_KEY", "")
     settings = Settings()
+    assert settings.retry_s == 0
     assert (settings.home, settings.heap_mb, settings.neo4j_uri) == (tmp_path, 777, "bolt://elsewhere:7687")
     assert not settings.live_model
