@@ -83,6 +83,7 @@ _CAUSES: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "finite_number": _wanted("a finite number"),
     "bool_type": _wanted("true or false"),
     "greater_than_equal": lambda detail: f"should be at least {detail['ctx']['ge']}, not {shown(detail['input'])}",
+    "less_than_equal": lambda detail: f"should be at most {detail['ctx']['le']:,}, not {shown(detail['input'])}",
     "less_than": lambda detail: f"should be below {detail['ctx']['lt']}, not {shown(detail['input'])}",
     "union_tag_not_found": lambda detail: f"has no {detail['ctx']['discriminator']}; add it",
     "union_tag_invalid": lambda detail: (

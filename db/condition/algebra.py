@@ -12,6 +12,8 @@ from db.scene import kind_name, relation_type
 from db.value import STATE_LENGTH, InvalidValue, Value, checked, label, property_name, shown, typed
 
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+MOST_NODES: Final = 1_000_000_000
+"""The largest number of nodes that a condition may ask for: no scene has as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +254,6 @@ def comparable_key(key: str) -> str:
 
 
 def _check_number(n: int) -> None:
-    if type(n) is not int or n < 0:
-        msg = f"a number of nodes is a whole number from 0, not {shown(n)}"
+    if type(n) is not int or not 0 <= n <= MOST_NODES:
+        msg = f"a number of nodes is a whole number from 0 to {MOST_NODES:,}, not {shown(n)}"
         raise InvalidValue(msg)

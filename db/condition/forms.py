@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
 from db.condition.algebra import (
+    MOST_NODES,
     VARIABLE,
     And,
     AtLeast,
@@ -60,7 +61,7 @@ _NODE_SCHEMA: Final = {
 _Term: TypeAlias = Annotated[Term, PlainValidator(by(_term_from)), WithJsonSchema(_NODE_SCHEMA)]
 _Variable: TypeAlias = Annotated[str, AfterValidator(by(variable_name)), WithJsonSchema({"type": "string"})]
 _Key: TypeAlias = Annotated[str, AfterValidator(by(comparable_key)), WithJsonSchema({"type": "string"})]
-_Number: TypeAlias = Annotated[int, Field(ge=0)]
+_Number: TypeAlias = Annotated[int, Field(ge=0, le=MOST_NODES)]
 
 
 class _AndForm(Form):

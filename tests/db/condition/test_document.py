@@ -87,6 +87,7 @@ KIND = {"op": "has_kind", "x": "x", "kind": "Object"}
         ({"op": "exists", "var": "1", "where": KIND}, "$.goal.var", "variable '1' must be"),
         ({"op": "at_least", "n": "2", "var": "x", "where": KIND}, "$.goal.n", "should be a whole number, not '2'"),
         ({"op": "exactly", "n": -1, "var": "x", "where": KIND}, "$.goal.n", "should be at least 0, not -1"),
+        ({"op": "at_least", "n": 2**63, "var": "x", "where": KIND}, "$.goal.n", "at most 1,000,000,000, not"),
         (nested(99), "$.goal", "nested over 100 deep"),
         (nested(5_000), "$.goal", "nested over 100 deep"),
     ],

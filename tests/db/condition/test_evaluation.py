@@ -188,9 +188,10 @@ def test_a_chain_of_ten_thousand_is_within() -> None:
         (lambda: PropertyEquals("x", "color", float("nan")), "color: nan is outside"),
         (lambda: Exists("a b", And(())), "variable 'a b' must be"),
         (lambda: ForAll("1x", And(()), And(())), "variable '1x' must be"),
-        (lambda: AtLeast(-1, "x", And(())), "a whole number from 0, not -1"),
-        (lambda: Exactly(n=True, var="x", where=And(())), "a whole number from 0, not True"),
-        (lambda: Exactly(1.0, "x", And(())), "a whole number from 0, not 1.0"),  # type: ignore[arg-type]
+        (lambda: AtLeast(-1, "x", And(())), "a whole number from 0 to 1,000,000,000, not -1"),
+        (lambda: AtLeast(2**63, "x", And(())), "from 0 to 1,000,000,000, not a whole number"),
+        (lambda: Exactly(n=True, var="x", where=And(())), "from 0 to 1,000,000,000, not True"),
+        (lambda: Exactly(1.0, "x", And(())), "from 0 to 1,000,000,000, not 1.0"),  # type: ignore[arg-type]
     ],
 )  # fmt: skip
 def test_a_condition_that_makes_no_sense_is_refused(make: Callable[[], object], says: str) -> None:
