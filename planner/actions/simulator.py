@@ -87,8 +87,11 @@ class Simulator:
         return self._perform(parse(text), because, action_id=action_id)
 
     def _expanded(self, call: Call, macro: Macro, at: _At) -> Iterator[Step]:
-        """The steps of a macro; those before the last are left out where they are done already."""
-        *first, last = macro.steps(call)
+        """The steps of a macro; those before the last are left out where they are done already.
+
+        A word that is no node is refused before the first of them is committed.
+        """
+        *first, last = (Call(step.name, tuple(map(self._resolved, step.arguments))) for step in macro.steps(call))
         for step in first:
             try:
                 yield from self._corrected(step, f"{call} asks for it", set(), at)

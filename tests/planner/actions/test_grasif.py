@@ -195,7 +195,7 @@ def test_a_rearrangement_that_means_nothing_is_refused(store: SceneStore, action
 
 def test_a_name_that_no_node_has_gets_the_nearest_ones(store: SceneStore) -> None:
     scene = put(store, HOME)
-    for action in ("pick_up(aple-1)", "rearrange(aple-1, ontop, table-1)"):
+    for action in ("pick_up(aple-1)", "rearrange(aple-1, ontop, table-1)", "rearrange(cup-1, ontop, aple-1)"):
         with pytest.raises(UnknownReference, match="did you mean 'apple-1'"):
             list(Simulator(store, scene, fix=True).act(action))
     assert store.history(scene) == []
