@@ -199,7 +199,7 @@ def connect(settings: Settings, *, tell: Callable[[str], None]) -> Database:
 
     `tell` gets a line for each step that takes time. Raises DatabaseUnavailable, InputError.
     """
-    database = Database(address_of(settings, tell=tell))
+    database = Database(address_of(settings, tell=tell), retry_s=settings.retry_s)
     try:
         database.verify()
     except BaseException:
