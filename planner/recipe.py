@@ -14,7 +14,7 @@ from db.store import SceneStore
 from planner.actions.pddl_deeds import Deed
 from planner.actions.pddl_planner import Planned
 from planner.method import Method
-from planner.session import Asker
+from planner.session import Asker, Teller
 from planner.toolbox import Tool
 from retriever.reader import SceneReader
 from scenecypher.errors import InputError, did_you_mean
@@ -22,8 +22,8 @@ from scenecypher.errors import InputError, did_you_mean
 Extent: TypeAlias = Literal["nothing", "schema", "memory", "full", "collapsed"]
 """What a method is shown of the graph: nothing, its schema, LookPlanGraph's memory graph, all, or expanded rooms."""
 
-Form: TypeAlias = Literal["text", "json", "lines"]
-"""LookPlanGraph's sentences, its JSON document (appendix C), or a line of JSON a node and a link."""
+Form: TypeAlias = Literal["text", "json", "lines", "glance"]
+"""LookPlanGraph's sentences, its JSON document (appendix C), a line of JSON a node and a link, or ALFWorld's glance."""
 
 
 class Planning(Protocol):
@@ -80,9 +80,9 @@ class Ablation:
 class Recipe:
     """One method: `build` makes what decides, `paper` says where it is from ("" : ours), `words` what it does.
 
-    `tools` makes what it may call; `asker` what answers its questions (None: the retriever). `fix` is whether a rule
-    does first what stands in the way, `reprompt` whether it is told that an action was infeasible. `belief` is whether
-    it decides by what the robot believes.
+    `tools` makes what it may call; `asker` what answers its questions (None: the retriever); `tell` what tells it of
+    its actions (None: the session). `fix` is whether a rule does first what stands in the way, `reprompt` whether it
+    is told that an action was infeasible. `belief` is whether it decides by what the robot believes.
     """
 
     build: Callable[[Given], Method]
@@ -93,6 +93,7 @@ class Recipe:
     priors: bool = True
     tools: Mapping[str, Callable[[Access], Tool]] = field(default_factory=dict)
     asker: Callable[[Access], Asker] | None = None
+    tell: Callable[[Access], Teller] | None = None
     model: bool = True
     goal: bool = False
     belief: bool = False

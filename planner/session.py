@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias, assert_never
 from chat.model import Usage
 from db.catalog import SceneInfo
 from planner.actions.execution import Infeasible
-from planner.actions.simulator import Simulator
+from planner.actions.simulator import Simulator, Step
 from planner.actions.text import parse
 from planner.actions.vocabularies import DONE
 from planner.budget import Budget, Spent, Stopwatch
@@ -39,6 +39,8 @@ from scenecypher.errors import ActionRefused, ModelUnavailable, RejectedError, R
 
 View: TypeAlias = Callable[[Memory], str]
 """What a method is shown of the graph as it is now: text."""
+Teller: TypeAlias = Callable[[Step], str]
+"""What a method is told of an action that was carried out, where it is told in another manner than the session's."""
 Ending: TypeAlias = tuple[Outcome, str]
 
 
@@ -70,9 +72,9 @@ Turning: TypeAlias = Generator[Event, None, Result]
 class Session:
     """One task in one scene: `simulator` acts on it, `asker` and `tools` tell about it, `method` decides.
 
-    `view` is what the method is shown of the graph before each decision. Without `reprompt` a method is not told that
-    an action was infeasible, and may go on for all that: what names no node or action is still told. `watch` counts the
-    session's seconds, for all who must know how many are left.
+    `view` is what the method is shown of the graph before each decision, `tell` how it hears of its actions. Without
+    `reprompt` a method is not told that an action was infeasible, and may go on for all that: what names no node or
+    action is still told. `watch` counts the session's seconds, for all who must know how many are left.
     """
 
     def __init__(
@@ -83,12 +85,13 @@ class Session:
         *,
         tools: Toolbox = NO_TOOLS,
         view: View | None = None,
+        tell: Teller | None = None,
         budget: Budget | None = None,
         reprompt: bool = True,
         watch: Stopwatch | None = None,
     ) -> None:
         self._method, self._simulator, self._asker = method, simulator, asker
-        self._tools, self._view = tools, view
+        self._tools, self._view, self._tell = tools, view, tell
         self._budget, self._reprompt = budget or Budget(), reprompt
         self._watch = watch or Stopwatch()
 
@@ -198,13 +201,11 @@ class Session:
                 done.append(step.action)
                 if step.because is None:
                     yield Acted(spent.steps, step.action, step.version, len(step.delta))
-                    told.append(f"{step.action} was carried out")
                 else:
                     yield Corrected(spent.steps, step.action, step.because, step.version)
-                    told.append(f"{step.action} was carried out first, since {step.because}")
                 if step.seen:
                     yield Observed(spent.steps, step.action, step.seen)
-                    told += step.seen
+                told += [self._tell(step)] if self._tell else _told_step(step)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
             if self._reprompt or not isinstance(rejected, Infeasible):
@@ -246,6 +247,12 @@ def joined(first: Result, second: Result) -> Result:
 def _answer(memory: Memory) -> str:
     last = memory.turns[-1].decision if memory.turns else None
     return last.answer if isinstance(last, Done) else ""
+
+
+def _told_step(step: Step) -> list[str]:
+    """A step in words, and what it showed."""
+    first = "" if step.because is None else f" first, since {step.because}"
+    return [f"{step.action} was carried out{first}", *step.seen]
 
 
 def _unreadable(rejected: ReplyRejected, spent: Spent) -> Turning:

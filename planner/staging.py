@@ -104,6 +104,7 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
         recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
         tools=Toolbox({**tools, **{name: make(access) for name, make in recipe.tools.items()}}),
         view=view,
+        tell=recipe.tell(access) if recipe.tell else None,
         budget=setting.budget,
         reprompt=recipe.reprompt if setting.reprompt is None else setting.reprompt,
         watch=watch,

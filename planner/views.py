@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, assert_never
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, Protocol, assert_never
 
 from db.scene import SceneGraph
 from db.schema import family
 from db.surroundings import surroundings
+from planner.actions.simulator import Step
 from planner.actions.text import Call, parse
-from planner.believing import LOOKS
+from planner.believing import LOOKS, REVEALING
 from planner.method import Call as ToolCall
 from planner.method import Memory
+from planner.prompts.around import around, deed
 from planner.prompts.graph_json import graph_json
 from planner.prompts.graph_words import graph_words
 from planner.recipe import Access, Form, Recipe
-from planner.session import View
+from planner.session import Teller, View
 from planner.toolbox import Tool, ToolAnswer, argument
 from retriever.collapsed import CollapsedGraph, collapse
 from retriever.graph_api import GraphApi
@@ -92,14 +94,13 @@ def _done(memory: Memory) -> list[Call]:
 
 
 def _memory_graph(memory: Memory, access: Access, *, form: Form, priors: bool) -> str:
-    graph = surroundings(
-        access.store.database,
-        access.scene,
-        touched=touched(memory),
-        priors=priors,
-        through_doors=family(access.scene.vocabulary) == "babyai",
-    )
-    return _written(graph, memory, access, form=form)
+    return _written(_near(access, touched=touched(memory), priors=priors), memory, access, form=form)
+
+
+def _near(access: Access, *, touched: frozenset[str], priors: bool) -> SceneGraph:
+    through_doors = family(access.scene.vocabulary) == "babyai"
+    database, scene = access.store.database, access.scene
+    return surroundings(database, scene, touched=touched, priors=priors, through_doors=through_doors)
 
 
 def _full_graph(memory: Memory, access: Access, *, form: Form) -> str:
@@ -109,5 +110,27 @@ def _full_graph(memory: Memory, access: Access, *, form: Form) -> str:
 
 
 def _written(graph: SceneGraph, memory: Memory, access: Access, *, form: Form) -> str:
-    write = graph_words if form == "text" else graph_json
-    return write(graph, access.scene.vocabulary, inspected=inspected(memory))
+    return WRITERS[form](graph, access.scene.vocabulary, inspected=inspected(memory))
+
+
+class Writer(Protocol):
+    """Writes a graph as text."""
+
+    def __call__(self, graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
+        """The same text for equal graphs."""
+        ...
+
+
+WRITERS: Final[Mapping[Form, Writer]] = {"text": graph_words, "json": graph_json, "glance": around}
+
+
+def hearing(access: Access) -> Teller:
+    """Tells of each action what ALFWorld would: what was done, and what is seen where that led to."""
+
+    def tell(step: Step) -> str:
+        call, vocabulary = parse(step.action), access.scene.vocabulary
+        graph = _near(access, touched=frozenset(call.arguments), priors=False)
+        shows = REVEALING.get(family(vocabulary), frozenset())
+        return deed(call, graph, vocabulary, shows=shows)
+
+    return tell

@@ -32,7 +32,7 @@ SHOWN: Final = {
     "full": "the whole graph",
     "collapsed": "the rooms that it expanded",
 }
-FORMS: Final = {"text": "as sentences", "json": "as JSON", "lines": "as lines"}
+FORMS: Final = {"text": "as sentences", "json": "as JSON", "lines": "as lines", "glance": "in ALFWorld's words"}
 
 AFTER: Final = """
 A method is shown the scene's schema and finds out the rest by asking or calling, or it is shown the graph, as its paper

@@ -1,14 +1,17 @@
-"""ReAct as LookPlanGraph compares it (its baselines' appendix): it acts step by step, and hears back as from ALFWorld.
+"""ReAct as LookPlanGraph compares it (appendices D and F-5): it acts step by step, and hears back as from ALFWorld.
 
-Each reply is a thought and an action; what became of it is one line of text. Going to an asset observes it: going to
-anything but a room is done by the action that shows what is there, which is not offered by its own name
-(``discover_objects`` in GraSIF, ``find`` in VirtualHome). The paper is silent on what it sees at first. Ours: the
-places, what is in the room, nothing that was not seen (``priors`` off), no example, and ``done()`` as the action that
-ends it.
+Each reply is one action, of which one is to think; what became of it is a line or two of text, and the whole history is
+in the prompt. Going to a room tells what furniture stands there. Going to anything else observes it: it is done by the
+action that shows what is there, which is not offered by its own name (``discover_objects`` in GraSIF, ``find`` in
+VirtualHome). Nothing is told that was not seen. The paper's prompt has one worked task, GraSIF's has one of ours.
+
+Ours: actions are written as everywhere here, ``pick_up(cup-1)`` for the paper's ``pick up cup-1``; a refusal says why
+nothing happens; and in BabyAI, where all in a room is in view, that is told after each action.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -18,10 +21,14 @@ from db.schema import family
 from planner.actions.vocabularies import DONE, macros_of, operators_of
 from planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from planner.method import Call as ToolCall
-from planner.prompts.calls import FORM, Step, known_call, step_in
+from planner.prompts.calls import known_call
 from planner.prompts.functions import WHOLE, functions
 from planner.prompts.surroundings import explanation
 from planner.prompts.talking import ask_in_text
+from planner.prompts.worked import worked
+from scenecypher.errors import ReplyRejected
+
+NAME: Final = "react-alfworld"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +55,23 @@ GOING: Final[Mapping[str, Going]] = {
 """By vocabulary; in BabyAI all in a room is in view."""
 
 SYSTEM: Final = """\
-You are an agent in an environment, and carry out a task by actions, one a reply. After each you are told what you see.
+You are a robot that carries out a task by actions, one a reply. After each you are told what comes of it and what you \
+see.
 
 The environment:
 {environment}
 
 The actions:
+think: say what you know and what you do next; nothing happens
 {actions}
-done(): says that the task is carried out.
+done(): says that the task is carried out
 
-Give every reply this form:
+Reply with one action and nothing else:
 {form}"""
+FORM: Final = "> think: your thought\nor\n> {example}"
+
+_THINKS: Final = re.compile(r"think\s*(?::(.*)|\((.*)\))", re.DOTALL | re.IGNORECASE)
+_CALL: Final = re.compile(r"([A-Za-z_]\w*)\s*\((.*)\)\.?")
 
 
 class ReactAlfworld:
@@ -73,7 +86,8 @@ class ReactAlfworld:
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """The next action and its tokens. Raises ReplyRejected after three replies that mean nothing."""
-        return ask_in_text(self._model, self._prompt(memory), self._read)
+        reason = _thought(memory)
+        return ask_in_text(self._model, self._prompt(memory), lambda text: self._read(text, reason))
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         text = SYSTEM.format(
@@ -81,24 +95,36 @@ class ReactAlfworld:
             actions=self._annotations(),
             form=FORM.format(example=self._example),
         )
+        example = worked(NAME, self._vocabulary, memory.instruction)
         # What was seen at first: the rest is in the history.
-        opening = f"You look around.\n{memory.opening}\n\nYour task is to: {memory.instruction}"
+        opening = f"{memory.opening}\nYour task is to: {memory.instruction}"
         said = [message for turn in memory.turns for message in self._said(turn)]
-        return Message("system", text), Message("user", opening), *said
+        system = "\n\n".join(filter(None, (text, example)))
+        return Message("system", system), Message("user", opening), *said
 
     @property
     def _example(self) -> str:
         return f"{self._names[0]}(node_id)"
 
-    def _read(self, text: str) -> Decision:
-        step = step_in(text, self._example)
-        known_call(step.name, self._names)
-        if step.name == DONE:
-            return Done(step.thought)
+    def _read(self, text: str, reason: str) -> Decision:
+        """The first action of a reply; what a model makes up after it is left out."""
+        first = _first(text)
+        thinks, called = _THINKS.fullmatch(first), _CALL.fullmatch(first.partition("\n")[0].strip())
+        thought = (thinks[1] or thinks[2] or "").strip() if thinks else ""
+        if thought:
+            return Think(thought)
+        if called is None:
+            raise ReplyRejected(f"it is no action; reply in this form:\n{FORM.format(example=self._example)}")
+        known_call(called[1], self._names)
+        return self._action(called[1], called[2].strip(), reason)
+
+    def _action(self, name: str, written: str, reason: str) -> Decision:
+        if name == DONE:
+            return Done(reason)
         going = self._going
-        if going and step.name in going.go and step.written.strip("\"'") not in self._places():
-            return Act(f"{going.look}({step.written})", step.thought)
-        return Act(f"{step.name}({step.written})", step.thought)
+        if going and name in going.go and written.strip("\"'") not in self._places():
+            return Act(f"{going.look}({written})", reason)
+        return Act(f"{name}({written})", reason)
 
     def _annotations(self) -> str:
         """The actions, without the one that goes by another's name."""
@@ -111,17 +137,32 @@ class ReactAlfworld:
     def _said(self, turn: Turn) -> tuple[Message, ...]:
         """A turn as it was said: a look was a walk."""
         match turn.decision:
-            case Act(action, reason):
-                heard = Message("user", f"Observation: {_heard(turn)}")
+            case Act(action):
                 name, _, written = action.partition("(")
                 went = self._going.go[0] if self._going and name == self._going.look else name
-                return Message("assistant", str(Step(reason, went, written.removesuffix(")")))), heard
+                return Message("assistant", f"> {went}({written}"), Message("user", self._heard(turn))
+            case Think(thought):
+                return Message("assistant", f"> think: {thought}"), Message("user", turn.feedback)
             case None:
                 return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
-            case Ask() | ToolCall() | Think() | Solve() | Done() | GiveUp():
+            case Ask() | ToolCall() | Solve() | Done() | GiveUp():
                 raise AssertionError
 
+    def _heard(self, turn: Turn) -> str:
+        """What an action brought, in ALFWorld's manner: nothing happens where it can't be; a look was a walk."""
+        if not turn.refused:
+            return turn.feedback
+        why = turn.feedback.replace(f"{self._going.look}(", f"{self._going.go[0]}(") if self._going else turn.feedback
+        return f"Nothing happens: {why}."
 
-def _heard(turn: Turn) -> str:
-    """What an action brought, in ALFWorld's manner: nothing happens where it can't be."""
-    return f"Nothing happens: {turn.feedback}." if turn.refused else f"{turn.feedback}."
+
+def _thought(memory: Memory) -> str:
+    """What was thought just before."""
+    last = memory.turns[-1].decision if memory.turns else None
+    return last.thought if isinstance(last, Think) else ""
+
+
+def _first(text: str) -> str:
+    """The first action of a reply, without the sign before it."""
+    before, *parts = re.split(r"^[ \t]*>", text, flags=re.MULTILINE)
+    return (parts or [before])[0].strip()

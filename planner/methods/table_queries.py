@@ -37,6 +37,7 @@ from planner.methods.sg_rwr_retriever import summing_retriever
 from planner.methods.sg_rwr_single_coder import SingleCoder
 from planner.reasoning_tools import PROGRAM, PYTHON, TOOL_CALLER, program, python, reasoning, tool_caller
 from planner.recipe import Ablation, Access, Given, Recipe
+from planner.views import hearing
 from retriever.graph_api import SETS
 from retriever.retriever import Options, Retriever
 from retriever.verifier import VerifierMode
@@ -176,9 +177,11 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
     "react-alfworld": Recipe(
         lambda given: ReactAlfworld(given.model, given.vocabulary, lambda: given.occurring().places),
         "thought, action, observation; acts step by step and looks at the assets that it goes to",
-        paper="LookPlanGraph, baselines",
+        paper="LookPlanGraph, appendices D and F-5",
         extent="memory",
+        form="glance",
         priors=False,
+        tell=hearing,
         belief=True,
         fix=False,
     ),

@@ -167,7 +167,7 @@ def test_expanded_rooms_stay_so_when_a_session_goes_on(store: SceneStore, tmp_pa
 
 
 def test_what_was_seen_at_first_stays_the_first_message(store: SceneStore, tmp_path: Path) -> None:
-    lines = [f"Thought: so\nAction: {action}" for action in ("go_to(kitchen)", "go_to(table-1)", "done()")]
+    lines = [f"> {action}" for action in ("go_to(kitchen)", "go_to(table-1)", "done()")]
     talk = Talk(store, tmp_path / "log", "react-alfworld", lines, turns=2)
     assert len({talk.said(number) for number in range(3)}) == 1
-    assert "You look around.\n\n" not in talk.said(2)
+    assert "You are in an environment with these places: kitchen, office." in talk.said(2)

@@ -38,7 +38,7 @@ ROLES: Final[Mapping[str, str]] = {
     "You solve a task about an environment by one Python program": "coder",
     "You solve tasks about an environment that is described by a scene graph, of which": "react",
     "You solve tasks about an environment that is described by a scene graph, which": "prompting",
-    "You are an agent in an environment": "alfworld",
+    "You are a robot that carries out a task by actions": "alfworld",
 }
 """Who is asked, by how its system message begins."""
 
@@ -51,6 +51,7 @@ class Played:
     requests: Sequence[Mapping[str, Any]]
     actions: Sequence[str]
     key: str
+    scene: str
 
     @property
     def end(self) -> Finished:
@@ -113,7 +114,7 @@ def play(
             budget=Budget(steps),
         )
         events = [event for event in staged(setting, recipe_named(method)).run() if not isinstance(event, Remembered)]
-    return Played(events, server.requests, [event.action for event in store.history(scene)], scene.key)
+    return Played(events, server.requests, [event.action for event in store.history(scene)], scene.key, scene.name)
 
 
 def paid(requests: int) -> Usage:

@@ -89,7 +89,7 @@ def replies(method: str, action: str, *, graph: SceneGraph, vocabulary: str) -> 
         "single-coder": (f"```python\n{program}\n```",),
         "rwr-text": (WHOLE.format(title="Plan" if action else title, solution=solution), solution),
         **dict.fromkeys(("react-sg2", "react-limit", "react-rwr"), (f"Thought: so\nAction: finish({solution})",)),
-        "react-alfworld": (f"Thought: so\nAction: {action}", "Thought: so\nAction: done()"),
+        "react-alfworld": ("> think: so", f"> {action}", "> done()"),
         **dict.fromkeys(("zero-shot", "0-cot", "ltm", "cot", "bag", "algorithm"), (f"So.\n\nSolution: {solution}",)),
     }
     return forms[method]

@@ -37,7 +37,7 @@ def answers(action: str) -> Callable[[dict[str, Any]], str]:
     def step(request: dict[str, Any]) -> str:
         role = role_of(request)
         if role == "alfworld":
-            return f"Thought: x\nAction: {'done()' if len(request['messages']) > 2 else action}"
+            return f"> {'done()' if len(request['messages']) > 2 else action}"
         if role == "reasoner" and "[Plan]" in system_of(request):
             return f"[Summary]\nx\n[Plan]\n{action}\n\nTASK TERMINATE"
         return forms[role]

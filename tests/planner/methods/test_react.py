@@ -7,14 +7,16 @@ from collections.abc import Sequence
 
 import pytest
 
+from db.scene import Relation
 from db.store import SceneStore
-from planner.events import Acted, Answered, Called, Event, Refused, Solved
+from planner.events import Answered, Called, Event, Finished, Proposed, Refused, Solved
 from planner.methods.prompting import STYLES
 from planner.prompts.calls import Step, arguments_in, step_in
 from planner.prompts.worked import worked
 from scenecypher.errors import ReplyRejected
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.worlds import HOME
+from tests.planner.methods.mail import BRING_THE_MAIL, MAIL
 from tests.planner.methods.playing import INSTRUCTION, PLAN, ROOMS, SOLUTION, named_in, paid, play, system_of
 from tests.planner.methods.worked_examples import lines
 
@@ -91,49 +93,77 @@ def test_react_limits_examples_walk_and_react_rwrs_do_not() -> None:
 
 
 def test_react_alfworld_acts_and_hears_in_words(store: SceneStore) -> None:
-    script = [acts("open(door_1)"), acts("pickup(key_1)", "A key."), acts("remove(ball_1)"), acts("done()")]
+    script = ["> open(door_1)", "> think: A key.", "pickup(key_1)", "> remove(ball_1)", "> open(door_1)", "> done()"]
     played = play(store, "react-alfworld", script)
     assert played.said(0).endswith(f"Your task is to: {INSTRUCTION}")
     assert "key_1" in played.said(0)
     assert "box_1" not in played.said(0), "what is in another room is not told"
-    assert played.last(1).startswith("Observation: Nothing happens: open(door_1) was refused: blue door (door_1) is")
-    assert played.last(2) == "Observation: pickup(key_1) was carried out."
-    assert played.actions == ["pickup(key_1)", "remove(ball_1)"]
-    assert [type(event) for event in played.of(Acted)] == [Acted, Acted]
-    assert (played.end.outcome, played.end.usage) == ("done", paid(4))
+    assert played.last(1).startswith("Nothing happens: open(door_1) was refused: ")
+    assert played.last(2) == "OK."
+    assert played.last(3).startswith("You pickup key_1. Places: ")
+    assert "holding key_1" in played.last(3)
+    assert "box_1" not in played.last(4)
+    assert "box_1" in played.last(5), "beyond an open door all is in view"
+    assert played.actions == ["pickup(key_1)", "remove(ball_1)", "open(door_1)"]
+    assert [event.reason for event in played.events if isinstance(event, Proposed)] == ["", "A key.", "", ""]
+    assert (played.end.outcome, played.end.usage) == ("done", paid(6))
+
+
+def test_react_alfworlds_example_is_what_a_session_says(store: SceneStore) -> None:
+    """Appendix F-5: a worked task in the prompt; rooms tell their furniture, things what is on and in them."""
+    _, *example = worked("react-alfworld", "grasif", "").split("***\n")
+    replies = [line for line in example[0].splitlines() if line.startswith(">")]
+    played = play(store, "react-alfworld", replies, graph=MAIL, vocabulary="grasif", instruction=BRING_THE_MAIL)
+    assert played.end.outcome == "done"
+    assert f"***\n{played.said(-1)}\n> done()\n***" in worked("react-alfworld", "grasif", "")
+    assert worked("react-alfworld", "grasif", "") in system_of(played.requests[0])
+    assert Relation("mail-1", "INSIDE", "tray-1") in store.load(played.scene).graph.relations
 
 
 def test_react_alfworld_sees_what_it_goes_to(store: SceneStore) -> None:
-    script = [
-        acts("go_to(table-1)"),
-        acts("go_to(kitchen)"),
-        acts("go_to(table-1)"),
-        acts("pick_up(cup-1)"),
-        acts("done()"),
-    ]
+    script = ["> go_to(table-1)", "> go_to(kitchen)", "> go_to(table-1)", "> pick_up(cup-1)", "> done()"]
     played = play(store, "react-alfworld", script, graph=home(), vocabulary="grasif", instruction="take the cup")
     assert "discover_objects" not in system_of(played.requests[0])
     assert "cup-1" not in played.said(0)
-    assert played.last(1).startswith("Observation: Nothing happens")
-    assert "cup-1" in played.last(3)
-    assert "Action: go_to(table-1)" in played.said(4)
+    assert "table-1" not in played.said(0)
+    assert played.last(1).startswith("Nothing happens: go_to(table-1) was refused: ")
+    assert (
+        played.last(2)
+        == "You are in the middle of kitchen. Looking quickly around you, you see fridge-1, lamp-1, table-1."
+    )
+    assert played.last(3) == "You are at table-1. On table-1 you see cup-1."
+    assert "> go_to(table-1)" in played.said(4)
+    assert played.last(4) == "You pick up cup-1."
     assert len({request["messages"][1]["content"] for request in played.requests}) == 1, "it looks around once"
     assert "pick_up(cup-1)" in played.actions
     assert (played.end.outcome, played.end.usage) == ("done", paid(5))
 
 
 def test_react_alfworld_sees_what_it_walks_to_in_a_home(store: SceneStore) -> None:
-    script = [acts("walk(kitchen_10)"), acts("walk(table_20)"), acts("find(cup_30)"), acts("done()")]
+    script = ["walk(kitchen_10)", "> walk(table_20)", "I look.\n> find(cup_30)\nOK.", "> walk(fridge_21)", "> done()"]
     played = play(store, "react-alfworld", script, graph=HOME, vocabulary="virtualhome", instruction="find the cup")
     system = system_of(played.requests[0])
     assert "\nfind(" not in system
     assert "you see what is on it, and in it if it is open" in system
     assert "cup_30" not in played.said(0)
-    assert "cup_30" not in played.last(1), "a room alone shows nothing"
+    assert "you see" in played.last(1)
+    assert "table_20" in played.last(1), "a room shows its furniture"
+    assert "cup_30" not in played.last(1), "and no more"
     assert "cup_30" in played.last(2)
-    assert "Action: walk(table_20)" in played.said(3)
+    assert "> walk(table_20)" in played.said(3)
     assert "there is no call 'find'" in played.last(3)
-    assert played.actions == ["walk(kitchen_10)", "find(table_20)"]
+    assert played.last(4).startswith("You are at fridge_21. fridge_21 is closed")
+    assert played.actions == ["walk(kitchen_10)", "find(table_20)", "find(fridge_21)"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "> ", "> think:", "> think: ", "Thought: so\nAction: done()", "I go to the table."]
+)
+def test_react_alfworld_asks_again_for_what_is_no_action(store: SceneStore, text: str) -> None:
+    played = play(store, "react-alfworld", [text, text, text, "> done()"], graph=MAIL, vocabulary="grasif")
+    assert "it is no action; reply in this form:\n> think: your thought\nor\n> go_to(node_id)" in played.last(2)
+    assert [type(event) for event in played.events] == [Refused, Finished]
+    assert (played.end.outcome, played.end.usage) == ("done", paid(4))
 
 
 @pytest.mark.parametrize("style", STYLES)
