@@ -1,11 +1,12 @@
 """SayPlan, and SayPlan Lite as LookPlanGraph revised it (section VI-A, appendices D and F-4).
 
 Both search the collapsed graph by expanding and contracting rooms, then plan on what is shown, and try each plan on the
-simulator, which tells what is wrong with it; a plan that can be carried out is.
+simulator, which tells what is wrong with it; a plan that can be carried out is. In BabyAI SayPlan has no simulator, so
+that its plan is carried out as it stands (SG-RwR, G.2), and worked tasks in its prompt (SG2, "Baselines").
 
 - SayPlan has both stages in one prompt with all that was said so far, and ``access`` and ``release`` in its plans.
-- Lite has a prompt a stage, each with that stage's functions only and the last search command alone, and puts things
-  on or into others directly.
+- Lite has a prompt a stage, each with that stage's functions only, an example of a reply (appendix F-4) and the last
+  search command alone, and puts things on or into others directly.
 
 Where the papers are silent: `MOST_PLANS` plans are tried; ``release`` after ``access(x)`` puts what is held into x
 where x affords that, else on x, and ``access`` itself does nothing; in vocabularies other than GraSIF both methods
@@ -28,6 +29,7 @@ from planner.actions.text import parse
 from planner.graph_tools import REHEARSED
 from planner.method import Call, Decision, Done, GiveUp, Memory, Solve, Turn
 from planner.prompts.functions import WHOLE, functions
+from planner.prompts.worked import worked
 from planner.views import CONTRACT, EXPAND
 from scenecypher.errors import ActionRefused
 
@@ -50,8 +52,12 @@ Only rooms can be expanded.
 PLAN: Final = """\
 Plan with these functions only, with names of nodes as arguments:
 {functions}
+{tried}If the instruction is a question, the plan is one call that gives the answer in as few words as possible: \
+answer(words)
+"""
+
+TRIED: Final = """\
 The plan is tried on a simulator of the graph. Where a step can't be carried out you are told why: mend the plan then.
-If the instruction is a question, the plan is one call that gives the answer in as few words as possible: answer(words)
 """
 
 ACCESSING: Final = """\
@@ -79,6 +85,18 @@ Reply with one JSON object and nothing else:
 PLAN_FORM: Final = """\
 Reply with one JSON object and nothing else:
 {"chain_of_thought": [your thoughts, step by step], "plan": [the function calls in their order]}"""
+
+
+SEARCHED: Final = """
+An example of a reply:
+{"chain_of_thought": ["the mail lies in the hall, which is shown", "the porch, which is shown, holds nothing of use", \
+"the tray may be in the studio"], "reasoning": "the studio is not shown yet",
+ "command": {"command_name": "expand_node", "node_name": "studio-1"}}"""
+
+PLANNED: Final = """
+An example of a reply:
+{"chain_of_thought": ["the mail is in the locker of the hall, which is closed", "the tray is in the studio"],
+ "plan": ["go_to(hall-1)", "open(locker-1)", "pick_up(mail-1)", "go_to(studio-1)", "put_inside(tray-1)"]}"""
 
 
 class Command(BaseModel):
@@ -134,21 +152,29 @@ class SayPlan:
 
     def __init__(self, model: Model, vocabulary: str) -> None:
         self._model, self._vocabulary = model, vocabulary
+        self._tries = family(vocabulary) != "babyai"
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """The next command or plan. Raises ReplyRejected after three replies that mean nothing."""
         ended = plan_tried(memory)
         if ended is not None:
             return ended, Usage()
-        actions = ACCESSING if family(self._vocabulary) == "grasif" else functions(self._vocabulary, WHOLE)
-        system = "\n".join((ROLE, SEARCH, PLAN.format(functions=actions), WHOLE_FORM))
+        system = self._system(memory)
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
         parts += [f"Before:\n{past}" for past in ["\n".join(_said(memory.turns))] if past]
         reply, usage = ask_for(self._model, _messages(system, parts), Reply)
         if reply.command is not None and reply.mode == "exploring":
             return _search(reply.command, reply.reasoning), usage
         plan = [*translated(reply.plan or [], memory.view)]
+        if not self._tries:
+            return _answered(plan) or Solve(tuple(plan), reply.reasoning), usage
         return _answered(plan) or Call(VERIFY, {"plan": plan}, reply.reasoning), usage
+
+    def _system(self, memory: Memory) -> str:
+        actions = ACCESSING if family(self._vocabulary) == "grasif" else functions(self._vocabulary, WHOLE)
+        plan = PLAN.format(functions=actions, tried=TRIED if self._tries else "")
+        examples = worked("sayplan", self._vocabulary, memory.instruction)
+        return "\n".join((ROLE, SEARCH, plan, WHOLE_FORM, *([f"\n{examples}"] if examples else [])))
 
 
 class SayPlanLite:
@@ -169,7 +195,9 @@ class SayPlanLite:
     def _search(self, memory: Memory) -> tuple[Decision, Usage]:
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
         parts += [f"The last command:\n{line}" for line in [*_said(memory.turns[-1:])]]
-        reply, usage = ask_for(self._model, _messages("\n".join((ROLE, SEARCH, SEARCH_FORM)), parts), Searched)
+        reply, usage = ask_for(
+            self._model, _messages("\n".join((ROLE, SEARCH, SEARCH_FORM, SEARCHED)), parts), Searched
+        )
         if reply.command.command_name == CONFIRM:
             return Call(CONFIRM, {}, reply.reasoning), usage
         return _search(reply.command, reply.reasoning), usage
@@ -178,8 +206,10 @@ class SayPlanLite:
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
         tried = [turn for turn in memory.turns[-1:] if _called(turn, VERIFY) or turn.decision is None]
         parts += [f"The last plan:\n{line}" for line in [*_said(tried)]]
-        actions = PLAN.format(functions=functions(self._vocabulary, WHOLE))
-        reply, usage = ask_for(self._model, _messages("\n".join((ROLE, actions, PLAN_FORM)), parts), PlanReply)
+        actions = PLAN.format(functions=functions(self._vocabulary, WHOLE), tried=TRIED)
+        example = [PLANNED] if family(self._vocabulary) == "grasif" else []
+        system = "\n".join((ROLE, actions, PLAN_FORM, *example))
+        reply, usage = ask_for(self._model, _messages(system, parts), PlanReply)
         return _answered(reply.plan) or Call(VERIFY, {"plan": reply.plan}), usage
 
 

@@ -10,6 +10,7 @@ import pytest
 from db.store import SceneStore
 from planner.events import Answered, Called, Refused, Solved, Thought
 from planner.methods.sayplan import MOST_PLANS
+from planner.prompts.worked import worked
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION
 from tests.planner.methods.playing import Played, paid, play
 
@@ -77,6 +78,25 @@ def test_sayplan_searches_plans_and_mends_its_plan(store: SceneStore) -> None:
     assert "release(object)" in system
 
 
+def test_sayplan_in_a_grid_has_worked_tasks_and_no_simulator(store: SceneStore) -> None:
+    """SG2's and SG-RwR's SayPlan: few-shot, and its plan is carried out as it stands."""
+    script = [
+        exploring("expand_node", "room_1"),
+        planning(["pickup(key_2)", "open(door_1)", "remove(ball_1)"]),
+    ]
+    played = play(store, "sayplan", script)
+    system = played.requests[0]["messages"][0]["content"]
+    assert worked("sayplan", "babyai", "pick up the ball") in system
+    assert "simulator" not in system
+    assert [type(event) for event in played.events][:3] == [Called, Answered, Solved]
+    assert played.actions == ["pickup(key_2)", "remove(ball_1)"], "what is refused is skipped"
+    assert (played.end.outcome, len(played.requests)) == ("infeasible", 2)
+    question = "find the color of the box in a room next to the room with 2 keys"
+    answered = play(store, "sayplan", [planning(["answer(red)"])], instruction=question)
+    assert worked("sayplan", "babyai", question) in answered.requests[0]["messages"][0]["content"]
+    assert (answered.end.outcome, answered.end.answer) == ("done", "red")
+
+
 def test_sayplan_lite_has_a_prompt_a_stage(store: SceneStore) -> None:
     script = [
         command("expand_node", "kitchen-1"),
@@ -93,6 +113,7 @@ def test_sayplan_lite_has_a_prompt_a_stage(store: SceneStore) -> None:
     assert "kitchen-1 is expanded" not in played.last(2), "only the last command is told"
     assert "toms_room-1 is expanded" in played.last(2)
     assert "step 1, pick_up(cup-1)" in played.last(4)
+    assert ["An example of a reply:" in system for system in systems] == [True] * 5
 
 
 def test_sayplan_ends_at_its_limit_of_plans(store: SceneStore) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importers import babyai, datasets
 from planner.method import Done, Solve
+from planner.methods.sayplan import Reply
 from planner.prompts.solution import solution
 from planner.prompts.worked import worked
 from tests.planner.methods.worked_examples import (
@@ -51,6 +52,17 @@ def test_their_solutions_are_right() -> None:
         assert list(solved.actions) == program
     for instance in QUESTIONS:
         assert isinstance(solution(Question(*instance).solution, "babyai"), Done)
+
+
+def test_sayplans_replies_are_in_its_own_form() -> None:
+    for name in ("sayplan-babyai.txt", "sayplan-babyai-questions.txt"):
+        replies = [Reply.model_validate_json(line) for line in texts()[name].splitlines() if line.startswith("{")]
+        plans = [reply.plan for reply in replies if reply.plan is not None]
+        instances = [Question(*it).solution for it in QUESTIONS] if "questions" in name else []
+        assert plans == [[f"answer({it})"] for it in instances] or [f"[{', '.join(plan)}]" for plan in plans] == [
+            Traversal(*it).solution for it in TRAVERSALS
+        ]
+        assert {reply.command.command_name for reply in replies if reply.command} <= {"expand_node", "contract_node"}
 
 
 def test_graph_prompting_has_examples_of_its_own_form_in_homes() -> None:

@@ -313,6 +313,51 @@ def react_question(of: Question, *, expands: bool) -> Iterator[str]:
     yield f"Thought: {of.explanation}\nAction: finish({of.solution})"
 
 
+def sayplan_traversal(of: Traversal) -> Iterator[str]:
+    yield f"Task: {of.instruction}"
+    yield _searching("expand_node", of.here, "At first the rooms alone are shown; the things are in them.")
+    yield _shown(of, of.here)
+    yield _searching("expand_node", of.beyond, f"door_1 leads to {of.beyond}, where the target may be.")
+    yield _shown(of, of.beyond)
+    yield _planning(of.explanation, of.solution.strip("[]"))
+
+
+def sayplan_question(of: Question) -> Iterator[str]:
+    other = next(room for room in of.rooms() if room not in {of.known, *of.next_to(of.known)})
+    yield f"Task: {of.instruction}"
+    yield _searching("expand_node", other, "Any room may be the one that is described; I look at one after the other.")
+    yield _searching("contract_node", other, f"{other} does not hold what is described, and needs not be shown.")
+    yield f"(In the same way each room is looked at, until {of.known} is found to hold what is described.)"
+    yield _shown(of, of.known)
+    yield _searching("expand_node", of.room_of(of.found), f"A door leads there from {of.known}.")
+    yield _shown(of, of.room_of(of.found))
+    yield _planning(of.explanation, f"answer({of.solution})")
+
+
+def _searching(command: str, room: str, why: str) -> str:
+    wanted = {"command_name": command, "node_name": room}
+    return json.dumps(
+        {"chain_of_thought": [why], "reasoning": why, "mode": "exploring", "command": wanted, "plan": None}
+    )
+
+
+def _planning(why: str, plan: str) -> str:
+    steps = [f"{step.strip()})" for step in plan.split(")") if step.strip(", ")]
+    steps = [step.removeprefix(", ") for step in steps]
+    thoughts = [f"{thought.strip().removesuffix('.')}." for thought in why.split(". ")]
+    return json.dumps(
+        {"chain_of_thought": thoughts, "reasoning": thoughts[-1], "mode": "planning", "command": None, "plan": steps}
+    )
+
+
+def _shown(of: Instance, room: str) -> str:
+    """What the graph shows of a room that was expanded."""
+    named = {room, *of.inside(room), *of.graph.targets(room, "CONNECTS"), *of.graph.sources(room, "INSIDE")}
+    nodes = [attributes(of.node(id_)) for id_ in sorted(named)]
+    links = sorted([it.source, it.type, it.target] for it in of.graph.relations if it.source in named)
+    return f"(Now the graph shows too: {json.dumps({'nodes': nodes, 'links': links}, ensure_ascii=False)})"
+
+
 def _expand(of: Instance, id_: str, why: str) -> str:
     links = sorted([it.source, it.type, it.target] for it in of.graph.relations if id_ in {it.source, it.target})
     near = sorted({end for source, _, target in links for end in (source, target)} - {id_})
@@ -422,6 +467,8 @@ def texts() -> Mapping[str, str]:
         "react-limit-babyai-questions.txt": _joined(react_question(it, expands=False) for it in questions),
         "react-rwr-babyai.txt": _joined(react_traversal(it, expands=False, walks=False) for it in traversals),
         "react-rwr-babyai-questions.txt": _joined(react_question(it, expands=False) for it in questions),
+        "sayplan-babyai.txt": _joined(map(sayplan_traversal, traversals)),
+        "sayplan-babyai-questions.txt": _joined(map(sayplan_question, questions)),
         "cot-babyai.txt": _joined(prompted(it, built=False) for it in traversals),
         "cot-babyai-questions.txt": _joined(prompted(it, built=False) for it in questions),
         "bag-babyai.txt": _joined(prompted(it, built=True) for it in traversals),
