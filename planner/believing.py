@@ -19,6 +19,7 @@ from planner.actions.simulator import INSERTED, Simulator, Step, noted
 from planner.actions.text import Call, parse
 from planner.actions.vocabularies import operators_of
 from planner.environment import Disagreed, Environment
+from planner.perception.body import merge_body
 from planner.perception.merge import merge
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
 
@@ -159,8 +160,11 @@ class Believing(Simulator):
             return
 
     def _mended(self, call: Call, refusal: RejectedError, action_id: str) -> Disagreed:
-        """Look again where the things that the action is done with are believed to be: all that is seen is learnt."""
-        seen: list[str] = []
+        """Look again where the things that the action is done with are believed to be: all that is seen is learnt.
+
+        So is what the robot knows of itself, for which it need not look.
+        """
+        seen = [*self._felt(call, f"{action_id}:self")]
         for number, of in enumerate(_places(self.belief(), call, self.scene.vocabulary)):
             try:
                 look = self.look(
@@ -173,6 +177,19 @@ class Believing(Simulator):
                 continue
             seen += look.seen
         return Disagreed(str(call), refusal.reasons, tuple(seen))
+
+    def _felt(self, call: Call, action_id: str) -> tuple[str, ...]:
+        """What was wrongly believed of the robot itself, committed to the belief."""
+        belief = self.belief()
+        agent = self._agent or min(belief.by_kind.get("Agent", ()), default=None)
+        body = None if agent is None else self._world.body(agent)
+        if body is None:
+            return ()
+        found = merge_body(belief, body, vocabulary=self.scene.vocabulary)
+        if found.delta:
+            action = f"notice what {agent} holds and where it is, since {call} was not possible"
+            self._store.commit(self.scene, found.delta, actor=self._actor, action=action, action_id=action_id)
+        return tuple(map(str, found.findings))
 
 
 def _places(belief: SceneGraph, call: Call, vocabulary: str) -> tuple[str, ...]:

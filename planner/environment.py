@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from db.catalog import SceneInfo
+from db.footprint import Footprint
+from db.look import look
 from db.store import SceneStore
 from planner.actions.simulator import Simulator
+from planner.perception.body import Body, body_of, body_reads
 from planner.perception.observation import Observation, Observer
 from planner.perception.truth import TruthObserver
 from scenecypher.errors import ActionRefused
@@ -26,6 +29,10 @@ class Environment(Protocol):
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Look at a node. Raises UnknownReference where the world has no such node."""
+        ...
+
+    def body(self, agent: str) -> Body | None:
+        """What an agent knows of itself without looking; None where the world can't tell."""
         ...
 
     def reset(self) -> None:
@@ -49,6 +56,12 @@ class SceneEnvironment:
         """The truth about a node and its direct children. Raises UnknownReference."""
         return self._eyes.observe(of, step=step)
 
+    def body(self, agent: str) -> Body | None:
+        """What the agent holds, where it is and its states; None where the world has no such agent."""
+        footprint = Footprint(body_reads(self._scene.vocabulary), agent=agent)
+        part = look(self._store.database, self._scene, footprint)
+        return body_of(part, agent) if agent in part else None
+
     def reset(self) -> None:
         """Take back, in one commit, what happened to the world since this environment was made."""
         self._store.reset(self._scene, self._start)
@@ -67,6 +80,10 @@ class SeenBy:
     def observe(self, of: str, *, step: int) -> Observation:
         """What these eyes see."""
         return self._eyes.observe(of, step=step)
+
+    def body(self, agent: str) -> Body | None:
+        """What the agent knows of itself, for which it takes no eyes."""
+        return self._world.body(agent)
 
     def reset(self) -> None:
         """The world, back to how it was at the start."""

@@ -52,6 +52,10 @@ class HumanEnvironment:
         """Ask for a picture and read it. Raises UnknownReference, InputError, ReplyRejected, ModelUnavailable."""
         return self._eyes.observe(of, step=step)
 
+    def body(self, agent: str) -> None:
+        """Nothing: the person says in words what the hands can't do."""
+        del agent
+
     def reset(self) -> None:
         """Ask that all be put back."""
         answered(self._ask, "please put everything back to where it was at the start; Enter when it is done: ")

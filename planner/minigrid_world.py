@@ -11,6 +11,7 @@ from importers.babyai import episode
 from planner.actions.minigrid import Executor
 from planner.actions.repeating import Done
 from planner.actions.text import parse
+from planner.perception.body import Body
 from planner.perception.grid_view import Pose, View, joined, observations, picture_of, view_of, visible_cells
 from planner.perception.grid_vision import read_view
 from planner.perception.observation import Observation
@@ -72,6 +73,12 @@ class MiniGridEnvironment:
         view = reduce(joined, [self._turned() for _ in range(DIRECTIONS)])
         found = {it.of: it for it in observations(self._map, view, step=step)}
         return found.get(of, Observation(of, (), step, ()))
+
+    def body(self, agent: str) -> Body | None:
+        """What is carried; where the agent is, only a look tells."""
+        carried = self._env.unwrapped.carrying
+        held = (node_id for node_id, thing in self._things.items() if thing is carried and carried is not None)
+        return Body(agent, tuple(("HOLDS", self._map.nodes[node_id]) for node_id in held))
 
     def reset(self) -> None:
         """The same instance from its start."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from db.scene import Relation, SceneGraph
-from db.schema import HOLDING, VOCABULARIES, family
+from db.schema import HOLDING, REMEMBERED, VOCABULARIES, family
 
 NEARNESS: Final = ("CLOSE", "FACING")
 """What no longer holds of a thing that is not where it was."""
 
 
 def lost(graph: SceneGraph, thing: str, *, vocabulary: str) -> set[Relation]:
-    """All that it is in, on, held by and near; what is in or on it stays there."""
-    gone = {*VOCABULARIES[vocabulary].containment, *NEARNESS}
+    """All that it is in, on, held by and near, and where it was taken from; what is in or on it stays there."""
+    gone = {*VOCABULARIES[vocabulary].containment, *NEARNESS, *REMEMBERED}
     leaving = {it for it in graph.outgoing.get(thing, ()) if it.type in gone}
     return leaving | {it for it in graph.incoming.get(thing, ()) if it.type in {*NEARNESS, *HOLDING}}
 

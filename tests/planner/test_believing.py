@@ -12,13 +12,15 @@ from db.imported import ImportedScene
 from db.scene import Node, Relation, SceneGraph
 from db.store import SceneStore
 from planner.actions.execution import Infeasible
+from planner.actions.simulator import Simulator
 from planner.belief import belief_name, belief_scene
 from planner.believing import Believing
 from planner.environment import Disagreed, SceneEnvironment
 from planner.perception.observation import Observation
 from scenecypher.errors import RejectedError, ReplyRejected, UnknownReference
-from tests.planner.actions.grasif_worlds import home
-from tests.planner.actions.worlds import HOME
+from tests.planner.actions.grasif_worlds import ROBOT, home
+from tests.planner.actions.worlds import CUP_HELD, HAND_TYPES, HOME, edited
+from tests.planner.actions.worlds import ROBOT as CHARACTER
 
 
 def moved(graph: SceneGraph, node_id: str, type_: str, target: str) -> SceneGraph:
@@ -93,6 +95,46 @@ def test_a_state_that_is_otherwise_is_learnt(store: SceneStore) -> None:
     with pytest.raises(Disagreed, match="fridge-1 is changed: it is closed, it is no longer open"):
         pair.act("pick_up(box-1)")
     assert pair.act("pick_up(box-1)") == ["open(fridge-1)", "pick_up(box-1)"]
+
+
+def test_a_hand_that_is_full_after_all_is_noticed(store: SceneStore) -> None:
+    pair = Pair(store, home(), home())
+    list(Simulator(store, pair.world, fix=True).act("pick_up(pen-1)"))
+    with pytest.raises(Disagreed, match=r"agent holds pen-1, and has one hand; pen-1 is moved: held by agent"):
+        pair.act("pick_up(cup-1)")
+    assert pair.act("pick_up(cup-1)") == ["put_on(fridge-1)", "pick_up(cup-1)"]
+    assert pair.graph(pair.belief).relations == pair.graph(pair.world).relations
+
+
+def test_a_hand_that_is_empty_after_all_is_noticed_and_where_the_robot_is(store: SceneStore) -> None:
+    pair = Pair(store, home(), home())
+    pair.act("pick_up(cup-1)")
+    store.undo(pair.world, to=0)
+    with pytest.raises(Disagreed) as told:
+        pair.act("put_on(fridge-1)")
+    assert told.value.reasons[1:3] == (
+        "cup-1 is absent: believed held by agent, which does not hold it",
+        "agent is moved: it is inside office, believed inside kitchen",
+    )
+    assert "cup-1" not in pair.graph(pair.belief).targets(ROBOT, "HOLDS")
+    assert pair.act("discover_objects(table-1)") == ["go_to(kitchen)", "discover_objects(table-1)"]
+    assert pair.act("pick_up(cup-1)") == ["pick_up(cup-1)"]
+    assert pair.graph(pair.belief).relations == pair.graph(pair.world).relations
+
+
+def test_in_virtualhome_what_was_let_go_can_be_grabbed_again_and_who_sits_can_stand_up(store: SceneStore) -> None:
+    name = f"test/{uuid4().hex}"
+    held = edited(CUP_HELD, add=[Relation("cup_30", "TAKEN_OFF", "table_20")])
+    store.put(ImportedScene(name, edited(HOME, states={CHARACTER: "sitting"}), "virtualhome"))
+    store.put(belief_scene(ImportedScene(name, held, "virtualhome")))
+    world = SceneEnvironment(store, store.find(name), actor="robot")
+    robot = Believing(store, store.find(belief_name(name)), world=world, actor="robot", fix=True)
+    with pytest.raises(Disagreed, match=r"cup_30 is absent.*character_1 is changed: it is sitting"):
+        list(robot.act("walk(book_33)"))
+    for action in ("stand_up()", "look_at(table_20)", "grab(cup_30)"):
+        (*_, step) = robot.act(action)
+        assert step.action == action
+    assert store.load(name).graph.targets(CHARACTER, *HAND_TYPES) == ("cup_30",)
 
 
 def test_a_thing_that_is_only_believed_is_refused_by_the_world(store: SceneStore) -> None:

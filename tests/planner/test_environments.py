@@ -68,6 +68,19 @@ def test_a_door_that_is_shut_after_all_is_seen(store: SceneStore) -> None:
     done(robot, *map(str, begun.task.program))
 
 
+def test_a_key_that_is_not_in_the_hand_after_all_is_noticed(store: SceneStore) -> None:
+    begun = episode("trv1", 7)
+    assert begun.task is not None
+    key = next(call.arguments[0] for call in begun.task.program if call.arguments[0].startswith("key"))
+    graph = begun.scene.graph
+    kept = [it for it in graph.relations if it.source != key]
+    prior = SceneGraph.of(graph.nodes.values(), [*kept, Relation("agent", "HOLDS", key)])
+    robot = believer(store, prior, MiniGridEnvironment("trv1", 7), "babyai")
+    with pytest.raises(Disagreed, match=f"{key} is absent: believed held by agent"):
+        done(robot, "open(door_1)")
+    assert robot.belief().targets("agent", "HOLDS") == ()
+
+
 def test_a_look_in_minigrid_shows_the_room(store: SceneStore) -> None:
     begun = episode("trv1", 7)
     world = MiniGridEnvironment("trv1", 7)

@@ -20,6 +20,7 @@ from planner.budget import Budget
 from planner.environment import SceneEnvironment
 from planner.events import Event, Finished, Remembered, event_document
 from planner.method import Act, Decision, Done, Memory, Solve, Think
+from planner.perception.body import Body
 from planner.perception.observation import Observation
 from planner.recipe import Recipe
 from planner.resuming import resumed
@@ -63,6 +64,9 @@ class Fragile:
 
     def observe(self, of: str, *, step: int) -> Observation:
         return self.world.observe(of, step=step)
+
+    def body(self, agent: str) -> Body | None:
+        return self.world.body(agent)
 
     def reset(self) -> None:
         self.world.reset()
