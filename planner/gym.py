@@ -5,6 +5,7 @@ Import it where it is used: it needs `gymnasium`, which the extra `babyai` bring
 
 from __future__ import annotations
 
+import re
 import string
 from typing import Any, Final
 
@@ -21,7 +22,8 @@ from planner.session import ends
 from scenecypher.errors import RejectedError
 
 CHARACTERS: Final = string.ascii_letters + string.digits + string.punctuation + " \n"
-"""What a text is made of; other characters stand escaped, as in Python."""
+"""What a text is made of; other characters stand escaped, as in Python, in observations and actions alike."""
+ESCAPED: Final = re.compile(r"\\(?:x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4})")
 LONGEST: Final = 4_000
 
 
@@ -33,7 +35,7 @@ class SceneEnv(Env[str, str]):
     it a copy of its own, such as `SceneStore.lease` yields.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012 - Gymnasium's own form
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own form
 
     def __init__(
         self,
@@ -64,7 +66,7 @@ class SceneEnv(Env[str, str]):
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Carry out an action such as ``grab(soap_1001)``; refused ones change nothing. Raises ServiceError."""
         self._steps += 1
-        told, info, said_done = self._act(action)
+        told, info, said_done = self._act(ESCAPED.sub(_unescaped, action))
         met = judge(self._store, self._scene, self._goal).holds
         return self._observe(told), float(met), met or said_done, self._steps >= self._max_steps, info
 
@@ -85,3 +87,7 @@ class SceneEnv(Env[str, str]):
         escaped = "".join(it if it in CHARACTERS else it.encode("unicode_escape").decode("ascii") for it in text)
         self._seen = escaped[:LONGEST]
         return self._seen
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return chr(int(found[0][2:], 16))

@@ -6,6 +6,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from db.condition import HeldBy, Id
+from db.scene import Node, Relation, SceneGraph
 from db.store import SceneStore
 from planner.gym import LONGEST, SceneEnv
 from tests.planner.actions.grasif_worlds import ROBOT, home
@@ -19,7 +20,7 @@ def env(store: SceneStore) -> SceneEnv:
     return SceneEnv(store, put(store, home(), vocabulary="grasif"), goal=HELD, instruction="Take the cup.", max_steps=5)
 
 
-@pytest.mark.filterwarnings("ignore:.*(spec|render_fps|render FPS).*")
+@pytest.mark.filterwarnings("ignore:.*not having a spec.*")
 def test_gymnasium_s_own_checker_finds_nothing(env: SceneEnv) -> None:
     check_env(env)
 
@@ -58,3 +59,16 @@ def test_texts_stay_in_their_space(env: SceneEnv) -> None:
     observation = env.step("pick_up(☕" + "x" * 9_000)[0]
     assert env.observation_space.contains(observation)
     assert len(observation) <= LONGEST
+
+
+def test_a_name_that_an_observation_escapes_can_be_acted_on_as_it_stands_there(store: SceneStore) -> None:
+    spot = Node("plätzchen ☕😀-1", "Object", "plätzchen ☕😀-1", "plätzchen", affordances=("pick_up",))
+    graph = SceneGraph.of([*home().nodes.values(), spot], [*home().relations, Relation(spot.id, "ON", "table-1")])
+    goal = HeldBy(Id(spot.id), Id(ROBOT))
+    env = SceneEnv(store, put(store, graph, vocabulary="grasif"), goal=goal, instruction=f"Take {spot.id}.")
+    escaped = env.reset()[0].partition("Take ")[2].partition(".")[0]
+    assert escaped != spot.id
+    action = f'pick_up("{escaped}")'
+    assert env.action_space.contains(action)
+    env.step("go_to(kitchen)")
+    assert env.step(action)[:3] == (f"carried out: pick_up({escaped})", 1.0, True)
