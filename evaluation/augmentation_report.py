@@ -12,7 +12,7 @@ from evaluation import failing
 from evaluation.augmentation import SIMULATED, VERSION
 from evaluation.augmentation_truth import SIMULATED_OBSERVER
 from evaluation.interval import bootstrap, wilson
-from evaluation.limited import limited
+from evaluation.limited import limited, wanted
 from evaluation.published import published, settings
 from evaluation.replies import REFERENCE
 from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial, replies_of
@@ -41,7 +41,6 @@ BY_THE_GOLD: Final = "The gold subgraphs themselves, told as a model would: it s
 def result(log: EvalLog) -> Result:
     """The result of one run's log. Raises nothing: samples that failed are zeros, and counted."""
     arguments, trials = dict(log.eval.task_args), [_trial(sample) for sample in log.samples or ()]
-    wanted = log.results.total_samples if log.results else len(trials)
     looked = _looked(log)
     paper, number, rows = published("lookplangraph", "III") if looked else ("", "", ())
     table = Table(
@@ -58,8 +57,10 @@ def result(log: EvalLog) -> Result:
     return Result(
         experiment=TABLE,
         title="Pictures read into subgraphs",
-        finished=log.status == "success" and len(trials) >= wanted and not all(it.outcome == FAILED for it in trials),
-        provenance=_provenance(log, arguments, trials, wanted),
+        finished=log.status == "success"
+        and len(trials) >= wanted(log)
+        and not all(it.outcome == FAILED for it in trials),
+        provenance=_provenance(log, arguments, trials),
         tables=(table,),
         samples=tuple(trials),
         notes=(*_notes(arguments), *_errors(log), *limited(log)),
@@ -123,7 +124,7 @@ def _settings(arguments: Mapping[str, Any]) -> Iterator[Setting]:
         yield Setting(name="noise", value=f"{noise}; seed {arguments['seed']}")
 
 
-def _provenance(log: EvalLog, arguments: Mapping[str, Any], trials: Sequence[Trial], wanted: int) -> Provenance:
+def _provenance(log: EvalLog, arguments: Mapping[str, Any], trials: Sequence[Trial]) -> Provenance:
     return Provenance(
         model=_model(log),
         replies=_replies(log, arguments),
@@ -133,7 +134,7 @@ def _provenance(log: EvalLog, arguments: Mapping[str, Any], trials: Sequence[Tri
         seeds=(int(arguments["seed"]),) if arguments.get("replies") == SIMULATED else (),
         temperature=0.0,
         samples=len(trials),
-        wanted=wanted,
+        wanted=wanted(log),
         tokens=sum(trial.tokens for trial in trials),
         log=log.location,
         packages={"inspect_ai": version("inspect_ai"), "scenecypher": version("scenecypher")},

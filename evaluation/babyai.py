@@ -13,7 +13,7 @@ from evaluation.book import Book, of_dataset
 from evaluation.episode import Episode
 from evaluation.episodes import episodes_task
 from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from evaluation.options import chosen, first
+from evaluation.options import Names, chosen, first
 from evaluation.replies import LIVE, Replies
 from importers.datasets import dataset
 
@@ -57,9 +57,9 @@ PARTS: Final = {"sg2-1": SG2, "sg2-3": SG2_REACT, "sg-rwr-1": RWR, "sg-rwr-3": R
 @task
 def babyai(
     *,
-    data: str = "all",
-    tables: str = "all",
-    methods: str = PAPER,
+    data: Names = "all",
+    tables: Names = "all",
+    methods: Names = PAPER,
     limit: int = 0,
     steps: int = 0,
     replies: str = LIVE,
@@ -71,7 +71,7 @@ def babyai(
 
 
 def experiment(
-    *, data: str = "all", tables: str = "all", methods: str = PAPER, limit: int = 0, steps: int = 0
+    *, data: Names = "all", tables: Names = "all", methods: Names = PAPER, limit: int = 0, steps: int = 0
 ) -> Experiment:
     """The levels `data` in the papers' `tables`, `limit` instances each (the papers': 100). Raises InputError."""
     levels = chosen("level of this experiment", data, LEVELS)

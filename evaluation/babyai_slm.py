@@ -13,7 +13,7 @@ from evaluation.babyai import COLUMNS, PROMPTED, like
 from evaluation.book import Book, of_dataset
 from evaluation.episodes import episodes_task
 from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from evaluation.options import first
+from evaluation.options import Names, first
 from evaluation.replies import LIVE, Replies
 from importers.datasets import dataset
 
@@ -23,13 +23,15 @@ ROWS: Final = (*PROMPTED, RowPlan("react-sg2", "ReAct"), RowPlan("sg2", "SG2"))
 
 
 @task
-def babyai_slm(*, methods: str = PAPER, limit: int = 0, steps: int = 0, replies: str = LIVE, record: str = "") -> Task:
+def babyai_slm(
+    *, methods: Names = PAPER, limit: int = 0, steps: int = 0, replies: str = LIVE, record: str = ""
+) -> Task:
     """NumQ&A with a small model; the arguments are those of `scenecypher eval babyai-slm`."""
     replied = Replies(replies, record=record)
     return episodes_task(experiment(methods=methods, limit=limit, steps=steps), replied)
 
 
-def experiment(*, methods: str = PAPER, limit: int = 0, steps: int = 0) -> Experiment:
+def experiment(*, methods: Names = PAPER, limit: int = 0, steps: int = 0) -> Experiment:
     """The one table; `limit` instances (the paper's: 20). Raises InputError."""
     tasks = first(dataset(LEVEL).tasks(), limit or TRIALS)
     table = TablePlan(

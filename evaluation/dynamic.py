@@ -16,7 +16,7 @@ from evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, scene_of, task_
 from evaluation.episode import Episode, Eyes, Wording
 from evaluation.episodes import episodes_task
 from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
-from evaluation.options import chosen, first
+from evaluation.options import Names, chosen, first, listed
 from evaluation.replies import LIVE, Replies
 from importers.reference_plans import reference_plans
 from scenecypher.errors import InputError
@@ -50,8 +50,8 @@ LOOKING: Final = (
 @task
 def dynamic(
     *,
-    data: str = "all",
-    methods: str = PAPER,
+    data: Names = "all",
+    methods: Names = PAPER,
     wording: Wording = "source",
     simulated: bool = False,
     limit: int = 0,
@@ -68,8 +68,8 @@ def dynamic(
 
 def experiment(
     *,
-    data: str = "all",
-    methods: str = PAPER,
+    data: Names = "all",
+    methods: Names = PAPER,
     wording: Wording = "source",
     simulated: bool = False,
     limit: int = 0,
@@ -82,7 +82,7 @@ def experiment(
     planned, run = with_methods(tables, _without_looks(methods) if simulated else methods)
     if simulated:
         looking = [_table(name, found, wording=wording, steps=steps, eyes="noise") for name, found in lines.items()]
-        more, also = with_methods(looking, ",".join(looks))
+        more, also = with_methods(looking, looks)
         planned, run = (*planned, *more), run | also
     all_lines = [line for found in lines.values() for line in found]
     plans = {**reference_plans(), **{line.id: line.plan for line in all_lines if line.plan}}
@@ -90,9 +90,9 @@ def experiment(
     return Experiment("dynamic", "Dynamic worlds: things moved since they were seen", planned, book, run)
 
 
-def _looking(methods: str) -> tuple[str, ...]:
+def _looking(methods: Names) -> tuple[str, ...]:
     """The keys of LOOKING's rows whose method is among `methods`. Raises InputError where there is none."""
-    words = set(methods.split(","))
+    words = set(listed(methods))
     wanted = words | {row.method for row in ROWS if row.key in words}
     found = tuple(row.key for row in LOOKING if PAPER in words or wanted & {row.key, row.method})
     if not found:
@@ -101,10 +101,10 @@ def _looking(methods: str) -> tuple[str, ...]:
     return found
 
 
-def _without_looks(methods: str) -> str:
+def _without_looks(methods: Names) -> list[str]:
     """What is played besides: all but what only a simulated observer looks for."""
     apart = {row.key for row in LOOKING} | {row.key for row in ROWS if row.absent}
-    return ",".join(word for word in methods.split(",") if word not in apart)
+    return [word for word in listed(methods) if word not in apart]
 
 
 def _lines(world: str, wording: Wording) -> Iterator[DynamicTask]:

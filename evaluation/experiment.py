@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from evaluation.book import Book
 from evaluation.episode import Episode
+from evaluation.options import Names, listed
 from planner.methods import METHODS, recipe_named
 from planner.methods.matrix import SETS, cell
 from scenecypher.errors import InputError
@@ -85,19 +86,21 @@ class Experiment:
                 yield from (_episode(tables[0], row, task, is_first=not i) for i, row in enumerate(rows.values()))
 
 
-def planned(name: str, title: str, tables: Sequence[TablePlan], *, methods: str, book: Book) -> Experiment:
+def planned(name: str, title: str, tables: Sequence[TablePlan], *, methods: Names, book: Book) -> Experiment:
     """The experiment in which `methods` play `tables`, as `with_methods` has them. Raises InputError."""
     wanted, run = with_methods(tables, methods)
     return Experiment(name, title, wanted, book, run)
 
 
-def with_methods(tables: Sequence[TablePlan], methods: str) -> tuple[tuple[TablePlan, ...], frozenset[tuple[str, str]]]:
+def with_methods(
+    tables: Sequence[TablePlan], methods: Names
+) -> tuple[tuple[TablePlan, ...], frozenset[tuple[str, str]]]:
     """The tables with rows for `methods`, and which rows are to be played.
 
-    `methods` are names with commas between them, PAPER for the table's own; ``METHOD+ABLATION`` leaves a part out.
+    `methods` are the names of rows, PAPER for the table's own; ``METHOD+ABLATION`` leaves a part out.
     Raises InputError for an unknown one.
     """
-    found = [_wanted(table, [word.strip() for word in methods.split(",") if word.strip()]) for table in tables]
+    found = [_wanted(table, listed(methods)) for table in tables]
     run = frozenset((table.group, key) for table, keys in found for key in keys)
     return tuple(table for table, _ in found), run
 

@@ -1,14 +1,25 @@
-"""What ended samples that have no score, in words for who runs them."""
+"""What ended samples that have no score, in words for who runs them, and whether it left a row with nothing."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Final
 
 START: Final = 60
 END: Final = 240
-"""Characters of a long message that are told; Inspect's begin with the whole request and end with the reason."""
+"""Characters of a long message that are told."""
+REQUEST: Final = re.compile(r"Request: \{.*?\} (?=\w+\()")
+"""Inspect tells the whole request before the reason; no two are alike."""
+
+
+def has_failed_row(samples: Iterable[tuple[Hashable, bool]]) -> bool:
+    """Whether all samples of a row failed, so that nothing of it was measured; of each its row, and whether it did."""
+    rows: dict[Hashable, list[bool]] = {}
+    for row, failed in samples:
+        rows.setdefault(row, []).append(failed)
+    return any(map(all, rows.values()))
 
 
 def told(errors: Iterable[str]) -> str:
@@ -18,5 +29,5 @@ def told(errors: Iterable[str]) -> str:
 
 
 def _short(message: str) -> str:
-    line = " ".join(message.replace("\\n", " ").split())
+    line = REQUEST.sub("", " ".join(message.replace("\\n", " ").split()))
     return line if len(line) <= START + END else f"{line[:START]} … {line[-END:]}"

@@ -13,7 +13,7 @@ from evaluation.book import Book, of_dataset, with_plans
 from evaluation.episode import Episode, Wording
 from evaluation.episodes import episodes_task
 from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from evaluation.options import chosen, first, readable
+from evaluation.options import Names, chosen, first, readable
 from evaluation.replies import LIVE, Replies
 from importers.datasets import dataset
 
@@ -43,8 +43,8 @@ ABLATED: Final = (
 @task
 def grasif(
     *,
-    data: str = "all",
-    methods: str = PAPER,
+    data: Names = "all",
+    methods: Names = PAPER,
     wording: Wording = "source",
     limit: int = 0,
     steps: int = 0,
@@ -57,7 +57,7 @@ def grasif(
 
 
 def experiment(
-    *, data: str = "all", methods: str = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
+    *, data: Names = "all", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
 ) -> Experiment:
     """The tables of `data`: some of TABLES. Raises InputError."""
     names = chosen("table of this experiment", data, TABLES)

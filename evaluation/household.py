@@ -18,6 +18,7 @@ from evaluation.episode import Episode, Wording
 from evaluation.episodes import episodes_task
 from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
 from evaluation.homes import Home, homes_in, our_homes
+from evaluation.options import Names
 from evaluation.replies import LIVE, Replies
 from importers.homes import OURS
 
@@ -35,7 +36,7 @@ STANDS_FOR: Final[Mapping[str, str]] = dict(zip(OURS, ("vh-1", "vh-2"), strict=T
 def household(
     *,
     folder: str = "",
-    methods: str = PAPER,
+    methods: Names = PAPER,
     wording: Wording = "states",
     limit: int = 0,
     steps: int = 0,
@@ -48,7 +49,7 @@ def household(
 
 
 def experiment(
-    *, folder: str = "", methods: str = PAPER, wording: Wording = "states", limit: int = 0, steps: int = 0
+    *, folder: str = "", methods: Names = PAPER, wording: Wording = "states", limit: int = 0, steps: int = 0
 ) -> Experiment:
     """The tables of our homes, or of those in `folder`. Raises InputError."""
     homes = [home.first(limit) for home in (homes_in(Path(folder)) if folder else our_homes())]

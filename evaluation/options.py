@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from evaluation.book import is_plain
 from evaluation.episode import Wording
@@ -12,6 +12,8 @@ from importers.task import Task
 from scenecypher.errors import InputError, did_you_mean
 
 T = TypeVar("T")
+Names: TypeAlias = str | Sequence[str]
+"""Names with commas between them, or a list: Inspect's command line makes a list of what has commas in it."""
 
 
 def first(items: Iterable[T], limit: int) -> list[T]:
@@ -24,13 +26,19 @@ def readable(tasks: Iterable[Task], wording: Wording) -> Iterable[Task]:
     return (task for task in tasks if is_plain(task.goal)) if wording == "goal" else tasks
 
 
-def chosen(what: str, word: str, known: Sequence[str]) -> tuple[str, ...]:
-    """The names in `word`, with commas between them, or all. Raises InputError for one that is none of `known`."""
-    if word == "all":
+def listed(names: Names) -> list[str]:
+    """The single names."""
+    words = names.split(",") if isinstance(names, str) else map(str, names)
+    return [word.strip() for word in words if word.strip()]
+
+
+def chosen(what: str, names: Names, known: Sequence[str]) -> tuple[str, ...]:
+    """The `names`, or all. Raises InputError for one that is none of `known`, and for none at all."""
+    if names == "all":
         return tuple(known)
-    names = tuple(name.strip() for name in word.split(","))
-    for name in names:
+    words = tuple(listed(names)) or ("",)
+    for name in words:
         if name not in known:
             hint = did_you_mean(name[:60], (*known, "all")) or f"; choose all or some of {', '.join(known)}"
             raise InputError(f"{name[:60]!r} is no {what}{hint}")
-    return names
+    return words

@@ -11,6 +11,7 @@ from inspect_ai.scorer import CORRECT
 
 from evaluation import failing
 from evaluation.interval import wilson
+from evaluation.limited import wanted
 from evaluation.question_set import DATA, KINDS
 from evaluation.replies import REFERENCE
 
@@ -76,7 +77,6 @@ class Report:
 def report(log: EvalLog) -> Report:
     """The report of one run's log. A run that did not finish says so: `finished`, and how many were `wanted`."""
     scored = [_scored(sample) for sample in log.samples or ()]
-    wanted = log.results.total_samples if log.results else len(scored)
     arguments = dict(log.eval.task_args)
     return Report(
         model=_model(log, scored),
@@ -84,8 +84,10 @@ def report(log: EvalLog) -> Report:
         date=log.eval.created,
         version=str(log.eval.task_version),
         settings=arguments,
-        finished=log.status == "success" and len(scored) >= wanted and not all(it.outcome == FAILED for it in scored),
-        wanted=wanted,
+        finished=log.status == "success"
+        and len(scored) >= wanted(log)
+        and not all(it.outcome == FAILED for it in scored),
+        wanted=wanted(log),
         total=_line("all", scored),
         kinds=_lines(KINDS, scored, of=lambda one: one.kind),
         data=_lines(DATA, scored, of=lambda one: one.data),

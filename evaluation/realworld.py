@@ -13,7 +13,7 @@ from evaluation.book import Book, of_dataset
 from evaluation.episode import Episode, Wording
 from evaluation.episodes import episodes_task
 from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from evaluation.options import first, readable
+from evaluation.options import Names, first, readable
 from evaluation.replies import LIVE, Replies
 from importers.datasets import dataset
 
@@ -28,7 +28,7 @@ ROWS: Final = (RowPlan("lookplangraph", "LookPlanGraph"),)
 def realworld(
     *,
     hands: Hands = "scripted",
-    methods: str = PAPER,
+    methods: Names = PAPER,
     wording: Wording = "source",
     limit: int = 0,
     steps: int = 0,
@@ -41,7 +41,7 @@ def realworld(
 
 
 def experiment(
-    *, hands: Hands = "scripted", methods: str = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
+    *, hands: Hands = "scripted", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
 ) -> Experiment:
     """The one table. `hands` of a person: the world is real, and the person says whether a task is done."""
     tasks = first(readable(dataset(OFFICE).tasks(), wording), limit)

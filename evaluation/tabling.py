@@ -14,6 +14,7 @@ from evaluation import failing
 from evaluation.episode import Episode, Trace
 from evaluation.episodes import EPISODE, SCORER, TRACE, decides
 from evaluation.experiment import Experiment, RowPlan, TablePlan
+from evaluation.limited import limited, wanted
 from evaluation.measures import MEASURES, cell, figures
 from evaluation.prompt_version import prompt_version
 from evaluation.published import published, settings
@@ -40,14 +41,14 @@ class Tried:
 def result(log: EvalLog, experiment: Experiment) -> Result:
     """What a run is worth. A run that did not finish says so, and so does a sample that failed."""
     tried = _with_sizes([_tried(sample) for sample in log.samples or ()])
-    wanted = log.eval.dataset.samples or len(tried)
     return Result(
         experiment=experiment.name,
         title=experiment.title,
-        finished=log.status == "success" and len(tried) >= wanted and not _has_failed_row(tried),
-        provenance=_provenance(log, tried, wanted),
+        finished=log.status == "success" and len(tried) >= wanted(log) and not failing.has_failed_row(_rows_of(tried)),
+        provenance=_provenance(log, tried),
         tables=tuple(_table(plan, tried, experiment) for plan in experiment.tables),
         samples=tuple(map(_trial, tried)),
+        notes=limited(log),
     )
 
 
@@ -59,12 +60,9 @@ def experiment_of(log: EvalLog) -> Experiment:
     return made
 
 
-def _has_failed_row(tried: Iterable[Tried]) -> bool:
-    """Whether errors ended all samples of a row, so that nothing of it was measured."""
-    rows: dict[tuple[str, str], list[bool]] = {}
-    for one in tried:
-        rows.setdefault((one.episode.group, one.episode.row), []).append(one.trace is None)
-    return any(map(all, rows.values()))
+def _rows_of(tried: Iterable[Tried]) -> Iterator[tuple[tuple[str, str], bool]]:
+    """The row of each sample, and whether an error ended it."""
+    return (((one.episode.group, one.episode.row), one.trace is None) for one in tried)
 
 
 def _tried(sample: EvalSample) -> Tried:
@@ -165,7 +163,7 @@ def _trial(one: Tried) -> Trial:
     )
 
 
-def _provenance(log: EvalLog, tried: Sequence[Tried], wanted: int) -> Provenance:
+def _provenance(log: EvalLog, tried: Sequence[Tried]) -> Provenance:
     replies = _replies(log, tried)
     return Provenance(
         model=_model(log, tried, replies),
@@ -176,7 +174,7 @@ def _provenance(log: EvalLog, tried: Sequence[Tried], wanted: int) -> Provenance
         seeds=tuple(sorted({one.episode.seed for one in tried})),
         temperature=0.0,
         samples=len(tried),
-        wanted=wanted,
+        wanted=wanted(log),
         tokens=sum(one.trace.prompt_tokens + one.trace.completion_tokens for one in tried if one.trace),
         log=log.location,
         packages={name: version(name) for name in PACKAGES},

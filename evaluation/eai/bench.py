@@ -23,10 +23,9 @@ class Nobody:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What all samples share: how outputs are scored, prompts by form, where replies come from, samples a vote."""
+    """What all samples share: how outputs are scored, prompts by form, where replies come from."""
 
     task: TaskName
     scorer: OutputScorer
     prompts: Mapping[str, Prompts]
     replies: Replies
-    samples: int

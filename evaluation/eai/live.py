@@ -25,6 +25,7 @@ from evaluation.eai.scoring import Judgement, scorer_of
 from evaluation.eai.scoring import Scorer as OutputScorer
 from evaluation.heard import Heard
 from evaluation.inspect_model import InspectModel
+from evaluation.options import Names, listed
 from evaluation.replies import LIVE, Replies
 from evaluation.ssc.methods import METHODS, Asking, Got, Method
 from evaluation.ssc.prompts import PromptForm, prompts
@@ -44,28 +45,28 @@ CARRIED_OUT: Final = ("executed", "correct", "goal_missed", True)
 def ssc(
     *,
     task_name: str = "goal",
-    methods: str = PAPER_METHODS,
-    prompt_forms: str = PAPER_PROMPTS,
-    samples: int = SAMPLES,
+    methods: Names = PAPER_METHODS,
+    prompt_forms: Names = PAPER_PROMPTS,
+    samples: int | Names = SAMPLES,
     replies: str = LIVE,
     record: str = "",
     recordings: str = "",
 ) -> Task:
     """One task of the four, in a row for each method and prompt; lists have commas.
 
+    Several numbers of `samples` make a row each of what votes, with replies of its own.
     `replies` is live or a cassette's file; live ones are appended to the new cassette `record`. `recordings` is the
     wheel that the prompts of goal interpretation are in, fetched once where it is not given. Raises InputError.
     """
     name: TaskName = _one(task_name, TASKS)
-    forms = tuple(_one(form, get_args(PromptForm)) for form in _listed(prompt_forms))
-    ways = tuple(_one(method, tuple(METHODS)) for method in _listed(methods))
-    if samples < 1:
-        raise InputError(f"{samples} samples can't be voted on; give 1 or more")
+    forms = tuple(_one(form, get_args(PromptForm)) for form in listed(prompt_forms))
+    ways = tuple(_one(method, tuple(METHODS)) for method in listed(methods))
+    sizes = tuple(map(_size, listed(str(samples) if isinstance(samples, int) else samples)))
     wheel = _wheel(recordings) if name == "goal" else None
     shown = {form: prompts(name, form, wheel=wheel) for form in forms}
-    bench = Bench(name, task_scorer(name), shown, Replies(replies, record=record), samples)
+    bench = Bench(name, task_scorer(name), shown, Replies(replies, record=record))
     return Task(
-        dataset=MemoryDataset(list(_samples(bench, ways)), name=f"ssc-{name}"),
+        dataset=MemoryDataset(list(_samples(bench, ways, sizes)), name=f"ssc-{name}"),
         solver=answer(bench),
         scorer=judged(bench),
         version=VERSION,
@@ -121,12 +122,12 @@ def _asked(bench: Bench, metadata: Mapping[str, Any], model: Model) -> dict[str,
     asking = Asking(
         bench.task,
         partial(_reply, heard, messages),
-        bench.samples,
+        metadata["samples"],
         lambda output: carried_out(bench.scorer.score(metadata["task"], output)),
     )
     method: Method = metadata["method"]
     got = METHODS[method](asking)
-    return _document(got) | {"tokens": heard.usage.total_tokens, "source": heard.source}
+    return _document(got) | {"tokens": heard.usage.total_tokens, "source": heard.source, "model": heard.model_name}
 
 
 def carried_out(judgement: Judgement) -> bool:
@@ -151,21 +152,25 @@ def _document(got: Got) -> dict[str, Any]:
     }
 
 
-def _samples(bench: Bench, methods: Sequence[Method]) -> Iterator[Sample]:
+def _samples(bench: Bench, methods: Sequence[Method], sizes: Sequence[int]) -> Iterator[Sample]:
     """Task by task, so that a limit leaves rows equal."""
+    ways = [(method, size) for method in methods for size in (sizes if method != "greedy" else (1,))]
     for task_id in bench.scorer.task_ids():
         for form, shown in bench.prompts.items():
-            for method in methods if task_id in shown.texts else ():
-                metadata = {"task": task_id, "prompt": form, "method": method}
-                yield Sample(id=f"{task_id}/{row_of(form, method)}", input=task_id, target="", metadata=metadata)
+            for method, size in ways if task_id in shown.texts else ():
+                metadata = {"task": task_id, "prompt": form, "method": method, "samples": size}
+                row = row_of(form, method) + (f"-{size}" if len(sizes) > 1 and method != "greedy" else "")
+                yield Sample(id=f"{task_id}/{row}", input=task_id, target="", metadata=metadata)
 
 
 def _wheel(given: str) -> Path:
     return Path(given) if given else fetched(Settings().home.expanduser(), tell=lambda _: None)
 
 
-def _listed(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",") if name.strip()]
+def _size(number: str) -> int:
+    if not number.isdecimal() or not int(number):
+        raise InputError(f"{number[:60]!r} samples can't be voted on; give 1 or more, several with commas")
+    return int(number)
 
 
 def _one(name: str, known: tuple[Any, ...]) -> Any:

@@ -9,16 +9,18 @@ from typing import Any, Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
+from evaluation import failing
 from evaluation.eai.live import VERSION, task_scorer
+from evaluation.eai.recorded_result import FAILED, ended_as
 from evaluation.eai.recordings import TaskName
 from evaluation.eai.scoring import Figure, Scorer, broken, share
 from evaluation.eai.titles import COLUMNS, SVR, TITLES, cells
-from evaluation.limited import limited
+from evaluation.limited import limited, wanted
 from evaluation.published import published, settings
 from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
 from evaluation.ssc.methods import OURS
 from evaluation.ssc.prompts import prompts_version
-from evaluation.ssc.voting import TEMPERATURE
+from evaluation.ssc.voting import SAMPLES, TEMPERATURE
 
 SCORER: Final = "judged"
 NOTES: Final = (
@@ -37,13 +39,15 @@ LABELS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """A sample of the log; `said` is empty where it failed."""
+    """A sample of the log; `said` is empty where it failed. `size` is how many replies its row votes on."""
 
     task_id: str
     form: str
     method: str
+    size: int
     said: Mapping[str, Any]
     seconds: float
+    error: str
 
 
 def result(log: EvalLog) -> Result:
@@ -51,15 +55,16 @@ def result(log: EvalLog) -> Result:
     arguments = dict(log.eval.task_args)
     task: TaskName = arguments.get("task_name", "goal")
     samples = [_sample(one) for one in log.samples or ()]
-    wanted = log.eval.dataset.samples if log.eval.config.limit is None else len(samples)
+    trials = tuple(_trial(one, task) for one in samples)
+    rows = ((_row_of(one), not one.said) for one in samples)
     return Result(
         experiment="ssc",
         title="Structured Self-Consistency on the Embodied Agent Interface's tasks",
-        finished=log.status == "success" and len(samples) >= (wanted or 0),
-        provenance=_provenance(log, arguments, samples, wanted or len(samples)),
+        finished=log.status == "success" and len(samples) >= wanted(log) and not failing.has_failed_row(rows),
+        provenance=_provenance(log, arguments, samples),
         tables=(_table(task, samples, arguments),),
-        samples=tuple(_trial(one, task) for one in samples),
-        notes=limited(log),
+        samples=trials,
+        notes=(*_errors(samples), *limited(log)),
     )
 
 
@@ -86,20 +91,39 @@ _COSTS: Final = (
 )
 
 
+def _errors(samples: Sequence[_Sample]) -> tuple[str, ...]:
+    found = failing.told(one.error for one in samples)
+    return (found,) if found else ()
+
+
+def _row_of(one: _Sample) -> tuple[str, str, int]:
+    return one.form, one.method, one.size
+
+
 def _rows(task: TaskName, samples: Sequence[_Sample]) -> Iterator[Row]:
+    """One for each prompt, method and number of replies, which is the paper's where nothing else is said of it."""
     scorer = task_scorer(task)
-    groups: dict[tuple[str, str], list[_Sample]] = {}
+    groups: dict[tuple[str, str, int], list[_Sample]] = {}
     for sample in samples:
-        groups.setdefault((sample.form, sample.method), []).append(sample)
-    for (form, method), group in groups.items():
+        groups.setdefault(_row_of(sample), []).append(sample)
+    for (form, method, size), group in groups.items():
         yield Row(
             method=method,
-            label=f"{form} prompt, {LABELS[method]}",
-            options={"prompt": form},
-            kind="ours" if method in OURS else "paper",
+            label=f"{form} prompt, {LABELS[method]}" + (f", N = {size}" if _is_swept(group[0]) else ""),
+            options=_options(group[0]),
+            kind="ours" if method in OURS or _is_swept(group[0]) else "paper",
             cells=_cells(task, scorer, group),
             failed=sum(not one.said for one in group),
         )
+
+
+def _is_swept(one: _Sample) -> bool:
+    """Whether it votes on another number of replies than the paper's."""
+    return one.method != "greedy" and one.size != SAMPLES
+
+
+def _options(one: _Sample) -> dict[str, str]:
+    return {"prompt": one.form} | ({"samples": str(one.size)} if _is_swept(one) else {})
 
 
 def _cells(task: TaskName, scorer: Scorer, group: Sequence[_Sample]) -> dict[str, Cell]:
@@ -129,35 +153,45 @@ def _sample(sample: EvalSample) -> _Sample:
     said = dict((score.metadata if score else None) or {})
     if said and score is not None:
         said["svr"] = bool(score.value)
-    metadata = sample.metadata
-    return _Sample(metadata["task"], metadata["prompt"], metadata["method"], said, sample.total_time or 0.0)
+    metadata, error = sample.metadata, sample.error.message if sample.error else ""
+    return _Sample(
+        task_id=metadata["task"],
+        form=metadata["prompt"],
+        method=metadata["method"],
+        size=int(metadata.get("samples", SAMPLES)),
+        said=said,
+        seconds=sample.total_time or 0.0,
+        error=error,
+    )
 
 
 def _trial(one: _Sample, task: TaskName) -> Trial:
+    outcome, success = ended_as(task, one.said["judgement"]) if one.said else (FAILED, False)
     return Trial(
         table=task,
         id=one.task_id,
         method=one.method,
-        options={"prompt": one.form},
-        outcome="answered" if one.said else "failed",
-        success=bool(one.said) and bool(one.said["svr"]),
+        options=_options(one),
+        outcome=outcome,
+        success=success,
         tokens=int(one.said.get("tokens", 0)),
         seconds=one.seconds,
         figures={key: float(one.said[key]) for key in ("asked", "valid", "votes", "forms") if key in one.said},
     )
 
 
-def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[_Sample], wanted: int) -> Provenance:
+def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[_Sample]) -> Provenance:
     sources: list[Replies] = sorted({one.said["source"] for one in samples if one.said.get("source")})
+    recorded = {one.said.get("model", "") for one in samples if one.said.get("source") == "recorded"} - {""}
     return Provenance(
-        model=log.eval.model,
+        model=", ".join(sorted(recorded)) or log.eval.model,
         replies=tuple(sources) or ("none",),
         date=log.eval.created,
         version=str(VERSION),
         prompt_version=prompts_version(),
         temperature=TEMPERATURE,
         samples=len(samples),
-        wanted=wanted,
+        wanted=wanted(log),
         tokens=_sum(samples, "tokens"),
         log=log.location,
         packages={"inspect-ai": version("inspect-ai"), "eai-eval": version("eai-eval")},

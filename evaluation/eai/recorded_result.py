@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
+from evaluation import failing
 from evaluation.eai.action_sequencing import succeeds
 from evaluation.eai.goal_interpretation import KINDS
 from evaluation.eai.published import published, source
@@ -18,6 +19,7 @@ from evaluation.eai.recordings import PACKAGE, TASKS, TaskName, origin
 from evaluation.eai.scoring import Figure, Judgement, Scorer, broken
 from evaluation.eai.titles import TITLES
 from evaluation.eai.transition import CATEGORIES, PLANNED
+from evaluation.limited import limited, wanted
 from evaluation.published import settings
 from evaluation.result import Cell, Column, Provenance, Result, Row, Table, Trial
 
@@ -55,6 +57,7 @@ PARTS: Final[Mapping[TaskName, Mapping[str, tuple[str, ...]]]] = {
 }
 """The tables of a task: title, and the figures in it."""
 BESIDE: Final = ".published"
+FAILED: Final = "failed"
 NEAR: Final = 0.5
 """Percentage points within which a figure is the published one."""
 PACKAGES: Final = ("eai-eval", "inspect_ai", "neo4j", "scenecypher")
@@ -72,18 +75,34 @@ class Scored:
 def result(log: EvalLog) -> Result:
     """The result of one run's log. A run that did not finish says so; samples that broke off are failures."""
     samples, arguments = list(log.samples or ()), dict(log.eval.task_args)
-    wanted = log.eval.dataset.samples or len(samples)
     plans = int(arguments.get("plans", PLANNED))
     tables = [table for task in TASKS for table in _tables(task, samples, plans)]
+    trials = tuple(map(_trial, samples))
+    finished = log.status == "success" and len(samples) >= wanted(log) and not _has_failed_row(trials)
+    is_whole = finished and not arguments.get("limit") and not limited(log)
     return Result(
         experiment="eai",
         title="Embodied Agent Interface in VirtualHome: recorded outputs, published and re-scored",
-        finished=log.status == "success" and len(samples) >= wanted,
-        provenance=_provenance(log, arguments, samples, wanted),
+        finished=finished,
+        provenance=_provenance(log, arguments, samples),
         tables=tuple(tables),
-        samples=tuple(map(_trial, samples)),
-        notes=(f"published: {source()}", *(() if arguments.get("limit") else _near(_whole(tables)))),
+        samples=trials,
+        notes=(
+            f"published: {source()}",
+            *_errors(samples),
+            *limited(log),
+            *(_near(_whole(tables)) if is_whole else ()),
+        ),
     )
+
+
+def _has_failed_row(trials: Sequence[Trial]) -> bool:
+    return failing.has_failed_row(((one.table, one.method), one.outcome == FAILED) for one in trials)
+
+
+def _errors(samples: Sequence[EvalSample]) -> tuple[str, ...]:
+    found = failing.told(sample.error.message for sample in samples if sample.error)
+    return (found,) if found else ()
 
 
 def _tables(task: TaskName, samples: Sequence[EvalSample], plans: int) -> Iterator[Table]:
@@ -212,7 +231,7 @@ def _trial(sample: EvalSample) -> Trial:
     judged = _judgement(sample)
     found: Mapping[str, Any] = judged or {}
     mistakes = found.get("mistakes", ())
-    outcome, success = ("failed", False) if judged is None else ended_as(sample.metadata["task"], judged)
+    outcome, success = (FAILED, False) if judged is None else ended_as(sample.metadata["task"], judged)
     return Trial(
         table=sample.metadata["task"],
         id=sample.metadata["task_id"],
@@ -241,7 +260,7 @@ def ended_as(task: TaskName, found: Judgement) -> tuple[str, bool]:
             return (ended if found["parsed"] else "unread"), bool(found["plan"])
 
 
-def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[EvalSample], wanted: int) -> Provenance:
+def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[EvalSample]) -> Provenance:
     wheel = str(arguments.get("wheel") or "")
     return Provenance(
         model=str(arguments.get("model") or "all that were recorded"),
@@ -249,7 +268,7 @@ def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[Ev
         date=log.eval.created,
         version=str(VERSION),
         samples=len(samples),
-        wanted=wanted,
+        wanted=wanted(log),
         log=log.location,
         packages={
             **{name: _version(name) for name in PACKAGES},

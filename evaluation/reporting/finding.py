@@ -102,10 +102,17 @@ def _recorded(log: EvalLog) -> Result:
     return result(log)
 
 
+def _self_consistency(log: EvalLog) -> Result:
+    from evaluation.eai.live_report import result
+
+    return result(log)
+
+
 MADE_FROM_LOGS: Final[Mapping[str, Callable[[EvalLog], Result]]] = {
     "questions": _questions,
     "augmentation": _augmentation,
     **dict.fromkeys(("grasif", "dynamic", "realworld", "babyai", "babyai-slm", "household"), _episodes),
     "eai": _recorded,
+    "ssc": _self_consistency,
 }
 """Experiments whose logs say all that their results do."""

@@ -38,7 +38,9 @@ def ssc(
         str, typer.Option("--method", help="greedy, ssc, ssc-merge, ssc-early, ssc-filter; several with commas.")
     ] = "greedy,ssc",
     prompts: Annotated[str, typer.Option("--prompt", help="eai, structured, or both with a comma.")] = "eai,structured",
-    samples: Annotated[int, typer.Option("--samples", min=1, help="How many replies are voted on.")] = 5,
+    samples: Annotated[
+        str, typer.Option("--samples", help="How many replies are voted on; several numbers with commas, a row each.")
+    ] = "5",
     replies: Replies = None,
     record: Record = None,
     recorded: Annotated[

@@ -11,6 +11,7 @@ import pytest
 
 from evaluation.augmentation import augmentation
 from evaluation.augmentation_report import result
+from evaluation.reporting.cells import unfinished
 from evaluation.result import Result, Table, read
 from evaluation.running import Run, run
 from evaluation.subgraphs import Part, f1, likeness
@@ -96,6 +97,14 @@ def test_a_resumed_run_looks_at_what_failed_and_nothing_else(
     assert {one["id"] for one in before["samples"] if one["outcome"] == "failed"} == {"rooms-02"}
     assert [one["outcome"] for one in after["samples"]] == ["unreadable"] * 3
     assert (len(first), looks) == (3, ["room-2"])
+
+
+def test_a_killed_run_says_how_many_were_wanted() -> None:
+    log = run(augmentation(replies="reference"), Run(None, limit=3))
+    killed = log.model_copy(update={"status": "started", "results": None, "samples": (log.samples or [])[:1]})
+    found = result(killed)
+    assert (found.finished, found.provenance.samples, found.provenance.wanted) == (False, 1, 3)
+    assert unfinished(found).startswith("NOT FINISHED: 1 of 3 samples were tried")
 
 
 def test_a_simulated_observer_says_so_and_stands_beside_nothing() -> None:

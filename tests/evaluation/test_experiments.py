@@ -181,6 +181,14 @@ def test_every_table_has_settings_and_the_papers_rows_are_ours_too() -> None:
         assert all({*row.cells} <= {*table.columns, "sr"} for row in rows), table.key
 
 
+def test_names_may_come_as_inspects_command_line_splits_them() -> None:
+    made = grasif.experiment(data=["sayplan-office", "ablations"], methods=["symbolic", "sayplan"], limit=1)
+    assert [table.key for table in made.tables] == ["sayplan-office", "ablations"]
+    assert made.run == {("sayplan-office", "symbolic"), ("sayplan-office", "sayplan")}
+    looked = dynamic.experiment(data=["behavior"], methods=["sayplan", "lookplangraph"], simulated=True, limit=1)
+    assert looked.run == {("behavior", "sayplan"), ("behavior-simulated", "lookplangraph-simulated")}
+
+
 def test_half_of_the_dynamic_tasks_have_a_moved_thing() -> None:
     lines = dynamic_tasks()
     in_homes = [line for line in lines if line.category != "behavior"]

@@ -17,7 +17,7 @@ from evaluation.ssc.prompts import CUTS, IN_WHEEL, prompts, structured
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
 from tests.evaluation.eai.samples import wheel_of
-from tests.scripted_model import ScriptedModel
+from tests.scripted_model import Fail, ScriptedModel
 
 ROWS = ("eai/greedy", "eai/ssc", "structured/greedy", "structured/ssc")
 
@@ -78,6 +78,43 @@ def test_a_vote_finds_what_greedy_decoding_misses_and_a_cassette_says_the_same(
     code, again = evaluated(["--replies", "tape.jsonl", "--limit", "4"], capsys)
     assert (code, again["provenance"]["replies"]) == (0, ["recorded"])
     assert [row["cells"] for row in again["tables"][0]["rows"]] == [row["cells"] for row in table["rows"]]
+    assert again["provenance"]["model"] == "scripted", "whose replies they are"
+    for written in Path("logs").glob("*.result.json"):
+        written.unlink()
+    assert command(["eval", "report", "logs", "--out", "page"]) == 0
+    assert Path("page/report.md").read_text("utf-8").count("| structured prompt, SSC | measured |") == 2, "made of logs"
+
+
+def test_a_sweep_over_the_number_of_replies_is_ours_but_for_five(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedModel(Erring()) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+        asked = ["--model", "openai/scripted", "--prompt", "eai", "--samples", "1,5,7", "--limit", "4"]
+        code, found = evaluated(asked, capsys)
+    (table,) = found["tables"]
+    assert (code, [(row["label"], row["kind"], row["cells"]["asked"]["value"]) for row in table["rows"]]) == (
+        0,
+        [
+            ("eai prompt, greedy", "paper", 1),
+            ("eai prompt, SSC, N = 1", "ours", 1),
+            ("eai prompt, SSC", "paper", 5),
+            ("eai prompt, SSC, N = 7", "ours", 7),
+        ],
+    )
+
+
+def test_a_row_of_which_all_failed_is_not_finished(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedModel(lambda _: Fail(400, "out of order")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+        code, found = evaluated(["--model", "openai/scripted", "--limit", "4"], capsys)
+    assert (code, found["finished"], {row["failed"] for row in found["tables"][0]["rows"]}) == (2, False, {1})
+    assert found["notes"][0].startswith("4 ended by")
+    assert "out of order" in found["notes"][0]
 
 
 def test_goals_are_asked_of_a_server_and_a_part_says_so(
@@ -144,6 +181,8 @@ def test_structured_prompts_hold_the_task_and_no_other_prompt(tmp_path: Path) ->
         (["--model", "m", "--method", "guess"], "guess"),
         (["--model", "m", "--prompt", "rude"], "rude"),
         (["--model", "m", "--task", "cook"], "cook"),
+        (["--model", "m", "--task", "subgoal", "--samples", "5,none"], "'none' samples"),
+        (["--model", "m", "--task", "subgoal", "--samples", "0"], "give 1 or more"),
         (["--recorded", "--task", "cook"], "cook"),
         (["--replies", "tape", "--record", "tape"], "nothing to record"),
     ],
