@@ -12,6 +12,8 @@ from planner.actions.operator import Operator
 from scenecypher.errors import ActionRefused, did_you_mean
 
 LONGEST: Final = 2_000
+_HALF: Final = re.compile("[\ud800-\udfff]")
+"""Half a surrogate pair: no character, which neither a database nor a model takes."""
 _CALL: Final = re.compile(r"\s*([^\W\d][\w -]*?)\s*\((.*)\)\s*;?\s*", re.DOTALL)
 _ARGUMENT: Final = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|'([^']*)'|([^,"'()]*(?:'[^,"'()]+)*))\s*(,|$)""")
 
@@ -41,7 +43,7 @@ def parse(text: str) -> Call:
 
     Arguments may stand in quotes, double quotes within double ones being doubled.
     """
-    found = _CALL.fullmatch(text) if len(text) <= LONGEST else None
+    found = _CALL.fullmatch(text) if len(text) <= LONGEST and not _HALF.search(text) else None
     arguments = _arguments(found[2]) if found else None
     if found is None or arguments is None:
         raise ActionRefused(_short(text), ["that is no action; write one like grab(soap_1001)"])
@@ -98,5 +100,5 @@ def _quoted(argument: str) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
+    line = " ".join(text.split()).encode("utf-8", "backslashreplace").decode()
     return (line if len(line) <= 100 else f"{line[:99]}…") or "nothing"

@@ -46,11 +46,13 @@ def test_what_people_and_models_write_is_understood(text: str, call: Call) -> No
         'grab("a)',
         "grab((a))",
         "1(a)",
+        "grab(\ud800)",
     ],
 )
 def test_what_is_no_action_is_refused(text: str) -> None:
-    with pytest.raises(ActionRefused, match="that is no action; write one like"):
+    with pytest.raises(ActionRefused, match="that is no action; write one like") as refused:
         parse(text)
+    assert str(refused.value).encode("utf-8")
 
 
 def test_nothing_is_said_to_be_nothing() -> None:
