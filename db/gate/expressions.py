@@ -12,14 +12,12 @@ from db.gate.lexer import Token
 from db.gate.lists import Lists
 from db.gate.reading import Call, Join, Search
 from db.gate.words import (
-    AFTER_VALUES,
     CLAUSES,
     FUNCTIONS,
     OPERATORS,
     PATH_FUNCTIONS,
     PREDICATES,
     REFUSED,
-    RESERVED,
     SCALARS,
     SCENE_KEY,
     SUBQUERIES,
@@ -82,7 +80,7 @@ class Expressions(Lists, ABC):
                 self.refuse("WITH should stand here")
         elif token.word in SUBQUERIES and self.is_mark("{"):
             self.subquery()
-        elif token.word in RESERVED & REFUSED.keys() or (token.word in AFTER_VALUES and self._after_value()):
+        elif token.word in REFUSED:
             self.at -= 1
             code, hint = REFUSED[token.word]
             self.refuse(f"{token.word} can't stand here", code=code, hint=hint)

@@ -116,6 +116,11 @@ class Queries(Patterns):
         self._order()
         self._last_limit()
 
+    def order(self, _: Token) -> None:
+        """Read ORDER BY, SKIP or LIMIT where it is a clause of its own."""
+        self.at -= 1
+        self._order()
+
     def call(self, _: Token) -> None:
         """Read CALL of a sub-query; procedures are refused."""
         if self.is_mark("("):
@@ -236,4 +241,5 @@ CLAUSE: Final[dict[str, Callable[[Queries, Token], None]]] = {
     "CALL": Queries.call,
     "FILTER": Queries.filter,
     "LET": Queries.let,
+    **dict.fromkeys(("ORDER", "SKIP", "OFFSET", "LIMIT"), Queries.order),
 }

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from db.gate.costs import check_costs
 from db.gate.hints import Known, check_names
+from db.gate.keywords import names_quoted
 from db.gate.lexer import Kind, Token, tokens_of
 from db.gate.limits import Limits
 from db.gate.queries import Queries
@@ -53,7 +54,7 @@ def scope(cypher: str, vocabulary: Vocabulary, limits: Limits, *, known: Known |
         raise QueryRefused(
             "length", f"the query is longer than {limits.text_length} characters", hint="write a shorter query"
         )
-    tokens = tokens_of(cypher)
+    tokens = names_quoted(tokens_of(cypher))
     names = vocabulary.labels | vocabulary.relation_types
     reading = Queries(cypher, tokens, nesting=limits.nesting, names=names).read()
     check_names(reading, vocabulary, known or {})

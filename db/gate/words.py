@@ -47,11 +47,8 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Words that begin what is never allowed: the code of the refusal and what to do instead."""
 
-AFTER_VALUES: Final = _words("GROUP FOR LOAD")
-"""Of these, the ones that are fine names where no value stands before them."""
-
-RESERVED: Final = OPERATORS | VALUES | CLAUSES | frozenset(REFUSED) - AFTER_VALUES - {"START", "STOP"}
-"""No name may be one of these, since then two readers could take the text differently."""
+RESERVED: Final = OPERATORS | VALUES | CLAUSES | frozenset(REFUSED)
+"""No name may be one of these without backticks, since then two readers could take the text differently."""
 
 SUBQUERIES: Final = _words("EXISTS COUNT COLLECT")
 SELECTORS: Final = _words("ANY ALL SHORTEST PATH PATHS GROUP GROUPS")

@@ -80,7 +80,7 @@ REFUSED = {
     "CYPHER 4.4 RETURN 1": "option",
     "RETURN 1; RETURN 2": "statements",
     "RETURN 1;;": "statements",
-    "MATCH (match) RETURN 1": "syntax",
+    "MATCH (where) RETURN 1": "syntax",
     "MATCH (n) RETURN (n": "syntax",
     "MATCH (n) RETURN n)": "syntax",
     "MATCH (a)-(b) RETURN a": "syntax",
