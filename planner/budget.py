@@ -16,7 +16,10 @@ MOMENT_S: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a session may spend: decisions, proposals refused in a row, tokens, seconds (None: any)."""
+    """What a session may spend: decisions, proposals refused in a row, tokens, seconds (None: any).
+
+    Tokens are those of planning and of pictures together.
+    """
 
     steps: int = 30
     infeasible: int = INFEASIBLE
@@ -59,15 +62,37 @@ class Hurried:
         return self.model.reply(replace(request, timeout_s=self.watch.left))
 
 
+class Meter:
+    """What a session's eyes have cost so far, with what they had before it was resumed."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """A model that reads pictures, whose tokens are counted apart from those of planning."""
+
+    model: Model
+    meter: Meter
+
+    def reply(self, request: Request) -> Reply:
+        """Answer once. Raises what the model does."""
+        reply = self.model.reply(request)
+        self.meter.usage += reply.usage
+        return reply
+
+
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a session has spent so far; `seconds` before it was resumed, if it was."""
+    """What a session has spent so far: `usage` on planning, `seeing` on pictures; `seconds` before it was resumed."""
 
     steps: int = 0
     actions: int = 0
     refused: int = 0
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    seeing: Usage = field(default_factory=Usage)
 
     def over(self, budget: Budget, seconds: float) -> tuple[Outcome, str] | None:
         """Which budget is spent, in words; None where there is something left of each."""
@@ -75,7 +100,7 @@ class Spent:
             return "infeasible", f"{self.refused} proposals in a row could not be carried out"
         if self.steps >= budget.steps:
             return "steps", f"the limit of {budget.steps} steps is reached"
-        if budget.tokens is not None and self.usage.total_tokens >= budget.tokens:
+        if budget.tokens is not None and (self.usage + self.seeing).total_tokens >= budget.tokens:
             return "tokens", f"the limit of {budget.tokens:,} tokens is reached"
         if budget.seconds is not None and seconds >= budget.seconds:
             return "seconds", f"the limit of {budget.seconds:g} s is reached"

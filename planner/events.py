@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from chat.model import Usage
@@ -141,7 +141,8 @@ class Remembered:
 
     `decision` is as `planner.method.decision_document` writes it, None where the reply could not be understood; `usage`
     is what the turn cost, `infeasible` the count of refusals in a row after it, `seconds` the time since the session
-    began. The first one has the `opening`, the view that the session began with.
+    began and `seeing` what pictures cost since then. The first one has the `opening`, the view that the session began
+    with.
     """
 
     step: int
@@ -153,13 +154,15 @@ class Remembered:
     usage: Usage
     opening: str = ""
     seconds: float = 0.0
+    seeing: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
     """The end: how, after how many decisions and committed actions, at the cost of how many tokens and seconds.
 
-    Where the task is a question, `answer` is the answer.
+    Where the task is a question, `answer` is the answer. `usage` is of planning; `seeing` is of pictures, which the
+    papers' measure leaves out (LookPlanGraph, section VI-B).
     """
 
     outcome: Outcome
@@ -169,6 +172,7 @@ class Finished:
     usage: Usage
     seconds: float
     answer: str = ""
+    seeing: Usage = field(default_factory=Usage)
 
 
 Event: TypeAlias = (

@@ -56,7 +56,10 @@ def _going_on(setting: Setting, recipe: Recipe, past: Past) -> Iterator[Event]:
     if cut.turn is not None and cut.turn.decision is not None:
         document = decision_document(cut.turn.decision)
         told = cut.turn.feedback, cut.turn.done, cut.turn.refused
-        yield Remembered(cut.spent.steps, document, *told, cut.spent.refused, Usage(), seconds=cut.spent.seconds)
+        spent = cut.spent
+        yield Remembered(
+            spent.steps, document, *told, spent.refused, Usage(), seconds=spent.seconds, seeing=spent.seeing
+        )
     yield from ready.session.run(replace(ready.memory, turns=turns, opening=past.opening), spent=cut.spent)
 
 

@@ -12,7 +12,7 @@ from planner.actions.execution import Infeasible
 from planner.actions.simulator import Simulator, Step
 from planner.actions.text import parse
 from planner.actions.vocabularies import DONE
-from planner.budget import Budget, Spent, Stopwatch
+from planner.budget import Budget, Meter, Spent, Stopwatch
 from planner.environment import Disagreed
 from planner.events import (
     Acted,
@@ -74,7 +74,8 @@ class Session:
 
     `view` is what the method is shown of the graph before each decision, `tell` how it hears of its actions. Without
     `reprompt` a method is not told that an action was infeasible, and may go on for all that: what names no node or
-    action is still told. `watch` counts the session's seconds, for all who must know how many are left.
+    action is still told. `watch` counts the session's seconds, for all who must know how many are left; `eyes` count
+    what pictures cost.
     """
 
     def __init__(
@@ -89,11 +90,12 @@ class Session:
         budget: Budget | None = None,
         reprompt: bool = True,
         watch: Stopwatch | None = None,
+        eyes: Meter | None = None,
     ) -> None:
         self._method, self._simulator, self._asker = method, simulator, asker
         self._tools, self._view, self._tell = tools, view, tell
         self._budget, self._reprompt = budget or Budget(), reprompt
-        self._watch = watch or Stopwatch()
+        self._watch, self._eyes = watch or Stopwatch(), eyes or Meter()
 
     def run(self, memory: Memory, *, spent: Spent | None = None) -> Iterator[Event]:
         """Carry out `memory.instruction`: events as they happen, Finished last. Only rejections are told the method.
@@ -104,15 +106,18 @@ class Session:
         """
         spent = spent or Spent()
         self._watch.start(spent.seconds)
+        self._eyes.usage += spent.seeing
         while True:
             over = spent.over(self._budget, self._watch.seconds)
             if over is None:
                 memory, spent, over = yield from self._timely(memory, spent)
             if over is not None:
-                outcome, reason = over
-                seconds, answer = self._watch.seconds, _answer(memory)
-                yield Finished(outcome, reason, spent.steps, spent.actions, spent.usage, seconds, answer)
+                yield self._finished(memory, spent, over)
                 return
+
+    def _finished(self, memory: Memory, spent: Spent, ending: Ending) -> Finished:
+        seconds, answer, seeing = self._watch.seconds, _answer(memory), self._eyes.usage
+        return Finished(*ending, spent.steps, spent.actions, spent.usage, seconds, answer, seeing)
 
     def _timely(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, Ending | None]]:
         """A turn; where the model was too late for it, the end. Raises ModelUnavailable where there was time left."""
@@ -143,11 +148,14 @@ class Session:
             result = yield from _unreadable(rejected, spent)
         else:
             result = yield from self._carry_out(decision, replace(spent, usage=spent.usage + usage))
-        spent, document = result.spent, None if decision is None else decision_document(decision)
+        spent, document = (
+            replace(result.spent, seeing=self._eyes.usage),
+            None if decision is None else decision_document(decision),
+        )
         cost = spent.usage - before.usage
         told = result.feedback, result.done, result.refused
         opening = "" if known else memory.opening
-        yield Remembered(spent.steps, document, *told, spent.refused, cost, opening, self._watch.seconds)
+        yield Remembered(spent.steps, document, *told, spent.refused, cost, opening, self._watch.seconds, spent.seeing)
         memory = memory.remember(decision, result.feedback, done=result.done, refused=result.refused)
         return memory, spent, result.ending
 

@@ -69,7 +69,7 @@ def read_log(file: Path) -> Past:
     usage = sum((it.usage for it in whole), Usage())
     last = whole[-1] if whole else Remembered(0, None, "", (), refused=False, infeasible=0, usage=usage)
     actions = sum(len(it.done) for it in whole)
-    spent = Spent(last.step, actions, last.infeasible, usage, last.seconds)
+    spent = Spent(last.step, actions, last.infeasible, usage, last.seconds, last.seeing)
     cut = tuple(line.model_dump() for line in lines if line.step > spent.steps and line.event != "finished")
     read = [line.model_dump() for line in lines if line.event in READ]
     version = max((int(it.get(key, 0)) for it in read for key in VERSIONS), default=0)

@@ -17,7 +17,7 @@ from planner.actions.simulator import Simulator
 from planner.actions.vocabularies import action_list
 from planner.belief import belief_of
 from planner.believing import Believing, can_look
-from planner.budget import Budget, Hurried, Stopwatch
+from planner.budget import Budget, Hurried, Meter, Stopwatch
 from planner.environment import Environment, SceneEnvironment
 from planner.events import Event
 from planner.method import Memory
@@ -46,7 +46,7 @@ class Setting:
     """Where and what a method is to do: a scene of the world, an instruction, and its goal where one is known.
 
     `name` is the method's, and stands in the history. `belief`, `fix` and `reprompt` are None where the recipe decides.
-    `world` is where a belief's actions happen, None for the scene itself.
+    `world` is where a belief's actions happen, None for the scene itself; `eyes` count what its pictures cost.
     """
 
     store: SceneStore
@@ -63,6 +63,7 @@ class Setting:
     fix: bool | None = None
     reprompt: bool | None = None
     world: Environment | None = None
+    eyes: Meter = field(default_factory=Meter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
         budget=setting.budget,
         reprompt=recipe.reprompt if setting.reprompt is None else setting.reprompt,
         watch=watch,
+        eyes=setting.eyes,
     )
     shown = recipe.model and recipe.extent != "nothing"
     schema = schema_text(enumerator.of(scene), setting.instruction, vocabulary=scene.vocabulary) if shown else ""

@@ -71,7 +71,7 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
-    from planner.budget import Budget
+    from planner.budget import Budget, Meter, Metered
     from planner.methods import recipe_named
     from planner.staging import NoModel, Setting
 
@@ -80,6 +80,7 @@ def plan(
     recipe = recipe_named(method)
     belief = _belief(recipe, of, wanted=belief, method=method)
     known = _task(task) if task is not None else None
+    eyes = Meter()
     steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
     with open_store() as store, opened_model() as model:
         info = store.find(scene)
@@ -97,7 +98,8 @@ def plan(
             fix=fix,
             reprompt=reprompt,
             model=model if recipe.model else NoModel(),
-            world=environment(store, info, of=of, actor=method, model=model),
+            world=environment(store, info, of=of, actor=method, model=Metered(model, eyes)),
+            eyes=eyes,
         )
         end = show(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
     if end.outcome != "done":

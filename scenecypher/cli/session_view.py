@@ -71,7 +71,8 @@ def _ended(event: Remembered | Finished) -> tuple[str, str]:
 
     if isinstance(event, e.Remembered):
         return "dim", ""
-    tokens = f"{event.usage.total_tokens:,} tokens, {event.seconds:.1f} s"
+    seeing = f" and {event.seeing.total_tokens:,} of pictures" if event.seeing.total_tokens else ""
+    tokens = f"{event.usage.total_tokens:,} tokens{seeing}, {event.seconds:.1f} s"
     end = f"{event.outcome}: {event.reason}" if event.reason else event.outcome
     answer = f"\nanswer: {event.answer}" if event.answer else ""
     return "bold", f"{end} ({counted(event.steps, 'step')}, {counted(event.actions, 'action')}, {tokens}){answer}"

@@ -20,6 +20,7 @@ from db.scene import Relation
 from db.store import SceneStore
 from planner.belief import belief_scene
 from scenecypher.cli.app import run
+from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
@@ -199,6 +200,29 @@ def test_a_plan_that_a_person_carries_out(
     assert run(["plan", world.name, "Take the cup.", "--world", "human"]) == 0
     assert "please do pick_up(cup-1)" in capsys.readouterr().out
     assert (store.find(world.name).version, store.find(f"{world.name}@belief").version) == (0, 2)
+
+
+def test_what_pictures_cost_counts_and_is_told_apart(
+    store: SceneStore,
+    model: Serve,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    picture, log = tmp_path / "table.png", tmp_path / "log.jsonl"
+    picture.write_bytes(table(["red ball"]).data)
+    looking = [says("act", "discover_objects(table-1)"), "There is a cup.", json.dumps({"objects": []})]
+    human = ["plan", world.name, "Look.", "--world", "human"]
+    server = model([says("act", "go_to(kitchen)"), *looking, says("done", "")])
+    monkeypatch.setattr("sys.stdin", StringIO(f"\n{picture}\n"))
+    assert run([*human, "--log", str(log)]) == 0
+    assert "54 tokens and 36 of pictures, " in capsys.readouterr().out
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:-2]))
+    server = model([])
+    assert run([*human, "--resume", str(log), "--max-tokens", "72"]) == 1
+    assert "the limit of 72 tokens is reached" in capsys.readouterr().out
+    assert server.requests == [], "what was seen before counts too"
 
 
 @pytest.mark.parametrize(
