@@ -11,6 +11,7 @@ from db.publish import Header, publish
 from db.scene import Node, Properties, SceneGraph
 from db.schema import HOLDING
 from db.store import SceneStore
+from scenecypher.errors import InputError
 
 SUFFIX: Final = "@belief"
 
@@ -18,6 +19,11 @@ SUFFIX: Final = "@belief"
 def belief_name(world: str) -> str:
     """``virtualhome/963_2@belief``: what the belief about a world is called."""
     return world + SUFFIX
+
+
+def world_name(belief: str) -> str:
+    """``virtualhome/963_2``: what the world is called that a belief is about."""
+    return belief.removesuffix(SUFFIX)
 
 
 def believed(world: SceneGraph, *, priors: bool = True) -> SceneGraph:
@@ -43,10 +49,15 @@ def belief_scene(world: ImportedScene, *, priors: bool = True) -> ImportedScene:
 
 
 def belief_of(store: SceneStore, world: SceneInfo) -> SceneInfo:
-    """The belief about a world, made of what the world now is where there is none. Raises SceneNotFound.
+    """The belief about a world, made of what the world now is where there is none.
+
+    Raises SceneNotFound, InputError where `world` is a belief itself.
 
     One that is made so stores its world's key and version, from which on the two go together.
     """
+    if world.role == "belief":
+        msg = f"{world.name} is what is believed itself; give the world that it is about: {world_name(world.name)}"
+        raise InputError(msg)
     found = lookup(store.database, belief_name(world.name))
     if found is not None:
         return found

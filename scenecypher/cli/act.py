@@ -13,8 +13,10 @@ from scenecypher.cli.context import open_store, output, print_json
 from scenecypher.cli.scenes import AsJson, Name, words
 
 if TYPE_CHECKING:
+    from db.catalog import SceneInfo
     from db.delta import Change
-    from planner.actions.simulator import Step
+    from db.store import SceneStore
+    from planner.actions.simulator import Simulator, Step
 
 
 def act(
@@ -30,18 +32,33 @@ def act(
     list_actions: Annotated[bool, typer.Option("--list", help="List the actions that there are.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Carry out an action, as one transaction. Where its precondition does not hold nothing changes (exit code 1)."""
-    from planner.actions.simulator import Simulator
+    """Carry out an action, as one transaction. Where its precondition does not hold nothing changes (exit code 1).
+
+    In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
+    """
     from planner.actions.vocabularies import action_list
 
     if (action is None) != list_actions:
         raise typer.BadParameter('give an action such as "grab(soap_1001)", or --list')
     with open_store() as store:
-        simulator = Simulator(store, store.find(scene), agent=agent, fix=fix)
+        simulator = _simulator(store, store.find(scene), agent=agent, fix=fix)
         if action is None:
             typer.echo(action_list(simulator.operators, simulator.macros))
             return
         _tell(simulator.act(action, expected_version=expect), as_json=as_json)
+
+
+def _simulator(store: SceneStore, scene: SceneInfo, *, agent: str | None, fix: bool) -> Simulator:
+    """What acts in the scene; in a belief, what acts by it in its world. Raises SceneNotFound where that is gone."""
+    from planner.actions.simulator import Simulator
+    from planner.belief import world_name
+    from planner.believing import Believing
+    from planner.environment import SceneEnvironment
+
+    if scene.role != "belief":
+        return Simulator(store, scene, agent=agent, fix=fix)
+    world = SceneEnvironment(store, store.find(world_name(scene.name)), actor="person", agent=agent)
+    return Believing(store, scene, world=world, agent=agent, fix=fix)
 
 
 def _tell(steps: Iterator[Step], *, as_json: bool) -> None:
@@ -67,6 +84,8 @@ def _print(step: Step) -> None:
             output().print(f"  {words(change)}", markup=False)
     if dense:
         output().print(f"  and {len(dense)} of {DENSE}", markup=False)
+    for seen in step.seen:
+        output().print(f"  {seen}", markup=False)
 
 
 def _is_dense(change: Change) -> bool:
@@ -82,5 +101,6 @@ def _document(step: Step) -> dict[str, Any]:
         "action": step.action,
         "version": step.version,
         "inserted_because": step.because,
+        "seen": list(step.seen),
         "delta": json.loads(delta_json(step.delta)),
     }

@@ -7,12 +7,19 @@ import json
 import pytest
 
 from db.catalog import SceneInfo
+from db.delta import AddRelation, Delta, RemoveRelation
+from db.scene import Relation
 from db.store import SceneStore
 from planner.actions.vocabularies import operators_of
+from planner.belief import belief_of
 from scenecypher.cli.app import run
+from scenecypher.errors import InputError
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME, ROBOT
+
+AT_FIRST = Relation("cup-1", "ON", "table-1")
+MOVED = AddRelation(Relation("cup-1", "ON", "desk-1"))
 
 
 @pytest.fixture
@@ -86,16 +93,35 @@ def test_json_holds_the_delta(home: SceneInfo, store: SceneStore, capsys: pytest
         "action": "open(fridge_21)",
         "version": 1,
         "inserted_because": None,
+        "seen": [],
         "delta": [["states", "fridge_21", ["open"], ["closed"]]],
     }
 
 
 def test_json_tells_what_was_done_before_a_refusal(store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:
     world = put(store, kitchen(), vocabulary="grasif")
-    assert run(["act", world.name, "rearrange(cup-1, on, sofa)", "--fix", "--json"]) == 1
+    assert run(["act", world.name, "rearrange(cup-1, on, pen-1)", "--fix", "--json"]) == 1
     said = capsys.readouterr()
     assert [step["action"] for step in json.loads(said.out)] == ["go_to(kitchen)", "pick_up(cup-1)"]
-    assert "no 'sofa' in this scene" in said.err
+    assert "pen-1 can not be something to put things on" in said.err
+
+
+def test_an_action_in_a_belief_happens_in_its_world(store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:
+    world = put(store, kitchen(), vocabulary="grasif")
+    belief = belief_of(store, world)
+    store.commit(world, Delta.of([MOVED, RemoveRelation(AT_FIRST)]), actor="test", action="somebody moves it")
+    assert run(["act", belief.name, "pick_up(cup-1)", "--fix"]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("go_to(kitchen): done, now at version 1")
+    assert "the world is not as believed" in said.err
+    assert "cup-1 is absent: believed on table-1, not seen there" in said.err
+    assert run(["act", belief.name, "discover_objects(desk-1)", "--fix"]) == 0
+    assert "  cup-1 is moved: seen on desk-1, believed nowhere\n" in capsys.readouterr().out
+    assert [event.action.partition("  ")[0] for event in store.history(world)][1:] == [
+        *("go_to(kitchen)", "go_to(office)", "discover_objects(desk-1)")
+    ]
+    with pytest.raises(InputError, match=f"give the world that it is about: {world.name}"):
+        belief_of(store, belief)
 
 
 def test_the_actions_are_listed(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
