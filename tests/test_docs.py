@@ -14,6 +14,7 @@ import pytest
 import typer
 
 from db.store import SceneStore
+from planner.belief import SUFFIX
 from scenecypher.cli.app import app
 from tests.pages import (
     MISNAMED,
@@ -80,13 +81,24 @@ def test_every_page_is_listed() -> None:
 
 
 @pytest.fixture
-def reader(user_env: dict[str, str], store: SceneStore) -> Iterator[dict[str, str]]:
-    """The environment of someone who follows a page, on the throw-away server; their scenes are deleted afterwards."""
+def reader(page: str, user_env: dict[str, str], store: SceneStore) -> Iterator[dict[str, str]]:
+    """The environment of someone who follows a page; their scenes are deleted afterwards.
+
+    These are the new ones that the page names, or that are of a set it imports: others are somebody else's, since tests
+    run side by side on one server.
+    """
     before = {scene.name for scene in store.scenes()}
     yield {**user_env, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    text = (ROOT / page).read_text(encoding="utf-8")
     for scene in store.scenes():
-        if scene.name not in before:
+        if scene.name not in before and is_of_page(scene.name, text):
             store.delete(scene.name)
+
+
+def is_of_page(scene: str, text: str) -> bool:
+    """Whether a scene, or the one that a belief is about, stands in a page, or its last part in an `--only`."""
+    name = scene.removesuffix(SUFFIX)
+    return name in text or f"--only {name.rpartition('/')[2]}" in text
 
 
 def run_block(block: Block, *, folder: Path, environment: Mapping[str, str]) -> str | None:
