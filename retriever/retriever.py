@@ -43,7 +43,7 @@ class Options:
     `verifier`: ``paper`` and ``hints`` ask the model whether the rows answer the question, ``off`` does not.
     `retrieval`: ``cypher`` shows the model the schema and lets it write queries; ``text`` shows it the whole graph and
     lets it answer in words (SG-RwR's ablation without code). `checks`: whether the form of an answer is checked without
-    a model first, and a doubt told once.
+    a model first, and a doubt told once. `names`: whether the schema text has names of nodes, and where the agents are.
     """
 
     attempts: int = 4
@@ -55,6 +55,7 @@ class Options:
     seed: int | None = None
     retrieval: RetrievalMode = "cypher"
     checks: bool = False
+    names: bool = True
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
@@ -119,6 +120,7 @@ class Retriever:
             vocabulary=scene.vocabulary,
             form=self.options.form,
             budget_tokens=self.options.budget_tokens,
+            names=self.options.names,
         )
 
     def _opening(self, question: str, scene: SceneInfo, occurring: Enumerations) -> tuple[str, Talk]:

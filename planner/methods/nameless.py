@@ -1,4 +1,7 @@
-"""A method shown a schema that names no node: SG2's Task Planner and SG-RwR's Reasoner know types and values alone."""
+"""A method shown a schema that names no node: SG2's Task Planner and SG-RwR's Reasoner know types and values alone.
+
+So do their Retrievers, whose own schema texts are written without names too.
+"""
 
 from __future__ import annotations
 

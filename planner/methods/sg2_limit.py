@@ -73,7 +73,7 @@ class LimitedRetriever:
         calls = "\n".join(f"{name}(node_id): {CALLS[name].does}" for name in LIMITED)
         text = SYSTEM.format(
             environment=explanation(scene.vocabulary),
-            schema=schema_text(self.reader.enumerator.of(scene), vocabulary=scene.vocabulary),
+            schema=schema_text(self.reader.enumerator.of(scene), vocabulary=scene.vocabulary, names=False),
             calls=calls,
             form=FORM.format(example="get_attrs(node_id)"),
         )

@@ -67,7 +67,7 @@ class SummingRetriever:
         return Retrieval(question, "refused", f"nothing was found in {QUERIES} queries; ask for less", (), usage)
 
     def _opening(self, question: str, scene: SceneInfo) -> tuple[Message, ...]:
-        schema = schema_text(self.reader.enumerator.of(scene), question, vocabulary=scene.vocabulary)
+        schema = schema_text(self.reader.enumerator.of(scene), question, vocabulary=scene.vocabulary, names=False)
         system = SYSTEM.format(environment=explanation(scene.vocabulary), schema=schema)
         return Message("system", system), Message("user", headed(query=question))
 

@@ -49,8 +49,11 @@ static: Final = partial(Recipe, fix=False, ablations=STATIC)
 
 
 def verifying_retriever(verifier: VerifierMode) -> Callable[[Access], Retriever]:
-    """SG2's Retriever: Code Writer, self-debugging, and the Verifier, as the paper has it or otherwise."""
-    options = Options(verifier=verifier, seed=SEED)
+    """SG2's Retriever: Code Writer, self-debugging, and the Verifier, as the paper has it or otherwise.
+
+    The Code Writer is told the schema without a node's name, and has no examples (SG2, Table 4).
+    """
+    options = Options(verifier=verifier, seed=SEED, names=False, examples=0)
     return lambda access: Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
 
 

@@ -81,6 +81,14 @@ def test_the_task_planner_sees_the_schema_and_never_the_graph(whole: Played) -> 
     assert known == ["ball_1", "box_1", "door_1", "room_1", "room_2"], "what was retrieved, and nothing else"
 
 
+def test_the_code_writer_sees_the_schema_and_never_the_graph(whole: Played) -> None:
+    written = [system_of(request) for request in whole.requests if role_of(request) == "writer"]
+    assert len(written) == 4
+    assert [named_in(text, ROOMS) for text in written] == [[]] * 4
+    assert all("(:Door)-[:CONNECTS]->(:Place)" in text and "holds nothing" not in text for text in written)
+    assert all("Example" not in text for text in written), "Table 4 has none"
+
+
 def test_only_the_content_is_passed_on(whole: Played) -> None:
     for request, role in zip(whole.requests, whole.roles, strict=True):
         text = "\n".join(message["content"] for message in request["messages"])
@@ -178,6 +186,7 @@ def test_sg2_limit_s_retriever_has_two_calls_and_a_context_of_its_own(store: Sce
     assert "there is no node 'agnt'" in played.last(4)
     assert "kitchen" not in played.said(4), "what it made up is left out"
     assert played.said(1) == "Query: Which room is the agent in?"
+    assert named_in(system_of(played.requests[1]), ROOMS) == []
     assert played.last(5) == "The Retriever's answer:\nThe agent is in room_1."
     assert "Thought" not in played.said(5)
     assert played.actions == list(PLAN)

@@ -76,6 +76,7 @@ def test_both_see_the_schema_and_never_the_graph(whole: Played) -> None:
     assert "(:Door)-[:CONNECTS]->(:Place)" in reasoner
     assert "(:Door)-[:CONNECTS]->(:Place)" in retriever
     assert named_in(reasoner, ROOMS) == [], "zero-shot: no example either"
+    assert named_in(retriever, ROOMS) == []
     assert "traverse_room(" in reasoner
     assert "traverse_room(" not in retriever
     known = named_in(whole.said(8), ROOMS, but=["purple box"])
