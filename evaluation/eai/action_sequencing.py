@@ -8,6 +8,7 @@ order, so that the smallest and the largest success over all orders are told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import permutations
 from typing import Any, Final, TypeAlias
 
@@ -17,6 +18,7 @@ from evaluation.eai.grounding import Planned, Unreadable, grounded
 from evaluation.eai.home import Home
 from evaluation.eai.scoring import BROKE_OFF, Figure, Judgement, measure, share
 from evaluation.eai.tasks import Goals, Situation, all_tasks, goals, relation_goals, situation
+from evaluation.interval import bootstrap
 from evaluation.stage import Stage
 from importers.task import ActionGoal
 
@@ -108,9 +110,10 @@ def sequence_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
     figures += [
         share(name, sum(one["outcome"] == name for one in judged), of=count, published=key) for name, key in ERRORS
     ]
-    additional = sum(one["additional_step"] for one in as_published)
-    rate = additional / count if count else None  # steps a task, which may be more than one
-    figures.append(measure("additional_step", rate, of=count, published="additional_step"))
+    extra = [one["additional_step"] for one in as_published]
+    rate = sum(extra) / count if count else None  # steps a task, which may be more than one
+    again = partial(bootstrap, extra)
+    figures.append(measure("additional_step", rate, of=count, published="additional_step", resampled=again))
     figures.append(share("human", sum(one["human"] for one in judged), of=count))
     figures += _goal_figures(as_published)
     figures.append(share(BROKE_OFF, sum(one["outcome"] == BROKE_OFF for one in judged), of=count))

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
+
+from evaluation.interval import RESAMPLES
+
+if TYPE_CHECKING:
+    from numpy import int64
+    from numpy.typing import NDArray
+
+Part: TypeAlias = Literal["precision", "recall", "f1"]
+ENDS: Final = (0.025, 0.975)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,24 @@ class Counts:
     def listed(self) -> list[int]:
         """As a judgement keeps it."""
         return [self.hits, self.alarms, self.misses]
+
+
+def interval(rows: Sequence[Counts], part: Part) -> tuple[float, float]:
+    """The percentile interval at 95% of a figure of the sum, from seeded resamples of the rows (B. Efron, 1979)."""
+    import numpy as np
+
+    hits, alarms, misses = (_resamples(len(rows)) @ np.array([row.listed() for row in rows])).T
+    over = {"precision": hits + alarms, "recall": hits + misses, "f1": hits + (alarms + misses) / 2}[part]
+    low, high = np.quantile(hits / np.maximum(over, 0.5), ENDS)  # without any, 0 of it
+    return float(low), float(high)
+
+
+@lru_cache(4)
+def _resamples(count: int) -> NDArray[int64]:
+    """How often each of so many is in each resample."""
+    import numpy as np
+
+    return np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
 
 
 def total(counts: Iterable[Counts]) -> Counts:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
-from evaluation.eai.counting import Counts, total
+from evaluation.eai.counting import Counts, Part, total
 from evaluation.eai.goal_interpretation_gold import Gold, goal_ids, gold
-from evaluation.eai.scoring import Figure, Judgement, measure, share
+from evaluation.eai.scoring import Figure, Judgement, measures, share
 
 KINDS: Final = ("node", "edge", "action")
 LISTS: Final[Mapping[str, str]] = {"node": "node goals", "edge": "edge goals", "action": "action goals"}
@@ -85,7 +86,9 @@ def goal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
     for prefix, published in (("", True), ("strict_", False)):
         counts = {kind: total(Counts.of(one[prefix + kind]) for one in judged) for kind in KINDS}
         for name, one in {**counts, "all": total(counts.values())}.items():
-            figures += _measures(name, one, prefix=prefix, published=published)
+            kinds = KINDS if name == "all" else (name,)
+            rows = partial(_rows, judged, [prefix + kind for kind in kinds])
+            figures += _measures(name, one, prefix=prefix, rows=rows, published=published)
     predicted = sum(Counts.of(one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
     figures += [
         share("unparsed", sum(not one["parsed"] for one in judged), of=len(judged)),
@@ -109,15 +112,20 @@ def parsed_goals(output: str) -> Mapping[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _measures(name: str, counts: Counts, *, prefix: str, published: bool) -> Iterator[Figure]:
+def _rows(judged: Sequence[Judgement], keys: Sequence[str]) -> list[Counts]:
+    return [total(Counts.of(one[key]) for key in keys) for one in judged]
+
+
+def _measures(
+    name: str, counts: Counts, *, prefix: str, rows: Callable[[], list[Counts]], published: bool
+) -> Iterator[Figure]:
     whole = f"{prefix}f1" if prefix and name == "all" else f"{prefix}{name}_f1"
-    rows = (
-        (f"{prefix}{name}_precision", counts.precision, counts.predicted),
-        (f"{prefix}{name}_recall", counts.recall, counts.wanted),
-        (whole, counts.f1, counts.predicted + counts.wanted),
-    )
-    for key, value, of in rows:
-        yield measure(key, value, of=of, published=key if published else "")
+    names: dict[Part, str] = {
+        "precision": f"{prefix}{name}_precision",
+        "recall": f"{prefix}{name}_recall",
+        "f1": whole,
+    }
+    yield from measures(counts, names, rows=rows, published=names if published else {})
 
 
 def _strict(tally: _Tally, wanted: int) -> list[int]:

@@ -21,7 +21,7 @@ from evaluation.eai.titles import TITLES
 from evaluation.eai.transition import CATEGORIES, PLANNED
 from evaluation.limited import limited, wanted
 from evaluation.published import settings
-from evaluation.result import Cell, Column, Provenance, Result, Row, Table, Trial
+from evaluation.result import Cell, Column, Interval, Provenance, Result, Row, Table, Trial
 
 CLASSES: Final = (
     *("parsing", "hallucination", "arguments", "wrong_order", "missing_step"),
@@ -151,7 +151,7 @@ def _judgement(sample: EvalSample) -> Judgement | None:
 
 def _columns(figure: Figure) -> Iterator[Column]:
     better = "neither" if figure.name in {*CLASSES, "human", "broke_off"} else "higher"
-    interval = "none" if figure.low is None else "wilson"
+    interval: Interval = "wilson" if figure.resampled is None else "bootstrap"
     heading = figure.name.replace("_", " ")
     yield Column(key=figure.name, heading=heading, unit="percent", better=better, interval=interval)
     if figure.published:
@@ -162,7 +162,7 @@ def _row(task: TaskName, one: Scored, named: Sequence[Figure]) -> Row:
     known = published(one.model, task)
     cells: dict[str, Cell] = {}
     for name in (figure.name for figure in named):
-        figure = one.figures[name]
+        figure = one.figures[name].ranged()
         cells[name] = Cell(value=figure.percent, n=figure.of, low=figure.low, high=figure.high, count=figure.hits)
         if figure.published:
             cells[name + BESIDE] = Cell(value=known.get(figure.published))

@@ -8,23 +8,28 @@ JSON, the published figures beside. To add a task's scorer, write a class of thi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, Final, Protocol, TypeAlias
 
+from evaluation.eai.counting import Counts, Part, interval
 from evaluation.eai.recordings import TaskName
 from evaluation.interval import wilson
 
 Judgement: TypeAlias = Mapping[str, Any]
 """Plain JSON values: what of one output is counted."""
+Resampled: TypeAlias = Callable[[], tuple[float, float]]
+"""Makes the ends of an interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
     """One cell: `percent` (None where nothing is counted) of `of` things; make it by `share` or `measure`.
 
-    `low` and `high` are Wilson's interval at 95%, in percent, where the figure is a share of independent things.
+    `low` and `high` are Wilson's interval at 95%, in percent, where the figure is a share of independent things; else
+    `resampled` makes those of a bootstrap, which takes time.
     `published` is the key by which `evaluation.eai.published` has the published figure, empty where there is none.
     `hits` is what was counted, in a share.
     """
@@ -36,6 +41,14 @@ class Figure:
     hits: int | None = None
     low: float | None = None
     high: float | None = None
+    resampled: Resampled | None = None
+
+    def ranged(self) -> Figure:
+        """The same with its interval."""
+        if self.resampled is None or self.percent is None:
+            return self
+        low, high = self.resampled()
+        return replace(self, low=100 * low, high=100 * high)
 
 
 def share(name: str, hits: int, *, of: int, published: str = "") -> Figure:
@@ -45,9 +58,29 @@ def share(name: str, hits: int, *, of: int, published: str = "") -> Figure:
     return Figure(name, percent, of, published, hits, 100 * low, 100 * high)
 
 
-def measure(name: str, value: float | None, *, of: int, published: str = "") -> Figure:
+def measure(
+    name: str, value: float | None, *, of: int, published: str = "", resampled: Resampled | None = None
+) -> Figure:
     """A value between 0 and 1 that is no share, such as an F1 over `of` things; None where it is not defined."""
-    return Figure(name, None if value is None else 100 * value, of, published)
+    return Figure(name, None if value is None else 100 * value, of, published, resampled=resampled)
+
+
+def measures(
+    whole: Counts, names: Mapping[Part, str], *, rows: Callable[[], Sequence[Counts]], published: Mapping[Part, str]
+) -> Iterator[Figure]:
+    """Precision, recall and F1 of the sum of `rows`, one an output, by the names that each shall have."""
+    found: Mapping[Part, tuple[float, int]] = {
+        "precision": (whole.precision, whole.predicted),
+        "recall": (whole.recall, whole.wanted),
+        "f1": (whole.f1, whole.predicted + whole.wanted),
+    }
+    for part, (value, of) in found.items():
+        again = partial(_interval, rows, part)
+        yield measure(names[part], value, of=of, published=published.get(part, ""), resampled=again)
+
+
+def _interval(rows: Callable[[], Sequence[Counts]], part: Part) -> tuple[float, float]:
+    return interval(rows(), part)
 
 
 BROKE_OFF: Final = "broke_off"

@@ -68,11 +68,11 @@ SECOND: Final = frozenset({"eai_f1", "eai_precision", "eai_recall", "tsr_least",
 """Other readings, and what the paper does not have."""
 LOWER: Final = frozenset({"parsing", "hallucination", "missing_step"})
 SHARES: Final = frozenset({"action-sequencing", "subgoal"})
-"""Tasks whose figures are shares, which have Wilson's interval."""
+"""Tasks whose figures are shares, which have Wilson's interval; the others' are of a bootstrap over outputs."""
 
 
 def _column(task: TaskName, key: str, heading: str) -> Column:
-    interval: Interval = "wilson" if task in SHARES or key == "planner" else "none"
+    interval: Interval = "wilson" if task in SHARES or key == "planner" else "bootstrap"
     better = "lower" if key in LOWER else "higher"
     return Column(key=key, heading=heading, unit="percent", better=better, interval=interval, second=key in SECOND)
 
@@ -92,5 +92,5 @@ def cells(task: TaskName, figures: Sequence[Figure]) -> dict[str, Cell]:
     return {
         key: Cell(value=one.percent, n=one.of, low=one.low, high=one.high, count=one.hits)
         for key, (_, name) in NAMES[task].items()
-        if (one := by_name.get(name)) is not None
+        if (one := by_name[name].ranged() if name in by_name else None) is not None
     }

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
-from evaluation.eai.counting import Counts, total
-from evaluation.eai.scoring import Figure, Judgement, measure, share
+from evaluation.eai.counting import Counts, Part, total
+from evaluation.eai.scoring import Figure, Judgement, measures, share
 from evaluation.eai.transition_gold import (
     asked_actions,
     categories_of,
@@ -124,19 +125,19 @@ def _scores(judged: Sequence[Judgement], key: str, *, published: bool) -> Iterat
         category: total(Counts.of(one[key][category]) for one in judged if category in one[key])
         for category in CATEGORIES
     }
-    yield from _measures(prefix, total(by_category.values()), published=None)
+    whole, rows = total(by_category.values()), partial(_rows, judged, key)
+    yield from measures(whole, _names(prefix), rows=partial(rows, CATEGORIES), published={})
     for category, counts in by_category.items():
-        yield from _measures(f"{prefix}{category}.", counts, published=f"{category}." if published else None)
+        known = _names(f"{category}.") if published else {}
+        yield from measures(counts, _names(f"{prefix}{category}."), rows=partial(rows, (category,)), published=known)
 
 
-def _measures(prefix: str, counts: Counts, *, published: str | None) -> Iterator[Figure]:
-    rows = (
-        ("p", counts.precision, counts.predicted),
-        ("r", counts.recall, counts.wanted),
-        ("f1", counts.f1, counts.predicted + counts.wanted),
-    )
-    for name, value, of in rows:
-        yield measure(prefix + name, value, of=of, published="" if published is None else published + name)
+def _rows(judged: Sequence[Judgement], key: str, categories: Sequence[str]) -> list[Counts]:
+    return [total(Counts.of(one[key][name]) for name in categories if name in one[key]) for one in judged]
+
+
+def _names(prefix: str) -> dict[Part, str]:
+    return {"precision": f"{prefix}p", "recall": f"{prefix}r", "f1": f"{prefix}f1"}
 
 
 def _plans(judged: Sequence[Judgement]) -> Iterator[Figure]:

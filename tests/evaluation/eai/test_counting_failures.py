@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evaluation.eai.action_sequencing import ActionScorer, sequence_figures
+from evaluation.eai.counting import Counts, interval, total
 from evaluation.eai.goal_interpretation import goal_scorer
 from evaluation.eai.scoring import Scorer, broken
 from evaluation.eai.subgoal import SubgoalScorer
@@ -52,3 +53,14 @@ def test_what_broke_off_is_a_failure_of_no_class_and_misses_its_goals(scorer: Sc
 def test_what_broke_off_is_no_success_where_nothing_was_asked_for() -> None:
     found = sequence_figures([carried_out(outcome="broke_off", states=[0, 0])])
     assert {one.name for one in found if one.hits} == {"broke_off"}
+
+
+def test_a_pooled_figure_has_an_interval_over_outputs() -> None:
+    rows = [Counts(3, 1, 0), Counts(0, 2, 2), Counts(1, 0, 1)] * 20
+    for part in ("precision", "recall", "f1"):
+        low, high = interval(rows, part)
+        assert 0 < low < getattr(total(rows), part) < high < 1
+        few = interval(rows[:6], part)
+        assert few[1] - few[0] > high - low, "fewer outputs, a wider interval"
+    assert interval([Counts()], "f1") == (0, 0)
+    assert interval([Counts(2)] * 3, "precision") == (1, 1)
