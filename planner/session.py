@@ -186,7 +186,8 @@ class Session:
             yield Refused(spent.steps, "", "question", (str(rejected),))
             return _told_refusal(rejected, spent)
         yield Retrieved(spent.steps, decision.question, found.answer, found.cypher, found.usage)
-        return Result(replace(spent, usage=spent.usage + found.usage), found.answer)
+        refused = spent.refused if found.outcome == "refused" else 0
+        return Result(replace(spent, refused=refused, usage=spent.usage + found.usage), found.answer)
 
     def _call(self, decision: Call, spent: Spent) -> Turning:
         yield Called(spent.steps, decision.tool, decision.arguments, decision.reason)

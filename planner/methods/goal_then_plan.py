@@ -7,11 +7,12 @@ is wrong at most twice, made a Condition, and planned for as the method symbolic
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from chat.form import ask_for
-from chat.model import Message, Model, Usage
+from chat.model import Message, Model, Reply, Request, Usage
 from db.condition import Condition, condition_document, condition_from_document
 from db.enumerations import Enumerations
 from planner.actions.pddl_planner import Planned
@@ -61,23 +62,50 @@ class GoalThenPlan:
         return self._symbolic.decide(memory)
 
     def _stated(self, memory: Memory) -> tuple[Condition, Usage]:
-        canon, spent = Canon(self._occurring()), Usage()
+        canon, asking = Canon(self._occurring()), _Asking(self._model)
         messages = [
             Message("system", SYSTEM.format(schema=memory.schema)),
             Message("user", f"Instruction: {memory.instruction}"),
         ]
-        for _ in range(ATTEMPTS):
-            form, usage = ask_for(self._model, messages, GoalForm, attempts=ATTEMPTS)
-            spent += usage
+        mistake = ""
+        while asking.replies < ATTEMPTS:
+            form = asking.form(messages)
             try:
-                return canon.condition(form.goal), spent
+                return canon.condition(form.goal), asking.usage
             except UnknownReference as unknown:
                 mistake = str(unknown)
             messages += [
                 Message("assistant", form.model_dump_json()),
                 Message("user", f"That goal can't be used: {mistake}. State the whole goal again."),
             ]
-        raise ReplyRejected(mistake, prompt_tokens=spent.prompt_tokens, completion_tokens=spent.completion_tokens)
+        raise asking.rejection(mistake)
+
+
+@dataclass(slots=True)
+class _Asking:
+    """A model whose replies are counted: one without the form and one whose words mean nothing count alike."""
+
+    model: Model
+    replies: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    def reply(self, request: Request) -> Reply:
+        """Answer once. Raises what the model does."""
+        reply = self.model.reply(request)
+        self.replies, self.usage = self.replies + 1, self.usage + reply.usage
+        return reply
+
+    def form(self, messages: Sequence[Message]) -> GoalForm:
+        """The next reply that has the form. Raises ReplyRejected after the last of `ATTEMPTS` in all."""
+        try:
+            return ask_for(self, messages, GoalForm, attempts=ATTEMPTS - self.replies)[0]
+        except ReplyRejected as rejected:
+            raise self.rejection(str(rejected)) from rejected
+
+    def rejection(self, why: str) -> ReplyRejected:
+        """What is raised, with the tokens of all replies."""
+        tokens = self.usage
+        return ReplyRejected(why, prompt_tokens=tokens.prompt_tokens, completion_tokens=tokens.completion_tokens)
 
 
 def stated_goal(memory: Memory) -> Condition | None:

@@ -198,6 +198,14 @@ def test_three_infeasible_proposals_in_a_row_end_a_session(store: SceneStore, sc
     assert len(server.requests) == 6
 
 
+def test_what_is_answered_between_two_refusals_breaks_the_row(
+    store: SceneStore, scene: SceneInfo, serve: Serve
+) -> None:
+    bad, question = says("act", "grab(table_20)"), says("ask", "Which cup is there?")
+    events = run(store, scene, serve([bad, bad, question, bad, bad, says("done")]), asker=Answers())
+    assert end(events).outcome == "done"
+
+
 def test_replies_that_mean_nothing_are_asked_again_then_count(
     store: SceneStore, scene: SceneInfo, serve: Serve
 ) -> None:

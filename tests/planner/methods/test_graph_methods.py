@@ -190,6 +190,17 @@ def fact(what: str, to: str, *, relation: str = "ontop") -> dict[str, object]:
     return {"what": what, "color": None, "count": 1, "relation": relation, "to": to, "state": None, "negated": False}
 
 
+def test_a_goal_is_asked_again_twice_whatever_is_wrong_with_it(store: SceneStore) -> None:
+    unknown = json.dumps({"reason": "as asked", "goal": [fact("mug", "table-2")]})
+    played = made(store, "goal-then-plan", unknown, "hm", "hm", steps=1)
+    assert (played.end.outcome, played.end.usage, len(played.requests)) == ("steps", paid(3), 3)
+    again = made(store, "goal-then-plan", "hm", unknown, unknown, steps=1)
+    assert (again.end.usage, len(again.requests)) == (paid(3), 3)
+    (refused,) = again.of(Refused)
+    assert isinstance(refused, Refused)
+    assert "no class 'mug' occurs in this scene" in refused.reasons[0]
+
+
 def test_goal_then_plan_states_the_goal_and_no_more(store: SceneStore) -> None:
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
     stated = [json.dumps({"reason": "as asked", "goal": [fact(what, "table-2")]}) for what in ("mug", "Cup")]
