@@ -22,8 +22,9 @@ from importers.datasets import DATASETS, dataset
 from importers.reference_plans import DATA_SETS, FILE, as_lines, reference_plan, reference_plans
 from importers.task import Task
 from planner.actions.pddl_deeds import carried_out
+from planner.actions.pddl_effort import EFFORTS
 from planner.actions.pddl_part import part_of
-from planner.actions.pddl_planner import EFFORTS, Planned, Question, plan
+from planner.actions.pddl_planner import Planned, Question, plan
 from planner.actions.text import Call, parse
 from planner.actions.vocabularies import operators_of
 from scenecypher.errors import InputError

@@ -47,7 +47,7 @@ def planning_problem(
 
 
 def pddl_text(planning: PlanningProblem) -> tuple[str, str]:
-    """Domain and problem as PDDL."""
+    """Domain and problem as PDDL; their names are made up where ours are none in PDDL."""
     from unified_planning.io import PDDLWriter
 
     writer = PDDLWriter(planning.problem)

@@ -15,6 +15,7 @@ from planner.actions.operator import Operator
 from planner.actions.pddl import planning_problem
 from planner.actions.pddl_cases import OutOfTime, Scope
 from planner.actions.pddl_deeds import Deed, Situation, carried_out, deeds_done
+from planner.actions.pddl_effort import Effort, efforts_of
 from planner.actions.pddl_engine import Answered, check_installed, solve
 from planner.actions.pddl_facts import Facts, Reader
 from planner.actions.pddl_formula import FALSE, TRUE, Atom, Formula, literals
@@ -35,6 +36,7 @@ NAMED: Final = 5
 """Nodes that a message lists."""
 NEAREST: Final = 3
 """Of the actions that bring a fact about so many are looked at first."""
+NO_AGENT: Final = "the scene has no agent"
 
 See = Callable[[bool], SceneGraph]
 """The part of the scene that a goal is about, as it is now; a wider one where asked."""
@@ -65,35 +67,6 @@ class Question:
     search: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How much is looked at: a `wide` part of the scene, a `thrifty` grounding, the `nearest` actions only.
-
-    With `stepwise` the parts of the goal are brought about one after the other. `share` is of the time that is left;
-    more than `most` ground actions are not tried.
-    """
-
-    wide: bool
-    thrifty: bool = True
-    nearest: bool = False
-    stepwise: bool = False
-    share: float = 1.0
-    most: float = float("inf")
-
-
-EFFORTS: Final = (
-    Effort(wide=False, nearest=True, share=0.4, most=600),
-    Effort(wide=False, nearest=True, stepwise=True, share=0.7),
-    Effort(wide=True, nearest=True),
-    Effort(wide=True),
-    Effort(wide=True, thrifty=False),
-)
-
-
-WHOLE: Final = (Effort(wide=True, thrifty=False),)
-"""For BabyAI, whose levels are small, and whose keys and hurdles are in no goal: a thrifty grounding misses them."""
-
-
 Found: TypeAlias = tuple[tuple[Call, ...] | None, str]
 """A plan, or None and why there is none."""
 
@@ -107,7 +80,7 @@ def plan(question: Question, see: See, *, efforts: Sequence[Effort] | None = Non
     began = time.monotonic()
     deadline = began + question.timeout_s
     why, nodes = "", 0
-    for effort in efforts or (WHOLE if question.vocabulary == "babyai" else EFFORTS):
+    for effort in efforts or efforts_of(question.vocabulary):
         left = deadline - time.monotonic()
         if left < 0:
             why = why or f"no plan within {question.timeout_s:g} s"
@@ -120,12 +93,18 @@ def plan(question: Question, see: See, *, efforts: Sequence[Effort] | None = Non
     return Planned(None, why, nodes, time.monotonic() - began)
 
 
-def _attempt(question: Question, part: SceneGraph, *, effort: Effort, deadline: float) -> Found:
-    operators, graph = _hindered(question.vocabulary, part)
+def situation_in(part: SceneGraph, vocabulary: str) -> Situation | None:
+    """How things are in a part of a scene, for its first agent; None where there is none."""
+    operators, graph = _hindered(vocabulary, part)
     agent = min(graph.by_kind.get("Agent", ()), default=None)
-    if agent is None:
-        return None, "the scene has no agent"
-    situation = Situation(graph, agent, operators)
+    return None if agent is None else Situation(graph, agent, operators)
+
+
+def _attempt(question: Question, part: SceneGraph, *, effort: Effort, deadline: float) -> Found:
+    situation = situation_in(part, question.vocabulary)
+    if situation is None:
+        return None, NO_AGENT
+    graph, agent, operators = situation.graph, situation.agent, situation.operators
     attempt = _by_steps if effort.stepwise else _at_once
     found, why = attempt(question, situation, effort=effort, deadline=deadline)
     if found is None:
@@ -168,17 +147,38 @@ def _at_once(
     question: Question, situation: Situation, *, effort: Effort, deadline: float, about: Condition | None = None
 ) -> Found:
     """A plan for the whole goal, which moves at first only what `about` speaks of (None: the goal)."""
-    graph = situation.graph
-    if evaluate(question.goal, graph, {}):
+    if evaluate(question.goal, situation.graph, {}):
         return (), ""
-    hoped = _hoped(question.goal, question.vocabulary, graph)
-    if hoped == FALSE:
-        return None, _impossible(question.goal, graph)
-    asked = _atoms(hoped if about is None else _hoped(about, question.vocabulary, graph))
+    wanted = hoped(question, situation.graph)
+    if wanted == FALSE:
+        return None, impossible(question.goal, situation.graph)
+    try:
+        facts, actions = grounded(question, situation, wanted=wanted, effort=effort, deadline=deadline, about=about)
+    except OutOfTime:
+        return None, f"no plan within {question.timeout_s:g} s: there are too many ways to act"
+    found, why = _asked(question, facts, actions, effort=effort, deadline=deadline)
+    return (None, why) if found is None else _validated(found, question.goal, situation)
+
+
+def grounded(
+    question: Question,
+    situation: Situation,
+    *,
+    wanted: Formula,
+    effort: Effort,
+    deadline: float,
+    about: Condition | None = None,
+) -> tuple[Facts, Sequence[GroundAction]]:
+    """What is so, and the ways to act; with `nearest` only on what `about` (None: the goal) speaks of.
+
+    `wanted` is what `hoped` says of the goal. Raises OutOfTime at the `deadline` of `time.monotonic`.
+    """
+    graph = situation.graph
+    asked = _atoms(wanted if about is None else hoped(replace(question, goal=about), graph))
     movable = frozenset(node for atom in asked for node in atom[1:]) | _fillers(graph, asked)
     scope = Scope(
         situation.agent,
-        _atoms(hoped),
+        _atoms(wanted),
         _spares(graph),
         thrifty=effort.thrifty,
         movable=movable if effort.nearest else None,
@@ -186,12 +186,7 @@ def _at_once(
     )
     operators = plain(question.vocabulary, situation.operators) if effort.nearest else situation.operators
     facts = Facts(graph, question.vocabulary)
-    try:
-        actions = Grounding(facts, lean(operators, question.goal), scope).actions()
-    except OutOfTime:
-        return None, f"no plan within {question.timeout_s:g} s: there are too many ways to act"
-    found, why = _asked(question, facts, actions, effort=effort, deadline=deadline)
-    return (None, why) if found is None else _validated(found, question.goal, situation)
+    return facts, Grounding(facts, lean(operators, question.goal), scope).actions()
 
 
 def _asked(
@@ -201,12 +196,19 @@ def _asked(
     goal = Reader(facts).read(question.goal, {})
     if goal in (TRUE, FALSE):
         return None, "no action brings about what the goal asks for"
-    chosen = nearest(actions, goal, facts.now, calls=NEAREST) if effort.nearest else useful(actions, goal)
+    chosen = worth_trying(actions, goal, facts, effort=effort)
     if len(chosen) > effort.most:
         return None, "there are too many ways to act at once"
     left = max(1.0, deadline - time.monotonic())
     problem = planning_problem(chosen, goal, facts.now)
     return solve(problem, timeout_s=left, engine=question.engine, search=question.search), ""
+
+
+def worth_trying(
+    actions: Sequence[GroundAction], goal: Formula, facts: Facts, *, effort: Effort
+) -> Sequence[GroundAction]:
+    """Those of the actions that may help to the goal."""
+    return nearest(actions, goal, facts.now, calls=NEAREST) if effort.nearest else useful(actions, goal)
 
 
 def _validated(answered: Answered, goal: Condition, situation: Situation) -> Found:
@@ -260,9 +262,9 @@ def _hindered(vocabulary: str, part: SceneGraph) -> tuple[Mapping[str, Operator]
     return operators_of(vocabulary), part
 
 
-def _hoped(goal: Condition, vocabulary: str, graph: SceneGraph) -> Formula:
+def hoped(question: Question, graph: SceneGraph) -> Formula:
     """The goal's value where everything could come to be; that is false where it speaks of what is not there."""
-    return Reader(Facts(graph, vocabulary, anything=True)).read(goal, {})
+    return Reader(Facts(graph, question.vocabulary, anything=True)).read(question.goal, {})
 
 
 def _atoms(formula: Formula) -> frozenset[Atom]:
@@ -270,7 +272,8 @@ def _atoms(formula: Formula) -> frozenset[Atom]:
     return frozenset(literal.atom for literal in literals(formula))
 
 
-def _impossible(goal: Condition, graph: SceneGraph) -> str:
+def impossible(goal: Condition, graph: SceneGraph) -> str:
+    """Why a goal that nothing can bring about can't be reached."""
     missing = sorted(sought_for(goal).ids - graph.nodes.keys())
     if not missing:
         return "nothing that can be done makes the goal hold in this scene"

@@ -24,6 +24,7 @@ from scenecypher.cli import (
     scenes,
     session,
     tasks,
+    tasks_pddl,
 )
 from scenecypher.cli.context import errors, readable
 from scenecypher.errors import SceneCypherError
@@ -49,6 +50,7 @@ app.add_typer(scenes.scenes_app, name="scenes")
 scenes.scenes_app.command("schema")(ask.schema)
 scenes.scenes_app.command("perturb")(perturb.perturb)
 app.add_typer(tasks.tasks_app, name="tasks")
+tasks.tasks_app.command("pddl")(tasks_pddl.pddl)
 app.command("query")(query.query)
 app.command("ask")(ask.ask)
 app.command("act")(act.act)

@@ -87,7 +87,7 @@ def list_tasks(
 @tasks_app.command()
 def show(task_id: TaskId, *, file: File = None, as_json: AsJson = False) -> None:
     """Show a task: instruction, scene, the goal in words and as its source writes it, budget, recorded program."""
-    found = _found(task_id, file)
+    found = found_task(task_id, file)
     document = _document(found)
     if as_json:
         print_json(document)
@@ -116,11 +116,11 @@ def check(
     """Check whether a task is done in a scene of the database, by one query; exit code 1 says that it is not."""
     from planner.goal_check import check_task
 
-    found = _found(task_id, file)
+    found = found_task(task_id, file)
     if found.task.goal_kind == "question":
         raise InputError(f"{task_id} is a question, which no graph answers; `scenecypher tasks show` has its answer")
     with open_store() as store:
-        info = _scene(store, scene, found)
+        info = scene_of(store, scene, found)
         done = check_task(store, info, found.task)
     if as_json:
         print_json(_verdict(found.task, info, done))
@@ -157,7 +157,7 @@ def _of_datasets(name: str | None) -> Listing:
     return listing
 
 
-def _found(task_id: str, file: Path | None) -> Found:
+def found_task(task_id: str, file: Path | None) -> Found:
     """The task of this id, in `file` where one is given. Raises InputError."""
     if file is None:
         return _found_in_datasets(task_id)
@@ -179,7 +179,7 @@ def _found_in_datasets(task_id: str) -> Found:
     return Found(task, lambda: next(dataset.scenes(within)).graph, dataset.command(task_id))
 
 
-def _scene(store: SceneStore, name: str | None, found: Found) -> SceneInfo:
+def scene_of(store: SceneStore, name: str | None, found: Found) -> SceneInfo:
     """The scene to check. Raises SceneNotFound, saying how to import the task's own."""
     try:
         return store.find(name or found.task.scene)

@@ -34,12 +34,13 @@ from planner.actions.operator import Assign, ForEach, Forget, When
 from planner.actions.pddl import pddl_text, planning_problem
 from planner.actions.pddl_cases import Scope
 from planner.actions.pddl_deeds import Situation, carried_out
+from planner.actions.pddl_effort import Effort
 from planner.actions.pddl_facts import Facts, Reader
 from planner.actions.pddl_formula import FALSE, TRUE, Atom, Literal, Some, at_least, cubes, negated
 from planner.actions.pddl_grounding import GroundAction, Grounding
 from planner.actions.pddl_outcomes import Outcome
 from planner.actions.pddl_part import sought_for
-from planner.actions.pddl_planner import Effort, Question, plan, shortened
+from planner.actions.pddl_planner import Question, plan, shortened
 from planner.actions.pddl_relevance import nearest, useful
 from planner.actions.pddl_variables import parts_of
 from planner.actions.text import Call, parse

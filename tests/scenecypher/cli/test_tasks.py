@@ -9,6 +9,8 @@ from uuid import uuid4
 import pytest
 
 from db.store import SceneStore
+from planner.actions.pddl_lifted import solve_text
+from planner.actions.simulator import Simulator
 from tests.scenecypher.cli.conftest import Command
 
 SOAP = "eai/27_2"
@@ -99,6 +101,27 @@ def test_a_task_of_a_file_is_checked_in_its_own_scene_and_in_another(
         store.delete(name)
 
 
+def test_a_task_is_written_as_pddl_that_an_engine_solves(
+    command: Command, store: SceneStore, file: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
+    document = json.loads(file.read_text())
+    document["nodes"]["asset"][0]["affordances"] = ["put_on"]
+    file.write_text(json.dumps(document))
+    assert command("import", "grasif", str(file)).code == 0
+    folder = tmp_path / "pddl"
+    asked = ("tasks", "pddl", "serve", "--file", str(file), "--into", str(folder))
+    written = command(*asked)
+    assert (written.code, written.out) == (0, f"{folder / 'domain.pddl'} and {folder / 'problem.pddl'} written\n")
+    found = solve_text(*((folder / f"{name}.pddl").read_text() for name in ("domain", "problem")), timeout_s=60)
+    assert [step.rpartition("_")[0] for (step,) in found.steps] == ["put_on_table"]
+    assert "can't be written" in command(*asked[:-1], str(file)).err
+    scene = store.find(f"grasif/{file.stem}")
+    list(Simulator(store, scene).act("put_on(table)"))
+    assert "the goal holds already" in command(*asked).err
+    store.delete(scene.name)
+
+
 def test_action_goals_are_checked_on_the_history(command: Command, home: str) -> None:
     found = command("tasks", "check", "eai/1027_2", home, "--json")
     assert (found.code, found.json["missing_actions"]) == (1, [["sleep"]])
@@ -114,6 +137,7 @@ def test_action_goals_are_checked_on_the_history(command: Command, home: str) ->
         (("check", "trv1/987654321"), "scenecypher import babyai --level trv1 --seed 987654321"),
         (("check", "numqa/5"), "is a question"),
         (("show", "27_2"), "ids look like eai/963_2"),
+        (("pddl", "numqa/5"), "has no goal on the graph"),
         (("show", "serve", "--file", "{file}x"), "{file}x"),
         (("show", "server", "--file", "{file}"), "did you mean 'serve'"),
         (("list", "--dataset", "eia"), "did you mean 'eai'"),

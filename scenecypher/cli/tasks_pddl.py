@@ -1,0 +1,52 @@
+"""`scenecypher tasks pddl`: a task in a scene as it is now, for a PDDL planner of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scenecypher.cli.context import errors, open_store, output
+from scenecypher.cli.tasks import File, TaskId, found_task, scene_of
+from scenecypher.errors import InputError
+
+HERE = Path()
+
+
+def pddl(
+    task_id: TaskId,
+    scene: Annotated[str | None, typer.Argument(metavar="[SCENE]", help="Where; else the task's own scene.")] = None,
+    *,
+    into: Annotated[
+        Path, typer.Option("--into", metavar="FOLDER", help="Where domain.pddl and problem.pddl are written.")
+    ] = HERE,
+    file: File = None,
+) -> None:
+    """Write a task as PDDL, as `plan --method symbolic` first asks its engine: ground actions near the goal."""
+    from planner.actions.pddl_export import exported
+    from planner.actions.pddl_planner import Question
+    from planner.seeing import seeing
+
+    found = found_task(task_id, file)
+    if not found.task.has_graph_goal:
+        raise InputError(f"{task_id} has no goal on the graph: choose one of `scenecypher tasks list --goal graph`")
+    with open_store() as store:
+        info = scene_of(store, scene, found)
+        question = Question(found.task.goal, info.vocabulary)
+        domain, problem = exported(question, seeing(store.database, info, found.task.goal))
+    _write(into, {"domain.pddl": domain, "problem.pddl": problem})
+    if found.task.action_goals:
+        errors().print("the actions that the task asks for besides are no part of it", style="yellow", markup=False)
+
+
+def _write(folder: Path, texts: dict[str, str]) -> None:
+    """Write the files, and say so. Raises InputError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        msg = f"{folder}: can't be written ({error.strerror}); choose another folder"
+        raise InputError(msg) from error
+    output().print(f"{' and '.join(str(folder / name) for name in texts)} written", markup=False)
