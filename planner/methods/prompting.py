@@ -18,7 +18,7 @@ from planner.method import Decision, Memory, Solve
 from planner.prompts.solution import FORM, solution
 from planner.prompts.surroundings import explanation
 from planner.prompts.talking import ask_in_text
-from planner.prompts.worked import worked
+from planner.prompts.worked import needed
 from scenecypher.errors import ReplyRejected
 
 SYSTEM: Final = """\
@@ -76,7 +76,7 @@ class Prompting:
         self._model, self._vocabulary, self._style, self._final = model, vocabulary, style, not stepwise
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The solution and its tokens. Raises ReplyRejected after three replies without one."""
+        """The solution and its tokens. Raises ReplyRejected after three replies without one, and InputError."""
         return ask_in_text(self._model, self._prompt(memory), self._read)
 
     def _prompt(self, memory: Memory) -> tuple[Message, Message]:
@@ -84,7 +84,9 @@ class Prompting:
             environment=explanation(self._vocabulary), actions=memory.actions, how=self._style.how, form=FORM
         )
         added = [
-            worked(name, self._vocabulary, memory.instruction) for name in (self._style.method, self._style.examples)
+            needed(name, self._vocabulary, memory.instruction)
+            for name in (self._style.method, self._style.examples)
+            if name
         ]
         asked = [f"The scene graph:\n{memory.view}", f"Task: {memory.instruction}"]
         for turn in memory.turns:

@@ -18,7 +18,7 @@ from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve
 from planner.prompts.solution import FORM, solution
 from planner.prompts.surroundings import explanation
 from planner.prompts.talking import ask_in_text, headed, program_in, sections
-from planner.prompts.worked import worked
+from planner.prompts.worked import needed
 from planner.reasoning_tools import PYTHON, tools_text
 from scenecypher.errors import ReplyRejected
 
@@ -106,7 +106,7 @@ class SgRwr:
         self._shots, self._code, self._final = shots, code, not stepwise
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
+        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing, InputError."""
         decision, usage = ask_in_text(self._model, self._prompt(memory), self._read)
         if isinstance(decision, str):
             return self._translated(decision, memory, spent=usage)
@@ -127,8 +127,8 @@ class SgRwr:
             coding=coding,
             forms="\n".join(forms),
         )
-        examples = worked("tasks", self._vocabulary, memory.instruction) if self._shots else ""
-        method = worked("algorithm", self._vocabulary, memory.instruction) if self._shots == "alg" else ""
+        examples = needed("tasks", self._vocabulary, memory.instruction) if self._shots else ""
+        method = needed("algorithm", self._vocabulary, memory.instruction) if self._shots == "alg" else ""
         parts = (text, tools and f"The functions:\n{tools}", method, examples)
         return "\n\n".join(filter(None, parts))
 

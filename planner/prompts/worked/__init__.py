@@ -6,6 +6,7 @@ from importlib.resources import files
 
 from db.schema import family
 from planner.prompts.solution import asks_a_question
+from scenecypher.errors import InputError
 
 
 def worked(method: str, vocabulary: str, instruction: str) -> str:
@@ -17,3 +18,13 @@ def worked(method: str, vocabulary: str, instruction: str) -> str:
     kind = "-questions" if asks_a_question(instruction, vocabulary) else ""
     file = files(__name__) / f"{method}-{family(vocabulary)}{kind}.txt"
     return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
+
+
+def needed(method: str, vocabulary: str, instruction: str) -> str:
+    """The same for a method that is nothing without them. Raises InputError where there are none."""
+    text = worked(method, vocabulary, instruction)
+    if not text:
+        what = "no words" if method == "algorithm" else "no worked examples"
+        msg = f"this method has {what} for such tasks ({vocabulary}); choose another: docs/methods.md tells which"
+        raise InputError(msg)
+    return text
