@@ -88,7 +88,7 @@ def _trial(sample: EvalSample) -> Trial:
 
 def _rows(trials: Sequence[Trial], label: str, *, kind: Literal["paper", "ours"]) -> Iterator[Row]:
     sets = sorted({trial.method for trial in trials})
-    for name in (*sets, *((ALL,) if len(sets) > 1 else ())):
+    for name in sets if len(sets) < 2 else (*(one for one in sets if one != ALL), ALL):
         group = [trial for trial in trials if name in {trial.method, ALL}]
         yield Row(
             method="two-stage",

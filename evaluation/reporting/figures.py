@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 from evaluation.reporting.cells import heading, limited, name_of, unfinished, whose
@@ -35,8 +36,13 @@ MARK: Final[Mapping[str, Any]] = {
 }
 """A published figure upon a bar."""
 SUCCESS: Final = "success"
-OTHERS: Final = ("#1f77b4", "#ff7f0e", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf")
+OTHERS: Final = (
+    *("#1f77b4", "#ff7f0e", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"),
+    *("#aec7e8", "#ffbb78", "#ff9896", "#c5b0d5", "#c49c94", "#f7b6d2", "#c7c7c7", "#dbdb8d", "#9edae5"),
+)
 """Colours of what else came of samples."""
+TITLE: Final = 36
+"""Characters of a title that stand above one panel."""
 
 Bar = tuple[str, Row]
 """Whose a row is, and the row."""
@@ -94,7 +100,7 @@ def _bar_chart(table: Table, columns: Sequence[Column], bars: Sequence[Bar]) -> 
     for panel in panels[:, 0]:
         panel.set_yticks(range(len(bars)), [name_of(row) for _, row in bars], fontsize=8)
     panels[0, 0].set_ylim(len(bars) - 0.4, -0.6)
-    panels[0, 0].set_title(heading(table), loc="left", fontsize=10)
+    panels[0, 0].set_title(fill(heading(table), TITLE * across), loc="left", fontsize=10)
     _legend(panels[0, -1], bars)
     return figure
 
@@ -176,6 +182,7 @@ def _stacked(
         before = {name: before[name] + width for name, width in zip(groups, widths, strict=True)}
     panel.set_xlabel(label)
     panel.tick_params(axis="y", labelsize=8)
+    panel.margins(y=0.6 / len(groups))
     if causes:
         panel.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
 

@@ -136,6 +136,13 @@ def write_view(folder: Path, name: str = "one", **fields: Any) -> Path:
     return file
 
 
+def test_pictures_of_no_set_are_counted_with_all_and_once(tmp_path: Path) -> None:
+    write_view(tmp_path)
+    write_view(tmp_path, "two", set="kitchen")
+    rows = table_of(result(run(augmentation(folder=str(tmp_path), replies="reference"), Run(None)))).rows
+    assert [(row.options["pictures"], row.cells["pictures"].value) for row in rows] == [("kitchen", 1), ("all", 2)]
+
+
 @pytest.mark.parametrize(
     ("fields", "told"),
     [

@@ -141,6 +141,15 @@ def test_a_wide_table_has_rows_of_panels_and_success_comes_first() -> None:
     assert ends == ["success", "out of steps"]
 
 
+def test_each_way_to_end_has_a_colour_of_its_own_and_long_titles_are_wrapped() -> None:
+    ends = tuple(TRIALS[0].model_copy(update={"outcome": f"way {number}", "success": False}) for number in range(14))
+    long = a_result(trials=ends).tables[0].model_copy(update={"title": "An office of many words " * 6})
+    drawn = dict(figures_of(a_result(trials=ends).model_copy(update={"tables": (long,)})))
+    colors = {bars[0].get_facecolor() for bars in drawn["mistakes"].axes[0].containers}
+    assert len(colors) == 14
+    assert max(map(len, drawn["office-bars"].axes[0].get_title(loc="left").splitlines())) <= 36
+
+
 def test_a_published_column_stands_as_a_mark_on_its_bar(tmp_path: Path) -> None:
     columns = (SR, Column(key="sr.published", heading="published", second=True))
     row = Row(method="gpt-4o", cells={"sr": Cell(value=0.7), "sr.published": Cell(value=0.71)})
