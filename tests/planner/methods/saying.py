@@ -35,6 +35,13 @@ SCRIPTS = {
         "There are several.",
         "[Explanation]\nso\n\n[Mode]\nSOLUTION\n\n[Content]\n[]",
     ),
+    "sg-rwr": (
+        "[Explanation]\nso\n\n[Query]\nWhich assets are there?",
+        "```cypher\nMATCH (o:Asset) RETURN o.id AS id, o.states AS states ORDER BY id\n```",
+        "[Summary]\nThere are several.\n\nINFO RETRIEVED",
+        "[Summary]\nso\n\n[Actions]\n[]\n\nTASK TERMINATE",
+    ),
+    "react-alfworld": ("> think: so", "> go_to(kitchen-1)", "> go_to(table-1)", "> done()"),
     "react-sg2": ("Thought: ?\nAction: expand(kitchen-1)", "Thought: so\nAction: finish([])"),
 }
 

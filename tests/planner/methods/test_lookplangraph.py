@@ -166,3 +166,4 @@ def test_an_episode_sends_the_same_bytes_under_any_hash_seed(store: SceneStore) 
     assert one.decode().count(INSTRUCTION) >= len(STEPS) + 4
     assert one.count(b"Which objects are there?") >= 3, "SG2's Retriever and Verifier too"
     assert b"Action: expand('kitchen-1')" in one
+    assert b"You are at table-1. On table-1 you see cup-1." in one
