@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from scenecypher.errors import InputError
+
+Seconds: TypeAlias = Annotated[float, Field(gt=0, le=1_000_000)]
 
 
 class Settings(BaseSettings):
     """Everything that can be configured, with its environment variable.
 
-    Times are in seconds, sizes in bytes unless the name says otherwise.
+    Times are in seconds, sizes in bytes unless the name says otherwise. Raises InputError for values that can't be.
     """
 
     model_config = SettingsConfigDict(
@@ -22,6 +27,7 @@ class Settings(BaseSettings):
         extra="ignore",
         populate_by_name=True,
         frozen=True,
+        allow_inf_nan=False,
     )
 
     neo4j_uri: str | None = Field(default=None, validation_alias="NEO4J_URI")
@@ -37,20 +43,35 @@ class Settings(BaseSettings):
     openai_base_url: str | None = Field(default=None, validation_alias="OPENAI_BASE_URL")
     model: str = Field(default="gpt-4o-2024-08-06", validation_alias="SCENECYPHER_MODEL")
 
-    query_timeout_s: float = Field(default=10.0, gt=0, validation_alias="SCENECYPHER_QUERY_TIMEOUT_S")
+    query_timeout_s: Seconds = Field(default=10.0, validation_alias="SCENECYPHER_QUERY_TIMEOUT_S")
     query_rows: int = Field(default=1_000, gt=0, validation_alias="SCENECYPHER_QUERY_ROWS")
     query_bytes: int = Field(default=1_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_BYTES")
     query_row_bytes: int = Field(default=200_000, gt=0, validation_alias="SCENECYPHER_QUERY_ROW_BYTES")
     query_text_length: int = Field(default=4_000, gt=0, validation_alias="SCENECYPHER_QUERY_TEXT_LENGTH")
     query_nesting: int = Field(default=40, gt=0, le=80, validation_alias="SCENECYPHER_QUERY_NESTING")
-    query_planning_s: float = Field(default=20.0, gt=0, validation_alias="SCENECYPHER_QUERY_PLANNING_S")
+    query_planning_s: Seconds = Field(default=20.0, validation_alias="SCENECYPHER_QUERY_PLANNING_S")
     query_estimated_rows: float = Field(default=20_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_ESTIMATED_ROWS")
     query_cross_rows: float = Field(default=100_000, gt=0, validation_alias="SCENECYPHER_QUERY_CROSS_ROWS")
     query_operators: int = Field(default=150, gt=0, validation_alias="SCENECYPHER_QUERY_OPERATORS")
-    commit_timeout_s: float = Field(default=30.0, gt=0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
-    retry_s: float = Field(default=15.0, ge=0, validation_alias="SCENECYPHER_RETRY_S")
+    commit_timeout_s: Seconds = Field(default=30.0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
+    retry_s: float = Field(default=15.0, ge=0, le=1_000_000, validation_alias="SCENECYPHER_RETRY_S")
+
+    def __init__(self, **given: Any) -> None:
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise InputError(_wrong(error)) from None
+        except UnicodeDecodeError as error:
+            raise InputError(".env is not UTF-8: save it as such, or delete it") from error
 
     @property
     def live_model(self) -> bool:
         """Whether a model service is configured (a key, or a server of one's own)."""
         return self.openai_api_key is not None or self.openai_base_url is not None
+
+
+def _wrong(error: ValidationError) -> str:
+    """Which settings can't be, and why; a secret is not among them, since any text may be one."""
+    found = error.errors(include_url=False, include_context=False)
+    told = [f"{it['loc'][0]} is {str(it['input'])[:60]!r}: {it['msg'][0].lower()}{it['msg'][1:]}" for it in found]
+    return f"{'; '.join(told)}; correct it in the environment or in .env"

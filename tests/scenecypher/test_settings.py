@@ -6,9 +6,9 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 from db.gate import Limits
+from scenecypher.errors import InputError
 from scenecypher.settings import Settings
 
 LIMITS = (
@@ -34,7 +34,23 @@ def test_each_limit_of_a_query_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_brackets_nest_no_deeper_than_the_reader_can_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCENECYPHER_QUERY_NESTING", "81")
-    with pytest.raises(ValidationError, match="80"):
+    with pytest.raises(InputError, match="80"):
+        Settings()
+
+
+@pytest.mark.parametrize("value", ["soon", "-1", "nan", "inf", "1e300"])
+@pytest.mark.parametrize("name", ["SCENECYPHER_RETRY_S", "SCENECYPHER_COMMIT_TIMEOUT_S", "SCENECYPHER_QUERY_TIMEOUT_S"])
+def test_a_time_that_can_not_be_is_the_users_to_mend(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=f"{name} is '{value}': input should be .*; correct it in the environment"):
+        Settings()
+
+
+def test_a_file_of_settings_that_is_no_text_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_bytes(b"SCENECYPHER_MODEL=\xff\n")
+    monkeypatch.setitem(Settings.model_config, "env_file", file)
+    with pytest.raises(InputError, match="not UTF-8"):
         Settings()
 
 
