@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from chat.model import Usage
 from db.catalog import lookup
+from db.delta import Delta
 from db.store import SceneStore
 from planner.actions.simulator import INSERTED, Step
 from planner.actions.text import parse
@@ -20,6 +21,7 @@ from planner.environment import SceneEnvironment
 from planner.events import Event, Remembered
 from planner.method import Act, Decision, Memory, Method, Solve, Turn, decision_document
 from planner.recipe import Given, Recipe
+from planner.session import Teller
 from planner.session_log import Past, heading, read_log, trim
 from planner.staging import Setting, believes, staged
 from scenecypher.errors import ActionRefused, InputError
@@ -52,15 +54,23 @@ def _going_on(setting: Setting, recipe: Recipe, past: Past) -> Iterator[Event]:
     if cut.first is not None:
         recipe = replace(recipe, build=_beginning(cut.first, recipe.build))
     ready = staged(setting, recipe)
-    turns = past.turns if cut.turn is None else (*past.turns, cut.turn)
-    if cut.turn is not None and cut.turn.decision is not None:
-        document = decision_document(cut.turn.decision)
-        told = cut.turn.feedback, cut.turn.done, cut.turn.refused
+    turn = _heard(cut.turn, ready.tell)
+    turns = past.turns if turn is None else (*past.turns, turn)
+    if turn is not None and turn.decision is not None:
+        document = decision_document(turn.decision)
+        told = turn.feedback, turn.done, turn.refused
         spent = cut.spent
         yield Remembered(
             spent.steps, document, *told, spent.refused, Usage(), seconds=spent.seconds, seeing=spent.seeing
         )
     yield from ready.session.run(replace(ready.memory, turns=turns, opening=past.opening), spent=cut.spent)
+
+
+def _heard(turn: Turn | None, tell: Teller | None) -> Turn | None:
+    """The turn with what the method's own teller says of it, which knows the scene as it is now."""
+    if turn is None or tell is None or turn.refused:
+        return turn
+    return replace(turn, feedback="; ".join(tell(Step(action, 0, Delta.of([]))) for action in turn.done))
 
 
 def completed(setting: Setting) -> tuple[Step, ...]:

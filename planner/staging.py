@@ -23,7 +23,7 @@ from planner.events import Event
 from planner.method import Memory
 from planner.recipe import Access, Given, Recipe
 from planner.seeing import seeing
-from planner.session import Session
+from planner.session import Session, Teller
 from planner.toolbox import Toolbox
 from planner.views import view_of
 from retriever.reader import SceneReader
@@ -68,10 +68,11 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A session that is ready to run, and the memory to start from."""
+    """A session that is ready to run, the memory to start from, and what tells of actions (None: the session)."""
 
     session: Session
     memory: Memory
+    tell: Teller | None = None
 
     def run(self) -> Iterator[Event]:
         """The whole session."""
@@ -99,13 +100,14 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
         goal=setting.goal,
         deeds=setting.deeds,
     )
+    tell = recipe.tell(access) if recipe.tell else None
     session = Session(
         recipe.build(given),
         simulator,
         recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
         tools=Toolbox({**tools, **{name: make(access) for name, make in recipe.tools.items()}}),
         view=view,
-        tell=recipe.tell(access) if recipe.tell else None,
+        tell=tell,
         budget=setting.budget,
         reprompt=recipe.reprompt if setting.reprompt is None else setting.reprompt,
         watch=watch,
@@ -114,7 +116,7 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
     shown = recipe.model and recipe.extent != "nothing"
     schema = schema_text(enumerator.of(scene), setting.instruction, vocabulary=scene.vocabulary) if shown else ""
     actions = action_list(simulator.operators, simulator.macros)
-    return Staged(session, Memory(setting.instruction, actions, schema))
+    return Staged(session, Memory(setting.instruction, actions, schema), tell)
 
 
 def believes(setting: Setting, recipe: Recipe) -> bool:

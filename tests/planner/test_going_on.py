@@ -131,16 +131,22 @@ def test_a_resumed_session_without_looks_leaves_an_old_belief_alone(store: Scene
 
 
 class Talk:
-    """A session of `method` in a home, its model the lines, that ends after `turns` and goes on from its log."""
+    """A session of `method` in a home, its model the lines, that ends after `turns` and goes on from its log.
 
-    def __init__(self, store: SceneStore, log: Path, method: str, lines: Sequence[str], *, turns: int) -> None:
+    Unless it `keeps_last`, the log lacks the end of the last turn.
+    """
+
+    def __init__(
+        self, store: SceneStore, log: Path, method: str, lines: Sequence[str], *, turns: int, keeps_last: bool = True
+    ) -> None:
         self.model = Lines(lines)
         scene, recipe = put(store, home(), vocabulary="grasif"), recipe_named(method)
         setting = Setting(store, Gate(store.database), scene, "take the cup", method, model=self.model)
         with log.open("w") as file:
             for event in staged(setting, recipe).run():
-                file.write(json.dumps(event_document(event)) + "\n")
                 turns -= isinstance(event, Remembered)
+                if turns or keeps_last:
+                    file.write(json.dumps(event_document(event)) + "\n")
                 if not turns:
                     break
         self.events = [*resumed(replace(setting, scene=store.find(scene.name)), recipe, log)]
@@ -164,6 +170,13 @@ def test_expanded_rooms_stay_so_when_a_session_goes_on(store: SceneStore, tmp_pa
     shown = [(thing in talk.said(number)) for number in range(5) for thing in ("cup-1", "pen-1")]
     assert shown == [False, False, True, False, True, True, True, False, False, False]
     assert not [event for event in talk.events if isinstance(event, Refused)]
+
+
+def test_what_was_seen_in_a_turn_that_was_cut_off_is_told(store: SceneStore, tmp_path: Path) -> None:
+    lines = [f"> {action}" for action in ("go_to(kitchen)", "go_to(table-1)", "done()")]
+    talk = Talk(store, tmp_path / "log", "react-alfworld", lines, turns=2, keeps_last=False)
+    assert talk.model.asked[-1].messages[-1].text == "You are at table-1. On table-1 you see cup-1."
+    assert isinstance(talk.events[0], Remembered)
 
 
 def test_what_was_seen_at_first_stays_the_first_message(store: SceneStore, tmp_path: Path) -> None:
