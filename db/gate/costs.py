@@ -11,6 +11,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Final
 
+from db.gate.depth import depths
 from db.gate.lexer import Token
 from db.gate.reading import OPENING, Call, Hop, Join, Reading
 from db.gate.regexes import regex_problem
@@ -182,6 +183,12 @@ def _logic(reading: Reading) -> None:
         raise _too_much("OR", "the conditions are nested too deeply, or have too many XOR", "write simpler conditions")
 
 
+def _depth(reading: Reading) -> None:
+    for piece, number, most in depths(reading):
+        if number > most:
+            raise _too_much(piece, f"more than {most} times `{piece}` in each other", "ask in steps", code="nesting")
+
+
 def _unwinds(reading: Reading) -> None:
     sizes = [
         loop.items if loop.source in {"literal", "range", "property"} else UNWIND_ITEMS for loop in reading.unwinds
@@ -293,6 +300,7 @@ CHECKS: Final[tuple[Callable[[Reading], None], ...]] = (
     _ranges,
     _loops,
     _logic,
+    _depth,
     _unwinds,
     _hops,
     _selected,

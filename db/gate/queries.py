@@ -220,6 +220,7 @@ class Queries(Patterns):
         """Read `{…}`: a whole query, or patterns and a WHERE."""
         self.expect("{")
         self.level += 1
+        self.reading.levels = max(self.reading.levels, self.level)
         around, self.around = self.around, list(self.around)
         if self.here.word in CLAUSE or self.here.word in REFUSED:
             self._query()

@@ -74,7 +74,8 @@ class Reading:
     """Everything that the reader found; insertions are kept by the index of the token they stand at.
 
     `defined` are the names of maps' entries, `lists` those of variables that hold a list, `repeated` the variables
-    that stand inside a loop as a whole, `numbers` where numbers stand that may be parameters.
+    that stand inside a loop as a whole, `numbers` where numbers stand that may be parameters, `levels` how deep
+    sub-queries nest.
     """
 
     tokens: tuple[Token, ...] = ()
@@ -95,6 +96,7 @@ class Reading:
     columns: tuple[str, ...] | None = None
     version: int = 5
     first: int = 0
+    levels: int = 0
 
     def insert_before(self, index: int, text: str) -> None:
         """Insert before token `index`; what is inserted first stands outermost."""

@@ -75,7 +75,8 @@ def render(tokens: tuple[Token, ...], reading: Reading) -> Scoped:
             text = "$" + _parameter(token, names)
         inserted = "".join(reading.before.get(index, ()))
         blank = " " if token.spaced or index == reading.first else ""
-        origin.append((length + len(blank) + len(inserted), token.text))
+        written = token.value if token.kind == "quoted" else token.text
+        origin.append((length + len(blank) + len(inserted), written))
         part = f"{blank}{inserted}{text}{''.join(reading.after.get(index, ()))}"
         parts.append(part)
         length += len(part)
