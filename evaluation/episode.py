@@ -58,7 +58,7 @@ class Marks(BaseModel):
 
     `reached` is whether the task is done. `correct` of `differing` nodes, of all that differ between the initial and
     the goal graph, are as there; `correct_needed` of `needed` likewise, of those without whose change the goal would
-    not hold. `same` is whether all nodes are as in the goal graph.
+    not hold. `same` is whether it is, and all nodes but the agent are as in the goal graph.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

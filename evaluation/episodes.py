@@ -26,7 +26,7 @@ from planner.methods import recipe_named
 from planner.staging import NoModel
 from scenecypher.errors import InputError
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of tasks, play and scoring together: results of different versions are not compared."""
 EPISODE: Final = "episode"
 TRACE: Final = "trace"

@@ -61,7 +61,7 @@ def marks(by: Standard, now: SceneGraph) -> Marks:
         differing=len(by.differing),
         correct_needed=full if reached else _correct(by, by.end, by.needed, now),
         needed=full,
-        same=_all(by.end, by.vocabulary) == _all(now, by.vocabulary),
+        same=reached and _all(by.end, by.vocabulary) == _all(now, by.vocabulary),
     )
 
 

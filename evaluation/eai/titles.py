@@ -23,7 +23,7 @@ NAMES: Final[Mapping[TaskName, Mapping[str, tuple[str, str]]]] = {
         "precision": ("P", "strict_all_precision"),
         "recall": ("R", "strict_all_recall"),
         **{
-            f"{kind}_{part}": (f"{kind} {part[0].upper()}", f"strict_{kind}_{part}")
+            f"{kind}_{part}": (f"{kind} {'F1' if part == 'f1' else part[0].upper()}", f"strict_{kind}_{part}")
             for kind in ("node", "edge", "action")
             for part in _PARTS
         },

@@ -14,6 +14,7 @@ from db.scene import Node, Relation, SceneGraph
 from evaluation.episode import Marks
 from evaluation.marking import Standard, marks, standard
 from importers.datasets import dataset
+from importers.datasets import task as find
 from importers.reference_plans import reference_plans
 from importers.task import Task
 from planner.actions.execution import Infeasible
@@ -92,6 +93,15 @@ def test_one_that_stood_there_before_is_no_credit() -> None:
     told = standard(goal, before, with_changes(before, {"cup-1": ON_SHELF}, {}), vocabulary="grasif")
     assert told.needed == {"cup-1"}
     assert marks(told, before).correct == 0
+
+
+def test_where_only_the_robot_has_to_go_nothing_matches_before_it_went() -> None:
+    found, task = find("sayplan-office/simple_search-1")
+    (scene,) = found.scenes()
+    graph, plan = scene.graph, reference_plans()[task.id]
+    told = standard(task.goal, graph, end_of(plan, graph, scene.vocabulary), vocabulary=scene.vocabulary)
+    assert told.differing == frozenset()
+    assert marks(told, graph) == Marks(reached=False, needed=1)
 
 
 def test_without_a_goal_graph_only_the_goal_is_told() -> None:
