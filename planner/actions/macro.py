@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from planner.actions.operator import Parameter
-from planner.actions.text import Call
+from planner.actions.text import Call, given
 from scenecypher.errors import ActionRefused, did_you_mean
 
 
@@ -35,7 +35,7 @@ class Macro:
         """What `call` is carried out as. Raises ActionRefused."""
         if len(call.arguments) != len(self.parameters) + 1:
             wanted = f"it takes {len(self.parameters) + 1}, as in {self.signature}"
-            raise ActionRefused(str(call), [f"{len(call.arguments)} arguments are given; {wanted}"])
+            raise ActionRefused(str(call), [f"{given(call)}; {wanted}"])
         first, word, *others = call.arguments
         word = self.aliases.get(word.casefold(), word.casefold())
         if word not in self.ways:

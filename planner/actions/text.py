@@ -64,8 +64,13 @@ def operator_of(
         raise ActionRefused(_short(str(call)), [f"there is no action {call.name!r}{hint}; choose one of {known}"])
     if len(call.arguments) != len(operator.parameters):
         wanted = f"it takes {len(operator.parameters)}, as in {operator.signature}"
-        raise ActionRefused(_short(str(call)), [f"{len(call.arguments)} arguments are given; {wanted}"])
+        raise ActionRefused(_short(str(call)), [f"{given(call)}; {wanted}"])
     return operator
+
+
+def given(call: Call) -> str:
+    """How many arguments a call has, in words."""
+    return "1 argument is given" if len(call.arguments) == 1 else f"{len(call.arguments)} arguments are given"
 
 
 def _arguments(text: str) -> tuple[str, ...] | None:

@@ -100,7 +100,7 @@ def test_an_unknown_reference_is_refused_with_the_nearest_words(store: SceneStor
         ("fly(cup_30)", r"there is no action 'fly'; choose one of walk\(x\), grab\(x\), put_on\(x, y\)"),
         ("grap(cup_30)", "did you mean 'grab'"),
         ("grab()", r"0 arguments are given; it takes 1, as in grab\(x\)"),
-        ("put_on(cup_30)", "1 arguments are given; it takes 2"),
+        ("put_on(cup_30)", "1 argument is given; it takes 2"),
         ("grab cup_30", "that is no action; write one like"),
         ("", "that is no action"),
         ("grab(" + "x" * 10_000 + ")", "that is no action"),

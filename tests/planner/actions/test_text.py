@@ -78,7 +78,7 @@ def test_what_we_write_is_read_back(name: str, arguments: list[str]) -> None:
     [
         ("grap(a)", "no action 'grap' .*did you mean 'grab'"),
         ("dance()", r"choose one of walk\(x\), grab\(x\)"),
-        ("put_on(a)", r"1 arguments are given; it takes 2, as in put_on\(x, y\)"),
+        ("put_on(a)", r"1 argument is given; it takes 2, as in put_on\(x, y\)"),
     ],
 )
 def test_an_unknown_action_is_refused_with_what_there_is(text: str, says: str) -> None:
