@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -134,8 +134,9 @@ def _remembered(line: _Line, file: Path) -> Remembered:
 
 def _decision(turn: Remembered, file: Path) -> Decision | None:
     try:
-        return None if turn.decision is None else decision_of(turn.decision)
-    except (KeyError, TypeError) as error:
+        decision = None if turn.decision is None else decision_of(turn.decision)
+        return None if decision is None else TypeAdapter(type(decision)).validate_python(asdict(decision))
+    except (KeyError, TypeError, ValidationError) as error:
         msg = (
             f"{file}: the decision of turn {turn.step} can't be read; give a log that this version's `plan --log` wrote"
         )

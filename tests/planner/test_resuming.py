@@ -182,7 +182,7 @@ def test_a_half_done_pair_is_completed(store: SceneStore, tmp_path: Path, breaks
     assert [event.action_id for event in belief] == [f"{event.action_id}:belief" for event in world]
 
 
-def remembered(decision: dict[str, str]) -> bytes:
+def remembered(decision: dict[str, object]) -> bytes:
     event = Remembered(1, decision, "", (), refused=False, infeasible=0, usage=Usage())
     return json.dumps(event_document(event)).encode() + b"\n"
 
@@ -205,6 +205,8 @@ def test_what_is_no_log_is_refused(store: SceneStore, tmp_path: Path) -> None:
         (b'{"event": "proposed", "step": 1}\n', "log:1: this is no event"),
         (remembered({"decision": "sing"}), "the decision of turn 1 can't be read"),
         (remembered({"decision": "act", "song": "la"}), "the decision of turn 1 can't be read"),
+        (remembered({"decision": "act", "action": 5}), "the decision of turn 1 can't be read"),
+        (remembered({"decision": "call", "tool": "python", "arguments": []}), "the decision of turn 1 can't be read"),
         (b"\xff", "give a log that `plan --log` wrote"),
         (b"\xff\n\n", "log:1: this is no event"),
     ):
