@@ -70,6 +70,17 @@ def bound_name(condition: str) -> str | None:
     return (match.group(1) or match.group(2)).strip("`") if match else None
 
 
+def columns(details: str) -> set[str]:
+    """The columns that an aggregation gives: `a, count(o) AS n` gives `a` and `n`."""
+    found, last, depth = set(), "", 0
+    for piece in [*PIECE.findall(details), ","]:
+        depth += (piece in "([{") - (piece in ")]}")
+        if depth == 0 and piece == ",":
+            found.add(last.strip("`"))
+        last = piece
+    return found
+
+
 def is_harmless(condition: str) -> bool:
     """Whether asking it can't fail: comparisons, joined by AND and OR."""
     parts = re.split(r" (?:OR|AND) ", condition.replace("( ", "").replace(" )", ""))

@@ -49,14 +49,15 @@ class Expressions(Lists, ABC):
 
     def expression(self) -> None:
         """Read up to a comma, a closing bracket, a bar or a clause, none of which is taken."""
-        first = self.at
-        while not self._ended():
+        first, cases = self.at, 0
+        while not self._ended() or (cases and self.is_mark(",")):
             token = self.take()
+            cases += (token.word == "CASE") - (token.word == "END")
             if token.kind == "name":
                 self._word(token)
             elif token.kind == "quoted":
                 self._quoted(token)
-            elif token.kind == "mark":
+            elif token.kind == "mark" and token.text != ",":
                 self._mark(token)
         if self.at == first:
             self.refuse("a value should stand here")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
-from db.gate.conditions import NAME, anchored, bound_name, conditions, is_harmless
+from db.gate.conditions import NAME, anchored, bound_name, columns, conditions, is_harmless
 from db.gate.limits import Limits
 from db.gate.plan import Plan
 from scenecypher.errors import QueryRefused
@@ -55,6 +55,8 @@ OPERATORS: Final[dict[str, Part]] = {
 }
 """Every operator that a query may be made of; any other is refused: scans of all nodes, counts taken from the store,
 look-ups by internal id, procedures, files, writes."""
+
+GROUPING: Final = frozenset({"Aggregation", "EagerAggregation", "Distinct"})
 
 COMPUTED: Final = frozenset({"Projection", "Unwind"})
 """What may stand as a leaf and makes rows of nothing but the text: `RETURN 1`, `UNWIND [1, 2] AS x`."""
@@ -112,12 +114,27 @@ def leaves(plan: Plan, above: Above = ()) -> Iterator[tuple[Plan, Above]]:
             yield from leaves(first, (asked, *above))
             yield from leaves(asked)
             return
+        case "keeps" if plan.operator == "Filter" and _is_for_groups(plan.children[0]):
+            groups, then = plan.children[0].children
+            yield from leaves(groups)
+            yield from leaves(then, () if _speaks_of(groups, plan.details) else (plan.details,))
+            return
         case "keeps" if plan.operator == "Filter":
             above = (plan.details, *above)
         case "cuts":
             above = ()
     for child in plan.children:
         yield from leaves(child, above)
+
+
+def _is_for_groups(plan: Plan) -> bool:
+    """Whether it reads something for each group, of which nothing is left but the columns that it names."""
+    return plan.operator == "Apply" and plan.children[0].operator in GROUPING
+
+
+def _speaks_of(groups: Plan, details: str) -> bool:
+    """Whether a filter binds a column of the groups: else, right above, what it binds is what was read for each."""
+    return bool(columns(groups.details) & {bound_name(condition) for condition in conditions(details)})
 
 
 def _is_bound(leaf: Plan, above: Above) -> bool:

@@ -33,6 +33,7 @@ def of_kind(expect: str) -> list[object]:
 def test_benign_queries_are_answered_right(gate: Gate, case: Case) -> None:
     answer = gate.run(case.cypher, HOME, VOCABULARY)
     assert rows_of(answer.rows) == rows_of(case.rows or [])
+    assert all(len(row) == len(answer.columns) for row in answer.rows)
     assert answer.version == 3
     assert answer.truncated is None
     assert not any("__" in column or "$" in column for column in answer.columns)

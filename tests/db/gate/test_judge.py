@@ -24,6 +24,18 @@ def filtered(details: str) -> Plan:
     return Plan("Filter", details, 1)
 
 
+def for_groups(groups: Plan, *leaf_and_over: Plan) -> Plan:
+    """What is read for each group, and operators over both."""
+    leaf, *operators = leaf_and_over
+    return over(Plan("Apply", "", 1, (groups, leaf)), *operators)
+
+
+def groups(details: str) -> Plan:
+    return Plan("EagerAggregation", details, 1, (SEEK,))
+
+
+ONS = Plan("DirectedRelationshipTypeScan", "(n)-[:ON]->(a)", 60)
+
 FINE = {
     "seek": over(SEEK),
     "unique": over(Plan("NodeUniqueIndexSeek", "UNIQUE n:Entity(scene, id) WHERE scene = $__scene AND id = $__p0")),
@@ -36,6 +48,7 @@ FINE = {
     "comparison first": over(SCAN, filtered(f"n.name CONTAINS $__p0 AND n.id IN [$a, $b] AND {SCOPE}")),
     "expanded first": over(SCAN, Plan("Expand(All)", "(n)-[r]->(m)"), filtered(SCOPE)),
     "relation scan": over(Plan("DirectedRelationshipTypeScan", "(a)-[r:ON]->(n)"), filtered(SCOPE)),
+    "filter over groups": for_groups(groups("count(DISTINCT n) AS c, x"), ONS, filtered(f"{SCOPE} AND n:Object")),
     "self-loop": over(Plan("DirectedAllRelationshipsScan", "(n)-[r]->(anon_0)"), filtered(f"n = anon_0 AND {SCOPE}")),
     "quoted name": over(Plan("NodeByLabelScan", "`my n`:Object"), filtered("`my n`.scene = $__scene")),
     "asked first": over(
@@ -53,6 +66,11 @@ FINE = {
 }
 
 REFUSED = {
+    "a column of the groups": for_groups(groups("x, n"), ONS, filtered(SCOPE)),
+    "a name of the groups": for_groups(groups("count(x) AS `n`"), ONS, filtered(SCOPE)),
+    "no group": for_groups(SEEK, ONS, filtered(SCOPE)),
+    "another n": for_groups(groups("x"), ONS, Plan("Expand(All)", "(x)-->(n)"), filtered(SCOPE)),
+    "groups themselves": for_groups(Plan("EagerAggregation", "count(n) AS c", 1, (SCAN,)), SEEK, filtered(SCOPE)),
     "no scan of all": over(Plan("AllNodesScan", "n"), filtered(SCOPE)),
     "no count store": over(Plan("NodeCountFromCountStore", "count(n)")),
     "no relation count": over(Plan("RelationshipCountFromCountStore", "count(()-[r]->())")),
