@@ -20,6 +20,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from evaluation.augmentation_truth import GoldReader
 from evaluation.inspect_model import InspectModel
 from evaluation.looking import read, simulated
+from evaluation.prompt_version import NOTED, prompt_version
 from evaluation.replies import LIVE, Replies
 from evaluation.views import Taken, read_views, shipped
 from planner.perception.truth import Noise
@@ -57,6 +58,7 @@ def augmentation(
         solver=simulate(views, noise, seed) if replies == SIMULATED else look(views, Replies(replies, record=record)),
         scorer=subgraph_match(views),
         version=VERSION,
+        metadata={NOTED: prompt_version()},
         fail_on_error=False,
     )
 

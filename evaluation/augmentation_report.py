@@ -13,6 +13,7 @@ from evaluation.augmentation import SIMULATED, VERSION
 from evaluation.augmentation_truth import SIMULATED_OBSERVER
 from evaluation.interval import bootstrap, wilson
 from evaluation.limited import limited, wanted
+from evaluation.prompt_version import prompts_of
 from evaluation.published import published, settings
 from evaluation.replies import REFERENCE
 from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial, replies_of
@@ -130,7 +131,7 @@ def _provenance(log: EvalLog, arguments: Mapping[str, Any], trials: Sequence[Tri
         replies=_replies(log, arguments),
         date=log.eval.created,
         version=str(VERSION),
-        prompt_version=str(VERSION),
+        prompt_version=prompts_of(log),
         seeds=(int(arguments["seed"]),) if arguments.get("replies") == SIMULATED else (),
         temperature=0.0,
         samples=len(trials),

@@ -20,6 +20,7 @@ from evaluation.experiment import Experiment
 from evaluation.inspect_model import InspectModel
 from evaluation.measures import figures
 from evaluation.playing import play
+from evaluation.prompt_version import NOTED, prompt_version
 from evaluation.replies import Replies
 from evaluation.stage import Stage
 from planner.methods import recipe_named
@@ -47,6 +48,7 @@ def episodes_task(experiment: Experiment, replies: Replies, *, stage: Stage | No
         scorer=plan_execution(),
         name=experiment.name,
         version=VERSION,
+        metadata={NOTED: prompt_version()},
         fail_on_error=False,
     )
 

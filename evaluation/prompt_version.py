@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
 
-PROMPTS: Final = (("planner", "methods"), ("planner", "prompts"), ("retriever",), ("planner", "actions"))
-"""Where texts that models are shown are made."""
+from inspect_ai.log import EvalLog
+
+PROMPTS: Final = (
+    ("planner", "methods"),
+    ("planner", "prompts"),
+    ("planner", "actions"),
+    ("planner", "perception"),
+    ("retriever",),
+)
+"""Where texts that models are shown are made, folders within too."""
+KINDS: Final = (".py", ".md", ".txt", ".json", ".jsonl", ".pddl")
+NOTED: Final = "prompts"
+"""What a log's metadata has it as: a log may be reported when prompts are others."""
 
 
+@cache
 def prompt_version() -> str:
     """The first twelve digits of the digest of all source that makes prompts."""
     digest = sha256()
-    for package, *folders in PROMPTS:
-        folder = files(package).joinpath(*folders)
-        for file in sorted(folder.iterdir(), key=_name):
-            if file.is_file() and file.name.endswith((".py", ".md", ".txt", ".json")):
-                digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    for folder in PROMPTS:
+        for file in prompt_files(folder):
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def prompts_of(log: EvalLog) -> str:
+    """The version of the prompts that a run was made with; empty where its log does not say."""
+    return str((log.eval.metadata or {}).get(NOTED, ""))
+
+
+def prompt_files(within: Sequence[str]) -> Iterator[Traversable]:
+    """The files of a package's folder that are in the digest, in order."""
+    package, *folders = within
+    yield from _files(files(package).joinpath(*folders))
+
+
+def _files(folder: Traversable) -> Iterator[Traversable]:
+    for one in sorted(folder.iterdir(), key=_name):
+        if one.is_dir():
+            yield from _files(one)
+        elif one.name.endswith(KINDS):
+            yield one
 
 
 def _name(file: Traversable) -> str:

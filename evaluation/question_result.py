@@ -9,6 +9,7 @@ from typing import Final
 from inspect_ai.log import EvalLog, EvalSample
 
 from evaluation.limited import limited
+from evaluation.prompt_version import prompts_of
 from evaluation.question_report import SCORER, Line, Report, report
 from evaluation.result import Cell, Column, Provenance, Result, Row, Setting, Table, Trial, replies_of
 
@@ -94,7 +95,7 @@ def _provenance(found: Report, log: EvalLog) -> Provenance:
         replies=replies_of(found.replies.split(", ")),
         date=found.date,
         version=found.version,
-        prompt_version=found.version,
+        prompt_version=prompts_of(log),
         temperature=0.0,
         samples=found.total.questions,
         wanted=found.wanted,

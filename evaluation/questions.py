@@ -30,6 +30,7 @@ from chat.model import Model
 from evaluation.heard import Heard
 from evaluation.inspect_model import InspectModel
 from evaluation.matching import equals, holds, told
+from evaluation.prompt_version import NOTED, prompt_version
 from evaluation.question_set import ALL, Question
 from evaluation.question_set import questions as question_set
 from evaluation.replies import LIVE, REFERENCE, Reference, Replies
@@ -82,6 +83,7 @@ def questions(
         solver=ask_scene(partial(ask, options), Replies(replies, record=record)),
         scorer=execution_match(),
         version=VERSION,
+        metadata={NOTED: prompt_version()},
         fail_on_error=False,
     )
 

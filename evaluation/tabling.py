@@ -16,7 +16,7 @@ from evaluation.episodes import EPISODE, SCORER, TRACE, decides
 from evaluation.experiment import Experiment, RowPlan, TablePlan
 from evaluation.limited import limited, wanted
 from evaluation.measures import MEASURES, cell, figures
-from evaluation.prompt_version import prompt_version
+from evaluation.prompt_version import prompts_of
 from evaluation.published import published, settings
 from evaluation.reporting.cells import N
 from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Table, Trial, replies_of
@@ -170,7 +170,7 @@ def _provenance(log: EvalLog, tried: Sequence[Tried]) -> Provenance:
         replies=replies,
         date=log.eval.created,
         version=str(log.eval.task_version),
-        prompt_version=prompt_version(),
+        prompt_version=prompts_of(log),
         seeds=tuple(sorted({one.episode.seed for one in tried})),
         temperature=0.0,
         samples=len(tried),

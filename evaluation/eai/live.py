@@ -26,9 +26,10 @@ from evaluation.eai.scoring import Scorer as OutputScorer
 from evaluation.heard import Heard
 from evaluation.inspect_model import InspectModel
 from evaluation.options import Names, listed
+from evaluation.prompt_version import NOTED
 from evaluation.replies import LIVE, Replies
 from evaluation.ssc.methods import METHODS, Asking, Got, Method
-from evaluation.ssc.prompts import PromptForm, prompts
+from evaluation.ssc.prompts import PromptForm, prompts, prompts_version
 from evaluation.ssc.voting import SAMPLES
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.settings import Settings
@@ -70,6 +71,7 @@ def ssc(
         solver=answer(bench),
         scorer=judged(bench),
         version=VERSION,
+        metadata={NOTED: prompts_version()},
         fail_on_error=False,
     )
 

@@ -16,10 +16,10 @@ from evaluation.eai.recordings import TaskName
 from evaluation.eai.scoring import Figure, Scorer, broken, share
 from evaluation.eai.titles import COLUMNS, SVR, TITLES, cells
 from evaluation.limited import limited, wanted
+from evaluation.prompt_version import prompts_of
 from evaluation.published import published, settings
 from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
 from evaluation.ssc.methods import OURS
-from evaluation.ssc.prompts import prompts_version
 from evaluation.ssc.voting import SAMPLES, TEMPERATURE
 
 SCORER: Final = "judged"
@@ -188,7 +188,7 @@ def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[_S
         replies=tuple(sources) or ("none",),
         date=log.eval.created,
         version=str(VERSION),
-        prompt_version=prompts_version(),
+        prompt_version=prompts_of(log),
         temperature=TEMPERATURE,
         samples=len(samples),
         wanted=wanted(log),

@@ -1,0 +1,25 @@
+"""What a run's prompts were is in its log, worked examples and domains included."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation.augmentation import augmentation
+from evaluation.augmentation_report import result
+from evaluation.prompt_version import NOTED, PROMPTS, prompt_files, prompt_version
+from evaluation.running import Run, run
+
+
+def test_all_that_models_are_shown_is_in_the_digest() -> None:
+    names = {file.name for folder in PROMPTS for file in prompt_files(folder)}
+    assert {"cot-babyai.txt", "grasif.pddl", "problems-grasif.json", "layout.py", "lookplangraph.py"} <= names
+
+
+@pytest.mark.usefixtures("own_folder")
+def test_a_log_is_reported_with_the_prompts_it_was_made_with() -> None:
+    log = run(augmentation(replies="reference"), Run(None, limit=1))
+    assert result(log).provenance.prompt_version == prompt_version()
+    log.eval.metadata = {NOTED: "others"}
+    assert result(log).provenance.prompt_version == "others"
+    log.eval.metadata = None
+    assert result(log).provenance.prompt_version == "", "made before it was noted"
