@@ -110,18 +110,29 @@ def _elsewhere(planning: PlanningProblem, timeout_s: float, engine: str | None) 
 def run_apart(folder: str, *, timeout_s: float, engine: str | None = None) -> subprocess.CompletedProcess[str] | None:
     """What `pddl_process` says of the domain and problem in `folder`; None where it had to be ended."""
     command = [sys.executable, "-m", "planner.actions.pddl_process", engine or "", str(timeout_s)]
+    command += [f"{folder}/domain.pddl", f"{folder}/problem.pddl"]
+    out = subprocess.PIPE
+    with subprocess.Popen(  # noqa: S603 - our own module
+        command, cwd=folder, env=_environment(), stdout=out, stderr=out, text=True
+    ) as process:
+        try:
+            said, errors = process.communicate(timeout=timeout_s + GRACE_S)
+        except subprocess.TimeoutExpired:
+            _ended(process)
+            return None
+        except BaseException:
+            _ended(process)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, said, errors)
+
+
+def _ended(process: subprocess.Popen[str]) -> None:
+    """Ask the process to end, which ends its engine first; only then make it."""
+    process.terminate()
     try:
-        return subprocess.run(  # noqa: S603 - our own module
-            [*command, f"{folder}/domain.pddl", f"{folder}/problem.pddl"],
-            cwd=folder,
-            env=_environment(),
-            capture_output=True,
-            text=True,
-            timeout=timeout_s + GRACE_S,
-            check=False,
-        )
+        process.communicate(timeout=GRACE_S)
     except subprocess.TimeoutExpired:
-        return None
+        process.kill()
 
 
 def _environment() -> dict[str, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from contextlib import redirect_stdout
 from functools import partial
@@ -18,13 +20,28 @@ def main(engine: str, seconds: str, domain: str, problem: str) -> None:
     get_environment().credits_stream = None
     read = PDDLReader().parse_problem(domain, problem)
     choose = partial(OneshotPlanner, name=engine) if engine else partial(OneshotPlanner, problem_kind=read.kind)
+    signal.signal(signal.SIGTERM, _leave)
     with redirect_stdout(sys.stderr), choose() as planner:
-        result = planner.solve(read, timeout=float(seconds))
+        try:
+            result = planner.solve(read, timeout=float(seconds))
+        finally:
+            _end(planner)
     steps = [_step(instance) for instance in result.plan.actions] if result.plan is not None else []
     proven = "unsolvable" if result.status.name == "UNSOLVABLE_PROVEN" else "unknown"
     found = "solved" if result.plan is not None else proven
     answer = {"answer": found, "plan": [name for name, *_ in steps], "steps": steps, "engine": planner.name}
     sys.stdout.write(json.dumps(answer) + "\n")
+
+
+def _leave(_signal: int, _frame: object) -> None:
+    sys.exit(1)
+
+
+def _end(planner: Any) -> None:
+    """End an engine that still runs: it is in a session of its own, where it would outlive us."""
+    process = getattr(planner, "_process", None)
+    if process is not None and process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _step(instance: Any) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -38,6 +40,7 @@ from planner.actions.pddl_effort import Effort
 from planner.actions.pddl_facts import Facts, Reader
 from planner.actions.pddl_formula import FALSE, TRUE, Atom, Literal, Some, at_least, cubes, negated
 from planner.actions.pddl_grounding import GroundAction, Grounding
+from planner.actions.pddl_lifted import solve_text
 from planner.actions.pddl_outcomes import Outcome
 from planner.actions.pddl_part import sought_for
 from planner.actions.pddl_planner import Question, plan, shortened
@@ -193,6 +196,32 @@ def test_another_engine_is_asked_in_a_process_of_its_own() -> None:
     found = plan(question, lambda _wide: HOME).plan
     assert found is not None
     assert list(map(str, found)) == ["pick_up(pen-1)"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes as Linux lists them")
+def test_an_engine_that_takes_too_long_leaves_nothing_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = range(6)
+    parameters = " ".join(f"?x{n} - thing" for n in range(7))
+    needs = " ".join(f"(p ?x{n} ?x{n + 1})" for n in steps)
+    things = [f"o{n}" for n in range(25)]
+    pairs = " ".join(f"(p {x} {y})" for x in things for y in things if x != y)
+    domain = f"""(define (domain hard) (:requirements :strips :typing) (:types thing)
+        (:predicates (p ?a - thing ?b - thing) (q ?a - thing ?b - thing))
+        (:action go :parameters ({parameters}) :precondition (and {needs}) :effect (q ?x0 ?x6)))"""
+    problem = f"""(define (problem hard) (:domain hard) (:objects {" ".join(things)} - thing)
+        (:init {pairs}) (:goal (q o0 o0)))"""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("planner.actions.pddl_engine.GRACE_S", 0.5)
+    assert solve_text(domain, problem, timeout_s=10).answer == "unknown"
+    assert not [it for it in Path("/proc").glob("[0-9]*/cmdline") if str(tmp_path).encode() in _read(it)]
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""  # it ended meanwhile
 
 
 def test_counting_and_denying_formulas() -> None:
