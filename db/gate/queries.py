@@ -21,6 +21,10 @@ class Queries(Patterns):
 
     level = 0
 
+    def __init__(self, text: str, tokens: tuple[Token, ...], *, nesting: int, names: frozenset[str]) -> None:
+        super().__init__(text, tokens, nesting=nesting, names=names)
+        self.distinct: list[int] = []
+
     def read(self) -> Reading:
         """Everything there is to know of the text. Raises QueryRefused where it is not understood."""
         self._version()
@@ -33,7 +37,18 @@ class Queries(Patterns):
         if self.at == first:
             self.refuse("the query is empty", hint="write MATCH … RETURN …")
         self.reading.first = first
+        self._keep_distinct()
         return self.reading
+
+    def _keep_distinct(self) -> None:
+        """Let DISTINCT be what it says after paths of any length.
+
+        Neo4j 2026.08.1 drops it where such paths begin at the one node of an id, and gives `RETURN DISTINCT b.class` as
+        often as there is a `b`. Before an UNWIND, if only of one thing, it forgets what it thinks it knows of rows.
+        """
+        if any(hop.longest != 1 for hop in self.reading.hops):
+            for index in self.distinct:
+                self.reading.insert_before(index, f"UNWIND [0] AS __d{index} ")
 
     def _version(self) -> None:
         if self.here.word != "CYPHER":
@@ -163,7 +178,8 @@ class Queries(Patterns):
 
     def _items(self) -> tuple[str, ...]:
         """Read what WITH or RETURN gives; the columns' names, without those that `*` stands for."""
-        self.take_word("DISTINCT")
+        if self.take_word("DISTINCT") and not self.is_mark("*"):
+            self.distinct.append(self.at - 2)
         columns = [] if self.take_mark("*") else [self._item()]
         while self.take_mark(","):
             columns.append(self._item())
