@@ -14,7 +14,7 @@ BOUND: Final = re.compile(
 PROPERTY: Final = rf"(?:{NAME} \. \w+|cache \[ {NAME} \. \w+ \])"
 HARMLESS: Final = re.compile(
     rf"(?:NOT )?{NAME} : [\w|&!%:() ]+"
-    rf"|{NAME} = {NAME}"
+    rf"|(?:NOT )?{NAME} = {NAME}"
     rf"|(?:NOT )?{PROPERTY} (?:=|<>|<|>|<=|>=|STARTS WITH|ENDS WITH|CONTAINS) (?:{PROPERTY}|\$\S+)"
     rf"|(?:NOT )?{PROPERTY} IN (?:\$\S+|\[ \$\S+(?: , \$\S+)* \])"
     rf"|(?:NOT )?\$\S+ IN (?:{NAME} \. (?:states|affordances)|cache \[ {NAME} \. (?:states|affordances) \])"
@@ -79,6 +79,11 @@ def columns(details: str) -> set[str]:
             found.add(last.strip("`"))
         last = piece
     return found
+
+
+def names(details: str) -> set[str]:
+    """Every word in it, names among them."""
+    return {piece.strip("`") for piece in PIECE.findall(details)}
 
 
 def is_harmless(condition: str) -> bool:

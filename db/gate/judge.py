@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
-from db.gate.conditions import NAME, anchored, bound_name, columns, conditions, is_harmless
+from db.gate.conditions import NAME, anchored, bound_name, columns, conditions, is_harmless, names
 from db.gate.limits import Limits
 from db.gate.plan import Plan
 from scenecypher.errors import QueryRefused
@@ -114,10 +114,10 @@ def leaves(plan: Plan, above: Above = ()) -> Iterator[tuple[Plan, Above]]:
             yield from leaves(first, (asked, *above))
             yield from leaves(asked)
             return
-        case "keeps" if plan.operator == "Filter" and _is_for_groups(plan.children[0]):
-            groups, then = plan.children[0].children
-            yield from leaves(groups)
-            yield from leaves(then, () if _speaks_of(groups, plan.details) else (plan.details,))
+        case "keeps" if plan.operator == "Filter" and plan.children[0].operator == "Apply":
+            first, then = plan.children[0].children
+            yield from leaves(first)
+            yield from leaves(then, () if _speaks_of(first, plan.details) else (plan.details,))
             return
         case "keeps" if plan.operator == "Filter":
             above = (plan.details, *above)
@@ -127,14 +127,16 @@ def leaves(plan: Plan, above: Above = ()) -> Iterator[tuple[Plan, Above]]:
         yield from leaves(child, above)
 
 
-def _is_for_groups(plan: Plan) -> bool:
-    """Whether it reads something for each group, of which nothing is left but the columns that it names."""
-    return plan.operator == "Apply" and plan.children[0].operator in GROUPING
+def _speaks_of(first: Plan, details: str) -> bool:
+    """Whether a filter binds what was read first: else, right above, what it binds is what was read for each of it."""
+    return bool(_named(first) & {bound_name(condition) for condition in conditions(details)})
 
 
-def _speaks_of(groups: Plan, details: str) -> bool:
-    """Whether a filter binds a column of the groups: else, right above, what it binds is what was read for each."""
-    return bool(columns(groups.details) & {bound_name(condition) for condition in conditions(details)})
+def _named(plan: Plan) -> set[str]:
+    """Every name that may still be known above: of an aggregation its columns only, else all that its texts hold."""
+    if plan.operator in GROUPING:
+        return columns(plan.details)
+    return names(plan.details).union(*(_named(child) for child in plan.children))
 
 
 def _is_bound(leaf: Plan, above: Above) -> bool:

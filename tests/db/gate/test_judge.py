@@ -48,6 +48,7 @@ FINE = {
     "comparison first": over(SCAN, filtered(f"n.name CONTAINS $__p0 AND n.id IN [$a, $b] AND {SCOPE}")),
     "expanded first": over(SCAN, Plan("Expand(All)", "(n)-[r]->(m)"), filtered(SCOPE)),
     "relation scan": over(Plan("DirectedRelationshipTypeScan", "(a)-[r:ON]->(n)"), filtered(SCOPE)),
+    "filter over rows of another name": for_groups(Plan("Unwind", "[1] AS x"), ONS, filtered(SCOPE)),
     "filter over groups": for_groups(groups("count(DISTINCT n) AS c, x"), ONS, filtered(f"{SCOPE} AND n:Object")),
     "self-loop": over(Plan("DirectedAllRelationshipsScan", "(n)-[r]->(anon_0)"), filtered(f"n = anon_0 AND {SCOPE}")),
     "quoted name": over(Plan("NodeByLabelScan", "`my n`:Object"), filtered("`my n`.scene = $__scene")),
