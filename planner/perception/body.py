@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, replace
 
-from db.delta import diff
 from db.footprint import Hop, Read, Reads
-from db.scene import Node, Properties, Relation, SceneGraph
+from db.scene import Node, Relation, SceneGraph
 from db.schema import HOLDING, VOCABULARIES
+from planner.perception.draft import Draft, phrase
 from planner.perception.merge import Finding, Merge
-from planner.perception.moving import lost
 from planner.perception.observation import Support
-
-SEEN: Final = "seen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +42,24 @@ def body_of(part: SceneGraph, agent: str) -> Body:
 
 def merge_body(belief: SceneGraph, body: Body, *, vocabulary: str) -> Merge:
     """Bring what is believed of an agent of `belief` up to date with what it knows of itself."""
-    draft = _Draft(belief, body, vocabulary)
+    draft = _Draft(belief, vocabulary, body)
     findings = [*draft.let_go(), *draft.take(), *draft.move(), *draft.restate()]
-    after = SceneGraph.of(draft.nodes.values(), draft.relations)
-    return Merge(diff(belief, after), tuple(findings))
+    return Merge(draft.delta(), tuple(findings))
 
 
 @dataclass(slots=True)
-class _Draft:
-    """The belief as it comes to be."""
+class _Draft(Draft):
+    """The belief as it comes to be, of one thing after the other."""
 
-    belief: SceneGraph
     body: Body
-    vocabulary: str
-    nodes: dict[str, Node] = field(init=False)
-    relations: set[Relation] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.nodes, self.relations = dict(self.belief.nodes), set(self.belief.relations)
 
     def let_go(self) -> Iterator[Finding]:
         """What it is believed to hold, and does not."""
         held = {thing.id for _, thing in self.body.held}
         for thing in self.belief.targets(self.body.agent, *HOLDING):
             if thing not in held:
-                self._take_away(thing, seen=False)
+                self.take_away(thing)
+                self.mark(thing, seen=False)
                 yield Finding("absent", thing, f"believed held by {self.body.agent}, which does not hold it")
 
     def take(self) -> Iterator[Finding]:
@@ -80,7 +69,8 @@ class _Draft:
             if relation not in self.belief.relations:
                 new = thing.id not in self.nodes
                 self.nodes.setdefault(thing.id, thing)
-                self._take_away(thing.id, seen=True)
+                self.take_away(thing.id)
+                self.mark(thing.id, seen=True)
                 self.relations.add(relation)
                 yield Finding("new" if new else "moved", thing.id, f"held by {self.body.agent}")
 
@@ -90,7 +80,7 @@ class _Draft:
         believed = {it for it in self.belief.outgoing.get(agent, ()) if it.type in kinds}
         places = {Relation(agent, *place) for place in self.body.places or () if place[1] in self.nodes}
         if places and places != believed:
-            self.relations -= lost(self.belief, agent, vocabulary=self.vocabulary)
+            self.take_away(agent)
             self.relations |= places
             yield Finding("moved", agent, f"it is {_where(places)}, believed {_where(believed) or 'nowhere'}")
 
@@ -101,11 +91,6 @@ class _Draft:
             self.nodes[node.id] = replace(node, states=states)
             yield Finding("changed", node.id, f"it is {', '.join(states) or 'in no special state'}")
 
-    def _take_away(self, thing: str, *, seen: bool) -> None:
-        self.relations -= lost(self.belief, thing, vocabulary=self.vocabulary)
-        node = self.nodes[thing]
-        self.nodes[thing] = replace(node, properties=Properties({**node.properties, SEEN: seen}))
-
 
 def _where(places: set[Relation]) -> str:
-    return " and ".join(f"{it.type.lower().replace('_', ' ')} {it.target}" for it in sorted(places))
+    return " and ".join(phrase(it.type, it.target) for it in sorted(places))

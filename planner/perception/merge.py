@@ -13,8 +13,9 @@ from typing import Final, Literal, TypeAlias
 from db.delta import Delta, apply, diff
 from db.scene import Node, Point, Properties, Relation, SceneGraph
 from db.schema import HOLDING, VOCABULARIES
+from planner.perception.draft import SEEN, Draft, phrase
 from planner.perception.matching import identities
-from planner.perception.moving import gained, lost
+from planner.perception.moving import gained
 from planner.perception.observation import Observation, Sighting
 from planner.perception.placing import Placing, is_covered, placings
 from scenecypher.errors import UnknownReference, did_you_mean
@@ -72,28 +73,12 @@ def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabu
 
 
 @dataclass(slots=True)
-class _Draft:
+class _Draft(Draft):
     """The belief as it comes to be, one sighting after the other."""
 
-    belief: SceneGraph
-    vocabulary: str
     observation: Observation
-    nodes: dict[str, Node] = field(init=False)
-    relations: set[Relation] = field(init=False)
     ids: dict[int, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.nodes, self.relations = dict(self.belief.nodes), set(self.belief.relations)
-
-    def delta(self) -> Delta:
-        """What has changed: only the nodes that did, and the ends of relations that did, are compared."""
-        before, now = self.belief.relations, self.relations
-        lost, gained = before - now, now - before
-        ends = {end for it in lost | gained for end in (it.source, it.target)}
-        touched = ends | {id_ for id_, node in self.nodes.items() if self.belief.nodes.get(id_) is not node}
-        old = [self.belief.nodes[it] for it in sorted(touched) if it in self.belief]
-        return diff(SceneGraph.of(old, lost), SceneGraph.of([self.nodes[it] for it in sorted(touched)], gained))
 
     def see_itself(self, of: Node) -> None:
         """What was looked at: its own states."""
@@ -108,7 +93,7 @@ class _Draft:
             known = self._free_id(seen)
             self.nodes[known] = Node(known, "Object", seen.name, seen.class_, seen.states or (), seen.affordances)
             self._put(known, relation)
-            self._tell("new", known, f"seen {_phrase(relation)} for the first time")
+            self._tell("new", known, f"seen {phrase(*relation)} for the first time")
         else:
             self._see_again(known, seen, relation)
         self.ids[placing.number] = known
@@ -122,19 +107,18 @@ class _Draft:
         for node_id in self._believed_here():
             if node_id not in self.ids.values():
                 was = self._where(node_id)
-                self._take_away(node_id)
-                node = self.nodes[node_id]
-                self.nodes[node_id] = replace(node, properties=Properties({**node.properties, "seen": False}))
+                self.take_away(node_id)
+                self.mark(node_id, seen=False)
                 self._tell("absent", node_id, f"believed {was}, not seen there")
 
     def _see_again(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> None:
         if Relation(node_id, *relation) in self.relations:
-            self._tell("confirmed", node_id, f"seen {_phrase(relation)}, as believed")
+            self._tell("confirmed", node_id, f"seen {phrase(*relation)}, as believed")
         else:
             was = self._where(node_id)
-            self._take_away(node_id)
+            self.take_away(node_id)
             self._put(node_id, relation)
-            self._tell("moved", node_id, f"seen {_phrase(relation)}, believed {was}")
+            self._tell("moved", node_id, f"seen {phrase(*relation)}, believed {was}")
         self._restate(node_id, seen.states)
 
     def _restate(self, node_id: str, states: tuple[str, ...] | None) -> None:
@@ -149,7 +133,7 @@ class _Draft:
             self._tell("changed", node_id, _difference(node.states, self.nodes[node_id].states))
 
     def _noted(self, node: Node, seen: Sighting) -> Node:
-        facts: dict[str, object] = {**node.properties, **seen.traits, "seen": True, "confidence": seen.confidence}
+        facts: dict[str, object] = {**node.properties, **seen.traits, SEEN: True, "confidence": seen.confidence}
         facts["last_seen"] = self.observation.step
         if seen.position is not None:
             facts["center"] = seen.position
@@ -173,12 +157,9 @@ class _Draft:
         room_of, vocabulary = self.observation.of, self.vocabulary
         self.relations |= {*gained(self.belief, placed, room_of=room_of, vocabulary=vocabulary)}
 
-    def _take_away(self, node_id: str) -> None:
-        self.relations -= lost(self.belief, node_id, vocabulary=self.vocabulary)
-
     def _where(self, node_id: str) -> str:
         inside = [it for it in self.belief.outgoing.get(node_id, ()) if it.type in self._containment]
-        told = [_phrase((it.type, it.target)) for it in inside]
+        told = [phrase(it.type, it.target) for it in inside]
         told += [f"held by {it.source}" for it in self.belief.incoming.get(node_id, ()) if it.type in HOLDING]
         return " and ".join(told) or "nowhere"
 
@@ -198,11 +179,6 @@ class _Draft:
     @property
     def _containment(self) -> tuple[str, ...]:
         return VOCABULARIES[self.vocabulary].containment
-
-
-def _phrase(relation: tuple[str, str]) -> str:
-    type_, target = relation
-    return f"{type_.lower().replace('_', ' ')} {target}"
 
 
 def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> str:

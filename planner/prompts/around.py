@@ -11,7 +11,6 @@ from planner.actions.text import Call
 from planner.prompts.graph_words import graph_words
 from planner.prompts.layout import Layout, seen
 
-PREPOSITIONS: Final = {"ON": "On", "INSIDE": "Inside", "UNDER": "Under", "ATTACHED_TO": "Attached to"}
 LOOKING: Final = frozenset({"discover_objects", "look_at", "find"})
 
 
@@ -58,7 +57,12 @@ def _seen_at(layout: Layout, of: str) -> str:
 
 def _borne(layout: Layout, of: str) -> list[str]:
     found = ((type_, [*_things(layout, of, type_)]) for type_ in VOCABULARIES[layout.vocabulary].containment)
-    return [f"{PREPOSITIONS[type_]} {of} you see {', '.join(things)}." for type_, things in sorted(found) if things]
+    return [f"{_word(type_)} {of} you see {', '.join(things)}." for type_, things in sorted(found) if things]
+
+
+def _word(type_: str) -> str:
+    """``Attached to``: a relation's type where a sentence begins."""
+    return type_.replace("_", " ").capitalize()
 
 
 def _things(layout: Layout, of: str, type_: str) -> Iterator[str]:

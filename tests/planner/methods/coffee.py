@@ -10,22 +10,23 @@ from db.scene import Node, Relation, SceneGraph
 INSTRUCTION: Final = "make a coffee for Tom and place it in his room."
 
 
-def _node(id_: str, kind: str, *, states: str = "", affordances: str = "") -> Node:
+def node(id_: str, kind: str, *, states: str = "", affordances: str = "") -> Node:
+    """A node that is called by its id, its class the part before the number."""
     return Node(id_, kind, id_, id_.rpartition("-")[0], tuple(states.split()), tuple(affordances.split()))
 
 
 COFFEE: Final = SceneGraph.of(
     [
-        *(_node(room, "Place") for room in ("toms_room-1", "jack_room-1", "kitchen-1", "living_room-1")),
-        _node("agent-1", "Agent"),
-        _node("table-1", "Asset", affordances="put_on"),
-        _node("table-2", "Asset", affordances="put_on"),
-        _node("shelf-1", "Asset", affordances="put_on"),
-        _node("cupboard-1", "Asset", states="closed", affordances="open close put_inside"),
-        _node("coffee_machine-1", "Asset", states="off", affordances="put_inside turn_on turn_off"),
-        _node("cup-1", "Object", affordances="pick_up"),
-        _node("spoon-1", "Object", affordances="pick_up"),
-        _node("book-2", "Object", affordances="pick_up"),
+        *(node(room, "Place") for room in ("toms_room-1", "jack_room-1", "kitchen-1", "living_room-1")),
+        node("agent-1", "Agent"),
+        node("table-1", "Asset", affordances="put_on"),
+        node("table-2", "Asset", affordances="put_on"),
+        node("shelf-1", "Asset", affordances="put_on"),
+        node("cupboard-1", "Asset", states="closed", affordances="open close put_inside"),
+        node("coffee_machine-1", "Asset", states="off", affordances="put_inside turn_on turn_off"),
+        node("cup-1", "Object", affordances="pick_up"),
+        node("spoon-1", "Object", affordances="pick_up"),
+        node("book-2", "Object", affordances="pick_up"),
     ],
     [
         *(Relation(x, "INSIDE", "kitchen-1") for x in ("table-1", "cupboard-1", "coffee_machine-1")),

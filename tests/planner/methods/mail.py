@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from db.scene import Node, Relation, SceneGraph
+from db.scene import Relation, SceneGraph
+from tests.planner.methods.coffee import node
 
 BRING_THE_MAIL: Final = "put the mail into the tray in the studio"
 
-
-def _node(id_: str, kind: str, *, states: str = "", affordances: str = "") -> Node:
-    return Node(id_, kind, id_, id_.rpartition("-")[0], tuple(states.split()), tuple(affordances.split()))
-
-
 MAIL: Final = SceneGraph.of(
     [
-        *(_node(room, "Place") for room in ("hall-1", "porch-1", "studio-1")),
-        _node("agent-1", "Agent"),
-        _node("bench-1", "Asset", affordances="put_on"),
-        _node("locker-1", "Asset", states="closed", affordances="open close put_inside"),
-        _node("desk-2", "Asset", affordances="put_on"),
-        _node("hat-1", "Object", affordances="pick_up"),
-        _node("mail-1", "Object", affordances="pick_up"),
-        _node("tray-1", "Object", affordances="pick_up put_inside"),
+        *(node(room, "Place") for room in ("hall-1", "porch-1", "studio-1")),
+        node("agent-1", "Agent"),
+        node("bench-1", "Asset", affordances="put_on"),
+        node("locker-1", "Asset", states="closed", affordances="open close put_inside"),
+        node("desk-2", "Asset", affordances="put_on"),
+        node("hat-1", "Object", affordances="pick_up"),
+        node("mail-1", "Object", affordances="pick_up"),
+        node("tray-1", "Object", affordances="pick_up put_inside"),
     ],
     [
         *(Relation(x, "INSIDE", "hall-1") for x in ("agent-1", "bench-1", "locker-1")),
