@@ -91,7 +91,10 @@ class Simulator:
 
         A word that is no node is refused before the first of them is committed.
         """
-        *first, last = (Call(step.name, tuple(map(self._resolved, step.arguments))) for step in macro.steps(call))
+        steps = macro.steps(call)
+        words = dict.fromkeys(word for step in steps for word in step.arguments)
+        ids = {word: self._resolved(word) for word in words}
+        *first, last = (Call(step.name, tuple(ids[word] for word in step.arguments)) for step in steps)
         for step in first:
             try:
                 yield from self._corrected(step, f"{call} asks for it", set(), at)
