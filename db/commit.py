@@ -10,6 +10,7 @@ from typing import Any, Final, LiteralString, assert_never
 from neo4j import ManagedTransaction, Record
 
 from db.delta import (
+    TEXT_FIELDS,
     AddNode,
     AddRelation,
     ChangeList,
@@ -23,7 +24,7 @@ from db.delta import (
 )
 from db.document import delta_hash, delta_json
 from db.rows import node_of, node_row, stored
-from db.scene import Node, Relation, SceneGraph
+from db.scene import Node, SceneGraph, relation_between
 from db.schema import EXTRA_PROPERTIES, RELATION_TYPES
 from scenecypher.errors import ConflictError, InputError, SceneReplaced
 
@@ -62,6 +63,9 @@ RETURN """
                  RETURN [p[0], type(r), p[1]] } AS relations
 """
 )
+
+ALWAYS_THERE: Final = frozenset({*EXTRA_PROPERTIES, *TEXT_FIELDS})
+"""The properties that any scene may use."""
 
 UNREAD_KIND: Final = "Object"
 """The kind of a node of which only the id was read."""
@@ -250,7 +254,7 @@ def changing(key: str, locked: Locked, delta: Delta, *, intent: Intent, text: st
 def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:
     """Part of a scene as a SceneGraph; of a relation's end that was not read itself only the id is known."""
     values = {node.id: node for node in map(node_of, nodes)}
-    pairs = {Relation(*row) for row in relations}
+    pairs = {relation_between(*row) for row in relations}
     for relation in pairs:
         for end in (relation.source, relation.target):
             if end not in values:
@@ -294,20 +298,19 @@ def _value_after(change: SetProperty | ChangeList, node: Node) -> dict[str, Any]
 
 def _check_declared(delta: Delta, locked: Locked) -> None:
     """Relation types and properties must be in the registry or declared by the scene."""
-    types = {*RELATION_TYPES, *locked.extra["declared_relations"]}
-    names = {*EXTRA_PROPERTIES, *locked.extra["declared_properties"], "name", "class"}
+    types, names = locked.extra["declared_relations"], locked.extra["declared_properties"]
     for change in delta.changes:
         used: Iterable[str] = ()
         match change:
-            case AddRelation(relation) if relation.type not in types:
-                used = [relation.type]
-            case SetProperty() if change.key not in names and change.after is not None:
-                used = [change.key]
-            case AddNode(node):
-                used = [name for name in node.properties if name not in names]
+            case AddRelation(relation) if relation.type not in RELATION_TYPES:
+                used = {relation.type}.difference(types)
+            case SetProperty() if change.key not in ALWAYS_THERE and change.after is not None:
+                used = {change.key}.difference(names)
+            case AddNode(node) if node.properties:
+                used = {*node.properties}.difference(ALWAYS_THERE, names)
             case _:
                 continue
-        for name in used:
+        for name in sorted(used):
             msg = f"{name!r} is neither in the schema nor declared by this scene; declare it in the scene's document"
             raise InputError(msg)
 

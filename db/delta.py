@@ -63,7 +63,12 @@ class Delta:
     @classmethod
     def of(cls, changes: Iterable[Change]) -> Delta:
         """The net effect of `changes` made one after the other. Raises ConflictError where they contradict."""
-        return cls(tuple(sorted(net(changes), key=place_of)))
+        return cls.about_each_once(net(changes))
+
+    @classmethod
+    def about_each_once(cls, changes: Iterable[Change]) -> Delta:
+        """The same of `changes` that are known to be at most one about each fact: they are only brought in order."""
+        return cls(tuple(sorted(changes, key=place_of)))
 
     def __bool__(self) -> bool:
         return bool(self.changes)
@@ -83,7 +88,7 @@ def diff(before: SceneGraph, after: SceneGraph) -> Delta:
         elif new is not old and new != old:
             changes += edits_between(old, new)
     changes += [AddNode(node) for node_id, node in after.nodes.items() if node_id not in before.nodes]
-    return Delta(tuple(sorted(changes, key=place_of)))
+    return Delta.about_each_once(changes)
 
 
 def apply(graph: SceneGraph, delta: Delta) -> SceneGraph:
@@ -96,7 +101,7 @@ def apply(graph: SceneGraph, delta: Delta) -> SceneGraph:
 
 def invert(delta: Delta) -> Delta:
     """The Delta that takes `delta` back."""
-    return Delta(tuple(sorted(map(inverse, delta.changes), key=place_of)))
+    return Delta.about_each_once(map(inverse, delta.changes))
 
 
 def compose(deltas: Iterable[Delta]) -> Delta:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from db.delta import AddNode, AddRelation, Change, ChangeList, Delta, RemoveNode, RemoveRelation, SetKind, SetProperty
 from db.scene import Node, Relation
 from db.value import InvalidValue, Point, Properties, Value, checked, shown
 
+_CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 
 def delta_json(delta: Delta) -> str:
     """Canonical JSON text: equal Deltas give equal bytes, and `delta_from_json` gives the same Delta back."""
-    return json.dumps([_change_document(change) for change in delta.changes], ensure_ascii=False, separators=(",", ":"))
+    return _CANONICAL.encode([_change_document(change) for change in delta.changes])
 
 
 def delta_from_json(text: str) -> Delta:

@@ -9,7 +9,7 @@ from typing import Any
 
 from neo4j import graph, spatial
 
-from db.scene import Node, Point, Properties, Relation, Scalar, Value
+from db.scene import NO_PROPERTIES, Node, Point, Properties, Relation, Scalar, Value
 from db.schema import KINDS, RESERVED_PROPERTIES
 
 
@@ -31,6 +31,7 @@ def node_of(record: graph.Node) -> Node:
     """The value of a member node that the server returned."""
     (kind,) = record.labels & KINDS.keys()
     items: Mapping[str, Any] = dict(record.items())
+    more = {key: restored(value) for key, value in items.items() if key not in RESERVED_PROPERTIES}
     return Node(
         items["id"],
         kind,
@@ -38,7 +39,7 @@ def node_of(record: graph.Node) -> Node:
         items["class"],
         tuple(items["states"]),
         tuple(items["affordances"]),
-        Properties({key: restored(value) for key, value in items.items() if key not in RESERVED_PROPERTIES}),
+        Properties(more) if more else NO_PROPERTIES,
     )
 
 

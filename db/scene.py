@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import attrgetter, lt
 from types import MappingProxyType
 from typing import Final
@@ -48,6 +48,7 @@ __all__ = [
     "Value",
     "checked",
     "label",
+    "relation_between",
     "same_value",
     "typed",
 ]
@@ -110,6 +111,12 @@ class Relation:
         object.__setattr__(self, "type", relation_type(self.type))
         object.__setattr__(self, "source", label(self.source, "source"))
         object.__setattr__(self, "target", label(self.target, "target"))
+
+
+@lru_cache(maxsize=65_536)
+def relation_between(source: str, type_: str, target: str) -> Relation:
+    """The relation of these parts, checked once: actions ask for the same few again and again."""
+    return Relation(source, type_, target)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from db.change import value_of
 from db.condition.algebra import (
     And,
     AtLeast,
-    Atom,
     Condition,
     Exactly,
     Exists,
@@ -32,7 +31,7 @@ from db.condition.algebra import (
     conjuncts,
     terms,
 )
-from db.scene import Relation, SceneGraph, same_value
+from db.scene import Node, SceneGraph, relation_between, same_value
 from db.schema import HOLDING
 
 
@@ -42,16 +41,19 @@ def evaluate(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str
     An atom about an unbound variable or a missing node is false, so its Not is true.
     """
     match condition:
+        case Related() | HeldBy() | Within() | Same():
+            return _holds_between(condition, graph, bindings)
+        case HasState() | HasClass() | HasKind() | HasAffordance() | PropertyEquals():
+            node_id = resolve(condition.x, graph, bindings)
+            return node_id is not None and _holds_of(condition, graph.nodes[node_id])
         case And():
             return all(evaluate(part, graph, bindings) for part in condition.parts)
         case Or():
             return any(evaluate(part, graph, bindings) for part in condition.parts)
         case Not():
             return not evaluate(condition.part, graph, bindings)
-        case Exists() | ForAll() | AtLeast() | Exactly():
-            return _holds_for(condition, graph, bindings)
         case _:
-            return _holds(condition, graph, bindings)
+            return _holds_for(condition, graph, bindings)
 
 
 def witnesses(var: str, where: Condition, *, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
@@ -86,21 +88,7 @@ def _counted(found: Iterator[str], limit: int) -> int:
     return sum(1 for _ in islice(found, limit))
 
 
-def _holds(atom: Atom, graph: SceneGraph, bindings: Mapping[str, str]) -> bool:
-    match atom:
-        case Related() | HeldBy() | Within() | Same():
-            return _holds_between(atom, graph, bindings)
-        case HasState() | HasClass() | HasKind() | HasAffordance() | PropertyEquals():
-            node_id = resolve(atom.x, graph, bindings)
-            return node_id is not None and _holds_of(atom, graph, node_id)
-        case _:
-            assert_never(atom)
-
-
-def _holds_of(
-    atom: HasState | HasClass | HasKind | HasAffordance | PropertyEquals, graph: SceneGraph, node_id: str
-) -> bool:
-    node = graph.nodes[node_id]
+def _holds_of(atom: HasState | HasClass | HasKind | HasAffordance | PropertyEquals, node: Node) -> bool:
     match atom:
         case HasState():
             return atom.state in node.states
@@ -115,21 +103,19 @@ def _holds_of(
 
 
 def _holds_between(atom: Related | HeldBy | Within | Same, graph: SceneGraph, bindings: Mapping[str, str]) -> bool:
+    first, second = terms(atom)
+    x, y = resolve(first, graph, bindings), resolve(second, graph, bindings)
+    if x is None or y is None:
+        return False
     match atom:
         case Related():
-            x, y = resolve(atom.source, graph, bindings), resolve(atom.target, graph, bindings)
-            return x is not None and y is not None and Relation(x, atom.type, y) in graph.relations
+            return relation_between(x, atom.type, y) in graph.relations
         case HeldBy():
-            x, y = resolve(atom.x, graph, bindings), resolve(atom.agent, graph, bindings)
-            return (
-                x is not None and y is not None and any(Relation(y, type_, x) in graph.relations for type_ in HOLDING)
-            )
+            return any(relation_between(y, type_, x) in graph.relations for type_ in HOLDING)
         case Within():
-            x, y = resolve(atom.x, graph, bindings), resolve(atom.y, graph, bindings)
-            return x is not None and y is not None and y in graph.reached(x, *atom.types)
+            return y in graph.reached(x, *atom.types)
         case Same():
-            x, y = resolve(atom.x, graph, bindings), resolve(atom.y, graph, bindings)
-            return x is not None and x == y
+            return x == y
 
 
 def _candidates(var: str, where: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> Collection[str]:

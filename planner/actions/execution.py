@@ -8,7 +8,7 @@ from typing import TypeAlias, assert_never
 
 from db.condition import evaluate, witnesses
 from db.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
-from db.scene import Relation, SceneGraph
+from db.scene import Relation, SceneGraph, relation_between
 from db.value import Value, typed
 from planner.actions.operator import (
     Assign,
@@ -173,7 +173,7 @@ class _Draft:
         changes += [AddRelation(relation) for relation in self.gained - self.graph.relations]
         changes += self._list_changes()
         changes += self._value_changes()
-        return Delta.of(changes)
+        return Delta.about_each_once(changes)
 
     def _add_all(self, effects: tuple[Effect, ...], bindings: Mapping[str, str]) -> None:
         for effect in effects:
@@ -200,9 +200,9 @@ class _Draft:
         source, target = bindings.get(effect.source), bindings.get(effect.target)
         if source is None or target is None:
             return
-        self.gained.add(Relation(source, effect.type, target))
+        self.gained.add(relation_between(source, effect.type, target))
         if effect.mutual:
-            self.gained.add(Relation(target, effect.type, source))
+            self.gained.add(relation_between(target, effect.type, source))
 
     def _unrelate(self, effect: Unrelate, bindings: Mapping[str, str]) -> None:
         node_id = bindings.get(effect.x)

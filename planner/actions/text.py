@@ -15,6 +15,7 @@ LONGEST: Final = 2_000
 _HALF: Final = re.compile("[\ud800-\udfff]")
 """Half a surrogate pair: no character, which neither a database nor a model takes."""
 _CALL: Final = re.compile(r"\s*([^\W\d][\w -]*?)\s*\((.*)\)\s*;?\s*", re.DOTALL)
+_GAP: Final = re.compile("[ -]+")
 _ARGUMENT: Final = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|'([^']*)'|([^,"'()]*(?:'[^,"'()]+)*))\s*(,|$)""")
 
 
@@ -47,7 +48,7 @@ def parse(text: str) -> Call:
     arguments = _arguments(found[2]) if found else None
     if found is None or arguments is None:
         raise ActionRefused(_short(text), ["that is no action; write one like grab(soap_1001)"])
-    return Call(re.sub(r"[ -]+", "_", found[1].lower()), arguments)
+    return Call(_GAP.sub("_", found[1].lower()), arguments)
 
 
 def operator_of(
