@@ -9,6 +9,7 @@ from typing import Any, Final, LiteralString, assert_never
 
 from neo4j import ManagedTransaction, Record
 
+from db.catalog import SceneInfo
 from db.delta import (
     TEXT_FIELDS,
     AddNode,
@@ -25,7 +26,7 @@ from db.delta import (
 from db.document import delta_hash, delta_json
 from db.rows import node_of, node_row, stored
 from db.scene import Node, SceneGraph, relation_between
-from db.schema import EXTRA_PROPERTIES, RELATION_TYPES
+from db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
 from scenecypher.errors import ConflictError, InputError, SceneReplaced
 
 # The lock comes first; everything else is read after it. Read before it, a check passes on what is stale by then.
@@ -45,10 +46,14 @@ OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
 WITH s, version, done
 """
 
+# The same where the action id was made for this action: nobody need look whether it was committed before.
+NEW_BRIEF_LOCK: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s:Scene
+WITH s, s.version AS version, null AS done
+"""
+
 SCENE_FACTS: Final[LiteralString] = """
-       s.status AS status, version, s.name AS name, s.vocabulary AS vocabulary,
-       s.declared_relations AS declared_relations, s.declared_properties AS declared_properties,
-       done.version AS done_version, done.hash AS done_hash, done.delta AS done_delta,
+       s.status AS status, version, done {.version, .hash, .delta} AS done,
 """
 
 READ_NAMED: Final[LiteralString] = (
@@ -119,7 +124,8 @@ class Intent:
     """Who changes a scene, and why.
 
     `action_id` makes it safe to repeat: the same id with the same Delta is applied once.
-    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it takes back.
+    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it takes back. `new` says that the id was
+    made for this action, so that it can't have been done before.
     """
 
     actor: str
@@ -128,16 +134,19 @@ class Intent:
     expected_version: int | None = None
     kind: str = "act"
     undoes: tuple[int, ...] = ()
+    new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """What was read under the lock: the scene's version before this change, and the part of it that was asked for."""
+    """What was read under the lock: the scene's version before this change, and the part of it that was asked for.
+
+    `agent` is the acting node's id, where one was asked for and is there.
+    """
 
     version: int
-    vocabulary: str
     part: SceneGraph
-    extra: Mapping[str, Any]
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,43 +193,45 @@ class AlreadyDone(Exception):
         self.version, self.delta_text = version, delta_text
 
 
-def commit_delta(tx: ManagedTransaction, key: str, delta: Delta, *, intent: Intent) -> Committed:
+def commit_delta(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
     """Apply a Delta that is known beforehand. Raises ConflictError, SceneReplaced, AlreadyDone."""
     text = delta_json(delta)
     record = tx.run(
-        READ_NAMED, key=key, action_id=intent.action_id, ids=_named_ids(delta), pairs=_named_pairs(delta)
+        READ_NAMED, key=scene.key, action_id=intent.action_id, ids=_named_ids(delta), pairs=_named_pairs(delta)
     ).single()
-    locked = opened(record, key, intent, text)
-    return write(tx, key, locked, delta, intent=intent, text=text)
+    locked = opened(record, scene, intent, text)
+    return write(tx, scene, locked, delta, intent=intent, text=text)
 
 
-def opened(record: Record | None, key: str, intent: Intent, text: str | None) -> Locked:
+def opened(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None) -> Locked:
     """Check what the lock statement returned. `text` is the Delta's JSON where it is known already.
 
     Raises SceneReplaced, AlreadyDone, InputError (the action id means another Delta), ConflictError (version moved).
     """
     if record is None or record["status"] != "ready":
-        raise SceneReplaced(key if record is None else record["name"] or key)
-    if record["done_version"] is not None:
-        if text is not None and record["done_hash"] != delta_hash(text):
+        raise SceneReplaced(scene.name)
+    done = record["done"]
+    if done is not None:
+        if text is not None and done["hash"] != delta_hash(text):
             msg = f"action id {intent.action_id!r} was used for another change; give each action an id of its own"
             raise InputError(msg)
-        raise AlreadyDone(record["done_version"], record["done_delta"])
-    if intent.expected_version not in {None, record["version"]}:
+        raise AlreadyDone(done["version"], done["delta"])
+    version = record["version"]
+    if intent.expected_version not in {None, version}:
         msg = (
-            f"the scene is at version {record['version']}, not {intent.expected_version}; "
+            f"the scene is at version {version}, not {intent.expected_version}; "
             "look at what changed since (`scenecypher history`) and decide anew"
         )
         raise ConflictError(msg)
     part = partial_graph(record["nodes"], record["relations"])
-    return Locked(record["version"], record["vocabulary"], part, record)
+    return Locked(version, part, record.get("agent"))
 
 
 def write(
-    tx: ManagedTransaction, key: str, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None
+    tx: ManagedTransaction, scene: SceneInfo, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
-    change = changing(key, locked, delta, intent=intent, text=text)
+    change = changing(scene, locked, delta, intent=intent, text=text)
     record = tx.run(WRITE_HEAD + change.body + change.end, change.parameters).single(strict=True)
     for name in change.counted:
         if record[name] != len(change.parameters[name]):
@@ -231,15 +242,15 @@ def write(
     return Committed(record["version"], delta)
 
 
-def changing(key: str, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None) -> Change:
+def changing(scene: SceneInfo, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None) -> Change:
     """Check `delta` against the part that was read, and say how it is written. Raises ConflictError, InputError."""
-    _check_declared(delta, locked)
+    _check_declared(delta, scene.declared)
     after = apply(locked.part, delta)
-    groups = _groups(key, delta, after)
+    groups = _groups(scene.key, delta, after)
     text = text or delta_json(delta)
     parameters: dict[str, Any] = {
         **groups,
-        "key": key,
+        "key": scene.key,
         "actor": intent.actor,
         "action": intent.action,
         "action_id": intent.action_id,
@@ -296,18 +307,17 @@ def _value_after(change: SetProperty | ChangeList, node: Node) -> dict[str, Any]
     return {change.field: list(node.states if change.field == "states" else node.affordances)}
 
 
-def _check_declared(delta: Delta, locked: Locked) -> None:
+def _check_declared(delta: Delta, declared: Declared) -> None:
     """Relation types and properties must be in the registry or declared by the scene."""
-    types, names = locked.extra["declared_relations"], locked.extra["declared_properties"]
     for change in delta.changes:
         used: Iterable[str] = ()
         match change:
             case AddRelation(relation) if relation.type not in RELATION_TYPES:
-                used = {relation.type}.difference(types)
+                used = {relation.type}.difference(declared.relation_types)
             case SetProperty() if change.key not in ALWAYS_THERE and change.after is not None:
-                used = {change.key}.difference(names)
+                used = {change.key}.difference(declared.properties)
             case AddNode(node) if node.properties:
-                used = {*node.properties}.difference(ALWAYS_THERE, names)
+                used = {*node.properties}.difference(ALWAYS_THERE, declared.properties)
             case _:
                 continue
         for name in sorted(used):

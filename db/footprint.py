@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, LiteralString
 
-from db.commit import BRIEF_LOCK, LOCK, SCENE_FACTS
+from db.commit import BRIEF_LOCK, LOCK, NEW_BRIEF_LOCK, SCENE_FACTS
 from db.schema import KINDS, RELATION_TYPES
 
 FARTHEST: Final = 10
@@ -72,12 +72,14 @@ class Read:
 class Reads:
     """What an action reads, whatever it is done with: its seeds whole, and what `reads` reach from them.
 
-    The first of `seeds` is the agent. `classes` are read whole too.
+    The first of `seeds` is the agent: the first by id, or where it is `named` the one of that id. `classes` are read
+    whole too.
     """
 
     seeds: tuple[str, ...]
     reads: tuple[Read, ...] = ()
     classes: tuple[str, ...] = ()
+    named: bool = False
 
     def __post_init__(self) -> None:
         longest = max((len(read.hops) for read in self.reads), default=0)
@@ -88,14 +90,24 @@ class Reads:
             raise ValueError(msg)
 
     @cached_property
+    def naming(self) -> Reads:
+        """The same reads with the agent named."""
+        return replace(self, named=True)
+
+    @cached_property
     def locking(self) -> LiteralString:
         """The statement that takes the scene's lock and then reads."""
-        return LOCK + self._seeds("s, version, done") + "RETURN " + SCENE_FACTS + self._found()
+        return self._under(LOCK)
 
     @cached_property
     def visiting(self) -> LiteralString:
         """The statement that reads the same, and gives the lock back at its end."""
-        return BRIEF_LOCK + self._seeds("s, version, done") + "RETURN " + SCENE_FACTS + self._found()
+        return self._under(BRIEF_LOCK)
+
+    @cached_property
+    def visiting_anew(self) -> LiteralString:
+        """The same for an action that can't have been done before."""
+        return self._under(NEW_BRIEF_LOCK)
 
     @cached_property
     def looking(self) -> LiteralString:
@@ -114,12 +126,14 @@ class Reads:
         others = sorted({end for hop in hops for end in (hop.source, hop.target)} - {*self.seeds})
         return dict(zip((*self.seeds, *others), _VARIABLES, strict=False))
 
+    def _under(self, lock: LiteralString) -> LiteralString:
+        return lock + self._seeds("s, version, done") + "RETURN " + SCENE_FACTS + self._found()
+
     def _seeds(self, kept: LiteralString) -> LiteralString:
-        """Bind each seed to its node, or to null; where no agent is named, to the first by id."""
-        text: LiteralString = (
-            "OPTIONAL MATCH (v0:Agent {scene: $key}) WHERE $seed_0 IS NULL OR v0.id = $seed_0\n"
-            "WITH " + kept + ", v0 ORDER BY v0.id LIMIT 1\n"
-        )
+        """Bind each seed to its node, or to null."""
+        text: LiteralString = "OPTIONAL MATCH (v0:Agent {scene: $key, id: $seed_0})\n"
+        if not self.named:
+            text = "OPTIONAL MATCH (v0:Agent {scene: $key})\nWITH " + kept + ", v0 ORDER BY v0.id LIMIT 1\n"
         for variable, parameter in zip(_VARIABLES[1 : len(self.seeds)], _PARAMETERS[1:], strict=False):
             text += "OPTIONAL MATCH (" + variable + ":Entity {scene: $key, id: " + parameter + "})\n"
         return text
@@ -195,6 +209,11 @@ class Footprint:
     reads: Reads
     ids: tuple[str, ...] = ()
     agent: str | None = None
+
+    @property
+    def statements(self) -> Reads:
+        """Where the statements are: to look an agent up by its id takes less than to find the first."""
+        return self.reads if self.agent is None else self.reads.naming
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ LOOK_TIMEOUT_S: Final = 10.0
 
 def look(database: Database, scene: SceneInfo, footprint: Footprint) -> SceneGraph:
     """The part of the scene that `footprint` names, in one round trip. Raises SceneReplaced."""
-    text, parameters = footprint.reads.looking, footprint.parameters
+    text, parameters = footprint.statements.looking, footprint.parameters
 
     def work(tx: ManagedTransaction) -> SceneGraph:
         record = tx.run(text, parameters, key=scene.key).single()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, LiteralString
 
+from db.catalog import SceneInfo
 from db.commit import Change, Committed, Decide, Intent, changing, opened
 from db.connection import Database
 from db.footprint import Footprint
@@ -53,7 +54,7 @@ class Crowding:
 
 
 def try_act(
-    database: Database, key: str, footprint: Footprint, decide: Decide, *, intent: Intent, timeout_s: float
+    database: Database, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent, timeout_s: float
 ) -> Committed | None:
     """Read, decide, and write all of it or nothing. None: the scene moved meanwhile; do it with the lock kept.
 
@@ -61,12 +62,13 @@ def try_act(
     `decide` raises, ConflictError, SceneReplaced, AlreadyDone, ServiceError; that may be after the commit where a
     connection broke, so who tries again does so with the same action id.
     """
-    parameters = {**footprint.parameters, "key": key, "action_id": intent.action_id}
+    visit = footprint.statements.visiting_anew if intent.new else footprint.statements.visiting
+    parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
     try:
-        record = database.once(footprint.reads.visiting, parameters, timeout_s=timeout_s)
-        read = opened(record, key, intent, None)
+        record = database.once(visit, parameters, timeout_s=timeout_s)
+        read = opened(record, scene, intent, None)
         delta = decide(read)
-        change = changing(key, read, delta, intent=intent)
+        change = changing(scene, read, delta, intent=intent)
         given = {**change.parameters, "read_at": read.version}
         written = database.once(unmoved(change), given, timeout_s=timeout_s)
     except QueryFailed as error:

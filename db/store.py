@@ -178,7 +178,7 @@ class SceneStore:
         Raises ConflictError naming what is not as the Delta says, SceneReplaced, InputError.
         """
         intent = Intent(actor, action, action_id or uuid4().hex, expected_version)
-        return self._write(lambda tx: commit_delta(tx, scene.key, delta, intent=intent))
+        return self._write(lambda tx: commit_delta(tx, scene, delta, intent=intent))
 
     def act(self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent) -> Committed:
         """Read `footprint` under the scene's lock, let `decide` make the Delta from it, commit it at that version.
@@ -193,9 +193,9 @@ class SceneStore:
         parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
 
         def work(tx: ManagedTransaction) -> Committed:
-            record = tx.run(footprint.reads.locking, parameters).single()
-            locked = opened(record, scene.key, intent, None)
-            return write(tx, scene.key, locked, decide(locked), intent=intent)
+            record = tx.run(footprint.statements.locking, parameters).single()
+            locked = opened(record, scene, intent, None)
+            return write(tx, scene, locked, decide(locked), intent=intent)
 
         return self._write(work)
 
@@ -278,7 +278,7 @@ class SceneStore:
 
     def _commit_step(self, scene: SceneInfo, step: Step, *, kind: str, actor: str) -> Committed:
         intent = Intent(actor, step.action, uuid4().hex, kind=kind, undoes=step.undoes)
-        return self._write(lambda tx: commit_delta(tx, scene.key, step.delta, intent=intent))
+        return self._write(lambda tx: commit_delta(tx, scene, step.delta, intent=intent))
 
     def _tried(self, scene: SceneInfo, footprint: Footprint, decide: Decide, intent: Intent) -> Committed | None:
         """The short way; None where it has to be done with the lock kept, which the action id makes safe."""
@@ -286,7 +286,7 @@ class SceneStore:
             return None
         timeout_s = self._commit_timeout_s
         try:
-            done = try_act(self.database, scene.key, footprint, decide, intent=intent, timeout_s=timeout_s)
+            done = try_act(self.database, scene, footprint, decide, intent=intent, timeout_s=timeout_s)
         except AlreadyDone as before:
             return _repeated(before)
         except ConstraintViolated:

@@ -153,7 +153,7 @@ class Believing(Simulator):
             self._decided(operator, call, locked)
             raise _Possible
 
-        intent = Intent(self._actor, str(call), uuid4().hex, expected)
+        intent = Intent(self._actor, str(call), uuid4().hex, expected, new=True)
         try:
             self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
         except _Possible:

@@ -43,9 +43,9 @@ class Step:
 
 
 class Simulator:
-    """Acts on one scene. `agent` is the acting node's id (None: the first agent); `fix` inserts what is missing.
+    """Acts on one scene. `agent` is the acting node's id (None: the one that is first when it first acts).
 
-    Where an operator chooses among nodes, `first` says which is taken.
+    `fix` inserts what is missing. Where an operator chooses among nodes, `first` says which is taken.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Simulator:
         self, call: Call, because: str | None, *, action_id: str | None = None, expected: int | None = None
     ) -> Step:
         operator = operator_of(call, self.operators, self.macros)
-        intent = Intent(self._actor, noted(call, because), action_id or uuid4().hex, expected)
+        intent = Intent(self._actor, noted(call, because), action_id or uuid4().hex, expected, new=action_id is None)
         try:
             return self._commit(operator, call, because, intent)
         except _Unseen as unseen:
@@ -160,16 +160,16 @@ class Simulator:
 
     def _bound(self, operator: Operator, call: Call, locked: Locked) -> dict[str, str]:
         """Ids by variable. Raises _Unseen for arguments that are no ids, ActionRefused where nobody can act."""
-        agent = locked.extra["agent"]
-        if agent is None:
+        if locked.agent is None:
             named = f"there is no agent {self._agent!r} here: name one that it has"
             nobody = "this scene has no agent: choose one that has"
             raise ActionRefused(str(call), [nobody if self._agent is None else named])
+        self._agent = locked.agent
         unseen = tuple(word for word in call.arguments if word not in locked.part)
         if unseen:
             raise _Unseen(unseen)
         names = (parameter.name for parameter in operator.parameters)
-        return {AGENT: agent, **dict(zip(names, call.arguments, strict=True))}
+        return {AGENT: locked.agent, **dict(zip(names, call.arguments, strict=True))}
 
     def _resolved(self, word: str) -> str:
         return resolve(self._store.database, self.scene, word)

@@ -45,14 +45,20 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
+LOCKS = {commit.LOCK, commit.BRIEF_LOCK, commit.NEW_BRIEF_LOCK, optimistic.UNMOVED}
+
+
 def statements() -> Iterator[tuple[str, str]]:
     for module in (catalog, commit, history, lease, load, optimistic, publish, store, surroundings):
         yield from _constants(module)
     for vocabulary, operators in OPERATORS.items():
         for operator in operators.values():
-            yield f"{vocabulary} {operator.name}, locking", reads_of(operator).locking
-            yield f"{vocabulary} {operator.name}, visiting", reads_of(operator).visiting
-            yield f"{vocabulary} {operator.name}, looking", reads_of(operator).looking
+            for reads in (reads_of(operator), reads_of(operator).naming):
+                name = f"{vocabulary} {operator.name}{', its agent named' * reads.named}"
+                yield f"{name}, locking", reads.locking
+                yield f"{name}, visiting", reads.visiting
+                yield f"{name}, visiting anew", reads.visiting_anew
+                yield f"{name}, looking", reads.looking
     everything = Change(tuple(WRITE_PARTS), {})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
     yield "commit all at once", optimistic.unmoved(everything)
@@ -66,7 +72,7 @@ def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
             and isinstance(value, str)
             and value.lstrip().startswith(("MATCH", "UNWIND", "CREATE"))
         ):
-            tail = " RETURN 1 AS one" if value in {commit.LOCK, commit.BRIEF_LOCK, optimistic.UNMOVED} else ""
+            tail = " RETURN 1 AS one" if value in LOCKS else ""
             yield f"{module.__name__}.{name}", value + tail
 
 

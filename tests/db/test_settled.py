@@ -53,7 +53,7 @@ def test_a_reader_waits_for_a_commit_under_way(
     with ThreadPoolExecutor(1) as pool:
 
         def commit(tx: ManagedTransaction) -> Future[Any]:
-            commit_delta(tx, scene.key, SOILED, intent=Intent("t", "soil", "soil"))
+            commit_delta(tx, scene, SOILED, intent=Intent("t", "soil", "soil"))
             reading = pool.submit(read, store, database, scene)
             with pytest.raises(FutureTimeout):
                 reading.result(timeout=WAITED_S)
