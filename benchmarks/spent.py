@@ -9,14 +9,13 @@ from typing import Any, Final, LiteralString
 
 from neo4j import Record
 
-from benchmarks.acting import acting, reachable
+from benchmarks.acting import SETTLED, acting, reachable
 from benchmarks.frame import Row
 from benchmarks.home import home
 from benchmarks.writing import scene
 from db.connection import Address, Database
 from db.store import SceneStore
 
-WARM_UP: Final = 300
 ROUNDS: Final = 200
 PARTS: Final = ("reading under the lock", "writing", "Python")
 
@@ -40,12 +39,12 @@ def spent(database: Database) -> Iterator[Row]:
     with _Watched(database.address) as watched, scene(SceneStore(watched), reachable(home())) as info:
         act = acting(SceneStore(watched), info)
         rounds: list[tuple[float, ...]] = []
-        for _ in range(WARM_UP + ROUNDS):
+        for _ in range(SETTLED + ROUNDS):
             watched.taken.clear()
             began = perf_counter()
             act()
             whole = (perf_counter() - began) * 1e3
             rounds.append((whole, *watched.taken, whole - sum(watched.taken)))
-    whole, *parts = (median(column) for column in zip(*rounds[WARM_UP:], strict=True))
+    whole, *parts = (median(column) for column in zip(*rounds[SETTLED:], strict=True))
     for part, took in zip(PARTS, parts, strict=True):
         yield Row(f"of an action: {part} (all of it)", took, whole, 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, LiteralString
 from uuid import uuid4
@@ -138,12 +139,25 @@ def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo)
     assert store.find(scene.name).version == 1
 
 
+def test_an_action_id_that_is_not_as_new_as_it_is_said_to_be_is_applied_once(
+    store: SceneStore, scene: SceneInfo
+) -> None:
+    once = intent()
+    first = store.act(scene, FOOTPRINT, Toggling(), intent=once)
+    again = store.act(scene, FOOTPRINT, Toggling(), intent=replace(once, new=True))
+    assert (again.version, again.delta, again.repeated) == (first.version, first.delta, True)
+    assert (store.find(scene.name).version, states(store, scene)) == (1, ("dirty",))
+
+
+@pytest.mark.parametrize("new", [False, True])
 @pytest.mark.parametrize("lost", ["answer", "request"])
-def test_a_lost_answer_leaves_one_commit(store: SceneStore, address: Address, scene: SceneInfo, lost: Any) -> None:
+def test_a_lost_answer_leaves_one_commit(
+    store: SceneStore, address: Address, scene: SceneInfo, lost: Any, *, new: bool
+) -> None:
     with proxied(address, b"AS unmoved") as (proxy, through), Database(through) as database:
         shaky = SceneStore(database)
         proxy.lose(lost)
-        done = shaky.act(scene, FOOTPRINT, Toggling(), intent=intent())
+        done = shaky.act(scene, FOOTPRINT, Toggling(), intent=replace(intent(), new=new))
         assert proxy.lost == 1
     assert (done.version, states(store, scene)) == (1, ("dirty",))
     assert len(store.history(scene)) == 1

@@ -34,6 +34,7 @@ def scenes(database: Database) -> Iterator[Database]:
         database.write(clear, timeout_s=TIMEOUT_S)
         for key, graph in json.loads((DATA / "scenes.json").read_text("utf-8")).items():
             load(database, key, graph)
+        database.write(sample_indexes, timeout_s=TIMEOUT_S)
         yield database
         database.write(clear, timeout_s=TIMEOUT_S)
 
@@ -73,6 +74,11 @@ def gate(scenes: Database) -> Gate:
 def clear(tx: ManagedTransaction) -> None:
     tx.run("MATCH (n:Entity|Event) WHERE n.scene IN ['home', 'other'] DETACH DELETE n")
     tx.run("MATCH (s:Scene) WHERE s.key IN ['home', 'other'] DETACH DELETE s")
+
+
+def sample_indexes(tx: ManagedTransaction) -> None:
+    """Have plans know how many nodes there are; the server by itself looks seconds later, expecting none."""
+    tx.run("CALL db.prepareForReplanning()").consume()
 
 
 def load(database: Database, key: str, graph: dict[str, Any]) -> None:

@@ -72,6 +72,7 @@ def test_what_was_done_can_be_undone_exactly(episode: tuple[str, SceneGraph, lis
     for call in calls:
         delta = outcome(vocabulary, graph, call)
         if isinstance(delta, Delta):
+            assert Delta.of(delta.changes) == delta, "an action says each fact once"
             graph = apply(graph, delta)
             deltas.append(delta)
     assert apply(graph, invert(compose(deltas))) == before

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from db.catalog import SceneInfo
-from db.delta import Delta, apply
+from db.delta import AddNode, AddRelation, Delta, apply
 from db.imported import ImportedScene
 from db.scene import Node, Relation, SceneGraph
 from db.store import SceneStore
@@ -172,6 +172,17 @@ def test_each_agent_acts_for_itself(store: SceneStore) -> None:
     assert {Relation("robot_2", "CLOSE", "book_33"), Relation(ROBOT, "HOLDS_RH", "cup_30")} <= relations
     with pytest.raises(ActionRefused, match="there is no agent 'robot_9' here"):
         list(Simulator(store, scene, agent="robot_9").act("grab(cup_30)"))
+
+
+def test_who_acted_first_acts_on_though_another_comes_before_it_by_id(store: SceneStore) -> None:
+    scene = put(store, HOME)
+    simulator = Simulator(store, scene)
+    list(simulator.act("walk(book_33)"))
+    newcomer = Node("a_robot", "Agent", "a_robot", "robot")
+    arrival = Delta.of([AddNode(newcomer), AddRelation(Relation(newcomer.id, "INSIDE", "hall_11"))])
+    store.commit(scene, arrival, actor="t", action="arrive")
+    list(simulator.act("grab(book_33)"))
+    assert Relation(ROBOT, "HOLDS_RH", "book_33") in store.load(scene.name).graph.relations
 
 
 def test_a_scene_without_agent_says_so(store: SceneStore) -> None:
