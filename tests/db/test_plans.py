@@ -53,12 +53,11 @@ def statements() -> Iterator[tuple[str, str]]:
         yield from _constants(module)
     for vocabulary, operators in OPERATORS.items():
         for operator in operators.values():
-            for reads in (reads_of(operator), reads_of(operator).naming):
-                name = f"{vocabulary} {operator.name}{', its agent named' * reads.named}"
-                yield f"{name}, locking", reads.locking
-                yield f"{name}, visiting", reads.visiting
-                yield f"{name}, visiting anew", reads.visiting_anew
-                yield f"{name}, looking", reads.looking
+            reads = reads_of(operator)
+            yield f"{vocabulary} {operator.name}, locking", reads.locking
+            yield f"{vocabulary} {operator.name}, visiting", reads.visiting
+            yield f"{vocabulary} {operator.name}, visiting anew by its agent's id", reads.naming.visiting_anew
+            yield f"{vocabulary} {operator.name}, looking", reads.looking
     everything = Change(tuple(WRITE_PARTS), {})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
     yield "commit all at once", optimistic.unmoved(everything)
