@@ -5,15 +5,10 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from db.scene import Node, Relation, SceneGraph
+from db.scene import Relation, SceneGraph
+from tests.planner.actions.grasif_worlds import node
 
 INSTRUCTION: Final = "make a coffee for Tom and place it in his room."
-
-
-def node(id_: str, kind: str, *, states: str = "", affordances: str = "") -> Node:
-    """A node that is called by its id, its class the part before the number."""
-    return Node(id_, kind, id_, id_.rpartition("-")[0], tuple(states.split()), tuple(affordances.split()))
-
 
 COFFEE: Final = SceneGraph.of(
     [
