@@ -16,6 +16,9 @@ HOST: Final = "127.0.0.1"
 COMMIT: Final = b"\x00\x02\xb0\x12\x00\x00"
 """The Bolt message as it travels: two bytes of length, a structure without fields, the end mark."""
 
+QUIET_S: Final = 0.5
+"""An answer of several messages, as to a statement that is a transaction of its own, is over after such a silence."""
+
 Lost = Literal["answer", "request"]
 
 
@@ -112,12 +115,13 @@ class _Link:
             self._end()
 
     def downstream(self) -> None:
-        """From the server to the client; what comes after a COMMIT whose answer is to be lost ends the link instead."""
+        """From the server to the client; an answer that is to be lost is awaited whole, and then ends the link."""
         with suppress(OSError):
             while data := self.server.recv(65536):
                 if self.mute:
-                    break
-                self.client.sendall(data)
+                    self.server.settimeout(QUIET_S)
+                else:
+                    self.client.sendall(data)
         self._end()
 
     def _end(self) -> None:
