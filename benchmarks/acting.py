@@ -52,7 +52,7 @@ RETURN s.version AS version
 TIMEOUT_S: Final = 60.0
 LARGE: Final = 100_000
 SETTLED: Final = 4_000
-"""Pairs until a server just started has compiled both: after a thousand they take twice as long as after these."""
+"""Pairs until a server just started has compiled both: the first five hundred take twice as long as what follows."""
 
 
 def actions(database: Database) -> Iterator[Row]:
