@@ -10,8 +10,8 @@ from rich.console import Console
 
 from benchmarks.catalog import BENCHMARKS
 from benchmarks.frame import Row, table
-from db.connection import Database
-from db.prepare import prepare
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.prepare import prepare
 from tests.server import throwaway_server
 
 

@@ -14,14 +14,14 @@ from benchmarks.crowd import crowd
 from benchmarks.frame import Row, compare
 from benchmarks.home import home
 from benchmarks.writing import OBJECT, moving_by_hand, scene
-from db.catalog import SceneInfo
-from db.connection import Database
-from db.delta import AddRelation, Delta, apply
-from db.document import delta_hash, delta_json
-from db.history import Event
-from db.scene import Relation, SceneGraph
-from db.store import SceneStore
-from planner.actions.simulator import Simulator
+from scenecypher.db.graph.delta import AddRelation, Delta, apply
+from scenecypher.db.graph.document import delta_hash, delta_json
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.history import Event
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.actions.simulator import Simulator
 
 AGENT, TABLE = "character_65", "asset_0"
 

@@ -14,16 +14,16 @@ from neo4j import ManagedTransaction, Result
 from benchmarks.frame import Call, Row, compare, median_ms
 from benchmarks.reading import WHERE
 from benchmarks.writing import TIMEOUT_S, scene
-from chat.scripted import Scripted, ScriptedReply
-from db.catalog import SceneInfo
-from db.connection import Database
-from db.enumerate import Enumerator
-from db.gate import Gate, Limits, SceneRef
-from db.gate.scope import SCENE_PARAMETER, scope
-from db.schema import Vocabulary, vocabulary_of
-from db.store import SceneStore
-from retriever.retriever import Retriever
-from retriever.schema_text import schema_text
+from scenecypher.chat.scripted import Scripted, ScriptedReply
+from scenecypher.db.gate import Gate, Limits, SceneRef
+from scenecypher.db.gate.scope import SCENE_PARAMETER, scope
+from scenecypher.db.schema import Vocabulary, vocabulary_of
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.retriever.retriever import Retriever
+from scenecypher.retriever.schema_text import schema_text
 
 QUESTION: Final = "Which room is cup_1 in?"
 ASKERS: Final = 8
@@ -123,7 +123,7 @@ def _beside_graphrag(database: Database, ours: Any, *, schema: str, written: str
     """Its retriever with the same script and schema; its query names the scene, since nothing else does there."""
     from neo4j import GraphDatabase  # the library wants a driver of its own
 
-    from retriever.graphrag import text2cypher
+    from scenecypher.retriever.graphrag import text2cypher
 
     address = database.address
     with GraphDatabase.driver(address.uri, auth=(address.username, address.password)) as driver:

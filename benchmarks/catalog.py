@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from benchmarks import acting, asking, duel, episodes, flat, planning, reading, recorded, scale, spent, writing
 from benchmarks.frame import Row
-from db.connection import Database
+from scenecypher.db.store.connection import Database
 
 Benchmark: TypeAlias = Callable[[Database], Iterator[Row]]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from db.connection import connect
-from db.imported import ImportedScene
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
+from scenecypher.db.connect import connect
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.settings import Settings
 
 THINGS_A_ROOM: Final = 1_000

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from benchmarks.frame import Row
 from benchmarks.writing import scene
-from db.connection import Database
-from db.scene import SceneGraph
-from db.store import SceneStore
-from importers.eai import program_files
-from importers.virtualhome import packaged_scene
-from planner.actions.simulator import Simulator
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused
+from scenecypher.importers.eai import program_files
+from scenecypher.importers.virtualhome import packaged_scene
+from scenecypher.planner.actions.simulator import Simulator
 from tests.planner.actions.evolving_graph import NAMES, Engine, line_of
 from tests.planner.actions.test_virtualhome import recorded
 from tests.sampling import sample

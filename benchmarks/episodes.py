@@ -12,15 +12,15 @@ from typing import Any, Final
 from pydantic import SecretStr
 
 from benchmarks.frame import Row
-from db.connection import Database
-from db.delta import Delta
-from db.imported import ImportedScene
-from evaluation.episodes import episodes_task
-from evaluation.experiment import Experiment
-from evaluation.grasif import experiment
-from evaluation.replies import Replies
-from evaluation.running import Run, run
-from evaluation.stage import Stage, World
+from scenecypher.db.graph.delta import Delta
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.connection import Database
+from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.experiment import Experiment
+from scenecypher.evaluation.grasif import experiment
+from scenecypher.evaluation.replies import Replies
+from scenecypher.evaluation.running import Run, run
+from scenecypher.evaluation.stage import Stage, World
 from scenecypher.settings import Settings
 from tests.oracle import provider
 

@@ -10,12 +10,12 @@ from benchmarks.crowd import ROBOTS, crowd
 from benchmarks.frame import Row, median_ms
 from benchmarks.scale import MILLION, THOUSAND, imported_elsewhere
 from benchmarks.writing import scene
-from db import publish
-from db.catalog import SceneInfo
-from db.connection import Database
-from db.gate import Gate, SceneRef
-from db.schema import vocabulary_of
-from db.store import SceneStore
+from scenecypher.db.gate import Gate, SceneRef
+from scenecypher.db.schema import vocabulary_of
+from scenecypher.db.store import publish
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.scene_store import SceneStore
 
 NAMES: Final = ", ".join(f"'robot_{number}'" for number in range(ROBOTS))
 LOOKUPS: Final[Mapping[str, str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from db.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 
 ROOMS = ("kitchen", "bathroom", "bedroom", "living_room")
 

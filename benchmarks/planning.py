@@ -14,24 +14,24 @@ from benchmarks.acting import TABLE, reachable
 from benchmarks.frame import Row, median_ms
 from benchmarks.home import home
 from benchmarks.writing import OBJECT, scene
-from chat.model import Reply, Request, Usage
-from db.catalog import SceneInfo
-from db.connection import Database
-from db.enumerate import Enumerator
-from db.gate import Gate
-from db.scene import Relation, SceneGraph
-from db.store import SceneStore
-from planner.actions.simulator import Simulator, Step
-from planner.budget import Budget
-from planner.method import Memory
-from planner.methods import recipe_named
-from planner.methods.lookplangraph import LookPlanGraph
-from planner.recipe import Access
-from planner.session import Session
-from planner.staging import NoModel, Setting, staged
-from planner.views import view_of
-from retriever.reader import SceneReader
-from retriever.retriever import Retriever
+from scenecypher.chat.model import Reply, Request, Usage
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.actions.simulator import Simulator, Step
+from scenecypher.planner.budget import Budget
+from scenecypher.planner.method import Memory
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.methods.lookplangraph import LookPlanGraph
+from scenecypher.planner.recipe import Access
+from scenecypher.planner.session import Session
+from scenecypher.planner.staging import NoModel, Setting, staged
+from scenecypher.planner.views import view_of
+from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retriever import Retriever
 
 INSTRUCTION: Final = "Put the cup on the table."
 OVERHEAD_MS: Final = 5.0

@@ -13,17 +13,17 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from statistics import mean, median
 
-from db.condition import evaluate
-from db.imported import ImportedScene
-from db.scene import SceneGraph
-from importers.datasets import DATASETS, dataset
-from importers.task import Task
-from planner.actions.execution import Infeasible
-from planner.actions.pddl_deeds import Situation
-from planner.actions.pddl_part import part_of
-from planner.actions.pddl_planner import Planned, Question, plan
-from planner.actions.vocabularies import operators_of
-from planner.goal_check import missing, steps_of
+from scenecypher.db.condition import evaluate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.importers.datasets import DATASETS, dataset
+from scenecypher.importers.task import Task
+from scenecypher.planner.actions.execution import Infeasible
+from scenecypher.planner.actions.pddl_deeds import Situation
+from scenecypher.planner.actions.pddl_part import part_of
+from scenecypher.planner.actions.pddl_planner import Planned, Question, plan
+from scenecypher.planner.actions.vocabularies import operators_of
+from scenecypher.planner.goal_check import missing, steps_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,15 @@ from neo4j import ManagedTransaction
 
 from benchmarks.frame import Row, compare, median_ms
 from benchmarks.writing import TIMEOUT_S, scene
-from db.catalog import SceneInfo
-from db.connection import Database
-from db.enumerate import Enumerator
-from db.gate import Gate, Limits, SceneRef
-from db.gate.scope import scope
-from db.scene import Node, SceneGraph
-from db.schema import vocabulary_of
-from db.store import SceneStore
-from retriever.schema_text import schema_text
+from scenecypher.db.gate import Gate, Limits, SceneRef
+from scenecypher.db.gate.scope import scope
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.schema import vocabulary_of
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.retriever.schema_text import schema_text
 
 WHERE: Final = "MATCH (c:Object {name: 'cup_1'})-[:INSIDE]->(room:Place) RETURN c.name, room.name"
 NAMED: Final = "MATCH (c:Object {name: 'cup_1'}) RETURN c.id, c.states"

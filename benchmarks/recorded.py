@@ -8,13 +8,13 @@ from time import perf_counter
 from typing import Final
 
 from benchmarks.frame import Row
-from db import catalog
-from db.connection import Database
-from db.store import SceneStore
-from evaluation.eai.action_sequencing import ActionScorer, sequence_figures
-from evaluation.eai.published import published
-from evaluation.eai.recordings import fetched, recordings
-from evaluation.stage import Stage
+from scenecypher.db.store import catalog
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.evaluation.eai.action_sequencing import ActionScorer, sequence_figures
+from scenecypher.evaluation.eai.published import published
+from scenecypher.evaluation.eai.recordings import fetched, recordings
+from scenecypher.evaluation.stage import Stage
 from scenecypher.settings import Settings
 
 MODEL: Final = "mistral-large-2402"

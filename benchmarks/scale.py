@@ -15,13 +15,13 @@ from benchmarks.crowd import crowd
 from benchmarks.frame import Row, median_ms
 from benchmarks.reading import lookup_ms
 from benchmarks.writing import import_by_hand, scene
-from db import publish
-from db.connection import Address, Database
-from db.enumerate import Enumerator
-from db.publish import Header
-from db.store import SceneStore
-from importers.eai import graph_files
-from importers.virtualhome import packaged_scene
+from scenecypher.db.store import publish
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.publish import Header
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.eai import graph_files
+from scenecypher.importers.virtualhome import packaged_scene
 from tests.sampling import sample
 
 MILLION: Final = 1_000_000

@@ -13,8 +13,8 @@ from benchmarks.acting import SETTLED, acting, reachable
 from benchmarks.frame import Row
 from benchmarks.home import home
 from benchmarks.writing import scene
-from db.connection import Address, Database
-from db.store import SceneStore
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.scene_store import SceneStore
 
 ROUNDS: Final = 200
 PARTS: Final = ("reading under the lock", "writing", "Python")

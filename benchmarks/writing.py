@@ -13,15 +13,15 @@ from neo4j import ManagedTransaction
 
 from benchmarks.frame import Row, compare
 from benchmarks.home import home
-from db import publish
-from db.catalog import SceneInfo
-from db.connection import Database
-from db.delta import AddRelation, Delta, RemoveRelation
-from db.imported import ImportedScene
-from db.publish import Header
-from db.rows import node_row
-from db.scene import Relation, SceneGraph
-from db.store import SceneStore
+from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.store import publish
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.publish import Header
+from scenecypher.db.store.rows import node_row
+from scenecypher.db.store.scene_store import SceneStore
 
 # One statement: lock the scene, move the object, append the event.
 MOVE_BY_HAND: Final[LiteralString] = """

@@ -1,12 +1,12 @@
 """The one place that talks to models: live, recorded or scripted, they all answer `reply(request)`."""
 
-from chat.canonical import request_hash
-from chat.cassette import Recording, Replaying
-from chat.clean import clean, clean_cypher, clean_json
-from chat.form import ask_for, schema_of
-from chat.live import OpenAIModel
-from chat.model import Image, Message, Model, Reply, Request, Service, Source, Usage
-from chat.scripted import Scripted, ScriptedReply
+from scenecypher.chat.canonical import request_hash
+from scenecypher.chat.cassette import Recording, Replaying
+from scenecypher.chat.clean import clean, clean_cypher, clean_json
+from scenecypher.chat.form import ask_for, schema_of
+from scenecypher.chat.live import OpenAIModel
+from scenecypher.chat.model import Image, Message, Model, Reply, Request, Service, Source, Usage
+from scenecypher.chat.scripted import Scripted, ScriptedReply
 
 __all__ = [
     "Image",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 
-from chat.model import Image, Message, Request
+from scenecypher.chat.model import Image, Message, Request
 
 
 def canonical(request: Request) -> dict[str, object]:

@@ -10,10 +10,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, Protocol
 
-from chat.canonical import canonical, digest
-from chat.missing import explain_missing
-from chat.model import Reply, Request, Service, Source
-from chat.tape import Exchange, Origin, Tape, begin_tape, read_tape, write_exchange
+from scenecypher.chat.canonical import canonical, digest
+from scenecypher.chat.missing import explain_missing
+from scenecypher.chat.model import Reply, Request, Service, Source
+from scenecypher.chat.tape import Exchange, Origin, Tape, begin_tape, read_tape, write_exchange
 from scenecypher.errors import InputError, ModelUnavailable
 
 UNNAMED: Final = ""
@@ -63,7 +63,8 @@ class Recording:
         asked = canonical(request)
         key = session, digest(asked)
         with self._lock:
-            self._begin(self._stated or _ORIGINS[reply.source])
+            origin: Origin = self._stated or _ORIGINS[reply.source]
+            self._begin(origin)
             write_exchange(self._file, Exchange(session, self._counts[key] + 1, asked, reply))
             self._counts[key] += 1
         return reply

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from openai import NotFoundError, OpenAI, OpenAIError
 
-from chat.endpoint import Endpoint
-from chat.faults import no_such_model, unavailable
+from scenecypher.chat.endpoint import Endpoint
+from scenecypher.chat.faults import no_such_model, unavailable
 
 _LOOK_UP_S: Final = 5.0
 

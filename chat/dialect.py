@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from chat.wire import Parameter
+from scenecypher.chat.wire import Parameter
 from scenecypher.errors import ModelUnavailable
 
 

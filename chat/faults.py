@@ -7,8 +7,8 @@ from typing import Final
 
 from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
 
-from chat.dialect import FormRefused
-from chat.endpoint import Endpoint
+from scenecypher.chat.dialect import FormRefused
+from scenecypher.chat.endpoint import Endpoint
 from scenecypher.errors import ModelUnavailable, did_you_mean
 
 _SHOWN_MODELS: Final = 8

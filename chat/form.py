@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from chat.clean import clean, json_values
-from chat.model import SEED, Message, Model, Reply, Request, Usage
+from scenecypher.chat.clean import clean, json_values
+from scenecypher.chat.model import SEED, Message, Model, Reply, Request, Usage
 from scenecypher.errors import ReplyRejected
 
 Form = TypeVar("Form", bound=BaseModel)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chat.model import Message, Model, Reply, Request, Usage
-from chat.wire import schema_in_words
+from scenecypher.chat.model import Message, Model, Reply, Request, Usage
+from scenecypher.chat.wire import schema_in_words
 from scenecypher.errors import InputError, ModelUnavailable
 
 try:

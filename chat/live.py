@@ -8,10 +8,10 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
-from chat.dialect import FormRefused, concession_for
-from chat.endpoint import OPENAI_URL, Endpoint
-from chat.model import Reply, Request
-from chat.wire import Parameter, body, read_reply
+from scenecypher.chat.dialect import FormRefused, concession_for
+from scenecypher.chat.endpoint import OPENAI_URL, Endpoint
+from scenecypher.chat.model import Reply, Request
+from scenecypher.chat.wire import Parameter, body, read_reply
 from scenecypher.errors import ModelUnavailable
 from scenecypher.settings import Settings
 
@@ -92,7 +92,7 @@ class OpenAIModel:
                 "no model is set up; set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own "
                 "(vLLM, Ollama, llama.cpp), and SCENECYPHER_MODEL for the model's name"
             )
-        from chat.client import Client  # imports `openai`, which takes a second
+        from scenecypher.chat.client import Client  # imports `openai`, which takes a second
 
         with self._lock:
             if self._client is None:
@@ -111,7 +111,7 @@ class OpenAIModel:
             return False
         with self._lock:
             before = self._conceded.get(model, frozenset())
-            self._conceded[model] = before | {concession.parameter}
+            self._conceded[model] = before.union((concession.parameter,))
         if concession.parameter not in before:
             _log.warning(
                 "model %r refuses %s (%s): %s", model, concession.parameter, complaint[:200], concession.instead

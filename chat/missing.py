@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from chat.canonical import digest
-from chat.tape import Tape
+from scenecypher.chat.canonical import digest
+from scenecypher.chat.tape import Tape
 
 _BEGINNING: Final = 120
 _COMPARED: Final = 2_000

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from chat.model import Reply, Request, Usage
+from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.errors import ModelUnavailable
 
 MODEL_NAME: Final = "scripted"

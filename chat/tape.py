@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from chat.canonical import digest
-from chat.model import Finish, Reply, Usage
+from scenecypher.chat.canonical import digest
+from scenecypher.chat.model import Finish, Reply, Usage
 from scenecypher.errors import DocumentError, InputError
 
 Origin = Literal["recorded", "scripted"]

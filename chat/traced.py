@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from chat.model import Model, Reply, Request, Source
-from db.telemetry import span
+from scenecypher.chat.model import Model, Reply, Request, Source
+from scenecypher.db.telemetry import span
 
 OPERATION: Final = "chat"
 PROVIDERS: Final[Mapping[Source, str]] = {"live": "openai", "recorded": "cassette", "scripted": "script"}

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from chat.model import Finish, Message, Reply, Request, Usage
+from scenecypher.chat.model import Finish, Message, Reply, Request, Usage
 from scenecypher.errors import ModelUnavailable
 
 Parameter = Literal["response_format", "max_tokens", "temperature", "seed"]

@@ -17,14 +17,14 @@ from inspect_ai.model import get_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from evaluation.augmentation_truth import GoldReader
-from evaluation.inspect_model import InspectModel
-from evaluation.looking import read, simulated
-from evaluation.prompt_version import NOTED, prompt_version
-from evaluation.replies import LIVE, Replies
-from evaluation.views import Taken, read_views, shipped
-from planner.perception.truth import Noise
 from scenecypher.errors import InputError
+from scenecypher.evaluation.augmentation_truth import GoldReader
+from scenecypher.evaluation.inspect_model import InspectModel
+from scenecypher.evaluation.looking import read, simulated
+from scenecypher.evaluation.prompt_version import NOTED, prompt_version
+from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.evaluation.views import Taken, read_views, shipped
+from scenecypher.planner.perception.truth import Noise
 
 VERSION: Final = 1
 """Of prompts and scoring together: results of different versions are not compared."""

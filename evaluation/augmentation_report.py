@@ -8,15 +8,26 @@ from typing import Any, Final, Literal
 
 from inspect_ai.log import EvalLog, EvalSample
 
-from evaluation import failing
-from evaluation.augmentation import SIMULATED, VERSION
-from evaluation.augmentation_truth import SIMULATED_OBSERVER
-from evaluation.interval import bootstrap, wilson
-from evaluation.limited import limited, wanted
-from evaluation.prompt_version import prompts_of
-from evaluation.published import published, settings
-from evaluation.replies import REFERENCE
-from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial, replies_of
+from scenecypher.evaluation import failing
+from scenecypher.evaluation.augmentation import SIMULATED, VERSION
+from scenecypher.evaluation.augmentation_truth import SIMULATED_OBSERVER
+from scenecypher.evaluation.interval import bootstrap, wilson
+from scenecypher.evaluation.limited import limited, wanted
+from scenecypher.evaluation.prompt_version import prompts_of
+from scenecypher.evaluation.published import published, settings
+from scenecypher.evaluation.replies import REFERENCE
+from scenecypher.evaluation.result import (
+    Cell,
+    Column,
+    Provenance,
+    Replies,
+    Result,
+    Row,
+    Setting,
+    Table,
+    Trial,
+    replies_of,
+)
 
 SCORER: Final = "subgraph_match"
 TABLE: Final = "augmentation"

@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chat.model import Reply, Request, Usage
-from evaluation.replies import REFERENCE
-from evaluation.views import Placed, View, belief_of
-from planner.perception.observation import Observation, Sighting
-from planner.perception.vision import RELATIONS
+from scenecypher.chat.model import Reply, Request, Usage
+from scenecypher.evaluation.replies import REFERENCE
+from scenecypher.evaluation.views import Placed, View, belief_of
+from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.vision import RELATIONS
 
 SIMULATED_OBSERVER: Final = "simulated observer"
 FORM_WORDS: Final = {ours: word for word, ours in RELATIONS.items()}

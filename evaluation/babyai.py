@@ -9,13 +9,13 @@ from typing import Final
 
 from inspect_ai import Task, task
 
-from evaluation.book import Book, of_dataset
-from evaluation.episode import Episode
-from evaluation.episodes import episodes_task
-from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from evaluation.options import Names, chosen, first
-from evaluation.replies import LIVE, Replies
-from importers.datasets import dataset
+from scenecypher.evaluation.book import Book, of_dataset
+from scenecypher.evaluation.episode import Episode
+from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
+from scenecypher.evaluation.options import Names, chosen, first
+from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.importers.datasets import dataset
 
 LEVELS: Final = ("numqa", "trv1", "trv2")
 COSTS: Final = ("round_tokens", "rounds", "calls", "tokens", "graph", "cot")

@@ -9,13 +9,13 @@ from typing import Final
 
 from inspect_ai import Task, task
 
-from evaluation.babyai import COLUMNS, PROMPTED, like
-from evaluation.book import Book, of_dataset
-from evaluation.episodes import episodes_task
-from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from evaluation.options import Names, first
-from evaluation.replies import LIVE, Replies
-from importers.datasets import dataset
+from scenecypher.evaluation.babyai import COLUMNS, PROMPTED, like
+from scenecypher.evaluation.book import Book, of_dataset
+from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
+from scenecypher.evaluation.options import Names, first
+from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.importers.datasets import dataset
 
 LEVEL: Final = "numqa"
 TRIALS: Final = 20

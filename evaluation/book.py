@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TypeAlias
 
-from db.condition import Condition, HasState, Id, Related, conjuncts, explain
-from db.delta import apply
-from db.imported import ImportedScene
-from db.scene import SceneGraph
-from evaluation.episode import Episode, Wording
-from evaluation.marking import Standard, standard
-from importers.datasets import dataset
-from importers.reference_plans import reference_plans
-from importers.task import Task
-from planner.perturbation import Perturbation, perturbation
-from planner.reference import end_of
+from scenecypher.db.condition import Condition, HasState, Id, Related, conjuncts, explain
+from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.evaluation.episode import Episode, Wording
+from scenecypher.evaluation.marking import Standard, standard
+from scenecypher.importers.datasets import dataset
+from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.task import Task
+from scenecypher.planner.perturbation import Perturbation, perturbation
+from scenecypher.planner.reference import end_of
 
 Scenes: TypeAlias = Callable[[Task], ImportedScene]
 """The scene of a task."""

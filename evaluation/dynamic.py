@@ -11,15 +11,15 @@ from typing import Final
 
 from inspect_ai import Task, task
 
-from evaluation.book import Book, is_plain
-from evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, scene_of, task_of
-from evaluation.episode import Episode, Eyes, Wording
-from evaluation.episodes import episodes_task
-from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
-from evaluation.options import Names, chosen, first, listed
-from evaluation.replies import LIVE, Replies
-from importers.reference_plans import reference_plans
 from scenecypher.errors import InputError
+from scenecypher.evaluation.book import Book, is_plain
+from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, scene_of, task_of
+from scenecypher.evaluation.episode import Episode, Eyes, Wording
+from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
+from scenecypher.evaluation.options import Names, chosen, first, listed
+from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.importers.reference_plans import reference_plans
 
 WORLDS: Final = ("virtualhome", "behavior")
 TITLES: Final = {

@@ -1,4 +1,6 @@
-"""The tasks of the dynamic experiment, from a file: `python -m evaluation.dynamic_tasks` makes it anew, in minutes.
+"""The tasks of the dynamic experiment, read from a file.
+
+`python -m scenecypher.evaluation.dynamic_tasks` generates the file, in some minutes.
 
 50 tasks in our homes in the three categories of LookPlanGraph's section VI-B, and 50 of BEHAVIOR's activities. Before
 half of each kind one thing that the task needs is moved; which, and where to, follows from a seed.
@@ -18,22 +20,22 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from db.condition import evaluate
-from db.delta import apply
-from db.imported import ImportedScene
-from db.scene import SceneGraph
-from evaluation.book import of_dataset
-from evaluation.marking import standard
-from importers.datasets import task
-from importers.home_tasks import BUDGET, goal_of
-from importers.homes import OURS, our_home
-from importers.reference_plans import reference_plans
-from importers.task import Task
-from planner.perturbation import drawn, movable, perturbation
-from planner.reference import end_of
+from scenecypher.db.condition import evaluate
+from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
+from scenecypher.evaluation.book import of_dataset
+from scenecypher.evaluation.marking import standard
+from scenecypher.importers.datasets import task
+from scenecypher.importers.home_tasks import BUDGET, goal_of
+from scenecypher.importers.homes import OURS, our_home
+from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.task import Task
+from scenecypher.planner.perturbation import drawn, movable, perturbation
+from scenecypher.planner.reference import end_of
 
-FILE: Final = files("evaluation") / "data" / "dynamic.jsonl"
+FILE: Final = files("scenecypher.evaluation") / "data" / "dynamic.jsonl"
 HOMES: Final = "dynamic"
 """What ids of the tasks in our homes begin with."""
 TASKS: Final = 50

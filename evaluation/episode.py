@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from planner.recipe import Recipe
+from scenecypher.planner.recipe import Recipe
 
 Wording: TypeAlias = Literal["source", "goal", "states"]
 """The data set's own instruction; the goal in words, as a program can read it; or the goal as its source writes it."""

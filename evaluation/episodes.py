@@ -13,19 +13,19 @@ from inspect_ai.model import get_model
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, grouped, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from chat.model import Model
-from evaluation.book import Book
-from evaluation.episode import Episode, Trace
-from evaluation.experiment import Experiment
-from evaluation.inspect_model import InspectModel
-from evaluation.measures import figures
-from evaluation.playing import play
-from evaluation.prompt_version import NOTED, prompt_version
-from evaluation.replies import Replies
-from evaluation.stage import Stage
-from planner.methods import recipe_named
-from planner.staging import NoModel
+from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
+from scenecypher.evaluation.book import Book
+from scenecypher.evaluation.episode import Episode, Trace
+from scenecypher.evaluation.experiment import Experiment
+from scenecypher.evaluation.inspect_model import InspectModel
+from scenecypher.evaluation.measures import figures
+from scenecypher.evaluation.playing import play
+from scenecypher.evaluation.prompt_version import NOTED, prompt_version
+from scenecypher.evaluation.replies import Replies
+from scenecypher.evaluation.stage import Stage
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.staging import NoModel
 
 VERSION: Final = 3
 """Of tasks, play and scoring together: results of different versions are not compared."""

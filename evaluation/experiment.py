@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from evaluation.book import Book
-from evaluation.episode import Episode
-from evaluation.options import Names, listed
-from planner.methods import METHODS, recipe_named
-from planner.methods.matrix import SETS, cell
 from scenecypher.errors import InputError
+from scenecypher.evaluation.book import Book
+from scenecypher.evaluation.episode import Episode
+from scenecypher.evaluation.options import Names, listed
+from scenecypher.planner.methods import METHODS, recipe_named
+from scenecypher.planner.methods.matrix import SETS, cell
 
 PAPER: Final = "paper"
 """In place of methods: the rows that the paper's table has."""
@@ -42,7 +42,7 @@ class RowPlan:
 
 @dataclass(frozen=True, slots=True)
 class TablePlan:
-    """A table: the keys of its `columns` in `evaluation.measures`, its rows, and where it is published.
+    """A table: the keys of its `columns` in `scenecypher.evaluation.measures`, its rows, and where it is published.
 
     `like` is what its episodes have in common, `tasks` their ids; tables of one group share the episodes of equal rows.
     `moved` are those before which a thing is moved, with the seed. `published` is a paper's file and its table's key.
@@ -67,7 +67,7 @@ class TablePlan:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What `evaluation.episodes` makes a task of. `tables` have all rows; those in `run`, by group, are played."""
+    """What `evaluation/episodes.py` makes a task of. `tables` have all rows; those in `run`, by group, are played."""
 
     name: str
     title: str

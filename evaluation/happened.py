@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from planner.actions.minigrid import Executor
-from planner.actions.text import parse
-from planner.events import Acted, Cause, Corrected, Event, Finished, Refused, Solved
 from scenecypher.errors import ActionRefused
+from scenecypher.planner.actions.minigrid import Executor
+from scenecypher.planner.actions.text import parse
+from scenecypher.planner.events import Acted, Cause, Corrected, Event, Finished, Refused, Solved
 
 INFEASIBLE: Final[frozenset[Cause]] = frozenset({"missing", "affordance", "already"})
 """Of refused actions, those that name an action and nodes that there are."""
@@ -58,7 +58,7 @@ def infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
 
 def fulfilled(task_id: str, actions: Iterable[str]) -> bool:
     """Whether the actions fulfil the mission of a task such as ``trv1/7``, by MiniGrid's own steps."""
-    from importers.babyai import episode
+    from scenecypher.importers.babyai import episode
 
     level, _, seed = task_id.partition("/")
     begun = episode(level, int(seed))

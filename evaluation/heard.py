@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from chat.model import Model, Reply, Request, Source, Usage
+from scenecypher.chat.model import Model, Reply, Request, Source, Usage
 
 
 @dataclass(slots=True)

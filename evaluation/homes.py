@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from db.imported import ImportedScene
-from evaluation.options import first
-from importers.home_tasks import TESTED
-from importers.homes import OURS, folders, our_home, read_home
-from importers.task import Task
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
+from scenecypher.evaluation.options import first
+from scenecypher.importers.home_tasks import TESTED
+from scenecypher.importers.homes import OURS, folders, our_home, read_home
+from scenecypher.importers.task import Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,15 @@ from typing import Final
 
 from inspect_ai import Task, task
 
-from evaluation.babyai import PROMPTED
-from evaluation.book import Book
-from evaluation.episode import Episode, Wording
-from evaluation.episodes import episodes_task
-from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from evaluation.homes import Home, homes_in, our_homes
-from evaluation.options import Names
-from evaluation.replies import LIVE, Replies
-from importers.homes import OURS
+from scenecypher.evaluation.babyai import PROMPTED
+from scenecypher.evaluation.book import Book
+from scenecypher.evaluation.episode import Episode, Wording
+from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
+from scenecypher.evaluation.homes import Home, homes_in, our_homes
+from scenecypher.evaluation.options import Names
+from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.importers.homes import OURS
 
 COLUMNS: Final = ("success", "success_clean", "app", "rounds", "tokens")
 ROWS: Final = {

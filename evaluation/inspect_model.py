@@ -25,7 +25,7 @@ from inspect_ai.model import (
 from inspect_ai.model import Model as Generator
 from inspect_ai.util import JSONSchema
 
-from chat.model import Finish, Message, Reply, Request, Source, Usage
+from scenecypher.chat.model import Finish, Message, Reply, Request, Source, Usage
 from scenecypher.errors import ModelUnavailable
 
 PROGRAMS: Final = ("mockllm/", "oracle/")

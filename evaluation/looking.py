@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from chat.model import Model
-from evaluation.augmentation_truth import SIMULATED_OBSERVER, GoldObserver, classes_of
-from evaluation.heard import Heard
-from evaluation.subgraphs import STEP, Likeness, Part, gold_parts, likeness, seen_parts, slips
-from evaluation.views import VOCABULARY, Taken, View, belief_of
-from planner.perception.naming import known_of
-from planner.perception.truth import Noise, NoisyObserver
-from planner.perception.vision import read_image
+from scenecypher.chat.model import Model
 from scenecypher.errors import ReplyRejected
+from scenecypher.evaluation.augmentation_truth import SIMULATED_OBSERVER, GoldObserver, classes_of
+from scenecypher.evaluation.heard import Heard
+from scenecypher.evaluation.subgraphs import STEP, Likeness, Part, gold_parts, likeness, seen_parts, slips
+from scenecypher.evaluation.views import VOCABULARY, Taken, View, belief_of
+from scenecypher.planner.perception.naming import known_of
+from scenecypher.planner.perception.truth import Noise, NoisyObserver
+from scenecypher.planner.perception.vision import read_image
 
 
 def read(taken: Taken, model: Model) -> dict[str, Any]:

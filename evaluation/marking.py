@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from db.condition import Condition, evaluate
-from db.scene import Relation, SceneGraph
-from db.schema import HOLDING, VOCABULARIES
-from evaluation.episode import Marks
+from scenecypher.db.condition import Condition, evaluate
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.evaluation.episode import Marks
 
 Look: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
 """How a node is, so that nodes alike are equal: its class, its states, and its places by relation."""

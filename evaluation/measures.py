@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Final, Literal, TypeAlias
 
-from evaluation.episode import Episode, Trace
-from evaluation.interval import bootstrap, wilson
-from evaluation.result import Cell, Column
+from scenecypher.evaluation.episode import Episode, Trace
+from scenecypher.evaluation.interval import bootstrap, wilson
+from scenecypher.evaluation.result import Cell, Column
 
 Figures: TypeAlias = Mapping[str, float]
 """What one sample has, by name; a figure that it can't have is left out."""

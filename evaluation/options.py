@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TypeAlias, TypeVar
 
-from evaluation.book import is_plain
-from evaluation.episode import Wording
-from importers.task import Task
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.evaluation.book import is_plain
+from scenecypher.evaluation.episode import Wording
+from scenecypher.importers.task import Task
 
 T = TypeVar("T")
 Names: TypeAlias = str | Sequence[str]

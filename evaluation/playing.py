@@ -6,26 +6,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from chat.model import Model, Reply, Request
-from db.catalog import SceneInfo
-from db.delta import apply, compose
-from db.store import SceneStore
-from evaluation.book import Assignment, Book
-from evaluation.episode import SPARE_STEPS, Episode, Marks, Trace, uses_belief
-from evaluation.happened import executed, finished, fulfilled, happened
-from evaluation.marking import marks
-from evaluation.sizes import Sizes, sizes
-from evaluation.stage import Stage, World
-from planner.belief import belief_of
-from planner.budget import Budget
-from planner.environment import Environment, SceneEnvironment
-from planner.events import Event
-from planner.human import HumanEnvironment, answered
-from planner.methods import recipe_named
-from planner.perception.naming import knowing
-from planner.perception.observation import Observation
-from planner.perception.truth import NoisyObserver
-from planner.staging import NoModel, Setting, has_belief, staged
+from scenecypher.chat.model import Model, Reply, Request
+from scenecypher.db.graph.delta import apply, compose
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.evaluation.book import Assignment, Book
+from scenecypher.evaluation.episode import SPARE_STEPS, Episode, Marks, Trace, uses_belief
+from scenecypher.evaluation.happened import executed, finished, fulfilled, happened
+from scenecypher.evaluation.marking import marks
+from scenecypher.evaluation.sizes import Sizes, sizes
+from scenecypher.evaluation.stage import Stage, World
+from scenecypher.planner.belief import belief_of
+from scenecypher.planner.budget import Budget
+from scenecypher.planner.environment import Environment, SceneEnvironment
+from scenecypher.planner.events import Event
+from scenecypher.planner.human import HumanEnvironment, answered
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.perception.naming import knowing
+from scenecypher.planner.perception.observation import Observation
+from scenecypher.planner.perception.truth import NoisyObserver
+from scenecypher.planner.staging import NoModel, Setting, has_belief, staged
 
 AskPerson = Callable[[str], str]
 

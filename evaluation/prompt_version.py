@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -12,13 +12,13 @@ from typing import Final
 from inspect_ai.log import EvalLog
 
 PROMPTS: Final = (
-    ("planner", "methods"),
-    ("planner", "prompts"),
-    ("planner", "actions"),
-    ("planner", "perception"),
-    ("retriever",),
+    "scenecypher.planner.methods",
+    "scenecypher.planner.prompts",
+    "scenecypher.planner.actions",
+    "scenecypher.planner.perception",
+    "scenecypher.retriever",
 )
-"""Where texts that models are shown are made, folders within too."""
+"""The packages that make the texts models are shown, their folders included."""
 KINDS: Final = (".py", ".md", ".txt", ".json", ".jsonl", ".pddl")
 NOTED: Final = "prompts"
 """What a log's metadata has it as: a log may be reported when prompts are others."""
@@ -28,8 +28,8 @@ NOTED: Final = "prompts"
 def prompt_version() -> str:
     """The first twelve digits of the digest of all source that makes prompts."""
     digest = sha256()
-    for folder in PROMPTS:
-        for file in prompt_files(folder):
+    for package in PROMPTS:
+        for file in prompt_files(package):
             digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -39,10 +39,9 @@ def prompts_of(log: EvalLog) -> str:
     return str((log.eval.metadata or {}).get(NOTED, ""))
 
 
-def prompt_files(within: Sequence[str]) -> Iterator[Traversable]:
-    """The files of a package's folder that are in the digest, in order."""
-    package, *folders = within
-    yield from _files(files(package).joinpath(*folders))
+def prompt_files(package: str) -> Iterator[Traversable]:
+    """Yield the files of a package that are in the digest, in order."""
+    yield from _files(files(package))
 
 
 def _files(folder: Traversable) -> Iterator[Traversable]:

@@ -9,9 +9,9 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from evaluation.result import Cell, Row, Setting
+from scenecypher.evaluation.result import Cell, Row, Setting
 
-FOLDER: Final = files("evaluation") / "data"
+FOLDER: Final = files("scenecypher.evaluation") / "data"
 
 
 class _Strict(BaseModel):

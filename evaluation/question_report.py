@@ -9,11 +9,11 @@ from typing import Any, Final
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import CORRECT
 
-from evaluation import failing
-from evaluation.interval import wilson
-from evaluation.limited import wanted
-from evaluation.question_set import DATA, KINDS
-from evaluation.replies import REFERENCE
+from scenecypher.evaluation import failing
+from scenecypher.evaluation.interval import wilson
+from scenecypher.evaluation.limited import wanted
+from scenecypher.evaluation.question_set import DATA, KINDS
+from scenecypher.evaluation.replies import REFERENCE
 
 SCORER: Final = "execution_match"
 FAILED: Final = "failed"

@@ -8,10 +8,10 @@ from typing import Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
-from evaluation.limited import limited
-from evaluation.prompt_version import prompts_of
-from evaluation.question_report import SCORER, Line, Report, report
-from evaluation.result import Cell, Column, Provenance, Result, Row, Setting, Table, Trial, replies_of
+from scenecypher.evaluation.limited import limited
+from scenecypher.evaluation.prompt_version import prompts_of
+from scenecypher.evaluation.question_report import SCORER, Line, Report, report
+from scenecypher.evaluation.result import Cell, Column, Provenance, Result, Row, Setting, Table, Trial, replies_of
 
 TABLE: Final = "questions"
 BY_HEADING: Final = (

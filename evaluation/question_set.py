@@ -8,9 +8,9 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from db.imported import ImportedScene
-from importers.datasets import dataset
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.datasets import dataset
 
 Kind: TypeAlias = Literal[
     "lookup", "count", "multi-hop", "state", "negation", "superlative", "path", "comparison", "yes/no", "unanswerable"
@@ -58,5 +58,5 @@ def scene_of(scene: str) -> ImportedScene:
 
 
 def _read(name: str) -> list[Question]:
-    text = (files("evaluation") / "data" / "questions" / f"{name}.jsonl").read_text(encoding="utf-8")
+    text = (files("scenecypher.evaluation") / "data" / "questions" / f"{name}.jsonl").read_text(encoding="utf-8")
     return [Question.model_validate_json(line) for line in text.split("\n") if line]

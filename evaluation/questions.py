@@ -26,20 +26,20 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from chat.model import Model
-from evaluation.heard import Heard
-from evaluation.inspect_model import InspectModel
-from evaluation.matching import equals, holds, told
-from evaluation.prompt_version import NOTED, prompt_version
-from evaluation.question_set import ALL, Question
-from evaluation.question_set import questions as question_set
-from evaluation.replies import LIVE, REFERENCE, Reference, Replies
-from evaluation.scenes import Scenes
-from retriever.retrieval import Retrieval, retrieval_document
-from retriever.retriever import Options, RetrievalMode, Retriever
-from retriever.schema_text import FORMS, Form, schema_text
-from retriever.verifier import VerifierMode
+from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
+from scenecypher.evaluation.heard import Heard
+from scenecypher.evaluation.inspect_model import InspectModel
+from scenecypher.evaluation.matching import equals, holds, told
+from scenecypher.evaluation.prompt_version import NOTED, prompt_version
+from scenecypher.evaluation.question_set import ALL, Question
+from scenecypher.evaluation.question_set import questions as question_set
+from scenecypher.evaluation.replies import LIVE, REFERENCE, Reference, Replies
+from scenecypher.evaluation.scenes import Scenes
+from scenecypher.retriever.retrieval import Retrieval, retrieval_document
+from scenecypher.retriever.retriever import Options, RetrievalMode, Retriever
+from scenecypher.retriever.schema_text import FORMS, Form, schema_text
+from scenecypher.retriever.verifier import VerifierMode
 
 VERSION: Final = 1
 """Of questions, prompts and scoring together: results of different versions are not compared."""
@@ -142,7 +142,7 @@ def _asked(options: Options, scenes: Scenes, question: Question, model: Model) -
 
 
 def _asked_baseline(options: Options, scenes: Scenes, question: Question, model: Model) -> Retrieval:
-    from retriever.graphrag import ask_text2cypher
+    from scenecypher.retriever.graphrag import ask_text2cypher
 
     with scenes.opened(question.scene) as (opened, scene):
         occurring = opened.enumerator.of(scene)

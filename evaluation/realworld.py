@@ -9,13 +9,13 @@ from typing import Final, Literal, TypeAlias
 
 from inspect_ai import Task, task
 
-from evaluation.book import Book, of_dataset
-from evaluation.episode import Episode, Wording
-from evaluation.episodes import episodes_task
-from evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from evaluation.options import Names, first, readable
-from evaluation.replies import LIVE, Replies
-from importers.datasets import dataset
+from scenecypher.evaluation.book import Book, of_dataset
+from scenecypher.evaluation.episode import Episode, Wording
+from scenecypher.evaluation.episodes import episodes_task
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
+from scenecypher.evaluation.options import Names, first, readable
+from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.importers.datasets import dataset
 
 Hands: TypeAlias = Literal["scripted", "person"]
 OFFICE: Final = "our-office"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from chat.cassette import Recording, Replaying
-from chat.model import Model, Reply, Request, Service, Usage
+from scenecypher.chat.cassette import Recording, Replaying
+from scenecypher.chat.model import Model, Reply, Request, Service, Usage
 from scenecypher.errors import InputError
 
 LIVE: Final = "live"

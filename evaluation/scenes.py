@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Final
 
-from db.catalog import SceneInfo
-from db.connection import connect
-from db.enumerate import Enumerator
-from db.gate import Gate, Limits
-from db.store import SceneStore
-from evaluation.question_set import scene_of
+from scenecypher.db.connect import connect
+from scenecypher.db.gate import Gate, Limits
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.evaluation.question_set import scene_of
 from scenecypher.settings import Settings
 
 PREFIX: Final = "evaluation"

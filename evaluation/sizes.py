@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from chat.model import Reply, Request
-from db.enumerate import Enumerator
-from planner.methods import recipe_named
-from planner.staging import Setting, staged
-from retriever.graph_text import graph_text
-from retriever.reader import SceneReader
+from scenecypher.chat.model import Reply, Request
+from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.errors import ModelUnavailable
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.staging import Setting, staged
+from scenecypher.retriever.graph_text import graph_text
+from scenecypher.retriever.reader import SceneReader
 
 CHARACTERS: Final = 4
 COT: Final = "cot"

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Final
 
-from db.catalog import SceneInfo
-from db.connection import connect
-from db.delta import Delta
-from db.enumerate import Enumerator
-from db.gate import Gate, Limits
-from db.imported import ImportedScene
-from db.store import SceneStore
-from evaluation.scenes import PREFIX, Opened
-from planner.belief import belief_of
+from scenecypher.db.connect import connect
+from scenecypher.db.gate import Gate, Limits
+from scenecypher.db.graph.delta import Delta
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.evaluation.scenes import PREFIX, Opened
+from scenecypher.planner.belief import belief_of
 from scenecypher.settings import Settings
 
 MOVING: Final = "perturb"

@@ -12,12 +12,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from db.delta import apply
-from db.scene import SceneGraph
-from db.schema import VOCABULARIES
-from evaluation.views import VOCABULARY, View, belief_of, class_of
-from planner.perception.merge import merge
-from planner.perception.observation import Observation
+from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import VOCABULARIES
+from scenecypher.evaluation.views import VOCABULARY, View, belief_of, class_of
+from scenecypher.planner.perception.merge import merge
+from scenecypher.planner.perception.observation import Observation
 
 STEP: Final = 1
 CONTAINMENT: Final = VOCABULARIES[VOCABULARY].containment

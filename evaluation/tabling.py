@@ -10,17 +10,17 @@ from typing import Any, Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
-from evaluation import failing
-from evaluation.episode import Episode, Trace
-from evaluation.episodes import EPISODE, SCORER, TRACE, decides
-from evaluation.experiment import Experiment, RowPlan, TablePlan
-from evaluation.limited import limited, wanted
-from evaluation.measures import MEASURES, cell, figures
-from evaluation.prompt_version import prompts_of
-from evaluation.published import published, settings
-from evaluation.reporting.cells import N
-from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Table, Trial, replies_of
-from planner.methods import recipe_named
+from scenecypher.evaluation import failing
+from scenecypher.evaluation.episode import Episode, Trace
+from scenecypher.evaluation.episodes import EPISODE, SCORER, TRACE, decides
+from scenecypher.evaluation.experiment import Experiment, RowPlan, TablePlan
+from scenecypher.evaluation.limited import limited, wanted
+from scenecypher.evaluation.measures import MEASURES, cell, figures
+from scenecypher.evaluation.prompt_version import prompts_of
+from scenecypher.evaluation.published import published, settings
+from scenecypher.evaluation.reporting.cells import N
+from scenecypher.evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Table, Trial, replies_of
+from scenecypher.planner.methods import recipe_named
 
 ORACLE: Final = "oracle/"
 PACKAGES: Final = ("inspect-ai", "openai", "neo4j")
@@ -54,7 +54,7 @@ def result(log: EvalLog, experiment: Experiment) -> Result:
 
 def experiment_of(log: EvalLog) -> Experiment:
     """The experiment that a log is of, made anew from its arguments. Raises InputError."""
-    module: Any = import_module(f"evaluation.{log.eval.task.rpartition('/')[2].replace('-', '_')}")
+    module: Any = import_module(f"scenecypher.evaluation.{log.eval.task.rpartition('/')[2].replace('-', '_')}")
     told = {key: value for key, value in log.eval.task_args.items() if key not in {"replies", "record"}}
     made: Experiment = module.experiment(**told)
     return made

@@ -11,15 +11,15 @@ from unicodedata import normalize
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from chat.model import Image
-from db.problems import Problem, problems_of, refusal
-from db.scene import Node, Relation, SceneGraph
-from db.value import InvalidValue, shown
-from importers.json_file import read_json
-from planner.belief import believed
-from planner.perception.naming import NUMBERED
-from planner.perception.picture import read_picture
+from scenecypher.chat.model import Image
+from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.value import InvalidValue, shown
 from scenecypher.errors import DocumentError, InputError
+from scenecypher.importers.json_file import read_json
+from scenecypher.planner.belief import believed
+from scenecypher.planner.perception.naming import NUMBERED
+from scenecypher.planner.perception.picture import read_picture
 
 VOCABULARY: Final = "grasif"
 """LookPlanGraph's own: things are ON or INSIDE one another, each in one place."""
@@ -93,7 +93,7 @@ def class_of(name: str) -> str:
 
 def shipped() -> Path:
     """The folder of rendered MiniGrid views that comes along."""
-    return Path(str(files("evaluation") / "data" / "views"))
+    return Path(str(files("scenecypher.evaluation") / "data" / "views"))
 
 
 def read_views(folder: Path) -> tuple[Taken, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from db.invariants import broken_promises
-from db.problems import Problem
-from db.scene import InvalidValue, Node, Relation, SceneGraph
-from db.schema import Declared, vocabulary_of
-from db.value import shown
+from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.problems import Problem
+from scenecypher.db.graph.scene import InvalidValue, Node, Relation, SceneGraph
+from scenecypher.db.graph.value import shown
+from scenecypher.db.schema import Declared, vocabulary_of
 from scenecypher.errors import did_you_mean
 
 

@@ -10,19 +10,19 @@ from importlib.util import find_spec
 from io import StringIO
 from typing import Any, Final
 
-from db.condition import ALWAYS, Condition, HasState, HeldBy, Id, Or
-from db.imported import ImportedScene
-from importers.babyai_grid import AGENT, Things, named, scene_graph
-from importers.babyai_oracle import plan
-from importers.task import Task
+from scenecypher.db.condition import ALWAYS, Condition, HasState, HeldBy, Id, Or
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.babyai_grid import AGENT, Things, named, scene_graph
+from scenecypher.importers.babyai_oracle import plan
+from scenecypher.importers.task import Task
 
 NAME_PREFIX: Final = "babyai/"
 BUDGET: Final = 20
 """Actions that an episode may take: more than thrice the longest of the papers' plans."""
 
 LEVELS: Final[Mapping[str, str]] = {"trv1": "Trv1", "trv2": "Trv2", "numqa": "NumQA"}
-"""The papers' levels, and their classes in `importers.babyai_levels`."""
+"""The papers' levels, and their classes in `scenecypher.importers.babyai_levels`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def check_level(level: str) -> None:
 def _made(level: str) -> Any:
     check_level(level)
     if level in LEVELS:
-        from importers import babyai_levels
+        from scenecypher.importers import babyai_levels
 
         return getattr(babyai_levels, LEVELS[level])()
     import gymnasium

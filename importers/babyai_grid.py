@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from db.scene import Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 
 Cell: TypeAlias = tuple[int, int]
 """Column and row, from 0 at the top left, walls counted."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from db.scene import Node, Point, SceneGraph
-from importers.babyai_grid import AGENT, ROOT
-from importers.task import Step
+from scenecypher.db.graph.scene import Node, Point, SceneGraph
+from scenecypher.importers.babyai_grid import AGENT, ROOT
+from scenecypher.importers.task import Step
 
 QUESTION: Final = re.compile(
     r"find the color of the (\w+) in a room next to the room with (\d+) (\w+) (key|ball|box)(?:e?s)"

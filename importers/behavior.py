@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Final
 
-from db.imported import ImportedScene
-from db.scene import Node, Relation, SceneGraph
-from importers.behavior_definitions import Activity, activities, package_name
-from importers.behavior_goals import goal_of, written
-from importers.behavior_words import AGENT, STATES, affordances_of, class_of, kind_of, name_of
-from importers.grasif import NAME_PREFIX
-from importers.task import Task
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.importers.behavior_definitions import Activity, activities, package_name
+from scenecypher.importers.behavior_goals import goal_of, written
+from scenecypher.importers.behavior_words import AGENT, STATES, affordances_of, class_of, kind_of, name_of
+from scenecypher.importers.grasif import NAME_PREFIX
+from scenecypher.importers.task import Task
 
 SUBSET: Final = "behavior-1k"
 INSTRUCTIONS: Final = "behavior_instructions.json"
@@ -42,7 +42,7 @@ def tasks(only: str | None = None) -> Iterator[Task]:
 
 def instructions() -> Mapping[str, str]:
     """One instruction in plain English for each activity."""
-    text = (files("importers") / "data" / INSTRUCTIONS).read_text(encoding="utf-8")
+    text = (files("scenecypher.importers") / "data" / INSTRUCTIONS).read_text(encoding="utf-8")
     told: dict[str, str] = json.loads(text)
     return told
 

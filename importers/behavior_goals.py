@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     AtLeast,
     Condition,
@@ -24,8 +24,8 @@ from db.condition import (
     Term,
     Within,
 )
-from importers.behavior_definitions import Activity, Expression
-from importers.behavior_words import STATES, class_of, name_of
+from scenecypher.importers.behavior_definitions import Activity, Expression
+from scenecypher.importers.behavior_words import STATES, class_of, name_of
 
 STACKED: Final = frozenset({"sorting_books_on_shelf"})
 """The activities whose goal wants the same things inside one and on another: there, what lies on a thing inside is

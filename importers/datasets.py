@@ -8,9 +8,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final, Protocol, TypeAlias
 
-from db.imported import ImportedScene
-from importers.task import Task
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.task import Task
 
 Scenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
 Tasks: TypeAlias = Callable[[str | None], Iterator[Task]]
@@ -79,13 +79,13 @@ def task(task_id: str) -> tuple[Dataset, Task]:
 
 
 def _virtualhome_scenes(only: str | None) -> Iterator[ImportedScene]:
-    from importers import eai, virtualhome
+    from scenecypher.importers import eai, virtualhome
 
     return (virtualhome.packaged_scene(task_id) for task_id in eai.graph_files(only))
 
 
 def _virtualhome_tasks(only: str | None) -> Iterator[Task]:
-    from importers import virtualhome_tasks
+    from scenecypher.importers import virtualhome_tasks
 
     return virtualhome_tasks.tasks(only)
 
@@ -100,32 +100,32 @@ def _tasks(only: str | None, *, module: str) -> Iterator[Task]:
 
 def _source(module: str) -> _Source:
     """A module of this package, imported when it is read: most need what is not always installed."""
-    found: Any = import_module(f"importers.{module}")
+    found: Any = import_module(f"scenecypher.importers.{module}")
     source: _Source = found
     return source
 
 
 def _office_scenes(only: str | None, *, subset: str) -> Iterator[ImportedScene]:
-    from importers import offices
+    from scenecypher.importers import offices
 
     if only is None or any(offices.tasks(subset, only)):
         yield offices.scene(subset)
 
 
 def _office_tasks(only: str | None, *, subset: str) -> Iterator[Task]:
-    from importers import offices
+    from scenecypher.importers import offices
 
     return offices.tasks(subset, only)
 
 
 def _level_scenes(only: str | None, *, level: str) -> Iterator[ImportedScene]:
-    from importers import babyai
+    from scenecypher.importers import babyai
 
     return (babyai.read_level(level, seed) for seed in _seeds(only))
 
 
 def _level_tasks(only: str | None, *, level: str) -> Iterator[Task]:
-    from importers import babyai
+    from scenecypher.importers import babyai
 
     for seed in _seeds(only):
         found = babyai.read_task(level, seed)

@@ -6,9 +6,9 @@ import json
 import sys
 from pathlib import Path
 
-from db.imported import ImportedScene
-from db.scene_document import scene_from_document, scene_schema
-from importers.json_file import read_json
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene_document import scene_from_document, scene_schema
+from scenecypher.importers.json_file import read_json
 
 
 def read_document(path: Path) -> ImportedScene:
@@ -17,7 +17,10 @@ def read_document(path: Path) -> ImportedScene:
 
 
 def schema_text() -> str:
-    """The JSON Schema of a document as it is published: `python -m importers.document > docs/scene.schema.json`."""
+    """The JSON Schema of a document as published.
+
+    `python -m scenecypher.importers.document > docs/scene.schema.json` writes it.
+    """
     return json.dumps(scene_schema(), indent=2) + "\n"
 
 

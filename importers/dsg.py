@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from db.imported import ImportedScene
-from db.problems import Problem, json_path, problems_of, refusal
-from db.scene import InvalidValue, Node, Point, Properties, Value
-from db.value import shown
-from importers.assembly import Draft, Link, assembled
-from importers.dsg_format import (
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import Problem, json_path, problems_of, refusal
+from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Value
+from scenecypher.db.graph.value import shown
+from scenecypher.importers.assembly import Draft, Link, assembled
+from scenecypher.importers.dsg_format import (
     ATTRIBUTES,
     BOX_TYPE,
     DECLARED,
@@ -32,7 +32,7 @@ from importers.dsg_format import (
     LayerKey,
     Quaternion,
 )
-from importers.json_file import read_json
+from scenecypher.importers.json_file import read_json
 
 NAME_PREFIX: Final = "dsg/"
 INDEX_BITS: Final = 56

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from db.imported import ImportedScene
-from db.scene import InvalidValue, Node, Point, Relation, Value
-from db.value import shown
-from importers.dsg import INDEX_BITS, number_of, plain_class
-from importers.dsg_format import ATTRIBUTES, BOX_TYPE, LAYERS, ROTATIONS, SYMMETRIC, UPRIGHT
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import InvalidValue, Node, Point, Relation, Value
+from scenecypher.db.graph.value import shown
+from scenecypher.importers.dsg import INDEX_BITS, number_of, plain_class
+from scenecypher.importers.dsg_format import ATTRIBUTES, BOX_TYPE, LAYERS, ROTATIONS, SYMMETRIC, UPRIGHT
 
 HEADER: Final = {"project_name": "main", "version": {"major": 1, "minor": 1, "patch": 3}}
 

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from db.schema import Declared
-from db.value import shown
+from scenecypher.db.graph.value import shown
+from scenecypher.db.schema import Declared
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
-from db.delta import AddNode, AddRelation, Change, ChangeList, RemoveNode, RemoveRelation, SetKind, SetProperty, diff
-from db.imported import ImportedScene
-from db.scene_document import scene_document
-from db.value import shown
-from importers import dsg, dsg_export, grasif, networkx_json, virtualhome
+from scenecypher.db.graph.delta import (
+    AddNode,
+    AddRelation,
+    Change,
+    ChangeList,
+    RemoveNode,
+    RemoveRelation,
+    SetKind,
+    SetProperty,
+    diff,
+)
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene_document import scene_document
+from scenecypher.db.graph.value import shown
 from scenecypher.errors import InputError
+from scenecypher.importers import dsg, dsg_export, grasif, networkx_json, virtualhome
 
 JSON: Final = "json"
 

@@ -10,17 +10,17 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from db.condition import And, AtLeast, Condition, HasClass, HasState, Id, Related, Term
-from db.imported import ImportedScene
-from db.problems import Problem, problems_of, refusal
-from db.scene import InvalidValue, Node, Properties, SceneGraph
-from db.schema import Declared
-from db.value import shown
-from importers.assembly import Draft, Link, assembled
-from importers.grasif_format import NOTHING, RELATIONS, TRAITS, Facts, GoalNode, Nodes, SceneForm, TaskForm
-from importers.json_file import read_json
-from importers.task import Task
+from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState, Id, Related, Term
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph
+from scenecypher.db.graph.value import shown
+from scenecypher.db.schema import Declared
 from scenecypher.errors import did_you_mean
+from scenecypher.importers.assembly import Draft, Link, assembled
+from scenecypher.importers.grasif_format import NOTHING, RELATIONS, TRAITS, Facts, GoalNode, Nodes, SceneForm, TaskForm
+from scenecypher.importers.json_file import read_json
+from scenecypher.importers.task import Task
 
 NAME_PREFIX: Final = "grasif/"
 DECLARED: Final = Declared(properties=(TRAITS,))

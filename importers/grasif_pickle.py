@@ -14,14 +14,14 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from db.imported import ImportedScene
-from db.problems import Problem, problems_of, refusal
-from db.value import shown
-from importers.assembly import Draft, Link, assembled
-from importers.grasif import DECLARED, NAME_PREFIX, node_of
-from importers.grasif_format import NOTHING, RELATIONS, Facts
-from importers.pickled import NETWORKX, Instance, read_pickle
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
+from scenecypher.importers.assembly import Draft, Link, assembled
+from scenecypher.importers.grasif import DECLARED, NAME_PREFIX, node_of
+from scenecypher.importers.grasif_format import NOTHING, RELATIONS, Facts
+from scenecypher.importers.pickled import NETWORKX, Instance, read_pickle
 
 SUFFIXES: Final = (".pkl", ".pickle", ".gpickle")
 

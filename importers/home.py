@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 from typing import Final
 
-from db.imported import ImportedScene
-from importers.virtualhome import read_graph
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.importers.virtualhome import read_graph
 
 NAME: Final = "small_home"
 FILE: Final = "small_home.json"
@@ -18,5 +18,5 @@ def small_home() -> ImportedScene:
     Things that the public home has as well (`freezer_289`, `microwave_297`, `cup_2004`, `character_65`, …) have the
     same names here, so that an example about them works in both; where they stand, and all else, is made up.
     """
-    with as_file(files("importers") / "data" / FILE) as path:
+    with as_file(files("scenecypher.importers") / "data" / FILE) as path:
         return read_graph(path, name=NAME, source="scenecypher's small home")

@@ -10,17 +10,17 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from db.condition import And, Condition, Exists, HasClass, HasState, Id, Related, Term
-from db.imported import ImportedScene
-from db.problems import Problem, problems_of, refusal
-from db.scene import SceneGraph
-from db.value import shown
-from importers.json_file import read_json
-from importers.task import Step, Task
-from importers.virtualhome_format import RELATIONS
-from importers.virtualhome_format import STATES as SOURCE_STATES
-from importers.virtualhome_graph import node_id
+from scenecypher.db.condition import And, Condition, Exists, HasClass, HasState, Id, Related, Term
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.value import shown
 from scenecypher.errors import did_you_mean
+from scenecypher.importers.json_file import read_json
+from scenecypher.importers.task import Step, Task
+from scenecypher.importers.virtualhome_format import RELATIONS
+from scenecypher.importers.virtualhome_format import STATES as SOURCE_STATES
+from scenecypher.importers.virtualhome_graph import node_id
 
 STATES: Final[Mapping[str, str]] = {**SOURCE_STATES, "HEATED": "heated", "WASHED": "washed"}
 """VirtualHome's states, and the two that appliances give to what is in them: no home begins with these."""

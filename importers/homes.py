@@ -9,11 +9,11 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
-from db.imported import ImportedScene
-from importers.home_tasks import read_tasks
-from importers.task import Task
-from importers.virtualhome import read_graph
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.home_tasks import read_tasks
+from scenecypher.importers.task import Task
+from scenecypher.importers.virtualhome import read_graph
 
 NAME_PREFIX: Final = "homes/"
 VOCABULARY: Final = "virtualhome_ext"
@@ -57,7 +57,7 @@ def folders(path: Path) -> tuple[Path, ...]:
 def our_home(name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     """The scene of one of OURS and its tasks."""
     with ExitStack() as stack:
-        folder = stack.enter_context(as_file(files("importers") / "data" / "homes" / name))
+        folder = stack.enter_context(as_file(files("scenecypher.importers") / "data" / "homes" / name))
         return read_home(folder, source=f"scenecypher's {name}")
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from db.problems import PROBLEMS_KEPT, Problem, json_path, refusal
-from db.value import shown
-from importers.bounded import bytes_of
+from scenecypher.db.graph.problems import PROBLEMS_KEPT, Problem, json_path, refusal
+from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
+from scenecypher.importers.bounded import bytes_of
 
 FILE_BYTES: Final = 512 * 2**20
 """The largest file that is read; a graph takes about twelve times its file's size in memory."""

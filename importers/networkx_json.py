@@ -10,17 +10,17 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from db.document import value_document, value_from
-from db.imported import ImportedScene
-from db.problems import Problem, json_path, problems_of, refusal
-from db.scene import InvalidValue, Node, Point, Properties
-from db.schema import KINDS as OUR_KINDS
-from db.schema import RELATION_NAME, RELATION_TYPES, VOCABULARIES, Declared
-from db.value import property_name, shown
-from importers.assembly import Draft, Link, assembled
-from importers.grasif import class_of
-from importers.json_file import read_json
-from importers.networkx_format import (
+from scenecypher.db.graph.document import value_document, value_from
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import Problem, json_path, problems_of, refusal
+from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties
+from scenecypher.db.graph.value import property_name, shown
+from scenecypher.db.schema import KINDS as OUR_KINDS
+from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, VOCABULARIES, Declared
+from scenecypher.importers.assembly import Draft, Link, assembled
+from scenecypher.importers.grasif import class_of
+from scenecypher.importers.json_file import read_json
+from scenecypher.importers.networkx_format import (
     DEFAULT_KIND,
     EDGE_ATTRIBUTES,
     KINDS,

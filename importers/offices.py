@@ -7,10 +7,10 @@ from dataclasses import replace
 from importlib.resources import as_file, files
 from typing import Final
 
-from db.imported import ImportedScene
-from importers.grasif import NAME_PREFIX, read_file
-from importers.task import Task
+from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.importers.grasif import NAME_PREFIX, read_file
+from scenecypher.importers.task import Task
 
 SUBSETS: Final[Mapping[str, str]] = {"sayplan-office": "sayplan_office.json", "our-office": "our_office.json"}
 """The offices, and the files that come with the package. Their tasks' ids are a category and a number."""
@@ -37,7 +37,7 @@ def tasks(subset: str, only: str | None = None) -> Iterator[Task]:
 
 
 def _read(subset: str) -> tuple[ImportedScene, tuple[Task, ...]]:
-    with as_file(files("importers") / "data" / SUBSETS[subset]) as path:
+    with as_file(files("scenecypher.importers") / "data" / SUBSETS[subset]) as path:
         read, told = read_file(path, name=scene_name(subset))
     source = f"scenecypher's {subset}"
     return replace(read, source=source), tuple(

@@ -1,4 +1,4 @@
-"""The page of data sets, counted from the data: `python -m importers.page > docs/datasets.md`, in some minutes."""
+"""Generate the page of data sets: `python -m scenecypher.importers.page > docs/datasets.md`, in some minutes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from db.condition import evaluate
-from db.scene import SceneGraph
-from importers import robothow, virtualhome
-from importers.babyai_grid import ROOT
-from importers.datasets import DATASETS, Dataset
-from importers.reference_plans import reference_plans
-from importers.task import Task
+from scenecypher.db.condition import evaluate
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.importers import robothow, virtualhome
+from scenecypher.importers.babyai_grid import ROOT
+from scenecypher.importers.datasets import DATASETS, Dataset
+from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.task import Task
 
 NONE: Final = "-"
 
@@ -96,9 +96,9 @@ HEAD: Final = """\
 # Data sets
 
 What comes with SceneCypher or is read from public packages, counted; where the papers count too, their figures stand
-beside. This page is made by `python -m importers.page > docs/datasets.md`, which takes some minutes; a test compares
-the two. `scenecypher tasks list --dataset NAME` lists a data set's tasks, `tasks show` shows one, and `tasks check`
-tells whether it is done.
+beside. This page is made by `python -m scenecypher.importers.page > docs/datasets.md`, which takes some minutes; a test
+compares the two. `scenecypher tasks list --dataset NAME` lists a data set's tasks, `tasks show` shows one, and
+`tasks check` tells whether it is done.
 
 One command brings a data set into the database; `--only ID` takes the scene of one task, `--dry-run` counts and writes
 nothing:
@@ -133,9 +133,9 @@ Rooms and nodes are means a scene; nodes count rooms and the agent. Actions are 
 BETWEEN: Final = """
 A reference plan is the shortest that was found for a task, by [symbolic planning](acting.md) and A*, without any action
 that nothing in it needs; each was carried out by the operators and reaches the goal. They come with the package
-(`importers/data/reference_plans.jsonl`; `python -m planner.reference` finds them anew), and a plan's end is the goal
-graph that LookPlanGraph's average plan precision compares with. The paper prints its means, not its plans. No plan is
-there for:
+(`importers/data/reference_plans.jsonl`; `python -m scenecypher.planner.reference` finds them anew), and a plan's end
+is the goal graph that LookPlanGraph's average plan precision compares with. The paper prints its means, not its plans.
+No plan is there for:
 
 """
 

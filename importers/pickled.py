@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from db.value import shown
-from importers.bounded import bytes_of
+from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError, InputError
+from scenecypher.importers.bounded import bytes_of
 
 PICKLE_BYTES: Final = 64 * 2**20
 OPERATIONS: Final = 1_000_000

@@ -11,8 +11,8 @@ from scenecypher.errors import InputError
 
 DATA_SETS: Final = ("behavior-1k", "robothow", "sayplan-office", "our-office", "homes")
 """The data sets whose tasks have reference plans."""
-FILE: Final = files("importers") / "data" / "reference_plans.jsonl"
-"""A line a task: its id and its actions. It is made by `python -m planner.reference`, which finds the plans."""
+FILE: Final = files("scenecypher.importers") / "data" / "reference_plans.jsonl"
+"""A line a task: its id and its actions. `python -m scenecypher.planner.reference` finds the plans."""
 
 
 def reference_plans() -> Mapping[str, tuple[str, ...]]:

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from db.condition import And
-from db.imported import ImportedScene
-from db.problems import refusal
-from db.scene import SceneGraph
-from importers.eai import graph_files, package_name, program_files
-from importers.grasif import NAME_PREFIX
-from importers.json_file import read_json
-from importers.robothow_graph import READ, Fact, admitting, facts_of, reduced
-from importers.robothow_words import instruction
-from importers.task import Step, Task
-from importers.virtualhome import Part, part_name
-from importers.virtualhome_check import checked_graph
-from importers.virtualhome_graph import scene_graph
-from importers.virtualhome_tasks import parse_program
+from scenecypher.db.condition import And
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import refusal
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import DocumentError, InputError, did_you_mean
+from scenecypher.importers.eai import graph_files, package_name, program_files
+from scenecypher.importers.grasif import NAME_PREFIX
+from scenecypher.importers.json_file import read_json
+from scenecypher.importers.robothow_graph import READ, Fact, admitting, facts_of, reduced
+from scenecypher.importers.robothow_words import instruction
+from scenecypher.importers.task import Step, Task
+from scenecypher.importers.virtualhome import Part, part_name
+from scenecypher.importers.virtualhome_check import checked_graph
+from scenecypher.importers.virtualhome_graph import scene_graph
+from scenecypher.importers.virtualhome_tasks import parse_program
 
 SUBSET: Final = "robothow"
 LEAST_BUDGET: Final = 20

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from db.condition import HasState, Id, Related
-from db.scene import Node, Relation, SceneGraph
-from db.schema import HOLDING
+from scenecypher.db.condition import HasState, Id, Related
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.schema import HOLDING
 
 Fact: TypeAlias = Related | HasState
 """Where a node is, or a state of it."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
-from db.condition import HasState, Id, Related, Term
-from db.scene import Node, SceneGraph
-from importers.robothow_graph import Fact
+from scenecypher.db.condition import HasState, Id, Related, Term
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.importers.robothow_graph import Fact
 
 LEADS: Final[Mapping[str, str]] = {
     "Change TV channel": "It is time for the news",

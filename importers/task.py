@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from db.condition import ALWAYS, Condition
+from scenecypher.db.condition import ALWAYS, Condition
 
 ActionGoal: TypeAlias = tuple[str, ...]
 """Alternatives: one of these actions must be among the executed steps."""

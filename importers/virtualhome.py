@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from db.imported import ImportedScene
-from db.problems import refusal
-from importers.eai import graph_files, source_of
-from importers.json_file import read_json
-from importers.virtualhome_check import checked_graph
-from importers.virtualhome_format import Graph
-from importers.virtualhome_graph import declared_by, document_of, scene_graph
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import refusal
 from scenecypher.errors import DocumentError
+from scenecypher.importers.eai import graph_files, source_of
+from scenecypher.importers.json_file import read_json
+from scenecypher.importers.virtualhome_check import checked_graph
+from scenecypher.importers.virtualhome_format import Graph
+from scenecypher.importers.virtualhome_graph import declared_by, document_of, scene_graph
 
 Part: TypeAlias = Literal["initial", "final"]
 PARTS: Final[tuple[Part, ...]] = ("initial", "final")

@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from db.problems import Problem, problems_of, refusal
-from db.value import shown
-from importers.virtualhome_format import Graph
+from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.value import shown
+from scenecypher.importers.virtualhome_format import Graph
 
 
 def checked_graph(raw: Any, root: str, path: Path) -> Graph:

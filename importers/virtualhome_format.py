@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from db.value import NAME_LENGTH, shown
+from scenecypher.db.graph.value import NAME_LENGTH, shown
 from scenecypher.errors import did_you_mean
 
 KIND_OF_CATEGORY: Final[Mapping[str, str]] = {

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from db.problems import Problem, json_path
-from db.scene import EMPTY, InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
-from db.schema import REMEMBERED, Declared
-from db.value import shown
-from importers.virtualhome_format import (
+from scenecypher.db.graph.problems import Problem, json_path
+from scenecypher.db.graph.scene import EMPTY, InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
+from scenecypher.db.graph.value import shown
+from scenecypher.db.schema import REMEMBERED, Declared
+from scenecypher.importers.virtualhome_format import (
     AFFORDANCES,
     KIND_OF_CATEGORY,
     RELATIONS,

@@ -9,16 +9,16 @@ from typing import Final
 
 from pydantic import BaseModel, RootModel, ValidationError
 
-from db.condition import And, Condition, HasState, Id, Related
-from db.problems import problems_of, refusal
-from db.value import shown
-from importers.eai import GOALS, package_folder, package_name, program_files, task_order, unknown_task
-from importers.json_file import read_json
-from importers.task import ActionGoal, Step, Task
-from importers.virtualhome import NAME_PREFIX, PackagedPair
-from importers.virtualhome_format import STATES
-from importers.virtualhome_graph import node_id, source_id
+from scenecypher.db.condition import And, Condition, HasState, Id, Related
+from scenecypher.db.graph.problems import problems_of, refusal
+from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
+from scenecypher.importers.eai import GOALS, package_folder, package_name, program_files, task_order, unknown_task
+from scenecypher.importers.json_file import read_json
+from scenecypher.importers.task import ActionGoal, Step, Task
+from scenecypher.importers.virtualhome import NAME_PREFIX, PackagedPair
+from scenecypher.importers.virtualhome_format import STATES
+from scenecypher.importers.virtualhome_graph import node_id, source_id
 
 PREDICATES: Final[Mapping[str, str]] = {
     "ONTOP": "ON",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from db.catalog import SceneInfo, lookup
-from db.imported import ImportedScene
-from db.publish import Header, publish
-from db.scene import Node, Properties, SceneGraph
-from db.schema import HOLDING
-from db.store import SceneStore
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Properties, SceneGraph
+from scenecypher.db.schema import HOLDING
+from scenecypher.db.store.catalog import SceneInfo, lookup
+from scenecypher.db.store.publish import Header, publish
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 
 SUFFIX: Final = "@belief"

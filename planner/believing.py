@@ -7,21 +7,21 @@ from dataclasses import replace
 from typing import Final
 from uuid import uuid4
 
-from db.catalog import SceneInfo
-from db.commit import Intent, Locked
-from db.delta import Delta, SetProperty, apply, compose
-from db.history import Event, holding
-from db.scene import SceneGraph
-from db.schema import VOCABULARIES, family
-from db.store import SceneStore
-from planner.actions.operator import Operator
-from planner.actions.simulator import INSERTED, Simulator, Step, noted
-from planner.actions.text import Call, parse
-from planner.actions.vocabularies import operators_of
-from planner.environment import Disagreed, Environment
-from planner.perception.body import merge_body
-from planner.perception.merge import merge
+from scenecypher.db.graph.delta import Delta, SetProperty, apply, compose
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import VOCABULARIES, family
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.commit import Intent, Locked
+from scenecypher.db.store.history import Event, holding
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
+from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.simulator import INSERTED, Simulator, Step, noted
+from scenecypher.planner.actions.text import Call, parse
+from scenecypher.planner.actions.vocabularies import operators_of
+from scenecypher.planner.environment import Disagreed, Environment
+from scenecypher.planner.perception.body import merge_body
+from scenecypher.planner.perception.merge import merge
 
 LOOKS: Final = frozenset({"discover_objects", "look_at"})
 """Actions that are nothing but a look at their argument: the belief gets what was seen, and no effects."""

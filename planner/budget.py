@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from chat.model import Model, Reply, Request, Usage
-from planner.events import Outcome
+from scenecypher.chat.model import Model, Reply, Request, Usage
+from scenecypher.planner.events import Outcome
 
 INFEASIBLE: Final = 3
 """Proposals in a row that could not be carried out, before a session ends (LookPlanGraph, section IV-A)."""

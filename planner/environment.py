@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from db.catalog import SceneInfo
-from db.footprint import Footprint
-from db.look import look
-from db.store import SceneStore
-from planner.actions.simulator import Simulator
-from planner.perception.body import Body, body_of, body_reads
-from planner.perception.observation import Observation, Observer
-from planner.perception.truth import TruthObserver
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.footprint import Footprint
+from scenecypher.db.store.look import look
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.perception.body import Body, body_of, body_reads
+from scenecypher.planner.perception.observation import Observation, Observer
+from scenecypher.planner.perception.truth import TruthObserver
 
 
 class Environment(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from chat.model import Usage
+from scenecypher.chat.model import Usage
 
 Outcome: TypeAlias = Literal["done", "given_up", "infeasible", "steps", "tokens", "seconds"]
 """How a session ends: the method says so, or a budget is spent."""
@@ -73,7 +73,7 @@ class Thought:
 class Solved:
     """The method gives a whole solution, whose actions are proposed one after the other from here on.
 
-    The other fields are as in `planner.method.Solve`.
+    The other fields are as in `scenecypher.planner.method.Solve`.
     """
 
     step: int

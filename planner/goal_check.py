@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from db.catalog import SceneInfo
-from db.history import Event, holding
-from db.store import SceneStore
-from db.verdict import Verdict, judge
-from importers.task import ActionGoal, Step, Task, meets_action_goals
-from planner.actions.simulator import INSERTED
-from planner.actions.text import parse
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.history import Event, holding
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.verdict import Verdict, judge
 from scenecypher.errors import ActionRefused
+from scenecypher.importers.task import ActionGoal, Step, Task, meets_action_goals
+from scenecypher.planner.actions.simulator import INSERTED
+from scenecypher.planner.actions.text import parse
 
 
 @dataclass(frozen=True, slots=True)

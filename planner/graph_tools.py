@@ -6,20 +6,20 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from planner.actions.vocabularies import operators_of
-from planner.recipe import Access
-from planner.rehearsal import rehearse
-from planner.toolbox import Tool, ToolAnswer, argument
-from retriever import graph_api
-from retriever.graph_api import SETS, GraphApi
-from retriever.retrieval import rows_text
 from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference
+from scenecypher.planner.actions.vocabularies import operators_of
+from scenecypher.planner.recipe import Access
+from scenecypher.planner.rehearsal import rehearse
+from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
+from scenecypher.retriever import graph_api
+from scenecypher.retriever.graph_api import SETS, GraphApi
+from scenecypher.retriever.retrieval import rows_text
 
 REHEARSED: Final = "the plan can be carried out"
 
 
 def graph_call(name: str) -> Callable[[Access], Tool]:
-    """One of the papers' calls on the graph (`retriever.graph_api.CALLS`), its answer as JSON."""
+    """One of the papers' calls on the graph (`scenecypher.retriever.graph_api.CALLS`), its answer as JSON."""
 
     def on(access: Access) -> Tool:
         api = GraphApi(access.reader)
@@ -64,4 +64,4 @@ def graph_calls(*names: str) -> dict[str, Callable[[Access], Tool]]:
 
 
 PAPER_SETS: Final = {name: graph_calls(*names) for name, names in SETS.items()}
-"""The calls of each paper's ReAct (`retriever.graph_api.SETS`)."""
+"""The calls of each paper's ReAct (`scenecypher.retriever.graph_api.SETS`)."""

@@ -12,14 +12,14 @@ from typing import Any, Final
 from gymnasium import Env
 from gymnasium.spaces import Text
 
-from db.catalog import SceneInfo
-from db.condition import Condition
-from db.store import SceneStore
-from db.verdict import judge
-from planner.actions.simulator import Simulator
-from planner.actions.vocabularies import action_list
-from planner.session import ends
+from scenecypher.db.condition import Condition
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.verdict import judge
 from scenecypher.errors import RejectedError
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.actions.vocabularies import action_list
+from scenecypher.planner.session import ends
 
 CHARACTERS: Final = string.ascii_letters + string.digits + string.punctuation + " \n"
 """What a text is made of; other characters stand escaped, as in Python, in observations and actions alike."""

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from chat.model import Image, Model
-from planner.actions.repeating import Done
-from planner.actions.text import parse
-from planner.believing import LOOKS
-from planner.perception.naming import Known
-from planner.perception.observation import Observation
-from planner.perception.picture import read_picture
-from planner.perception.vision import VisionObserver
+from scenecypher.chat.model import Image, Model
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
+from scenecypher.planner.actions.repeating import Done
+from scenecypher.planner.actions.text import parse
+from scenecypher.planner.believing import LOOKS
+from scenecypher.planner.perception.naming import Known
+from scenecypher.planner.perception.observation import Observation
+from scenecypher.planner.perception.picture import read_picture
+from scenecypher.planner.perception.vision import VisionObserver
 
 TRIES: Final = 3
 """How often a picture's path is asked for."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Protocol, Self, TypeAlias
 
-from chat.model import Usage
+from scenecypher.chat.model import Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,24 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any, Final, TypeAlias
 
-from chat.model import Model
-from importers.babyai import episode
-from planner.actions.minigrid import Executor
-from planner.actions.repeating import Done
-from planner.actions.text import parse
-from planner.perception.body import Body
-from planner.perception.grid_view import Pose, View, joined, observations, picture_of, view_of, visible_cells
-from planner.perception.grid_vision import read_view
-from planner.perception.observation import Observation
+from scenecypher.chat.model import Model
 from scenecypher.errors import UnknownReference
+from scenecypher.importers.babyai import episode
+from scenecypher.planner.actions.minigrid import Executor
+from scenecypher.planner.actions.repeating import Done
+from scenecypher.planner.actions.text import parse
+from scenecypher.planner.perception.body import Body
+from scenecypher.planner.perception.grid_view import (
+    Pose,
+    View,
+    joined,
+    observations,
+    picture_of,
+    view_of,
+    visible_cells,
+)
+from scenecypher.planner.perception.grid_vision import read_view
+from scenecypher.planner.perception.observation import Observation
 
 DIRECTIONS: Final = 4
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from db.delta import Delta, diff
-from db.scene import Relation, SceneGraph
-from db.schema import HOLDING, VOCABULARIES
-from planner.perception.moving import gained, lost
+from scenecypher.db.graph.delta import Delta, diff
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.errors import InputError
+from scenecypher.planner.perception.moving import gained, lost
 
 SAME_CLASS: Final = 10
 BEARING: Final = 4

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chat.model import Message, Model, Usage
-from db.schema import family
-from planner import traversal
-from planner.prompts.talking import ask_in_text, program_in
-from planner.recipe import Access
-from planner.sandbox.running import Ran, run
-from planner.toolbox import Tool, ToolAnswer, argument
-from retriever.reader import SceneReader
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner import traversal
+from scenecypher.planner.prompts.talking import ask_in_text, program_in
+from scenecypher.planner.recipe import Access
+from scenecypher.planner.sandbox.running import Ran, run
+from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
+from scenecypher.retriever.reader import SceneReader
 
 PYTHON: Final = "python"
 PROGRAM: Final = "program"

@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeAlias
 
-from chat.model import Model
-from db.catalog import SceneInfo
-from db.condition import Condition
-from db.enumerations import Enumerations
-from db.store import SceneStore
-from planner.actions.pddl_deeds import Deed
-from planner.actions.pddl_planner import Planned
-from planner.method import Method
-from planner.session import Asker, Teller
-from planner.toolbox import Tool
-from retriever.reader import SceneReader
+from scenecypher.chat.model import Model
+from scenecypher.db.condition import Condition
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerations import Enumerations
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.planner.actions.pddl_deeds import Deed
+from scenecypher.planner.actions.pddl_planner import Planned
+from scenecypher.planner.method import Method
+from scenecypher.planner.session import Asker, Teller
+from scenecypher.planner.toolbox import Tool
+from scenecypher.retriever.reader import SceneReader
 
 Extent: TypeAlias = Literal["nothing", "schema", "memory", "full", "collapsed"]
 """What a method is shown of the graph: nothing, its schema, LookPlanGraph's memory graph, all, or expanded rooms."""

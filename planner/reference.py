@@ -1,4 +1,4 @@
-"""Reference plans, found and replayed: `python -m planner.reference` finds them anew, in about an hour.
+"""Reference plans, found and replayed: `python -m scenecypher.planner.reference` finds them anew, in about an hour.
 
 A task that has a shorter plan already keeps it. `--only DATASET` looks at one data set, `--workers N` plans for N tasks
 at once.
@@ -15,19 +15,19 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from db.condition import evaluate
-from db.imported import ImportedScene
-from db.scene import SceneGraph
-from importers.datasets import DATASETS, dataset
-from importers.reference_plans import DATA_SETS, FILE, as_lines, reference_plan, reference_plans
-from importers.task import Task
-from planner.actions.pddl_deeds import carried_out
-from planner.actions.pddl_effort import EFFORTS
-from planner.actions.pddl_part import part_of
-from planner.actions.pddl_planner import Planned, Question, plan
-from planner.actions.text import Call, parse
-from planner.actions.vocabularies import operators_of
+from scenecypher.db.condition import evaluate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
+from scenecypher.importers.datasets import DATASETS, dataset
+from scenecypher.importers.reference_plans import DATA_SETS, FILE, as_lines, reference_plan, reference_plans
+from scenecypher.importers.task import Task
+from scenecypher.planner.actions.pddl_deeds import carried_out
+from scenecypher.planner.actions.pddl_effort import EFFORTS
+from scenecypher.planner.actions.pddl_part import part_of
+from scenecypher.planner.actions.pddl_planner import Planned, Question, plan
+from scenecypher.planner.actions.text import Call, parse
+from scenecypher.planner.actions.vocabularies import operators_of
 
 FIRST_S: Final = 60.0
 """For a first plan."""
@@ -95,7 +95,9 @@ def _better(old: Mapping[str, tuple[str, ...]], new: Mapping[str, tuple[str, ...
 
 def main() -> None:
     """Find the plans and write the file."""
-    parser = argparse.ArgumentParser(prog="python -m planner.reference", description="Find the reference plans.")
+    parser = argparse.ArgumentParser(
+        prog="python -m scenecypher.planner.reference", description="Find the reference plans."
+    )
     parser.add_argument("--only", choices=DATA_SETS, action="append", help="one data set; else all")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="tasks at once")
     arguments = parser.parse_args()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from db.scene import SceneGraph
-from planner.actions.operator import Operator
-from planner.actions.pddl_deeds import carried_out
-from planner.actions.text import Call, operator_of, parse
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ActionRefused, UnknownReference, did_you_mean
+from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.pddl_deeds import carried_out
+from scenecypher.planner.actions.text import Call, operator_of, parse
 
 
 def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, Operator]) -> SceneGraph:

@@ -7,24 +7,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from chat.model import Usage
-from db.catalog import lookup
-from db.delta import Delta
-from db.store import SceneStore
-from planner.actions.simulator import INSERTED, Step
-from planner.actions.text import parse
-from planner.actions.vocabularies import macros_of, operators_of
-from planner.belief import belief_name
-from planner.believing import Believing
-from planner.budget import Spent
-from planner.environment import SceneEnvironment
-from planner.events import Event, Remembered
-from planner.method import Act, Decision, Memory, Method, Solve, Turn, decision_document
-from planner.recipe import Given, Recipe
-from planner.session import Teller
-from planner.session_log import Past, heading, read_log, trim
-from planner.staging import Setting, believes, staged
+from scenecypher.chat.model import Usage
+from scenecypher.db.graph.delta import Delta
+from scenecypher.db.store.catalog import lookup
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError
+from scenecypher.planner.actions.simulator import INSERTED, Step
+from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.vocabularies import macros_of, operators_of
+from scenecypher.planner.belief import belief_name
+from scenecypher.planner.believing import Believing
+from scenecypher.planner.budget import Spent
+from scenecypher.planner.environment import SceneEnvironment
+from scenecypher.planner.events import Event, Remembered
+from scenecypher.planner.method import Act, Decision, Memory, Method, Solve, Turn, decision_document
+from scenecypher.planner.recipe import Given, Recipe
+from scenecypher.planner.session import Teller
+from scenecypher.planner.session_log import Past, heading, read_log, trim
+from scenecypher.planner.staging import Setting, believes, staged
 
 ACTIONS: Final = frozenset({"acted", "corrected"})
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from db.catalog import SceneInfo
-from db.condition import Condition
-from db.connection import Database
-from db.relevant import relevant
-from db.scene import SceneGraph
-from planner.actions.pddl_part import sought_for
-from planner.actions.pddl_planner import See
+from scenecypher.db.condition import Condition
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.planner.actions.pddl_part import sought_for
+from scenecypher.planner.actions.pddl_planner import See
+from scenecypher.planner.relevant import relevant
 
 
 def seeing(database: Database, scene: SceneInfo, goal: Condition) -> See:

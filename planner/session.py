@@ -6,15 +6,16 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, assert_never
 
-from chat.model import Usage
-from db.catalog import SceneInfo
-from planner.actions.execution import Infeasible
-from planner.actions.simulator import Simulator, Step
-from planner.actions.text import parse
-from planner.actions.vocabularies import DONE
-from planner.budget import Budget, Meter, Spent, Stopwatch
-from planner.environment import Disagreed
-from planner.events import (
+from scenecypher.chat.model import Usage
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.errors import ActionRefused, ModelUnavailable, RejectedError, ReplyRejected, UnknownReference
+from scenecypher.planner.actions.execution import Infeasible
+from scenecypher.planner.actions.simulator import Simulator, Step
+from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.vocabularies import DONE
+from scenecypher.planner.budget import Budget, Meter, Spent, Stopwatch
+from scenecypher.planner.environment import Disagreed
+from scenecypher.planner.events import (
     Acted,
     Answered,
     Asked,
@@ -32,10 +33,21 @@ from planner.events import (
     Solved,
     Thought,
 )
-from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Method, Solve, Think, decision_document
-from planner.toolbox import NO_TOOLS, Toolbox
-from retriever.retrieval import Retrieval
-from scenecypher.errors import ActionRefused, ModelUnavailable, RejectedError, ReplyRejected, UnknownReference
+from scenecypher.planner.method import (
+    Act,
+    Ask,
+    Call,
+    Decision,
+    Done,
+    GiveUp,
+    Memory,
+    Method,
+    Solve,
+    Think,
+    decision_document,
+)
+from scenecypher.planner.toolbox import NO_TOOLS, Toolbox
+from scenecypher.retriever.retrieval import Retrieval
 
 View: TypeAlias = Callable[[Memory], str]
 """What a method is shown of the graph as it is now: text."""

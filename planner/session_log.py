@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from chat.model import Usage
-from planner.budget import Spent
-from planner.events import Acted, Corrected, Proposed, Refused, Remembered, Solved
-from planner.method import Decision, Turn, decision_of
-from planner.staging import Setting
+from scenecypher.chat.model import Usage
 from scenecypher.errors import InputError
+from scenecypher.planner.budget import Spent
+from scenecypher.planner.events import Acted, Corrected, Proposed, Refused, Remembered, Solved
+from scenecypher.planner.method import Decision, Turn, decision_of
+from scenecypher.planner.staging import Setting
 
 VERSIONS: Final = ("version", "since")
 """The fields of events that name a version of the scene."""

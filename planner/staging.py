@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from chat.model import Model, Reply, Request
-from db.catalog import SceneInfo
-from db.condition import Condition
-from db.enumerate import Enumerator
-from db.gate import Gate
-from db.store import SceneStore
-from planner.actions.pddl_deeds import Deed
-from planner.actions.pddl_planner import PLAN_TIMEOUT_S, Planned, Question, plan
-from planner.actions.simulator import Simulator
-from planner.actions.vocabularies import action_list
-from planner.belief import belief_of
-from planner.believing import Believing, can_look
-from planner.budget import Budget, Hurried, Meter, Stopwatch
-from planner.environment import Environment, SceneEnvironment
-from planner.events import Event
-from planner.method import Memory
-from planner.recipe import Access, Given, Recipe
-from planner.seeing import seeing
-from planner.session import Session, Teller
-from planner.toolbox import Toolbox
-from planner.views import view_of
-from retriever.reader import SceneReader
-from retriever.retriever import Retriever
-from retriever.schema_text import schema_text
+from scenecypher.chat.model import Model, Reply, Request
+from scenecypher.db.condition import Condition
+from scenecypher.db.gate import Gate
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
+from scenecypher.planner.actions.pddl_deeds import Deed
+from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, Planned, Question, plan
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.actions.vocabularies import action_list
+from scenecypher.planner.belief import belief_of
+from scenecypher.planner.believing import Believing, can_look
+from scenecypher.planner.budget import Budget, Hurried, Meter, Stopwatch
+from scenecypher.planner.environment import Environment, SceneEnvironment
+from scenecypher.planner.events import Event
+from scenecypher.planner.method import Memory
+from scenecypher.planner.recipe import Access, Given, Recipe
+from scenecypher.planner.seeing import seeing
+from scenecypher.planner.session import Session, Teller
+from scenecypher.planner.toolbox import Toolbox
+from scenecypher.planner.views import view_of
+from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retriever import Retriever
+from scenecypher.retriever.schema_text import schema_text
 
 
 class NoModel:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from chat.model import Usage
+from scenecypher.chat.model import Usage
 from scenecypher.errors import ReplyRejected, did_you_mean
 
 

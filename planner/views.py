@@ -6,23 +6,23 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, Protocol, assert_never
 
-from db.scene import SceneGraph
-from db.schema import family
-from db.surroundings import surroundings
-from planner.actions.simulator import Step
-from planner.actions.text import Call, parse
-from planner.believing import LOOKS, REVEALING
-from planner.method import Call as ToolCall
-from planner.method import Memory
-from planner.prompts.around import around, deed
-from planner.prompts.graph_json import graph_json
-from planner.prompts.graph_words import graph_words
-from planner.recipe import Access, Form, Recipe
-from planner.session import Teller, View
-from planner.toolbox import Tool, ToolAnswer, argument
-from retriever.collapsed import CollapsedGraph, collapse
-from retriever.graph_api import GraphApi
-from retriever.graph_text import graph_text
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import family
+from scenecypher.planner.actions.simulator import Step
+from scenecypher.planner.actions.text import Call, parse
+from scenecypher.planner.believing import LOOKS, REVEALING
+from scenecypher.planner.method import Call as ToolCall
+from scenecypher.planner.method import Memory
+from scenecypher.planner.prompts.around import around, deed
+from scenecypher.planner.prompts.graph_json import graph_json
+from scenecypher.planner.prompts.graph_words import graph_words
+from scenecypher.planner.recipe import Access, Form, Recipe
+from scenecypher.planner.session import Teller, View
+from scenecypher.planner.surroundings import surroundings
+from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
+from scenecypher.retriever.collapsed import CollapsedGraph, collapse
+from scenecypher.retriever.graph_api import GraphApi
+from scenecypher.retriever.graph_text import graph_text
 
 EXPAND: Final = "expand_node"
 CONTRACT: Final = "contract_node"

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from typing_extensions import TypeIs
 
-from db.enumerations import Enumerations
-from db.gate import Answer
+from scenecypher.db.gate import Answer
+from scenecypher.db.store.enumerations import Enumerations
 
 COLUMNS: Final = 8
 """An answer with more columns is a dump of nodes."""

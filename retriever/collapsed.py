@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Final, LiteralString, Self, TypeAlias
 
-from db.enumerations import DENSE
-from db.gate import JsonValue
-from db.schema import HOLDING, VOCABULARIES
-from retriever.graph_api import GraphApi, attributes, bound
-from retriever.listing import listing
+from scenecypher.db.gate import JsonValue
+from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import UnknownReference
+from scenecypher.retriever.graph_api import GraphApi, attributes, bound
+from scenecypher.retriever.listing import listing
 
 Link: TypeAlias = tuple[str, str, str]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from chat.model import Usage
-from retriever.retrieval import Attempt, Retrieval
+from scenecypher.chat.model import Usage
+from scenecypher.retriever.retrieval import Attempt, Retrieval
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, LiteralString
 
-from db.enumerations import literal
-from db.gate import JsonValue
-from retriever.listing import listing
-from retriever.reader import SceneReader
+from scenecypher.db.gate import JsonValue
+from scenecypher.db.store.enumerations import literal
 from scenecypher.errors import ReplyRejected, UnknownReference, did_you_mean
+from scenecypher.retriever.listing import listing
+from scenecypher.retriever.reader import SceneReader
 
 NODES: Final[LiteralString] = "MATCH (n:Entity) RETURN n.id AS id ORDER BY id"
 LINKS: Final[LiteralString] = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Final, LiteralString
 
-from retriever.graph_api import LINKS, attributes
-from retriever.listing import versioned
-from retriever.reader import SceneReader
 from scenecypher.errors import ServiceError
+from scenecypher.retriever.graph_api import LINKS, attributes
+from scenecypher.retriever.listing import versioned
+from scenecypher.retriever.reader import SceneReader
 
 NODES: Final[LiteralString] = "MATCH (n:Entity) RETURN n, labels(n) AS labels ORDER BY n.id"
 TRIES: Final = 5

@@ -11,16 +11,16 @@ from typing import Any, Final
 from neo4j import Driver, GraphDatabase, Record
 from neo4j.exceptions import Neo4jError
 
-from chat.graphrag import ModelLLM
-from chat.model import Model, Reply, Request
-from db.catalog import SceneInfo
-from db.connection import Address
-from db.gate import Answer
-from db.gate.values import plain
-from retriever.retrieval import Attempt, Ran, Rejected, Retrieval, rows_text
-from retriever.retriever import Retriever
-from retriever.tool import DOES, NAME
+from scenecypher.chat.graphrag import ModelLLM
+from scenecypher.chat.model import Model, Reply, Request
+from scenecypher.db.gate import Answer
+from scenecypher.db.gate.values import plain
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Address
 from scenecypher.errors import InputError, ModelUnavailable
+from scenecypher.retriever.retrieval import Attempt, Ran, Rejected, Retrieval, rows_text
+from scenecypher.retriever.retriever import Retriever
+from scenecypher.retriever.tool import DOES, NAME
 
 try:
     from neo4j_graphrag.exceptions import LLMGenerationError, Text2CypherRetrievalError

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from db.enumerations import Enumerations, Pattern, literal
-from db.schema import ENTITY, KINDS
-from retriever.outline import pattern_text
-from retriever.reading import Claim, Hop, read
+from scenecypher.db.schema import ENTITY, KINDS
+from scenecypher.db.store.enumerations import Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
+from scenecypher.retriever.outline import pattern_text
+from scenecypher.retriever.reading import Claim, Hop, read
 
 CAUSES: Final = 4
 PATTERNS_SHOWN: Final = 5

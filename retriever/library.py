@@ -9,8 +9,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from db.schema import family
-from retriever.mentions import stems
+from scenecypher.db.schema import family
+from scenecypher.retriever.mentions import stems
 
 GENERIC: Final = "generic"
 COMMON: Final = frozenset(
@@ -30,7 +30,7 @@ class Example(BaseModel):
 @cache
 def library(vocabulary: str) -> tuple[Example, ...]:
     """The examples of a vocabulary, or the generic ones where it has none of its own."""
-    folder = files("retriever") / "examples"
+    folder = files("scenecypher.retriever") / "examples"
     file = folder / f"{family(vocabulary)}.jsonl"
     chosen = file if file.is_file() else folder / f"{GENERIC}.jsonl"
     lines = chosen.read_text(encoding="utf-8").splitlines()

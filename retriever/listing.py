@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from retriever.reader import SceneReader
 from scenecypher.errors import QueryRefused, ServiceError
+from scenecypher.retriever.reader import SceneReader
 
 MOST: Final = 50_000
 """Rows; beyond that nobody reads a list."""

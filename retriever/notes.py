@@ -23,4 +23,4 @@ NOTES: Final[Mapping[str, tuple[str, ...]]] = {
         "center is a grid cell: center.x and center.y.",
     ),
 }
-"""By vocabulary, as `db.schema.VOCABULARIES` names them; others need no note."""
+"""By vocabulary, as `scenecypher.db.schema.VOCABULARIES` names them; others need no note."""

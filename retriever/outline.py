@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from db.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, literal
-from db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, RELATION_TYPES, REMEMBERED, family
-from retriever.notes import NOTES
+from scenecypher.db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, KINDS, RELATION_TYPES, REMEMBERED, family
+from scenecypher.db.store.enumerations import DENSE, AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, literal
+from scenecypher.retriever.notes import NOTES
 
 EXAMPLES_A_KIND: Final = 3
 PLACES: Final = 12

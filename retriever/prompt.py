@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from chat.model import Message
-from retriever.library import Example
+from scenecypher.chat.model import Message
+from scenecypher.retriever.library import Example
 
 UNANSWERABLE: Final = "UNANSWERABLE:"
 

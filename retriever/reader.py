@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from db.catalog import SceneInfo
-from db.enumerate import Enumerator
-from db.gate import Answer, Explained, Gate, Known, SceneRef
-from db.schema import vocabulary_of
+from scenecypher.db.gate import Answer, Explained, Gate, Known, SceneRef
+from scenecypher.db.schema import vocabulary_of
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.errors import QueryRefused
 
 T = TypeVar("T")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from chat.clean import clean, clean_cypher
-from chat.model import Message, Reply
-from retriever import prompt
-from retriever.retrieval import Attempt, Declined, Ending, Rejected, Told
-from retriever.talk import Talk
+from scenecypher.chat.clean import clean, clean_cypher
+from scenecypher.chat.model import Message, Reply
+from scenecypher.retriever import prompt
+from scenecypher.retriever.retrieval import Attempt, Declined, Ending, Rejected, Told
+from scenecypher.retriever.talk import Talk
 
 CUT_OFF: Final = "the reply was cut off at the length limit; be briefer"
 NO_ANSWER: Final = "the reply is empty"

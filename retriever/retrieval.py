@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from chat.model import Source, Usage
-from db.gate import Answer
+from scenecypher.chat.model import Source, Usage
+from scenecypher.db.gate import Answer
 
 Outcome: TypeAlias = Literal["answered", "unanswerable", "refused"]
 

@@ -8,26 +8,26 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, assert_never
 
-from chat.model import Message, Model, Request
-from chat.traced import Traced
-from db.catalog import SceneInfo
-from db.enumerate import Enumerator
-from db.enumerations import Enumerations
-from db.gate import Answer, Gate
-from db.telemetry import Attributes, traced
-from retriever import prompt
-from retriever.checks import Checked, doubts
-from retriever.events import Attempted, Doubted, Event, Hinted, Prompted, Retrieved, Verified
-from retriever.graph_text import graph_text
-from retriever.hints import causes
-from retriever.library import examples_for
-from retriever.reader import SceneReader
-from retriever.reply import CUT_OFF, Written, again, attempt_in_words, not_addressed, written
-from retriever.retrieval import Attempt, Declined, Ending, Ran, Rejected, Retrieval, Told
-from retriever.schema_text import Form, schema_text
-from retriever.talk import Talk
-from retriever.verifier import VerifierMode, verify
+from scenecypher.chat.model import Message, Model, Request
+from scenecypher.chat.traced import Traced
+from scenecypher.db.gate import Answer, Gate
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.enumerations import Enumerations
+from scenecypher.db.telemetry import Attributes, traced
 from scenecypher.errors import InputError, QueryRefused, RejectedError, SceneCypherError
+from scenecypher.retriever import prompt
+from scenecypher.retriever.checks import Checked, doubts
+from scenecypher.retriever.events import Attempted, Doubted, Event, Hinted, Prompted, Retrieved, Verified
+from scenecypher.retriever.graph_text import graph_text
+from scenecypher.retriever.hints import causes
+from scenecypher.retriever.library import examples_for
+from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.reply import CUT_OFF, Written, again, attempt_in_words, not_addressed, written
+from scenecypher.retriever.retrieval import Attempt, Declined, Ending, Ran, Rejected, Retrieval, Told
+from scenecypher.retriever.schema_text import Form, schema_text
+from scenecypher.retriever.talk import Talk
+from scenecypher.retriever.verifier import VerifierMode, verify
 
 RetrievalMode: TypeAlias = Literal["cypher", "text"]
 

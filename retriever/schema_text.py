@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
-from db.enumerations import Enumerations, literal
-from retriever.mentions import Mentions, words_of
-from retriever.outline import Counts, Outline, outline
-from retriever.trim import fitting, names_in
+from scenecypher.db.store.enumerations import Enumerations, literal
 from scenecypher.errors import InputError
+from scenecypher.retriever.mentions import Mentions, words_of
+from scenecypher.retriever.outline import Counts, Outline, outline
+from scenecypher.retriever.trim import fitting, names_in
 
 Form: TypeAlias = Literal["compact", "json", "prose"]
 

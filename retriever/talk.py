@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Final, Self
 
-from chat.model import Message, Usage
-from retriever.events import Verified
-from retriever.retrieval import Attempt, Declined, Outcome, Ran, Rejected, Retrieval, Told, rows_text
+from scenecypher.chat.model import Message, Usage
+from scenecypher.retriever.events import Verified
+from scenecypher.retriever.retrieval import Attempt, Declined, Outcome, Ran, Rejected, Retrieval, Told, rows_text
 
 ECHO_CHARACTERS: Final = 4_000
 _QUOTED: Final = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)", re.DOTALL)

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from db.catalog import SceneInfo
-from retriever.retrieval import Retrieval
-from retriever.retriever import Retriever
+from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError
+from scenecypher.retriever.retrieval import Retrieval
+from scenecypher.retriever.retriever import Retriever
 
 NAME: Final = "ask_scene"
 DOES: Final = (

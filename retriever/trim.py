@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from db.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
-from retriever.mentions import Mention, Mentions
+from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
+from scenecypher.retriever.mentions import Mention, Mentions
 
 Use: TypeAlias = ClassUse | ValueUse | Pattern | PropertyUse | AgentUse | str
 

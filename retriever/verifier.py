@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from chat.clean import clean
-from chat.model import Model, Request
-from retriever import prompt
-from retriever.events import Verified
+from scenecypher.chat.clean import clean
+from scenecypher.chat.model import Model, Request
+from scenecypher.retriever import prompt
+from scenecypher.retriever.events import Verified
 
 VerifierMode: TypeAlias = Literal["off", "paper", "hints"]
 _VERDICT: Final = re.compile(rf"\W*{prompt.NOT_ADDRESSED}\b[\s.:*]*(.*)", re.IGNORECASE | re.DOTALL)

@@ -5,19 +5,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from scenecypher.rooms import check_rooms
-
-check_rooms()
-
 _PUBLIC = {
-    "SceneGraph": "db.scene",
-    "Node": "db.scene",
-    "Relation": "db.scene",
-    "Delta": "db.delta",
-    "SceneStore": "db.store",
-    "Database": "db.connection",
+    "SceneGraph": "scenecypher.db.graph.scene",
+    "Node": "scenecypher.db.graph.scene",
+    "Relation": "scenecypher.db.graph.scene",
+    "Delta": "scenecypher.db.graph.delta",
+    "SceneStore": "scenecypher.db.store.scene_store",
+    "Database": "scenecypher.db.store.connection",
     "Settings": "scenecypher.settings",
-    "connect": "db.connection",
+    "connect": "scenecypher.db.connect",
 }
 
 __all__ = list(_PUBLIC)

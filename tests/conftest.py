@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from db.connection import Address, Database
-from db.store import SceneStore
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.settings import Settings
 from tests.sampling import FULL
 from tests.server import HOME, discard, throwaway_server

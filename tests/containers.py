@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
-from db.connection import Address, Database
-from db.faults import first_line
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.faults import first_line
 from scenecypher.errors import ServiceError
 
 if TYPE_CHECKING:

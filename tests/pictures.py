@@ -9,9 +9,9 @@ import numpy as np
 from minigrid.core.grid import Grid
 from minigrid.core.world_object import Ball, Box, Key
 
-from chat import Image
-from planner.perception.grid_view import TILE_PIXELS
-from planner.perception.picture import png
+from scenecypher.chat import Image
+from scenecypher.planner.perception.grid_view import TILE_PIXELS
+from scenecypher.planner.perception.picture import png
 
 KINDS: Any = {"ball": Ball, "box": Box, "key": Key}
 WIDTH = 5

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final, Literal, Self
 from urllib.parse import urlsplit
 
-from db.connection import Address
+from scenecypher.db.store.connection import Address
 
 HOST: Final = "127.0.0.1"
 COMMIT: Final = b"\x00\x02\xb0\x12\x00\x00"

@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
-from db.connection import Address
-from db.local import start, stop
+from scenecypher.db.local import start, stop
+from scenecypher.db.store.connection import Address
 from scenecypher.settings import Settings
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / ".test-db"

@@ -11,7 +11,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     AtLeast,
     Atom,
@@ -33,8 +33,8 @@ from db.condition import (
     Term,
     Within,
 )
-from db.scene import Node, Point, Properties, Relation, Scalar, SceneGraph, Value
-from db.schema import KINDS
+from scenecypher.db.graph.scene import Node, Point, Properties, Relation, Scalar, SceneGraph, Value
+from scenecypher.db.schema import KINDS
 
 # Few of each, so that graphs meet in them; odd ones among them, so that nothing is taken for granted.
 IDS: Final[tuple[str, ...]] = (

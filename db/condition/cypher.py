@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, LiteralString, TypeAlias, assert_never
 
-from db.condition.algebra import (
+from scenecypher.db.condition.algebra import (
     And,
     AtLeast,
     Condition,
@@ -30,8 +30,8 @@ from db.condition.algebra import (
     conjuncts,
     terms,
 )
-from db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, HOLDING, KINDS, RELATION_TYPES
-from db.value import Point, Value
+from scenecypher.db.graph.value import Point, Value
+from scenecypher.db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, HOLDING, KINDS, RELATION_TYPES
 
 Names: TypeAlias = Mapping[Term, LiteralString]
 """The Cypher variable of each term that stands for a node; a term without one is unbound."""

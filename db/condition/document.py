@@ -8,7 +8,7 @@ from typing import Any, Final, assert_never
 
 from pydantic import TypeAdapter, ValidationError
 
-from db.condition.algebra import (
+from scenecypher.db.condition.algebra import (
     And,
     AtLeast,
     Atom,
@@ -30,9 +30,9 @@ from db.condition.algebra import (
     Term,
     Within,
 )
-from db.condition.forms import ConditionForm
-from db.document import value_document
-from db.problems import problems_of, refusal
+from scenecypher.db.condition.forms import ConditionForm
+from scenecypher.db.graph.document import value_document
+from scenecypher.db.graph.problems import problems_of, refusal
 
 DEPTH: Final = 100
 """How deep the lists and maps of a document may be nested: a condition in a condition takes one or two levels."""

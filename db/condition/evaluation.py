@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import assert_never
 
-from db.change import value_of
-from db.condition.algebra import (
+from scenecypher.db.condition.algebra import (
     And,
     AtLeast,
     Condition,
@@ -31,8 +30,9 @@ from db.condition.algebra import (
     conjuncts,
     terms,
 )
-from db.scene import Node, SceneGraph, relation_between, same_value
-from db.schema import HOLDING
+from scenecypher.db.graph.change import value_of
+from scenecypher.db.graph.scene import Node, SceneGraph, relation_between, same_value
+from scenecypher.db.schema import HOLDING
 
 
 def evaluate(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
 
-from db.condition.algebra import (
+from scenecypher.db.condition.algebra import (
     MOST_NODES,
     VARIABLE,
     And,
@@ -31,8 +31,8 @@ from db.condition.algebra import (
     comparable_key,
     variable_name,
 )
-from db.form import Form, JsonValue, Kind, Label, RelationType, StateText, by
-from db.value import InvalidValue, shown
+from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, RelationType, StateText, by
+from scenecypher.db.graph.value import InvalidValue, shown
 
 
 def _term_from(document: Any) -> Term:

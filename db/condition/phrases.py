@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from db.scene import Point, Value
+from scenecypher.db.graph.scene import Point, Value
 
 Verb: TypeAlias = Literal["be", "can", "have"]
 

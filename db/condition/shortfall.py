@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, assert_never
 
-from db.condition.algebra import (
+from scenecypher.db.condition.algebra import (
     NEVER,
     And,
     AtLeast,
@@ -24,9 +24,9 @@ from db.condition.algebra import (
     conjuncts,
     terms,
 )
-from db.condition.evaluation import evaluate, witnesses
-from db.condition.words import Speaker
-from db.scene import SceneGraph
+from scenecypher.db.condition.evaluation import evaluate, witnesses
+from scenecypher.db.condition.words import Speaker
+from scenecypher.db.graph.scene import SceneGraph
 
 MOST_CASES: Final = 5
 """How many nodes that break a quantified condition are named one by one."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from db.condition.algebra import (
+from scenecypher.db.condition.algebra import (
     And,
     AtLeast,
     Atom,
@@ -30,7 +30,7 @@ from db.condition.algebra import (
     conjuncts,
     terms,
 )
-from db.condition.phrases import (
+from scenecypher.db.condition.phrases import (
     Phrase,
     affordance_phrase,
     plural_of,
@@ -41,7 +41,7 @@ from db.condition.phrases import (
     with_the,
     within_phrase,
 )
-from db.scene import SceneGraph
+from scenecypher.db.graph.scene import SceneGraph
 
 Literal: TypeAlias = tuple[Atom, bool]
 """An atom, and whether it is denied."""

@@ -1,9 +1,9 @@
 """Scoped, limited, read-only Cypher for untrusted authors: see docs/safety.md."""
 
-from db.gate.hints import Known
-from db.gate.limits import Limits
-from db.gate.plan import Plan
-from db.gate.run import Answer, Explained, Gate, SceneRef, Verdict
-from db.gate.values import JsonValue
+from scenecypher.db.gate.hints import Known
+from scenecypher.db.gate.limits import Limits
+from scenecypher.db.gate.plan import Plan
+from scenecypher.db.gate.run import Answer, Explained, Gate, SceneRef, Verdict
+from scenecypher.db.gate.values import JsonValue
 
 __all__ = ["Answer", "Explained", "Gate", "JsonValue", "Known", "Limits", "Plan", "SceneRef", "Verdict"]

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from math import prod
 from typing import Final
 
-from db.gate.depth import depths
-from db.gate.lexer import Token
-from db.gate.reading import OPENING, Call, Hop, Join, Reading
-from db.gate.regexes import regex_problem
-from db.gate.words import CLOCKS, FIXED
+from scenecypher.db.gate.depth import depths
+from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.reading import OPENING, Call, Hop, Join, Reading
+from scenecypher.db.gate.regexes import regex_problem
+from scenecypher.db.gate.words import CLOCKS, FIXED
 from scenecypher.errors import QueryRefused
 
 RANGE: Final = 100

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from db.gate.lexer import Token
-from db.gate.reading import Reading
+from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.reading import Reading
 
 NEGATIONS: Final = 40
 """NOT and `!` in the whole query: 160 in a row are planned, 200 are not."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from db.gate.hints import no_function
-from db.gate.lexer import Token
-from db.gate.lists import Lists
-from db.gate.reading import Call, Join, Search
-from db.gate.words import (
+from scenecypher.db.gate.hints import no_function
+from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.lists import Lists
+from scenecypher.db.gate.reading import Call, Join, Search
+from scenecypher.db.gate.words import (
     CLAUSES,
     FUNCTIONS,
     OPERATORS,

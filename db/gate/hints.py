@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from db.gate.reading import Reading, Use
-from db.gate.words import COMPONENTS, FUNCTIONS, NO_FUNCTION
-from db.schema import Vocabulary
+from scenecypher.db.gate.reading import Reading, Use
+from scenecypher.db.gate.words import COMPONENTS, FUNCTIONS, NO_FUNCTION
+from scenecypher.db.schema import Vocabulary
 from scenecypher.errors import QueryRefused
 
 Known = Mapping[str, Sequence[str]]

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
-from db.gate.conditions import NAME, anchored, bound_name, columns, conditions, is_harmless, names
-from db.gate.limits import Limits
-from db.gate.plan import Plan
+from scenecypher.db.gate.conditions import NAME, anchored, bound_name, columns, conditions, is_harmless, names
+from scenecypher.db.gate.limits import Limits
+from scenecypher.db.gate.plan import Plan
 from scenecypher.errors import QueryRefused
 
 Part: TypeAlias = Literal["keeps", "asks", "cuts", "fixed", "seek", "scan"]

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from db.gate.lexer import Token
-from db.gate.words import CLAUSES, OPERATORS, REFUSED
+from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.words import CLAUSES, OPERATORS, REFUSED
 
 NAMES: Final = (CLAUSES | frozenset(REFUSED) | {"END", "STARTS", "ENDS", "CONTAINS"}) - {"AS", "WHERE", "WITH"}
 """Keywords that people call things by."""

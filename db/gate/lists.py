@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Final
 
-from db.gate.lexer import Token
-from db.gate.names import Names, scene_key
-from db.gate.reading import Loop, Source
-from db.gate.words import CLAUSES, SCENE_KEY
+from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.names import Names, scene_key
+from scenecypher.db.gate.reading import Loop, Source
+from scenecypher.db.gate.words import CLAUSES, SCENE_KEY
 
 COUNTS: Final = frozenset({"SIZE", "LENGTH", "COUNT", "TOINTEGER"})
 """Functions whose value is a whole number, so that `list[size(list) - 1]` can be no property's name."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from db.gate.lexer import Token
-from db.gate.reading import Cursor, Use, UseKind
-from db.gate.words import SCENE_KEY
+from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.reading import Cursor, Use, UseKind
+from scenecypher.db.gate.words import SCENE_KEY
 from scenecypher.errors import QueryRefused
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from db.gate.expressions import Expressions
-from db.gate.reading import Hop, Search
-from db.gate.words import PATH_FUNCTIONS, SCENE_KEY, SELECTORS
+from scenecypher.db.gate.expressions import Expressions
+from scenecypher.db.gate.reading import Hop, Search
+from scenecypher.db.gate.words import PATH_FUNCTIONS, SCENE_KEY, SELECTORS
 
 LABEL = "Entity"
 SCOPE = f"{SCENE_KEY}: $__{SCENE_KEY}"

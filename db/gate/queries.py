@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from db.gate.lexer import Token
-from db.gate.patterns import Patterns
-from db.gate.reading import Loop, Reading
-from db.gate.words import LISTING, MODES, REFUSED, SCALARS
+from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.patterns import Patterns
+from scenecypher.db.gate.reading import Loop, Reading
+from scenecypher.db.gate.words import LISTING, MODES, REFUSED, SCALARS
 from scenecypher.errors import QueryRefused
 
 SHOWN: Final = 100

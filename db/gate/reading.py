@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn, TypeAlias
 
-from db.gate.lexer import Token
-from db.gate.words import RESERVED
+from scenecypher.db.gate.lexer import Token
+from scenecypher.db.gate.words import RESERVED
 from scenecypher.errors import QueryRefused
 
 UseKind: TypeAlias = Literal["label", "relation_type", "either", "property"]

@@ -16,19 +16,19 @@ from typing import Any, Final, cast
 from neo4j import Result
 from neo4j.exceptions import BrokenRecordError
 
-from db.catalog import settled_version
-from db.connection import Database, twice
-from db.gate.hints import Known
-from db.gate.judge import judge
-from db.gate.kept import Kept
-from db.gate.limits import Limits
-from db.gate.looks import Looks
-from db.gate.plan import Plan
-from db.gate.scope import SCENE_PARAMETER, Scoped, Value, scope
-from db.gate.values import JsonValue, plain
-from db.gate.watch import Watchdog
-from db.schema import Vocabulary
-from db.telemetry import span
+from scenecypher.db.gate.hints import Known
+from scenecypher.db.gate.judge import judge
+from scenecypher.db.gate.kept import Kept
+from scenecypher.db.gate.limits import Limits
+from scenecypher.db.gate.looks import Looks
+from scenecypher.db.gate.plan import Plan
+from scenecypher.db.gate.scope import SCENE_PARAMETER, Scoped, Value, scope
+from scenecypher.db.gate.values import JsonValue, plain
+from scenecypher.db.gate.watch import Watchdog
+from scenecypher.db.schema import Vocabulary
+from scenecypher.db.store.catalog import settled_version
+from scenecypher.db.store.connection import Database, twice
+from scenecypher.db.telemetry import span
 from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, ServiceError
 
 EXPLAIN: Final = "EXPLAIN "

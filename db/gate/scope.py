@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from db.gate.costs import check_costs
-from db.gate.hints import Known, check_names
-from db.gate.keywords import names_quoted
-from db.gate.lexer import Kind, Token, tokens_of
-from db.gate.limits import Limits
-from db.gate.queries import Queries
-from db.gate.reading import Reading
-from db.schema import Vocabulary
+from scenecypher.db.gate.costs import check_costs
+from scenecypher.db.gate.hints import Known, check_names
+from scenecypher.db.gate.keywords import names_quoted
+from scenecypher.db.gate.lexer import Kind, Token, tokens_of
+from scenecypher.db.gate.limits import Limits
+from scenecypher.db.gate.queries import Queries
+from scenecypher.db.gate.reading import Reading
+from scenecypher.db.schema import Vocabulary
 from scenecypher.errors import QueryRefused
 
 Value: TypeAlias = str | int | float

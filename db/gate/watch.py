@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from db.connection import Database
+from scenecypher.db.store.connection import Database
 from scenecypher.errors import ServiceError
 
 LOG: Final = logging.getLogger("scenecypher.db")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from db.local.home import Home, State
+from scenecypher.db.local.home import Home, State
 from scenecypher.settings import Settings
 
 HOST: Final = "127.0.0.1"

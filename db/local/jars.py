@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from platformdirs import user_cache_path
 
-from db.local.lock import only_one
+from scenecypher.db.local.lock import only_one
 from scenecypher.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Pin:
 
 def pins() -> tuple[Pin, ...]:
     """All jars of the pinned version, from `jars.txt`."""
-    lines = files("db.local").joinpath("jars.txt").read_text(encoding="utf-8").splitlines()
+    lines = files("scenecypher.db.local").joinpath("jars.txt").read_text(encoding="utf-8").splitlines()
     return tuple(_pin(line) for line in lines if line and not line.startswith("#"))
 
 

@@ -1,4 +1,4 @@
-"""Writes `jars.txt` anew: `python -m db.local.pins > db/local/jars.txt` after a change of version."""
+"""Writes `jars.txt` anew: `python -m scenecypher.db.local.pins > db/local/jars.txt` after a change of version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from db.local.jars import VERSION
+from scenecypher.db.local.jars import VERSION
 
 if TYPE_CHECKING:
     from jgo.maven import Artifact

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from db.local import config, process
-from db.local.home import Home, State
-from db.local.jars import EXTRA, INSTEAD, VERSION, class_path
-from db.local.lock import only_one
+from scenecypher.db.local import config, process
+from scenecypher.db.local.home import Home, State
+from scenecypher.db.local.jars import EXTRA, INSTEAD, VERSION, class_path
+from scenecypher.db.local.lock import only_one
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.settings import Settings
 
@@ -164,8 +164,8 @@ def _set_password(home: Home, java: str, jars: tuple[Path, ...]) -> None:
 
 def _wait(home: Home, state: State) -> None:
     """Wait until the server answers. Raises DatabaseUnavailable, with its own reason, where it ends instead."""
-    from db.connection import Address, Database
-    from db.faults import WrongPassword
+    from scenecypher.db.store.connection import Address, Database
+    from scenecypher.db.store.faults import WrongPassword
 
     deadline = time.monotonic() + READY_S
     with Database(Address(_uri(state), USERNAME, home.password())) as database:

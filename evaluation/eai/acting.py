@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from db.catalog import SceneInfo
-from db.delta import Delta, apply
-from db.scene import SceneGraph
-from db.store import SceneStore
-from evaluation.eai.grounding import Planned
-from importers.virtualhome_graph import source_id
-from planner.actions.execution import Infeasible
-from planner.actions.mistakes import SKIPPED, Mistake, mistake_of
-from planner.actions.simulator import Simulator
+from scenecypher.db.graph.delta import Delta, apply
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import UnknownReference
+from scenecypher.evaluation.eai.grounding import Planned
+from scenecypher.importers.virtualhome_graph import source_id
+from scenecypher.planner.actions.execution import Infeasible
+from scenecypher.planner.actions.mistakes import SKIPPED, Mistake, mistake_of
+from scenecypher.planner.actions.simulator import Simulator
 
 Mark: TypeAlias = tuple[int, int, int, int]
 

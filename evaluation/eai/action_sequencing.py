@@ -12,15 +12,15 @@ from functools import partial
 from itertools import permutations
 from typing import Any, Final, TypeAlias
 
-from db.verdict import truths
-from evaluation.eai.acting import Acting, words_met
-from evaluation.eai.grounding import Planned, Unreadable, grounded
-from evaluation.eai.home import Home
-from evaluation.eai.scoring import BROKE_OFF, Figure, Judgement, measure, share
-from evaluation.eai.tasks import Goals, Situation, all_tasks, goals, relation_goals, situation
-from evaluation.interval import bootstrap
-from evaluation.stage import Stage
-from importers.task import ActionGoal
+from scenecypher.db.store.verdict import truths
+from scenecypher.evaluation.eai.acting import Acting, words_met
+from scenecypher.evaluation.eai.grounding import Planned, Unreadable, grounded
+from scenecypher.evaluation.eai.home import Home
+from scenecypher.evaluation.eai.scoring import BROKE_OFF, Figure, Judgement, measure, share
+from scenecypher.evaluation.eai.tasks import Goals, Situation, all_tasks, goals, relation_goals, situation
+from scenecypher.evaluation.interval import bootstrap
+from scenecypher.evaluation.stage import Stage
+from scenecypher.importers.task import ActionGoal
 
 Met: TypeAlias = tuple[int, int]
 """How many of how many."""

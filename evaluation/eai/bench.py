@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chat.model import Reply, Request, Usage
-from evaluation.eai.recordings import TaskName
-from evaluation.eai.scoring import Scorer as OutputScorer
-from evaluation.replies import Replies
-from evaluation.ssc.prompts import Prompts
+from scenecypher.chat.model import Reply, Request, Usage
+from scenecypher.evaluation.eai.recordings import TaskName
+from scenecypher.evaluation.eai.scoring import Scorer as OutputScorer
+from scenecypher.evaluation.replies import Replies
+from scenecypher.evaluation.ssc.prompts import Prompts
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 
-from evaluation.interval import RESAMPLES
+from scenecypher.evaluation.interval import RESAMPLES
 
 if TYPE_CHECKING:
     from numpy import int64

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from evaluation.eai.counting import Counts, Part, total
-from evaluation.eai.goal_interpretation_gold import Gold, goal_ids, gold
-from evaluation.eai.scoring import Figure, Judgement, measures, share
+from scenecypher.evaluation.eai.counting import Counts, Part, total
+from scenecypher.evaluation.eai.goal_interpretation_gold import Gold, goal_ids, gold
+from scenecypher.evaluation.eai.scoring import Figure, Judgement, measures, share
 
 KINDS: Final = ("node", "edge", "action")
 LISTS: Final[Mapping[str, str]] = {"node": "node goals", "edge": "edge goals", "action": "action goals"}

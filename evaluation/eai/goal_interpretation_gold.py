@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
-from importers.eai import GOALS, graph_files, package_folder, task_order
-from importers.json_file import read_json
+from scenecypher.importers.eai import GOALS, graph_files, package_folder, task_order
+from scenecypher.importers.json_file import read_json
 
 NodeGoal: TypeAlias = tuple[int, str]
 """An object's number and a state."""

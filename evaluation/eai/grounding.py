@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from planner.actions.text import Call
+from scenecypher.planner.actions.text import Call
 
 Fault: TypeAlias = Literal["parsing", "hallucination", "arguments"]
 """Why nothing is executed: no step can be read; an action or object that there is none of; too many or too few."""

@@ -12,12 +12,12 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from hashlib import sha256
 
-from db.catalog import SceneInfo
-from db.delta import Delta, diff
-from db.imported import ImportedScene
-from db.store import SceneStore
-from evaluation.eai.tasks import KEPT, Situation, all_tasks, situation
-from evaluation.stage import Stage
+from scenecypher.db.graph.delta import Delta, diff
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.evaluation.eai.tasks import KEPT, Situation, all_tasks, situation
+from scenecypher.evaluation.stage import Stage
 
 IMPORT = "import"
 """Who brings a copy into a task's state, in its history."""

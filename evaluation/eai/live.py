@@ -17,21 +17,21 @@ from inspect_ai.model import get_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from chat.clean import clean
-from chat.model import Message, Model, Request
-from evaluation.eai.bench import Bench, Nobody
-from evaluation.eai.recordings import TASKS, TaskName, fetched
-from evaluation.eai.scoring import Judgement, scorer_of
-from evaluation.eai.scoring import Scorer as OutputScorer
-from evaluation.heard import Heard
-from evaluation.inspect_model import InspectModel
-from evaluation.options import Names, listed
-from evaluation.prompt_version import NOTED
-from evaluation.replies import LIVE, Replies
-from evaluation.ssc.methods import METHODS, Asking, Got, Method
-from evaluation.ssc.prompts import PromptForm, prompts, prompts_version
-from evaluation.ssc.voting import SAMPLES
+from scenecypher.chat.clean import clean
+from scenecypher.chat.model import Message, Model, Request
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.evaluation.eai.bench import Bench, Nobody
+from scenecypher.evaluation.eai.recordings import TASKS, TaskName, fetched
+from scenecypher.evaluation.eai.scoring import Judgement, scorer_of
+from scenecypher.evaluation.eai.scoring import Scorer as OutputScorer
+from scenecypher.evaluation.heard import Heard
+from scenecypher.evaluation.inspect_model import InspectModel
+from scenecypher.evaluation.options import Names, listed
+from scenecypher.evaluation.prompt_version import NOTED
+from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.evaluation.ssc.methods import METHODS, Asking, Got, Method
+from scenecypher.evaluation.ssc.prompts import PromptForm, prompts, prompts_version
+from scenecypher.evaluation.ssc.voting import SAMPLES
 from scenecypher.settings import Settings
 
 VERSION: Final = 2

@@ -9,18 +9,18 @@ from typing import Any, Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
-from evaluation import failing
-from evaluation.eai.live import VERSION, task_scorer
-from evaluation.eai.recorded_result import FAILED, ended_as
-from evaluation.eai.recordings import TaskName
-from evaluation.eai.scoring import Figure, Scorer, broken, share
-from evaluation.eai.titles import COLUMNS, SVR, TITLES, cells
-from evaluation.limited import limited, wanted
-from evaluation.prompt_version import prompts_of
-from evaluation.published import published, settings
-from evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
-from evaluation.ssc.methods import OURS
-from evaluation.ssc.voting import SAMPLES, TEMPERATURE
+from scenecypher.evaluation import failing
+from scenecypher.evaluation.eai.live import VERSION, task_scorer
+from scenecypher.evaluation.eai.recorded_result import FAILED, ended_as
+from scenecypher.evaluation.eai.recordings import TaskName
+from scenecypher.evaluation.eai.scoring import Figure, Scorer, broken, share
+from scenecypher.evaluation.eai.titles import COLUMNS, SVR, TITLES, cells
+from scenecypher.evaluation.limited import limited, wanted
+from scenecypher.evaluation.prompt_version import prompts_of
+from scenecypher.evaluation.published import published, settings
+from scenecypher.evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
+from scenecypher.evaluation.ssc.methods import OURS
+from scenecypher.evaluation.ssc.voting import SAMPLES, TEMPERATURE
 
 SCORER: Final = "judged"
 NOTES: Final = (

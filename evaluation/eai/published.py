@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation.eai.recordings import TaskName
+from scenecypher.evaluation.eai.recordings import TaskName
 
 _Cell: TypeAlias = float | dict[str, float]
 
@@ -68,5 +68,5 @@ def _flat(table: Mapping[str, _Cell], *, prefix: str) -> Iterator[tuple[str, flo
 
 @cache
 def _file() -> _Published:
-    text = (files("evaluation") / "data" / "published" / "eai.json").read_text(encoding="utf-8")
+    text = (files("scenecypher.evaluation") / "data" / "published" / "eai.json").read_text(encoding="utf-8")
     return _Published.model_validate_json(text)

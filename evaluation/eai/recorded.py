@@ -18,11 +18,11 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, grouped, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from evaluation.eai.recordings import TASKS, TaskName, checked_model, fetched, models, recordings
-from evaluation.eai.scoring import Scorer as TaskScorer
-from evaluation.eai.scoring import scorer_of
-from evaluation.eai.transition import PLANNED
 from scenecypher.errors import InputError, did_you_mean
+from scenecypher.evaluation.eai.recordings import TASKS, TaskName, checked_model, fetched, models, recordings
+from scenecypher.evaluation.eai.scoring import Scorer as TaskScorer
+from scenecypher.evaluation.eai.scoring import scorer_of
+from scenecypher.evaluation.eai.transition import PLANNED
 from scenecypher.settings import Settings
 
 VERSION: Final = 1

@@ -10,18 +10,18 @@ from typing import Any, Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
-from evaluation import failing
-from evaluation.eai.action_sequencing import succeeds
-from evaluation.eai.goal_interpretation import KINDS
-from evaluation.eai.published import published, source
-from evaluation.eai.recorded import SCORER, VERSION, task_scorer
-from evaluation.eai.recordings import PACKAGE, TASKS, TaskName, origin
-from evaluation.eai.scoring import Figure, Judgement, Scorer, broken
-from evaluation.eai.titles import TITLES
-from evaluation.eai.transition import CATEGORIES, PLANNED
-from evaluation.limited import limited, wanted
-from evaluation.published import settings
-from evaluation.result import Cell, Column, Interval, Provenance, Result, Row, Table, Trial
+from scenecypher.evaluation import failing
+from scenecypher.evaluation.eai.action_sequencing import succeeds
+from scenecypher.evaluation.eai.goal_interpretation import KINDS
+from scenecypher.evaluation.eai.published import published, source
+from scenecypher.evaluation.eai.recorded import SCORER, VERSION, task_scorer
+from scenecypher.evaluation.eai.recordings import PACKAGE, TASKS, TaskName, origin
+from scenecypher.evaluation.eai.scoring import Figure, Judgement, Scorer, broken
+from scenecypher.evaluation.eai.titles import TITLES
+from scenecypher.evaluation.eai.transition import CATEGORIES, PLANNED
+from scenecypher.evaluation.limited import limited, wanted
+from scenecypher.evaluation.published import settings
+from scenecypher.evaluation.result import Cell, Column, Interval, Provenance, Result, Row, Table, Trial
 
 CLASSES: Final = (
     *("parsing", "hallucination", "arguments", "wrong_order", "missing_step"),

@@ -14,9 +14,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final, Protocol, TypeAlias
 
-from evaluation.eai.counting import Counts, Part, interval
-from evaluation.eai.recordings import TaskName
-from evaluation.interval import wilson
+from scenecypher.evaluation.eai.counting import Counts, Part, interval
+from scenecypher.evaluation.eai.recordings import TaskName
+from scenecypher.evaluation.interval import wilson
 
 Judgement: TypeAlias = Mapping[str, Any]
 """Plain JSON values: what of one output is counted."""
@@ -30,7 +30,7 @@ class Figure:
 
     `low` and `high` are Wilson's interval at 95%, in percent, where the figure is a share of independent things; else
     `resampled` makes those of a bootstrap, which takes time.
-    `published` is the key by which `evaluation.eai.published` has the published figure, empty where there is none.
+    `published` is the key by which `evaluation/eai/published.py` has the published figure, empty where there is none.
     `hits` is what was counted, in a share.
     """
 
@@ -113,10 +113,10 @@ def broken(scorer: Scorer, task_id: str) -> Judgement:
 
 
 SCORERS: Final[Mapping[TaskName, str]] = {
-    "action-sequencing": "evaluation.eai.action_sequencing:action_scorer",
-    "subgoal": "evaluation.eai.subgoal:subgoal_scorer",
-    "goal": "evaluation.eai.goal_interpretation:goal_scorer",
-    "transition": "evaluation.eai.transition:transition_scorer",
+    "action-sequencing": "scenecypher.evaluation.eai.action_sequencing:action_scorer",
+    "subgoal": "scenecypher.evaluation.eai.subgoal:subgoal_scorer",
+    "goal": "scenecypher.evaluation.eai.goal_interpretation:goal_scorer",
+    "transition": "scenecypher.evaluation.eai.transition:transition_scorer",
 }
 """By task: the function that makes its scorer, all arguments optional, as ``module:function``."""
 

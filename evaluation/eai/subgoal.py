@@ -10,18 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from db.condition import HeldBy, Id, evaluate
-from db.verdict import truths
-from evaluation.eai.acting import Acting
-from evaluation.eai.action_sequencing import total
-from evaluation.eai.home import Home
-from evaluation.eai.scoring import BROKE_OFF, Figure, Judgement, share
-from evaluation.eai.subgoal_expansion import ARITY, DEEDS, ways
-from evaluation.eai.subgoal_text import Formula, Primitive, Under, Unparsed, formula, path, primitives
-from evaluation.eai.tasks import Goals, Situation, all_tasks, final_goal, goals, has_goal, situation
-from evaluation.stage import Stage
-from importers.task import ActionGoal
-from planner.actions.mistakes import SKIPPED, Mistake
+from scenecypher.db.condition import HeldBy, Id, evaluate
+from scenecypher.db.store.verdict import truths
+from scenecypher.evaluation.eai.acting import Acting
+from scenecypher.evaluation.eai.action_sequencing import total
+from scenecypher.evaluation.eai.home import Home
+from scenecypher.evaluation.eai.scoring import BROKE_OFF, Figure, Judgement, share
+from scenecypher.evaluation.eai.subgoal_expansion import ARITY, DEEDS, ways
+from scenecypher.evaluation.eai.subgoal_text import Formula, Primitive, Under, Unparsed, formula, path, primitives
+from scenecypher.evaluation.eai.tasks import Goals, Situation, all_tasks, final_goal, goals, has_goal, situation
+from scenecypher.evaluation.stage import Stage
+from scenecypher.importers.task import ActionGoal
+from scenecypher.planner.actions.mistakes import SKIPPED, Mistake
 
 MOST_ENDS: Final = 256
 """Ways that are tried to their end; recorded sub-goals have a few."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from evaluation.eai.grounding import ACTIONS, Planned
-from planner.actions.text import Call
+from scenecypher.evaluation.eai.grounding import ACTIONS, Planned
+from scenecypher.planner.actions.text import Call
 
 Ways: TypeAlias = tuple[tuple[Planned, ...], ...]
 """Ways to bring a sub-goal about, each a few actions in order. None at all: the sub-goal is passed over."""

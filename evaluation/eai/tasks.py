@@ -10,19 +10,19 @@ from typing import Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, RootModel, ValidationError
 
-from db.condition import Condition, HasState, Id, Related
-from db.imported import ImportedScene
-from db.problems import problems_of, refusal
-from db.scene import Node, SceneGraph
-from importers.eai import GOALS, graph_files, package_folder, program_files, source_of, unknown_task
-from importers.json_file import read_json
-from importers.task import ActionGoal, Step
-from importers.virtualhome import NAME_PREFIX, from_document
-from importers.virtualhome_check import checked_graph
-from importers.virtualhome_format import AFFORDANCES, RELATIONS, STATES, Graph, GraphNode
-from importers.virtualhome_graph import source_id
-from importers.virtualhome_tasks import parse_formula, parse_program
+from scenecypher.db.condition import Condition, HasState, Id, Related
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.problems import problems_of, refusal
+from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.errors import DocumentError
+from scenecypher.importers.eai import GOALS, graph_files, package_folder, program_files, source_of, unknown_task
+from scenecypher.importers.json_file import read_json
+from scenecypher.importers.task import ActionGoal, Step
+from scenecypher.importers.virtualhome import NAME_PREFIX, from_document
+from scenecypher.importers.virtualhome_check import checked_graph
+from scenecypher.importers.virtualhome_format import AFFORDANCES, RELATIONS, STATES, Graph, GraphNode
+from scenecypher.importers.virtualhome_graph import source_id
+from scenecypher.importers.virtualhome_tasks import parse_formula, parse_program
 
 KEPT: Final = 64
 """Tasks whose graphs stay in memory, about 3 MB each; samples come in blocks of fewer."""
@@ -115,7 +115,7 @@ def situation(task_id: str) -> Situation:
 def relevant(before: SceneGraph, after: Graph) -> frozenset[int]:
     """The source's numbers of the nodes that differ from `before`, themselves or by a relation.
 
-    As `importers.virtualhome_tasks.relevant_objects` has them, without making a scene of `after`.
+    As `scenecypher.importers.virtualhome_tasks.relevant_objects` has them, without making a scene of `after`.
     """
     numbers = {node_id: source_id(node_id) for node_id in before.nodes}
     old = {(numbers[r.source], r.type, numbers[r.target]) for r in before.relations}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from evaluation.eai.recordings import TaskName
-from evaluation.eai.scoring import Figure
-from evaluation.result import Cell, Column, Interval
+from scenecypher.evaluation.eai.recordings import TaskName
+from scenecypher.evaluation.eai.scoring import Figure
+from scenecypher.evaluation.result import Cell, Column, Interval
 
 TITLES: Final[Mapping[TaskName, str]] = {
     "goal": "Goal interpretation",

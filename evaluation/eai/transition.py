@@ -13,18 +13,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from evaluation.eai.counting import Counts, Part, total
-from evaluation.eai.scoring import Figure, Judgement, measures, share
-from evaluation.eai.transition_gold import (
+from scenecypher.evaluation.eai.counting import Counts, Part, total
+from scenecypher.evaluation.eai.scoring import Figure, Judgement, measures, share
+from scenecypher.evaluation.eai.transition_gold import (
     asked_actions,
     categories_of,
     category_of_predicate,
     gold_deeds,
     transition_ids,
 )
-from evaluation.eai.transition_matching import Predicates, compared, names
-from evaluation.eai.transition_planning import Planner, check_planner, foreign_names
-from evaluation.eai.transition_text import Deed, deeds, tree
+from scenecypher.evaluation.eai.transition_matching import Predicates, compared, names
+from scenecypher.evaluation.eai.transition_planning import Planner, check_planner, foreign_names
+from scenecypher.evaluation.eai.transition_text import Deed, deeds, tree
 
 CATEGORIES: Final = (
     "object_states",

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from evaluation.eai.transition_text import Deed
-from importers.eai import package_folder, task_order
-from importers.json_file import read_json
 from scenecypher.errors import InputError
+from scenecypher.evaluation.eai.transition_text import Deed
+from scenecypher.importers.eai import package_folder, task_order
+from scenecypher.importers.json_file import read_json
 
 RESOURCES: Final = Path("resources/virtualhome")
 

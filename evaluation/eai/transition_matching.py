@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
-from evaluation.eai.transition_text import NOTHING, Tree, tree
+from scenecypher.evaluation.eai.transition_text import NOTHING, Tree, tree
 
 _LISTS: Final = frozenset({"and", "or"})
 _QUANTIFIERS: Final = frozenset({"exists", "forall"})

@@ -16,9 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from evaluation.eai.transition_gold import domain_head, gold_deeds, problem
-from evaluation.eai.transition_text import Deed, Tree, tree, written
 from scenecypher.errors import InputError
+from scenecypher.evaluation.eai.transition_gold import domain_head, gold_deeds, problem
+from scenecypher.evaluation.eai.transition_text import Deed, Tree, tree, written
 
 TIMEOUT_S: Final = 20.0
 """The original allows 100 s; on recorded outputs no plan took over 2 s."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from evaluation.result import Cell, Column, Result, Row, Table
+from scenecypher.evaluation.result import Cell, Column, Result, Row, Table
 
 ABSENT: Final = ""
 NOT_AVAILABLE: Final = "n/a"

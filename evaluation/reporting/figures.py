@@ -9,8 +9,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
-from evaluation.reporting.cells import heading, limited, name_of, unfinished, whose
-from evaluation.result import Cell, Column, Result, Row, Table, Trial
+from scenecypher.evaluation.reporting.cells import heading, limited, name_of, unfinished, whose
+from scenecypher.evaluation.result import Cell, Column, Result, Row, Table, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from zipfile import BadZipFile
 
-from evaluation.result import SUFFIX, Result, read, result_path
 from scenecypher.errors import InputError
+from scenecypher.evaluation.result import SUFFIX, Result, read, result_path
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -79,31 +79,31 @@ def _of_log(file: Path) -> Result:
 
 
 def _questions(log: EvalLog) -> Result:
-    from evaluation.question_result import result
+    from scenecypher.evaluation.question_result import result
 
     return result(log)
 
 
 def _augmentation(log: EvalLog) -> Result:
-    from evaluation.augmentation_report import result
+    from scenecypher.evaluation.augmentation_report import result
 
     return result(log)
 
 
 def _episodes(log: EvalLog) -> Result:
-    from evaluation.tabling import experiment_of, result
+    from scenecypher.evaluation.tabling import experiment_of, result
 
     return result(log, experiment_of(log))
 
 
 def _recorded(log: EvalLog) -> Result:
-    from evaluation.eai.recorded_result import result
+    from scenecypher.evaluation.eai.recorded_result import result
 
     return result(log)
 
 
 def _self_consistency(log: EvalLog) -> Result:
-    from evaluation.eai.live_report import result
+    from scenecypher.evaluation.eai.live_report import result
 
     return result(log)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Final
 
-from evaluation.reporting.cells import heading, lines, name_of, notes, origin, unfinished, whose
-from evaluation.reporting.finding import Found
-from evaluation.result import Column, Result, Row, Table
+from scenecypher.evaluation.reporting.cells import heading, lines, name_of, notes, origin, unfinished, whose
+from scenecypher.evaluation.reporting.finding import Found
+from scenecypher.evaluation.result import Column, Result, Row, Table
 
 CSV_COLUMNS: Final = (
     *("experiment", "table", "whose", "method", "label", "model", "options", "column", "unit"),

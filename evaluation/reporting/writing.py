@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Final
 
-from evaluation.reporting.figures import draw
-from evaluation.reporting.finding import Found
-from evaluation.reporting.page import markdown, sheet
-from evaluation.result import Result
 from scenecypher.errors import InputError
+from scenecypher.evaluation.reporting.figures import draw
+from scenecypher.evaluation.reporting.finding import Found
+from scenecypher.evaluation.reporting.page import markdown, sheet
+from scenecypher.evaluation.result import Result
 
 PAGE: Final = "report.md"
 

@@ -9,11 +9,11 @@ from random import Random
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from evaluation.eai.recordings import Recordings, TaskName
-from evaluation.eai.scoring import Figure, Judgement, Scorer
-from evaluation.ssc.forms import FORMS
-from evaluation.ssc.merging import KINDS, merged
-from evaluation.ssc.voting import Form, is_decided, vote_on
+from scenecypher.evaluation.eai.recordings import Recordings, TaskName
+from scenecypher.evaluation.eai.scoring import Figure, Judgement, Scorer
+from scenecypher.evaluation.ssc.forms import FORMS
+from scenecypher.evaluation.ssc.merging import KINDS, merged
+from scenecypher.evaluation.ssc.voting import Form, is_decided, vote_on
 
 RESAMPLES: Final = 500
 SUBSETS: Final = 10

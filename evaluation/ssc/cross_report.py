@@ -8,14 +8,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from evaluation.eai.live import VERSION, carried_out
-from evaluation.eai.recorded import VERSION as RECORDED_VERSION
-from evaluation.eai.recordings import TaskName, origin, recordings, sha256_of
-from evaluation.eai.scoring import Judgement, scorer_of
-from evaluation.eai.titles import COLUMNS, NAMES, TITLES, cells
-from evaluation.interval import wilson
-from evaluation.result import Cell, Column, Provenance, Result, Row, Setting, Table
-from evaluation.ssc.cross_model import (
+from scenecypher.errors import InputError
+from scenecypher.evaluation.eai.live import VERSION, carried_out
+from scenecypher.evaluation.eai.recorded import VERSION as RECORDED_VERSION
+from scenecypher.evaluation.eai.recordings import TaskName, origin, recordings, sha256_of
+from scenecypher.evaluation.eai.scoring import Judgement, scorer_of
+from scenecypher.evaluation.eai.titles import COLUMNS, NAMES, TITLES, cells
+from scenecypher.evaluation.interval import wilson
+from scenecypher.evaluation.result import Cell, Column, Provenance, Result, Row, Setting, Table
+from scenecypher.evaluation.ssc.cross_model import (
     RESAMPLES,
     SEED,
     SUBSETS,
@@ -32,7 +33,6 @@ from evaluation.ssc.cross_model import (
     sweep,
     voted,
 )
-from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog

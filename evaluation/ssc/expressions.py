@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-from evaluation.eai.transition_text import NOTHING, Tree
+from scenecypher.evaluation.eai.transition_text import NOTHING, Tree
 
 Signature: TypeAlias = Mapping[str, int]
 """How many arguments each word takes."""

@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from evaluation.eai.goal_interpretation import KEYS, LISTS, LONGEST, parsed_goals
-from evaluation.eai.grounding import ACTIONS, number_of
-from evaluation.eai.recordings import TaskName
-from evaluation.eai.subgoal_expansion import ARITY, DEEDS
-from evaluation.eai.transition_gold import domain_head, gold_deeds
-from evaluation.eai.transition_text import NOTHING, Deed, Tree, deeds, tree
-from evaluation.ssc.expressions import Signature, canonical_tree, read_clause, renamed, variables
-from evaluation.ssc.voting import Canonical, Form
-from importers.eai import package_folder
-from importers.json_file import read_json
+from scenecypher.evaluation.eai.goal_interpretation import KEYS, LISTS, LONGEST, parsed_goals
+from scenecypher.evaluation.eai.grounding import ACTIONS, number_of
+from scenecypher.evaluation.eai.recordings import TaskName
+from scenecypher.evaluation.eai.subgoal_expansion import ARITY, DEEDS
+from scenecypher.evaluation.eai.transition_gold import domain_head, gold_deeds
+from scenecypher.evaluation.eai.transition_text import NOTHING, Deed, Tree, deeds, tree
+from scenecypher.evaluation.ssc.expressions import Signature, canonical_tree, read_clause, renamed, variables
+from scenecypher.evaluation.ssc.voting import Canonical, Form
+from scenecypher.importers.eai import package_folder
+from scenecypher.importers.json_file import read_json
 
 _ARGUMENT: Final = re.compile(r"\?q?\d+|[^?].*")
 """A parameter or quantified variable as canonical forms call it, or an object, which is one of the problem's."""

@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from evaluation.eai.goal_interpretation import KEYS, LISTS
-from evaluation.eai.recordings import TaskName
-from evaluation.eai.transition_gold import gold_deeds
-from evaluation.eai.transition_text import NOTHING, Deed, Tree, deeds, tree, written
-from evaluation.ssc.expressions import canonical_tree, renamed, variables
-from evaluation.ssc.forms import FORMS, deed_form
-from evaluation.ssc.voting import Form
+from scenecypher.evaluation.eai.goal_interpretation import KEYS, LISTS
+from scenecypher.evaluation.eai.recordings import TaskName
+from scenecypher.evaluation.eai.transition_gold import gold_deeds
+from scenecypher.evaluation.eai.transition_text import NOTHING, Deed, Tree, deeds, tree, written
+from scenecypher.evaluation.ssc.expressions import canonical_tree, renamed, variables
+from scenecypher.evaluation.ssc.forms import FORMS, deed_form
+from scenecypher.evaluation.ssc.voting import Form
 
 
 def merged(task: TaskName, samples: Sequence[str]) -> str | None:

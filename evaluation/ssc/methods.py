@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from evaluation.eai.recordings import TaskName
-from evaluation.ssc.forms import FORMS
-from evaluation.ssc.merging import merged
-from evaluation.ssc.voting import TEMPERATURE, is_decided, vote_on
+from scenecypher.evaluation.eai.recordings import TaskName
+from scenecypher.evaluation.ssc.forms import FORMS
+from scenecypher.evaluation.ssc.merging import merged
+from scenecypher.evaluation.ssc.voting import TEMPERATURE, is_decided, vote_on
 
 Method: TypeAlias = Literal["greedy", "ssc", "ssc-merge", "ssc-early", "ssc-filter"]
 Ask: TypeAlias = Callable[[float], str]

@@ -17,12 +17,12 @@ from zipfile import BadZipFile, ZipFile
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from chat.model import Message
-from evaluation.eai.recordings import SCENE, TaskName
-from evaluation.eai.transition_gold import domain_head
-from importers.eai import package_folder
-from importers.json_file import read_json
+from scenecypher.chat.model import Message
 from scenecypher.errors import InputError
+from scenecypher.evaluation.eai.recordings import SCENE, TaskName
+from scenecypher.evaluation.eai.transition_gold import domain_head
+from scenecypher.importers.eai import package_folder
+from scenecypher.importers.json_file import read_json
 
 PromptForm: TypeAlias = Literal["eai", "structured"]
 IN_WHEEL: Final = "virtualhome_eval/evaluation/goal_interpretation/prompts/helm_prompts.json"
@@ -98,7 +98,7 @@ def prompts_version() -> str:
 
 
 def _own_text(task: TaskName) -> str:
-    return (files("evaluation") / "data" / "ssc" / f"{task}.md").read_text(encoding="utf-8")
+    return (files("scenecypher.evaluation") / "data" / "ssc" / f"{task}.md").read_text(encoding="utf-8")
 
 
 def _cut(text: str, start: str, end: str) -> str:

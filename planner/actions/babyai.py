@@ -1,7 +1,7 @@
 """BabyAI's three actions as the papers have them: pick up, remove, open; each walks up to its node first.
 
 The graph says what is in which room and in the hand, and which doors are open; an open door into a room stands for a
-way there. What stands in the way of what is a matter of cells, on which `planner.actions.minigrid` decides: the graph
+way there. What stands in the way of what is a matter of cells, on which `minigrid.py` decides: the graph
 does not know in which cell the agent, and what it moved, come to stand, so that an operator forgets their `center`.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     Condition,
     Exists,
@@ -22,7 +22,7 @@ from db.condition import (
     Related,
     Same,
 )
-from planner.actions.operator import (
+from scenecypher.planner.actions.operator import (
     AGENT,
     Become,
     Choose,

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from db.condition import evaluate, witnesses
-from db.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
-from db.scene import Relation, SceneGraph, relation_between
-from db.value import Value, typed
-from planner.actions.operator import (
+from scenecypher.db.condition import evaluate, witnesses
+from scenecypher.db.graph.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
+from scenecypher.db.graph.scene import Relation, SceneGraph, relation_between
+from scenecypher.db.graph.value import Value, typed
+from scenecypher.errors import ActionRefused
+from scenecypher.planner.actions.operator import (
     Assign,
     Become,
     Cease,
@@ -25,8 +26,7 @@ from planner.actions.operator import (
     Unrelate,
     When,
 )
-from planner.actions.text import Call
-from scenecypher.errors import ActionRefused
+from scenecypher.planner.actions.text import Call
 
 
 @dataclass(frozen=True, slots=True)

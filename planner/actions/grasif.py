@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     Condition,
     Exists,
@@ -22,9 +22,9 @@ from db.condition import (
     Same,
     Within,
 )
-from db.schema import VOCABULARIES
-from planner.actions.macro import Macro
-from planner.actions.operator import (
+from scenecypher.db.schema import VOCABULARIES
+from scenecypher.planner.actions.macro import Macro
+from scenecypher.planner.actions.operator import (
     AGENT,
     Assign,
     Become,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from planner.actions.operator import Parameter
-from planner.actions.text import Call, given
 from scenecypher.errors import ActionRefused, did_you_mean
+from scenecypher.planner.actions.operator import Parameter
+from scenecypher.planner.actions.text import Call, given
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from importers.babyai_grid import Cell, Things, cells, position, rooms
-from planner.actions.minigrid_ways import Layout, turns
-from planner.actions.text import Call
 from scenecypher.errors import ActionRefused, did_you_mean
+from scenecypher.importers.babyai_grid import Cell, Things, cells, position, rooms
+from scenecypher.planner.actions.minigrid_ways import Layout, turns
+from scenecypher.planner.actions.text import Call
 
 MOVES: Final = {"left": 0, "right": 1, "forward": 2, "pickup": 3, "drop": 4, "toggle": 5}
 """MiniGrid's numbers for what `step` takes."""

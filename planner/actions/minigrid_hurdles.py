@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from db.condition import And, Exists, HasState, Not, Or, Related, Same
-from db.scene import Point, Relation, SceneGraph
-from planner.actions.babyai import OPERATORS
-from planner.actions.operator import Operator, Requirement, Unrelate
+from scenecypher.db.condition import And, Exists, HasState, Not, Or, Related, Same
+from scenecypher.db.graph.scene import Point, Relation, SceneGraph
+from scenecypher.planner.actions.babyai import OPERATORS
+from scenecypher.planner.actions.operator import Operator, Requirement, Unrelate
 
 BLOCKS: Final = "BLOCKS"
 """An item in the cell before a door. It is in no scene: only a copy that is planned on has it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from importers.babyai_grid import Cell, cells, neighbors
+from scenecypher.importers.babyai_grid import Cell, cells, neighbors
 
 
 @dataclass(frozen=True, slots=True)

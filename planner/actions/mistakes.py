@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TypeAlias, assert_never
 
-from db.condition import Condition, evaluate
-from db.scene import SceneGraph
-from planner.actions.execution import Infeasible, Unmet
-from planner.actions.operator import Fault
+from scenecypher.db.condition import Condition, evaluate
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import UnknownReference
+from scenecypher.planner.actions.execution import Infeasible, Unmet
+from scenecypher.planner.actions.operator import Fault
 
 Mistake: TypeAlias = Literal["wrong_order", "missing_step", "affordance", "unseen_object", "additional_step"]
 """Done too late or too early, something left out, not possible with this thing, no such thing, or needless."""

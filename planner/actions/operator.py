@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from db.condition import Condition, Same
-from db.value import Value, checked, property_name
+from scenecypher.db.condition import Condition, Same
+from scenecypher.db.graph.value import Value, checked, property_name
 
 AGENT: Final = "agent"
 """The variable that stands for the node that acts."""

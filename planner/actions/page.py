@@ -1,4 +1,4 @@
-"""The page of all actions, made from the operators: `python -m planner.actions.page > docs/actions.md`."""
+"""The page of all actions, made from the operators: `python -m scenecypher.planner.actions.page > docs/actions.md`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, assert_never
 
-from db.condition import Condition, explain
-from db.scene import EMPTY
-from db.schema import family
-from planner.actions.macro import Macro
-from planner.actions.mistakes import OF_FAULT
-from planner.actions.operator import (
+from scenecypher.db.condition import Condition, explain
+from scenecypher.db.graph.scene import EMPTY
+from scenecypher.db.schema import family
+from scenecypher.planner.actions.macro import Macro
+from scenecypher.planner.actions.mistakes import OF_FAULT
+from scenecypher.planner.actions.operator import (
     Assign,
     Become,
     Cease,
@@ -27,13 +27,13 @@ from planner.actions.operator import (
     Unrelate,
     When,
 )
-from planner.actions.vocabularies import OPERATORS, macros_of
+from scenecypher.planner.actions.vocabularies import OPERATORS, macros_of
 
 HEAD: Final = """\
 # Actions
 
 Every action of every vocabulary, as it is checked and carried out. This page is made from the operators by
-`python -m planner.actions.page > docs/actions.md`; a test compares the two. How to use actions is in
+`python -m scenecypher.planner.actions.page > docs/actions.md`; a test compares the two. How to use actions is in
 [acting](acting.md).
 
 A row of a table is one requirement: what a refusal says where it does not hold, what sort of mistake that is, and the

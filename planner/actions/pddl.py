@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from planner.actions.pddl_formula import All, Atom, Cube, Formula, Literal, Some
-from planner.actions.pddl_grounding import GroundAction
-from planner.actions.text import Call
+from scenecypher.planner.actions.pddl_formula import All, Atom, Cube, Formula, Literal, Some
+from scenecypher.planner.actions.pddl_grounding import GroundAction
+from scenecypher.planner.actions.text import Call
 
 ACTING: Final = "acting"
 """True until `finish`: from then on only sub-goals are asserted."""

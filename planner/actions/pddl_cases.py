@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from db.schema import HOLDING
-from planner.actions.operator import Choose, Operator
-from planner.actions.pddl_facts import Facts, Reader
-from planner.actions.pddl_formula import (
+from scenecypher.db.schema import HOLDING
+from scenecypher.planner.actions.operator import Choose, Operator
+from scenecypher.planner.actions.pddl_facts import Facts, Reader
+from scenecypher.planner.actions.pddl_formula import (
     FALSE,
     TRUE,
     Atom,
@@ -21,8 +21,8 @@ from planner.actions.pddl_formula import (
     literals,
     negated,
 )
-from planner.actions.pddl_outcomes import Outcome
-from planner.actions.pddl_variables import asked_for, effect_variables
+from scenecypher.planner.actions.pddl_outcomes import Outcome
+from scenecypher.planner.actions.pddl_variables import asked_for, effect_variables
 
 NOTHING: Final = "no_"
 """With a relation type: the fact that the agent has no such relation."""

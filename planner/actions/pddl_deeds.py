@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final, TypeAlias
 
-from db.condition import Condition, evaluate
-from db.delta import apply
-from db.scene import SceneGraph
-from planner.actions.execution import Infeasible, simulate
-from planner.actions.operator import AGENT, Operator
-from planner.actions.pddl_part import sought_for
-from planner.actions.text import Call
+from scenecypher.db.condition import Condition, evaluate
+from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.planner.actions.execution import Infeasible, simulate
+from scenecypher.planner.actions.operator import AGENT, Operator
+from scenecypher.planner.actions.pddl_part import sought_for
+from scenecypher.planner.actions.text import Call
 
 Deed: TypeAlias = tuple[str, ...]
 """Alternatives, in the words of the data sets, which write our actions without underscores: one must be done."""

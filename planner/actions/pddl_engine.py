@@ -12,9 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal, TypeAlias
 
-from planner.actions.pddl import PlanningProblem
-from planner.actions.text import Call
 from scenecypher.errors import InputError
+from scenecypher.planner.actions.pddl import PlanningProblem
+from scenecypher.planner.actions.text import Call
 
 INSTALL: Final = "pip install 'scenecypher[pddl]'"
 GRACE_S: Final = 5.0
@@ -109,11 +109,11 @@ def _elsewhere(planning: PlanningProblem, timeout_s: float, engine: str | None) 
 
 def run_apart(folder: str, *, timeout_s: float, engine: str | None = None) -> subprocess.CompletedProcess[str] | None:
     """What `pddl_process` says of the domain and problem in `folder`; None where it had to be ended."""
-    command = [sys.executable, "-m", "planner.actions.pddl_process", engine or "", str(timeout_s)]
+    command = [sys.executable, "-m", "scenecypher.planner.actions.pddl_process", engine or "", str(timeout_s)]
     command += [f"{folder}/domain.pddl", f"{folder}/problem.pddl"]
     out = subprocess.PIPE
     with subprocess.Popen(  # noqa: S603 - our own module
-        command, cwd=folder, env=_environment(), stdout=out, stderr=out, text=True
+        command, cwd=folder, stdout=out, stderr=out, text=True
     ) as process:
         try:
             said, errors = process.communicate(timeout=timeout_s + GRACE_S)
@@ -133,11 +133,3 @@ def _ended(process: subprocess.Popen[str]) -> None:
         process.communicate(timeout=GRACE_S)
     except subprocess.TimeoutExpired:
         process.kill()
-
-
-def _environment() -> dict[str, str]:
-    """What an engine's own process needs to find our modules."""
-    import os
-
-    root = str(Path(__file__).parents[2])
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}

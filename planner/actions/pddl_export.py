@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 
-from db.condition import evaluate
-from planner.actions.pddl import pddl_text, planning_problem
-from planner.actions.pddl_cases import OutOfTime
-from planner.actions.pddl_effort import efforts_of
-from planner.actions.pddl_engine import check_installed
-from planner.actions.pddl_facts import Reader
-from planner.actions.pddl_formula import FALSE, TRUE
-from planner.actions.pddl_planner import (
+from scenecypher.db.condition import evaluate
+from scenecypher.errors import InputError
+from scenecypher.planner.actions.pddl import pddl_text, planning_problem
+from scenecypher.planner.actions.pddl_cases import OutOfTime
+from scenecypher.planner.actions.pddl_effort import efforts_of
+from scenecypher.planner.actions.pddl_engine import check_installed
+from scenecypher.planner.actions.pddl_facts import Reader
+from scenecypher.planner.actions.pddl_formula import FALSE, TRUE
+from scenecypher.planner.actions.pddl_planner import (
     NO_AGENT,
     Question,
     See,
@@ -21,7 +22,6 @@ from planner.actions.pddl_planner import (
     situation_in,
     worth_trying,
 )
-from scenecypher.errors import InputError
 
 
 def exported(question: Question, see: See) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     AtLeast,
     Condition,
@@ -29,9 +29,19 @@ from db.condition import (
     conjuncts,
     evaluate,
 )
-from db.scene import SceneGraph
-from db.schema import HOLDING, VOCABULARIES
-from planner.actions.pddl_formula import FALSE, TRUE, Atom, Formula, Literal, all_of, any_of, at_least, negated
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.planner.actions.pddl_formula import (
+    FALSE,
+    TRUE,
+    Atom,
+    Formula,
+    Literal,
+    all_of,
+    any_of,
+    at_least,
+    negated,
+)
 
 DEEPEST: Final = 5
 """Things in or on one another, further than which nothing that can be moved is followed."""

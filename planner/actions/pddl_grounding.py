@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Final
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     Condition,
     HasAffordance,
@@ -20,15 +20,15 @@ from db.condition import (
     Same,
     terms,
 )
-from db.schema import HOLDING
-from planner.actions.operator import (
+from scenecypher.db.schema import HOLDING
+from scenecypher.planner.actions.operator import (
     AGENT,
     Choose,
     Operator,
 )
-from planner.actions.pddl_cases import Case, Cases, OutOfTime, Scope
-from planner.actions.pddl_facts import Facts, Reader
-from planner.actions.pddl_formula import (
+from scenecypher.planner.actions.pddl_cases import Case, Cases, OutOfTime, Scope
+from scenecypher.planner.actions.pddl_facts import Facts, Reader
+from scenecypher.planner.actions.pddl_formula import (
     FALSE,
     TRUE,
     All,
@@ -43,9 +43,9 @@ from planner.actions.pddl_formula import (
     cubes,
     negated,
 )
-from planner.actions.pddl_outcomes import Effects, Outcome
-from planner.actions.pddl_variables import asked_for, variables_of
-from planner.actions.text import Call
+from scenecypher.planner.actions.pddl_outcomes import Effects, Outcome
+from scenecypher.planner.actions.pddl_variables import asked_for, variables_of
+from scenecypher.planner.actions.text import Call
 
 MOST_WAYS: Final = 256
 """Ways in which one action's precondition may hold; an action with more is left out."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from db.condition import Condition, HasState, HeldBy, Related, Within
-from db.schema import HOLDING
-from planner.actions.operator import (
+from scenecypher.db.condition import Condition, HasState, HeldBy, Related, Within
+from scenecypher.db.schema import HOLDING
+from scenecypher.planner.actions.operator import (
     Become,
     Cease,
     Effect,
@@ -17,7 +17,7 @@ from planner.actions.operator import (
     Unrelate,
     When,
 )
-from planner.actions.pddl_variables import asked_for, effect_variables, parts_of, variables_of
+from scenecypher.planner.actions.pddl_variables import asked_for, effect_variables, parts_of, variables_of
 
 
 def lean(operators: Mapping[str, Operator], goal: Condition) -> Mapping[str, Operator]:

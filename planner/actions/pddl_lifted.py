@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from planner.actions.pddl_engine import Answer, check_installed, run_apart
+from scenecypher.planner.actions.pddl_engine import Answer, check_installed, run_apart
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from planner.actions.operator import (
+from scenecypher.planner.actions.operator import (
     Assign,
     Become,
     Cease,
@@ -17,8 +17,8 @@ from planner.actions.operator import (
     Unrelate,
     When,
 )
-from planner.actions.pddl_facts import Facts, Reader
-from planner.actions.pddl_formula import FALSE, TRUE, Atom, Cube, Formula, all_of, cubes, negated
+from scenecypher.planner.actions.pddl_facts import Facts, Reader
+from scenecypher.planner.actions.pddl_formula import FALSE, TRUE, Atom, Cube, Formula, all_of, cubes, negated
 
 MOST_OUTCOMES: Final = 64
 """Ways in which one effect may take place."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from db.condition import Condition, HasClass, Id, Related, terms
-from db.relevant import HIGHEST, MOST_CONTENTS, SMALL, UPWARD, Sought
-from db.scene import SceneGraph
-from db.schema import HOLDING
-from planner.actions.pddl_variables import parts_of
+from scenecypher.db.condition import Condition, HasClass, Id, Related, terms
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import HOLDING
+from scenecypher.planner.actions.pddl_variables import parts_of
+from scenecypher.planner.relevant import HIGHEST, MOST_CONTENTS, SMALL, UPWARD, Sought
 
 SURFACES: Final = ("put_on", "surfaces")
 """The affordances of what things can be put on, in the words of the vocabularies."""
@@ -33,7 +33,7 @@ def sought_for(goal: Condition) -> Sought:
 
 
 def part_of(graph: SceneGraph, goal: Condition, *, wide: bool) -> SceneGraph:
-    """The part of a graph that a goal is about, as `db.relevant.relevant` reads it from a scene."""
+    """The part of a graph that a goal is about, as `scenecypher.planner.relevant.relevant` reads it from a scene."""
     if len(graph.nodes) <= SMALL:
         return graph
     sought = sought_for(goal)

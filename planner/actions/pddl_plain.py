@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from planner.actions.operator import Effect, Operator, Relate, When
-from planner.actions.virtualhome_hands import GRAB
+from scenecypher.planner.actions.operator import Effect, Operator, Relate, When
+from scenecypher.planner.actions.virtualhome_hands import GRAB
 
 REPLACED: Final = frozenset(
     {"run", "find", "put_back", "drop", "release", "move", "push", "pull", "touch", "look_at", "point_at", "watch"}

@@ -1,4 +1,4 @@
-"""An engine in a process of its own: ``python -m planner.actions.pddl_process ENGINE SECONDS DOMAIN PROBLEM``."""
+"""An engine as a process: ``python -m scenecypher.planner.actions.pddl_process ENGINE SECONDS DOMAIN PROBLEM``."""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from planner.actions.pddl_formula import Atom, Cube, Formula, Literal, literals
-from planner.actions.pddl_grounding import GroundAction
-from planner.actions.pddl_outcomes import Outcome
-from planner.actions.text import Call
+from scenecypher.planner.actions.pddl_formula import Atom, Cube, Formula, Literal, literals
+from scenecypher.planner.actions.pddl_grounding import GroundAction
+from scenecypher.planner.actions.pddl_outcomes import Outcome
+from scenecypher.planner.actions.text import Call
 
 FAR: Final = float("inf")
 

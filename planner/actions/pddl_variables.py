@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from db.condition import And, AtLeast, Condition, Exactly, Exists, ForAll, Not, Or, terms
-from db.condition import Atom as Atomic
-from planner.actions.operator import (
+from scenecypher.db.condition import And, AtLeast, Condition, Exactly, Exists, ForAll, Not, Or, terms
+from scenecypher.db.condition import Atom as Atomic
+from scenecypher.planner.actions.operator import (
     Assign,
     Become,
     Cease,

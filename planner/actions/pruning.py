@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from db.footprint import START, Hop, Only, Read, Reads
-from planner.actions.operator import Operator
-from planner.actions.reading import ANY, Need, needs, seeds
+from scenecypher.db.store.footprint import START, Hop, Only, Read, Reads
+from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.reading import ANY, Need, needs, seeds
 
 Path: TypeAlias = tuple[Hop, ...]
 

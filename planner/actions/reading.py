@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final, TypeAlias, assert_never
 
-from db.commit import UNREAD_KIND
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     AtLeast,
     Condition,
@@ -30,9 +29,10 @@ from db.condition import (
     Within,
     conjuncts,
 )
-from db.footprint import Hop, Only
-from db.schema import HOLDING
-from planner.actions.operator import (
+from scenecypher.db.schema import HOLDING
+from scenecypher.db.store.commit import UNREAD_KIND
+from scenecypher.db.store.footprint import Hop, Only
+from scenecypher.planner.actions.operator import (
     AGENT,
     Assign,
     Become,

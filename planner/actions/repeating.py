@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from planner.actions.text import Call
 from scenecypher.errors import InputError
+from scenecypher.planner.actions.text import Call
 
 
 class Done:

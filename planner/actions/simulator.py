@@ -8,22 +8,22 @@ from functools import cache, partial
 from typing import Final
 from uuid import uuid4
 
-from db.catalog import SceneInfo
-from db.commit import Committed, Intent, Locked
-from db.delta import Delta
-from db.footprint import Footprint, Reads
-from db.look import look
-from db.reference import resolve
-from db.store import SceneStore
-from planner.actions.execution import First, Infeasible, Unmet, by_id, call_of, chosen, simulate
-from planner.actions.macro import Macro
-from planner.actions.operator import AGENT, Operator, Repair
-from planner.actions.pruning import few_reads, reads_of
-from planner.actions.reading import Way, choices_needs
-from planner.actions.repeating import reused
-from planner.actions.text import Call, operator_of, parse
-from planner.actions.vocabularies import macros_of, operators_of
+from scenecypher.db.graph.delta import Delta
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.commit import Committed, Intent, Locked
+from scenecypher.db.store.footprint import Footprint, Reads
+from scenecypher.db.store.look import look
+from scenecypher.db.store.reference import resolve
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, UnknownReference
+from scenecypher.planner.actions.execution import First, Infeasible, Unmet, by_id, call_of, chosen, simulate
+from scenecypher.planner.actions.macro import Macro
+from scenecypher.planner.actions.operator import AGENT, Operator, Repair
+from scenecypher.planner.actions.pruning import few_reads, reads_of
+from scenecypher.planner.actions.reading import Way, choices_needs
+from scenecypher.planner.actions.repeating import reused
+from scenecypher.planner.actions.text import Call, operator_of, parse
+from scenecypher.planner.actions.vocabularies import macros_of, operators_of
 
 INSERTED: Final = "  [inserted: "
 """What the history has between an action that a correction inserted and the reason."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from planner.actions.operator import Operator
 from scenecypher.errors import ActionRefused, did_you_mean
+from scenecypher.planner.actions.operator import Operator
 
 LONGEST: Final = 2_000
 _HALF: Final = re.compile("[\ud800-\udfff]")

@@ -2,16 +2,16 @@
 
 Where the engine's own outcome follows Python's set order (which thing an object was taken from, where several qualify;
 which of two rooms), ours is the first by id. What the engine remembers besides the graph is here in the graph: a thing
-that was grabbed has one of the relations `db.schema.REMEMBERED` to where it was.
+that was grabbed has one of the relations `scenecypher.db.schema.REMEMBERED` to where it was.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from planner.actions import virtualhome_hands as hands
-from planner.actions import virtualhome_moves as moves
-from planner.actions import virtualhome_things as things
+from scenecypher.planner.actions import virtualhome_hands as hands
+from scenecypher.planner.actions import virtualhome_moves as moves
+from scenecypher.planner.actions import virtualhome_things as things
 
 OPERATORS: Final = {
     operator.name: operator

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from db.condition import And, Condition, HasAffordance, HasClass, HasState, HeldBy, Not, Or, Related, Within
-from planner.actions import virtualhome, virtualhome_hands, virtualhome_things
-from planner.actions.operator import AGENT, Become, Effect, ForEach, Operator, When
-from planner.actions.virtualhome_terms import is_close
+from scenecypher.db.condition import And, Condition, HasAffordance, HasClass, HasState, HeldBy, Not, Or, Related, Within
+from scenecypher.planner.actions import virtualhome, virtualhome_hands, virtualhome_things
+from scenecypher.planner.actions.operator import AGENT, Become, Effect, ForEach, Operator, When
+from scenecypher.planner.actions.virtualhome_terms import is_close
 
 HEATERS: Final = ("microwave", "toaster")
 WASHERS: Final = ("dishwasher", "washing_machine")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from db.condition import And, Condition, Exists, HasAffordance, HasClass, HasState, HeldBy, Not, Or, Related
-from db.schema import REMEMBERED
-from planner.actions.operator import (
+from scenecypher.db.condition import And, Condition, Exists, HasAffordance, HasClass, HasState, HeldBy, Not, Or, Related
+from scenecypher.db.schema import REMEMBERED
+from scenecypher.planner.actions.operator import (
     AGENT,
     Choose,
     Effect,
@@ -20,7 +20,7 @@ from planner.actions.operator import (
     When,
     bound,
 )
-from planner.actions.virtualhome_terms import (
+from scenecypher.planner.actions.virtualhome_terms import (
     A_FREE_HAND,
     HANDS,
     IN_A_ROOM,

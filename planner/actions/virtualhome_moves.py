@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from db.condition import And, Condition, HasAffordance, HasClass, HasState, HeldBy, Not, Or, Related, Same
-from planner.actions.operator import (
+from scenecypher.db.condition import And, Condition, HasAffordance, HasClass, HasState, HeldBy, Not, Or, Related, Same
+from scenecypher.planner.actions.operator import (
     AGENT,
     Become,
     Cease,
@@ -20,7 +20,7 @@ from planner.actions.operator import (
     When,
     bound,
 )
-from planner.actions.virtualhome_terms import (
+from scenecypher.planner.actions.virtualhome_terms import (
     AT_REST,
     BODY_PARTS,
     IN_A_ROOM,

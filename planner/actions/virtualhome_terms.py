@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     AtLeast,
     Condition,
@@ -21,7 +21,7 @@ from db.condition import (
     Same,
     Within,
 )
-from planner.actions.operator import AGENT, Choose, Repair, Requirement, bound
+from scenecypher.planner.actions.operator import AGENT, Choose, Repair, Requirement, bound
 
 HANDS: Final = ("HOLDS_RH", "HOLDS_LH")
 BODY_PARTS: Final = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from db.condition import And, Condition, Exists, HasAffordance, HasState, HeldBy, Not, Or
-from planner.actions.operator import (
+from scenecypher.db.condition import And, Condition, Exists, HasAffordance, HasState, HeldBy, Not, Or
+from scenecypher.planner.actions.operator import (
     AGENT,
     Become,
     Choose,
@@ -15,7 +15,7 @@ from planner.actions.operator import (
     Requirement,
     bound,
 )
-from planner.actions.virtualhome_terms import (
+from scenecypher.planner.actions.virtualhome_terms import (
     A_FREE_HAND,
     IN_HANDS,
     KNIVES,

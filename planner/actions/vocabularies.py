@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from planner.actions import babyai, grasif, virtualhome, virtualhome_ext
-from planner.actions.macro import Macro
-from planner.actions.operator import Operator
 from scenecypher.errors import InputError
+from scenecypher.planner.actions import babyai, grasif, virtualhome, virtualhome_ext
+from scenecypher.planner.actions.macro import Macro
+from scenecypher.planner.actions.operator import Operator
 
 OPERATORS: Final[Mapping[str, Mapping[str, Operator]]] = {
     "virtualhome": virtualhome.OPERATORS,

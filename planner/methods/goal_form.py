@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     AtLeast,
     Condition,
@@ -25,7 +25,7 @@ from db.condition import (
     Related,
     Term,
 )
-from db.enumerations import Enumerations
+from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.errors import UnknownReference, did_you_mean
 
 HELD: Final = "HELD"

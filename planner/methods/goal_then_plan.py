@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from chat.form import ask_for
-from chat.model import Message, Model, Reply, Request, Usage
-from db.condition import Condition, condition_document, condition_from_document
-from db.enumerations import Enumerations
-from planner.actions.pddl_planner import Planned
-from planner.method import Decision, Memory, Think
-from planner.methods.goal_form import Canon, GoalForm
-from planner.methods.symbolic import Symbolic
+from scenecypher.chat.form import ask_for
+from scenecypher.chat.model import Message, Model, Reply, Request, Usage
+from scenecypher.db.condition import Condition, condition_document, condition_from_document
+from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.errors import ReplyRejected, UnknownReference
+from scenecypher.planner.actions.pddl_planner import Planned
+from scenecypher.planner.method import Decision, Memory, Think
+from scenecypher.planner.methods.goal_form import Canon, GoalForm
+from scenecypher.planner.methods.symbolic import Symbolic
 
 GOAL: Final = "the goal: "
 """How the thought begins that holds the goal, from which a session can go on."""

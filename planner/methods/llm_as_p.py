@@ -11,11 +11,11 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from chat.form import ask_for
-from chat.model import Message, Model, Usage
-from planner.method import Decision, Memory, Solve
-from planner.prompts.examples import examples
-from planner.prompts.functions import WHOLE, functions
+from scenecypher.chat.form import ask_for
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.planner.method import Decision, Memory, Solve
+from scenecypher.planner.prompts.examples import examples
+from scenecypher.planner.prompts.functions import WHOLE, functions
 
 SYSTEM: Final = """\
 You plan the work of a robot from a graph of its building. Write the whole plan, step by step, that carries out the \

@@ -1,6 +1,6 @@
 """LLM+P as LookPlanGraph has it (section VI-A, appendices D and F-2): the model writes a PDDL problem, an engine plans.
 
-The domain is the vocabulary's (`planner.prompts.domains`), with what is mended told there, and stands in the prompt;
+The domain is the vocabulary's (`planner/prompts/domains`), with what is mended told there, and stands in the prompt;
 the paper's prompt shows an example that is of another domain, ours is of this one. A reply that is no PDDL is asked
 again. A problem that is PDDL stands as it is: mistakes of the paper's first two kinds end the session, named; facts
 that are left out are named too, but the plan is carried out, since it shows only then what is refused.
@@ -13,18 +13,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from chat.clean import clean
-from chat.model import SEED, Message, Model, Request, Usage
-from db.schema import family
-from planner.actions.pddl_lifted import solve_text
-from planner.actions.pddl_planner import PLAN_TIMEOUT_S
-from planner.actions.text import Call
-from planner.method import Decision, GiveUp, Memory, Solve
-from planner.methods.pddl_mistakes import mistakes
-from planner.methods.pddl_text import Problem, read_domain, read_problem
-from planner.prompts.domains import domain_text
-from planner.prompts.examples import examples
+from scenecypher.chat.clean import clean
+from scenecypher.chat.model import SEED, Message, Model, Request, Usage
+from scenecypher.db.schema import family
 from scenecypher.errors import InputError, ReplyRejected
+from scenecypher.planner.actions.pddl_lifted import solve_text
+from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S
+from scenecypher.planner.actions.text import Call
+from scenecypher.planner.method import Decision, GiveUp, Memory, Solve
+from scenecypher.planner.methods.pddl_mistakes import mistakes
+from scenecypher.planner.methods.pddl_text import Problem, read_domain, read_problem
+from scenecypher.planner.prompts.domains import domain_text
+from scenecypher.planner.prompts.examples import examples
 
 ATTEMPTS: Final = 3
 

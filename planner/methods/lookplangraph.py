@@ -17,16 +17,16 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from chat.form import ask_for
-from chat.model import Message, Model, Usage
-from planner.actions.text import Call
-from planner.actions.vocabularies import DONE, macros_of, operators_of
-from planner.believing import LOOKS
-from planner.method import Act, Decision, Done, Memory
-from planner.prompts.examples import examples
-from planner.prompts.functions import STEPWISE, functions
-from planner.prompts.past import feedback, previous_actions
+from scenecypher.chat.form import ask_for
+from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
+from scenecypher.planner.believing import LOOKS
+from scenecypher.planner.method import Act, Decision, Done, Memory
+from scenecypher.planner.prompts.examples import examples
+from scenecypher.planner.prompts.functions import STEPWISE, functions
+from scenecypher.planner.prompts.past import feedback, previous_actions
 
 SYSTEM: Final = """\
 You are a robot at work in a building, and choose one action at a time until an instruction is carried out. What you \

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from chat.model import Usage
-from db.enumerations import Enumerations
-from planner.method import Decision, Memory, Method
-from retriever.schema_text import schema_text
+from scenecypher.chat.model import Usage
+from scenecypher.db.store.enumerations import Enumerations
+from scenecypher.planner.method import Decision, Memory, Method
+from scenecypher.retriever.schema_text import schema_text
 
 
 class Nameless:

@@ -1,4 +1,4 @@
-"""The page of methods, made from their table: `python -m planner.methods.page docs/methods.md` renews it."""
+"""Generate the page of methods: `python -m scenecypher.planner.methods.page docs/methods.md`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from planner.methods import METHODS
-from planner.methods.matrix import SETS, cell
-from planner.recipe import Recipe
+from scenecypher.planner.methods import METHODS
+from scenecypher.planner.methods.matrix import SETS, cell
+from scenecypher.planner.recipe import Recipe
 
 REST: Final = "\n## What the prompts carry\n"
 """Where the part begins that is not made from the table: what was measured."""
@@ -19,8 +19,9 @@ HEAD: Final = """\
 
 A planning method is a small object that yields decisions; one session loop runs them all, on the same scenes, actions,
 budgets and models. `scenecypher plan SCENE --task ID --method NAME` takes each by its name, and `--ablation NAME`
-leaves a part of it out. The tables are made from the code by `python -m planner.methods.page docs/methods.md`; a test
-compares the two. How a session goes is in [acting](acting.md).
+leaves a part of it out. The tables are made from the code by
+`python -m scenecypher.planner.methods.page docs/methods.md`; a test compares the two. How a session goes is in
+[acting](acting.md).
 
 | method | what it does | is shown | tools | from |
 |---|---|---|---|---|"""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from db.schema import family
-from planner.methods.pddl_text import Domain, Fact, Problem, facts
+from scenecypher.db.schema import family
+from scenecypher.planner.methods.pddl_text import Domain, Fact, Problem, facts
 
 Kind: TypeAlias = Literal["predicate misalignment", "semantic violation", "temporal inconsistency"]
 """A word that the domain does not have; what can't be with these things; facts left out, so that steps are early."""

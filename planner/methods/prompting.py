@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from chat.model import Message, Model, Usage
-from planner.method import Decision, Memory, Solve
-from planner.prompts.solution import FORM, solution
-from planner.prompts.surroundings import explanation
-from planner.prompts.talking import ask_in_text
-from planner.prompts.worked import needed
+from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.method import Decision, Memory, Solve
+from scenecypher.planner.prompts.solution import FORM, solution
+from scenecypher.planner.prompts.surroundings import explanation
+from scenecypher.planner.prompts.talking import ask_in_text
+from scenecypher.planner.prompts.worked import needed
 
 SYSTEM: Final = """\
 You solve tasks about an environment that is described by a scene graph, which is given whole, as text: a line of JSON \
@@ -70,7 +70,7 @@ STYLES: Final[Mapping[str, Style]] = {
 
 
 class Prompting:
-    """Decides once, by asking `model` in a style; `stepwise` as in `planner.methods.sg2`."""
+    """Decides once, by asking `model` in a style; `stepwise` as in `scenecypher.planner.methods.sg2`."""
 
     def __init__(self, model: Model, vocabulary: str, style: Style, *, stepwise: bool = False) -> None:
         self._model, self._vocabulary, self._style, self._final = model, vocabulary, style, not stepwise

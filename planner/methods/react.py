@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from chat.model import Message, Model, Usage
-from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
-from planner.prompts.solution import FORM as SOLUTION_FORM
-from planner.prompts.solution import solution
-from planner.prompts.surroundings import explanation
-from planner.prompts.talking import ask_in_text
-from planner.prompts.worked import worked
-from planner.reasoning_tools import tools_of
-from retriever.graph_api import CALLS
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
+from scenecypher.planner.prompts.solution import FORM as SOLUTION_FORM
+from scenecypher.planner.prompts.solution import solution
+from scenecypher.planner.prompts.surroundings import explanation
+from scenecypher.planner.prompts.talking import ask_in_text
+from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.reasoning_tools import tools_of
+from scenecypher.retriever.graph_api import CALLS
 
 FINISH: Final = "finish"
 

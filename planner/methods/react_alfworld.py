@@ -16,17 +16,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from chat.model import Message, Model, Usage
-from db.schema import family
-from planner.actions.vocabularies import DONE, macros_of, operators_of
-from planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from planner.method import Call as ToolCall
-from planner.prompts.calls import known_call
-from planner.prompts.functions import WHOLE, functions
-from planner.prompts.surroundings import explanation
-from planner.prompts.talking import ask_in_text
-from planner.prompts.worked import worked
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
+from scenecypher.planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.method import Call as ToolCall
+from scenecypher.planner.prompts.calls import known_call
+from scenecypher.planner.prompts.functions import WHOLE, functions
+from scenecypher.planner.prompts.surroundings import explanation
+from scenecypher.planner.prompts.talking import ask_in_text
+from scenecypher.planner.prompts.worked import worked
 
 NAME: Final = "react-alfworld"
 

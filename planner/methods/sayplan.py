@@ -22,16 +22,16 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from chat.form import ask_for
-from chat.model import Message, Model, Usage
-from db.schema import family
-from planner.actions.text import parse
-from planner.graph_tools import REHEARSED
-from planner.method import Call, Decision, Done, GiveUp, Memory, Solve, Turn
-from planner.prompts.functions import WHOLE, functions
-from planner.prompts.worked import worked
-from planner.views import CONTRACT, EXPAND
+from scenecypher.chat.form import ask_for
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.db.schema import family
 from scenecypher.errors import ActionRefused
+from scenecypher.planner.actions.text import parse
+from scenecypher.planner.graph_tools import REHEARSED
+from scenecypher.planner.method import Call, Decision, Done, GiveUp, Memory, Solve, Turn
+from scenecypher.planner.prompts.functions import WHOLE, functions
+from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.views import CONTRACT, EXPAND
 
 VERIFY: Final = "verify_plan"
 CONFIRM: Final = "verify_graph"

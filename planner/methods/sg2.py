@@ -17,14 +17,14 @@ from typing import Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from chat.model import Message, Model, Usage
-from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from planner.prompts.solution import FORM, solution
-from planner.prompts.surroundings import explanation
-from planner.prompts.talking import ask_in_text, headed, section
-from planner.prompts.worked import worked
-from planner.reasoning_tools import TOOL_CALLER, tools_of, tools_text
+from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.solution import FORM, solution
+from scenecypher.planner.prompts.surroundings import explanation
+from scenecypher.planner.prompts.talking import ask_in_text, headed, section
+from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.reasoning_tools import TOOL_CALLER, tools_of, tools_text
 
 STEPWISE: Final = "stepwise"
 

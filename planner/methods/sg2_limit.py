@@ -12,17 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chat.model import Message, Model, Usage
-from db.catalog import SceneInfo
-from planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
-from planner.prompts.surroundings import explanation
-from planner.prompts.talking import ask_in_text
-from planner.recipe import Access
-from retriever.graph_api import CALLS, SETS, GraphApi, call
-from retriever.reader import SceneReader
-from retriever.retrieval import Retrieval
-from retriever.schema_text import schema_text
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
+from scenecypher.planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
+from scenecypher.planner.prompts.surroundings import explanation
+from scenecypher.planner.prompts.talking import ask_in_text
+from scenecypher.planner.recipe import Access
+from scenecypher.retriever.graph_api import CALLS, SETS, GraphApi, call
+from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import Retrieval
+from scenecypher.retriever.schema_text import schema_text
 
 MOST: Final = 30
 """Calls for one query."""

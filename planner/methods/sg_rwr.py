@@ -5,7 +5,7 @@ tools and nothing of the graph. Code in which "assume" or "assuming" stands is p
 error of the code is told, and the next reply mends it (self-debugging). `sg-rwr-fs` adds task-level examples, and
 `sg-rwr-alg` the method in words as well ("Few-shot SG-RwR"); `rwr-text` takes code away from both agents and has a
 translator write the plan as actions (4.2). Ours: an [Answer] in place of [Actions] for questions; ``stepwise`` as in
-`planner.methods.sg2`; a translator that is asked once, after the Reasoner has ended.
+`scenecypher.planner.methods.sg2`; a translator that is asked once, after the Reasoner has ended.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, TypeAlias
 
-from chat.model import Message, Model, Usage
-from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from planner.prompts.solution import FORM, solution
-from planner.prompts.surroundings import explanation
-from planner.prompts.talking import ask_in_text, headed, program_in, sections
-from planner.prompts.worked import needed
-from planner.reasoning_tools import PYTHON, tools_text
+from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.solution import FORM, solution
+from scenecypher.planner.prompts.surroundings import explanation
+from scenecypher.planner.prompts.talking import ask_in_text, headed, program_in, sections
+from scenecypher.planner.prompts.worked import needed
+from scenecypher.planner.reasoning_tools import PYTHON, tools_text
 
 Shots: TypeAlias = Literal["", "fs", "alg"]
 

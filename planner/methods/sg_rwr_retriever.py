@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from chat.clean import clean_cypher
-from chat.model import Message, Model, Usage
-from db.catalog import SceneInfo
-from planner.prompts.surroundings import explanation
-from planner.prompts.talking import ask_in_text, headed, sections
-from planner.recipe import Access
-from retriever.reader import SceneReader
-from retriever.retrieval import Retrieval, rows_text
-from retriever.schema_text import schema_text
+from scenecypher.chat.clean import clean_cypher
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
+from scenecypher.planner.prompts.surroundings import explanation
+from scenecypher.planner.prompts.talking import ask_in_text, headed, sections
+from scenecypher.planner.recipe import Access
+from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import Retrieval, rows_text
+from scenecypher.retriever.schema_text import schema_text
 
 QUERIES: Final = 6
 ENDS: Final = "INFO RETRIEVED"

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from chat.model import Message, Model, Usage
-from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from planner.prompts.solution import FORM, solution
-from planner.prompts.surroundings import explanation
-from planner.prompts.talking import ask_in_text, program_in
-from planner.reasoning_tools import PROGRAM, has_failed, tools_text
+from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.solution import FORM, solution
+from scenecypher.planner.prompts.surroundings import explanation
+from scenecypher.planner.prompts.talking import ask_in_text, program_in
+from scenecypher.planner.reasoning_tools import PROGRAM, has_failed, tools_text
 
 PROGRAMS: Final = 5
 

@@ -9,9 +9,9 @@ from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from chat.form import ask_for
-from chat.model import Message, Model, Usage
-from planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.chat.form import ask_for
+from scenecypher.chat.model import Message, Model, Usage
+from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 
 SYSTEM: Final = """\
 You control a robot in a home, one decision at a time, until the instruction is carried out. You know the schema of \

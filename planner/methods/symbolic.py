@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from chat.model import Usage
-from planner.actions.pddl_deeds import Deed
-from planner.actions.pddl_planner import Planned
-from planner.actions.text import Call
-from planner.goal_check import missing, steps_of
-from planner.method import Act, Decision, Done, GiveUp, Memory
+from scenecypher.chat.model import Usage
+from scenecypher.planner.actions.pddl_deeds import Deed
+from scenecypher.planner.actions.pddl_planner import Planned
+from scenecypher.planner.actions.text import Call
+from scenecypher.planner.goal_check import missing, steps_of
+from scenecypher.planner.method import Act, Decision, Done, GiveUp, Memory
 
 MOST_PLANS: Final = 5
 """Plans for one task; more mean that the scene does not do what its operators say."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from db.condition import ALWAYS
-from planner.graph_tools import confirm_graph, verify_plan
-from planner.method import Method
-from planner.methods.goal_then_plan import GoalThenPlan
-from planner.methods.llm_as_p import LlmAsP
-from planner.methods.llm_p import LlmPlusP
-from planner.methods.lookplangraph import LookPlanGraph
-from planner.methods.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
-from planner.methods.stepwise import Stepwise
-from planner.methods.symbolic import Symbolic
-from planner.recipe import Ablation, Given, Recipe
+from scenecypher.db.condition import ALWAYS
+from scenecypher.planner.graph_tools import confirm_graph, verify_plan
+from scenecypher.planner.method import Method
+from scenecypher.planner.methods.goal_then_plan import GoalThenPlan
+from scenecypher.planner.methods.llm_as_p import LlmAsP
+from scenecypher.planner.methods.llm_p import LlmPlusP
+from scenecypher.planner.methods.lookplangraph import LookPlanGraph
+from scenecypher.planner.methods.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
+from scenecypher.planner.methods.stepwise import Stepwise
+from scenecypher.planner.methods.symbolic import Symbolic
+from scenecypher.planner.recipe import Ablation, Given, Recipe
 
 
 def _symbolic(given: Given) -> Method:

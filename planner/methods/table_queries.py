@@ -7,11 +7,11 @@ A row such as this is all that a method needs besides its own file; the session 
         "thought, call, observation; four calls on the graph",
         paper="SG-RwR, appendix G.1",
         extent="nothing",
-        tools=PAPER_SETS["react-rwr"],              # planner.graph_tools: name -> function of an Access
+        tools=PAPER_SETS["react-rwr"],              # scenecypher.planner.graph_tools: name -> function of an Access
     ),
 
 Tools are answered through `Call("expand", {"node_id": "kitchen"})`; a tool of one's own is a function of an `Access`
-(planner.recipe) that gives a function of the arguments, which answers with a `ToolAnswer` (planner.toolbox). A whole
+(planner/recipe.py) that gives a function of the arguments, which answers with a `ToolAnswer` (toolbox.py). A whole
 solution is `Solve(actions)`. `extent="full", form="lines"` puts the graph's text into `Memory.view`. What a method
 leaves out under a switch it reads from `given.ablations`; `ablations={"single-coder": Ablation("...")}` names them.
 """
@@ -22,25 +22,25 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from chat.model import SEED
-from planner import traversal
-from planner.graph_tools import PAPER_SETS
-from planner.method import Method
-from planner.methods.nameless import Nameless
-from planner.methods.prompting import STYLES, Prompting
-from planner.methods.react import React
-from planner.methods.react_alfworld import ReactAlfworld
-from planner.methods.sg2 import STEPWISE, Sg2
-from planner.methods.sg2_limit import limited_retriever
-from planner.methods.sg_rwr import SgRwr, Shots
-from planner.methods.sg_rwr_retriever import summing_retriever
-from planner.methods.sg_rwr_single_coder import SingleCoder
-from planner.reasoning_tools import PROGRAM, PYTHON, TOOL_CALLER, program, python, reasoning, tool_caller
-from planner.recipe import Ablation, Access, Given, Recipe
-from planner.views import hearing
-from retriever.graph_api import SETS
-from retriever.retriever import Options, Retriever
-from retriever.verifier import VerifierMode
+from scenecypher.chat.model import SEED
+from scenecypher.planner import traversal
+from scenecypher.planner.graph_tools import PAPER_SETS
+from scenecypher.planner.method import Method
+from scenecypher.planner.methods.nameless import Nameless
+from scenecypher.planner.methods.prompting import STYLES, Prompting
+from scenecypher.planner.methods.react import React
+from scenecypher.planner.methods.react_alfworld import ReactAlfworld
+from scenecypher.planner.methods.sg2 import STEPWISE, Sg2
+from scenecypher.planner.methods.sg2_limit import limited_retriever
+from scenecypher.planner.methods.sg_rwr import SgRwr, Shots
+from scenecypher.planner.methods.sg_rwr_retriever import summing_retriever
+from scenecypher.planner.methods.sg_rwr_single_coder import SingleCoder
+from scenecypher.planner.reasoning_tools import PROGRAM, PYTHON, TOOL_CALLER, program, python, reasoning, tool_caller
+from scenecypher.planner.recipe import Ablation, Access, Given, Recipe
+from scenecypher.planner.views import hearing
+from scenecypher.retriever.graph_api import SETS
+from scenecypher.retriever.retriever import Options, Retriever
+from scenecypher.retriever.verifier import VerifierMode
 
 STATIC: Final = {STEPWISE: Ablation("ours: a refused action is told, and the solution may be given anew")}
 

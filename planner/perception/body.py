@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from db.footprint import Hop, Read, Reads
-from db.scene import Node, Relation, SceneGraph
-from db.schema import HOLDING, VOCABULARIES
-from planner.perception.draft import Draft, phrase
-from planner.perception.merge import Finding, Merge
-from planner.perception.observation import Support
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.store.footprint import Hop, Read, Reads
+from scenecypher.planner.perception.draft import Draft, phrase
+from scenecypher.planner.perception.merge import Finding, Merge
+from scenecypher.planner.perception.observation import Support
 
 
 @dataclass(frozen=True, slots=True)

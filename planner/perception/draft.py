@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from db.delta import Delta, diff
-from db.scene import Node, Properties, Relation, SceneGraph
-from planner.perception.moving import lost
+from scenecypher.db.graph.delta import Delta, diff
+from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
+from scenecypher.planner.perception.moving import lost
 
 SEEN: Final = "seen"
 """The property that says whether a node was seen where it is believed to be."""

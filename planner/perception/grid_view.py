@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chat.model import Image
-from db.scene import Node, Point, Properties, SceneGraph
-from importers.babyai_grid import THINGS, Cell, position
-from planner.perception.observation import Observation, Sighting
-from planner.perception.picture import png
+from scenecypher.chat.model import Image
+from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
+from scenecypher.importers.babyai_grid import THINGS, Cell, position
+from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.picture import png
 
 TILE_PIXELS: Final = 32
 

@@ -7,10 +7,10 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from chat import Image, Model, Usage
-from importers.babyai_grid import Cell
-from planner.perception.grid_view import Pose, Thing, View
-from planner.perception.vision import describe, parse
+from scenecypher.chat import Image, Model, Usage
+from scenecypher.importers.babyai_grid import Cell
+from scenecypher.planner.perception.grid_view import Pose, Thing, View
+from scenecypher.planner.perception.vision import describe, parse
 
 Color: TypeAlias = Literal["red", "green", "blue", "purple", "yellow", "grey"]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import dist
 from typing import Final
 
-from db.scene import Node, Point, SceneGraph
-from planner.perception.observation import Observation, Sighting
-from planner.perception.placing import Placing
+from scenecypher.db.graph.scene import Node, Point, SceneGraph
+from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.placing import Placing
 
 TOLERANCE: Final = 0.5
 """How far (metres; grids: cells) from where it was believed a thing may be seen and count as the same."""

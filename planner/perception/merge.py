@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
-from db.delta import Delta, apply, diff
-from db.scene import Node, Point, Properties, Relation, SceneGraph
-from db.schema import HOLDING, VOCABULARIES
-from planner.perception.draft import SEEN, Draft, phrase
-from planner.perception.matching import identities
-from planner.perception.moving import gained
-from planner.perception.observation import Observation, Sighting
-from planner.perception.placing import Placing, is_covered, placings
+from scenecypher.db.graph.delta import Delta, apply, diff
+from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.errors import UnknownReference, did_you_mean
+from scenecypher.planner.perception.draft import SEEN, Draft, phrase
+from scenecypher.planner.perception.matching import identities
+from scenecypher.planner.perception.moving import gained
+from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.placing import Placing, is_covered, placings
 
 Kind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unplaced"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from db.scene import Relation, SceneGraph
-from db.schema import HOLDING, REMEMBERED, VOCABULARIES, family
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.schema import HOLDING, REMEMBERED, VOCABULARIES, family
 
 NEARNESS: Final = ("CLOSE", "FACING")
 """What no longer holds of a thing that is not where it was."""

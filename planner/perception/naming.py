@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from db.scene import NO_PROPERTIES, Node, Properties, SceneGraph
-from db.schema import VOCABULARIES, family
-from planner.actions.babyai import COLORS
+from scenecypher.db.graph.scene import NO_PROPERTIES, Node, Properties, SceneGraph
+from scenecypher.db.schema import VOCABULARIES, family
 from scenecypher.errors import UnknownReference, did_you_mean
+from scenecypher.planner.actions.babyai import COLORS
 
 NUMBERED: Final = re.compile(r"[-_ ]?\d+$")
 

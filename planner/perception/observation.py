@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from db.scene import NO_PROPERTIES, Point, Properties
+from scenecypher.db.graph.scene import NO_PROPERTIES, Point, Properties
 
 Support: TypeAlias = tuple[str, str]
 """A containment relation's type, and what it leads to: a node's id, or the name of another thing that was seen."""

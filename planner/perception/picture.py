@@ -7,7 +7,7 @@ from pathlib import Path
 from struct import pack
 from typing import Final
 
-from chat.model import Image
+from scenecypher.chat.model import Image
 from scenecypher.errors import InputError
 
 LARGEST: Final = 20_000_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from db.scene import Node, SceneGraph
-from planner.perception.observation import Observation, Sighting
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.planner.perception.observation import Observation, Sighting
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,15 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from db.catalog import SceneInfo
-from db.connection import Database
-from db.footprint import Footprint, Hop, Read, Reads
-from db.look import look
-from db.scene import Node, Point, Properties, SceneGraph
-from db.schema import VOCABULARIES
-from planner.perception.observation import Observation, Observer, Sighting
-from planner.perception.placing import is_covered
+from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
+from scenecypher.db.schema import VOCABULARIES
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.footprint import Footprint, Hop, Read, Reads
+from scenecypher.db.store.look import look
 from scenecypher.errors import UnknownReference
+from scenecypher.planner.perception.observation import Observation, Observer, Sighting
+from scenecypher.planner.perception.placing import is_covered
 
 TRAITS: Final = ("color",)
 """The properties by which things of one class are told apart."""

@@ -13,11 +13,11 @@ from unicodedata import category, normalize
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from chat import Image, Message, Model, Request, Usage, ask_for, clean
-from chat.model import SEED
-from planner.perception.naming import Known, named
-from planner.perception.observation import Observation, Sighting
+from scenecypher.chat import Image, Message, Model, Request, Usage, ask_for, clean
+from scenecypher.chat.model import SEED
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.perception.naming import Known, named
+from scenecypher.planner.perception.observation import Observation, Sighting
 
 ATTEMPTS: Final = 3
 CONFIDENCE: Final = 0.8

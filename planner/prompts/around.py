@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from db.scene import SceneGraph
-from db.schema import VOCABULARIES, family
-from planner.actions.text import Call
-from planner.prompts.graph_words import graph_words
-from planner.prompts.layout import Layout, seen
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import VOCABULARIES, family
+from scenecypher.planner.actions.text import Call
+from scenecypher.planner.prompts.graph_words import graph_words
+from scenecypher.planner.prompts.layout import Layout, seen
 
 LOOKING: Final = frozenset({"discover_objects", "look_at", "find"})
 

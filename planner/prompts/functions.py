@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from db.schema import family
-from planner.actions.vocabularies import DONE, action_list, macros_of, operators_of
+from scenecypher.db.schema import family
+from scenecypher.planner.actions.vocabularies import DONE, action_list, macros_of, operators_of
 
 STEPWISE: Final[Mapping[str, tuple[str, ...]]] = {
     "grasif": (

@@ -6,8 +6,8 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from db.scene import Node, SceneGraph
-from planner.prompts.layout import TRAITS, Layout, cell, seen
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.planner.prompts.layout import TRAITS, Layout, cell, seen
 
 AFTER = {"ontop": "ontop_of", "inside": "inside_of", "under": "under", "attached_to": "attached_to"}
 """The relations' words in the document."""

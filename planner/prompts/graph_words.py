@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from db.scene import Node, SceneGraph
-from planner.prompts.layout import Layout, cell, seen, traits
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.planner.prompts.layout import Layout, cell, seen, traits
 
 
 def graph_words(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from db.scene import Node, Point, SceneGraph
-from db.schema import HOLDING, VOCABULARIES
+from scenecypher.db.graph.scene import Node, Point, SceneGraph
+from scenecypher.db.schema import HOLDING, VOCABULARIES
 
 RELATION_WORDS: Final = {"ON": "ontop", "INSIDE": "inside", "UNDER": "under", "ATTACHED_TO": "attached_to"}
 """LookPlanGraph's words for relations (appendix F-3; LLM-as-P's for the last two)."""

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from db.schema import family
-from planner.actions.text import Call
-from planner.actions.vocabularies import DONE, macros_of, operators_of
-from planner.method import Done, Solve
+from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
+from scenecypher.planner.method import Done, Solve
 
 FORM: Final = "\
 Of a planning task the solution is the list of actions, such as [first(a), second(b, c)], with ids of nodes, and \

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from db.schema import family
+from scenecypher.db.schema import family
 
 EXPLANATIONS: Final[Mapping[str, str]] = {
     "babyai": """\

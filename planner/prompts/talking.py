@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
-from chat.clean import clean
-from chat.model import SEED, Message, Model, Request, Usage
+from scenecypher.chat.clean import clean
+from scenecypher.chat.model import SEED, Message, Model, Request, Usage
 from scenecypher.errors import ReplyRejected
 
 T = TypeVar("T")

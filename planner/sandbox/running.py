@@ -8,8 +8,8 @@ from functools import wraps
 from importlib.util import find_spec
 from typing import Any, Final, TypeAlias
 
-from planner.sandbox.allowed import CodeRefused, check
 from scenecypher.errors import InputError, RejectedError, SceneCypherError
+from scenecypher.planner.sandbox.allowed import CodeRefused, check
 
 Tool: TypeAlias = Callable[..., Any]
 """Takes and gives plain values (text, numbers, lists, dicts); raises RejectedError, which the program may catch."""

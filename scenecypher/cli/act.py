@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from db.enumerations import DENSE
 from scenecypher.cli.context import open_store, output, print_json
 from scenecypher.cli.scenes import AsJson, Name, words
+from scenecypher.db.store.enumerations import DENSE
 
 if TYPE_CHECKING:
-    from db.catalog import SceneInfo
-    from db.delta import Change
-    from db.store import SceneStore
-    from planner.actions.simulator import Simulator, Step
+    from scenecypher.db.graph.delta import Change
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.planner.actions.simulator import Simulator, Step
 
 
 def act(
@@ -36,7 +36,7 @@ def act(
 
     In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
     """
-    from planner.actions.vocabularies import action_list
+    from scenecypher.planner.actions.vocabularies import action_list
 
     if (action is None) != list_actions:
         raise typer.BadParameter('give an action such as "grab(soap_1001)", or --list')
@@ -50,10 +50,10 @@ def act(
 
 def _simulator(store: SceneStore, scene: SceneInfo, *, agent: str | None, fix: bool) -> Simulator:
     """What acts in the scene; in a belief, what acts by it in its world. Raises SceneNotFound where that is gone."""
-    from planner.actions.simulator import Simulator
-    from planner.belief import world_name
-    from planner.believing import Believing
-    from planner.environment import SceneEnvironment
+    from scenecypher.planner.actions.simulator import Simulator
+    from scenecypher.planner.belief import world_name
+    from scenecypher.planner.believing import Believing
+    from scenecypher.planner.environment import SceneEnvironment
 
     if scene.role != "belief":
         return Simulator(store, scene, agent=agent, fix=fix)
@@ -89,13 +89,13 @@ def _print(step: Step) -> None:
 
 
 def _is_dense(change: Change) -> bool:
-    from db.delta import AddRelation, RemoveRelation
+    from scenecypher.db.graph.delta import AddRelation, RemoveRelation
 
     return isinstance(change, AddRelation | RemoveRelation) and change.relation.type == DENSE
 
 
 def _document(step: Step) -> dict[str, Any]:
-    from db.document import delta_json
+    from scenecypher.db.graph.document import delta_json
 
     return {
         "action": step.action,

@@ -17,11 +17,11 @@ from scenecypher.cli.scenes import AsJson, Name
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from chat.model import Source
-    from db.catalog import SceneInfo
-    from retriever.events import Event
-    from retriever.retrieval import Attempt, Retrieval
-    from retriever.retriever import Retriever
+    from scenecypher.chat.model import Source
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.retriever.events import Event
+    from scenecypher.retriever.retrieval import Attempt, Retrieval
+    from scenecypher.retriever.retriever import Retriever
 
 NOTICES: dict[Source, str] = {
     "scripted": "scripted replies: a person wrote this Cypher, no model did; the rows are the database's own",
@@ -59,8 +59,8 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Ask a scene in words: a model writes Cypher, the gate scopes it, the database answers."""
-    from db.enumerate import Enumerator
-    from retriever.retriever import Options, Retriever
+    from scenecypher.db.store.enumerate import Enumerator
+    from scenecypher.retriever.retriever import Options, Retriever
 
     if (question is None) == (file is None):
         raise typer.BadParameter("give either QUESTION or --file QUESTIONS.jsonl")
@@ -79,7 +79,7 @@ def ask(
 
 def _ask_all(retriever: Retriever, questions: Sequence[str], scene: SceneInfo, *, workers: int) -> int:
     """One result a line, in the order of the questions; 2 where one could not be asked."""
-    from retriever.retrieval import Retrieval, retrieval_document
+    from scenecypher.retriever.retrieval import Retrieval, retrieval_document
 
     failed = 0
     for question, found in zip(questions, retriever.ask_many(questions, scene, workers=workers), strict=True):
@@ -103,8 +103,8 @@ def schema(
     as_json: AsJson = False,
 ) -> None:
     """Show what a model is told of a scene: never the graph, only what occurs in it."""
-    from db.enumerate import Enumerator
-    from retriever.schema_text import schema_text
+    from scenecypher.db.store.enumerate import Enumerator
+    from scenecypher.retriever.schema_text import schema_text
 
     with open_store() as store:
         info = store.find(scene)
@@ -119,7 +119,7 @@ def schema(
 
 def answered(events: Iterator[Event]) -> Retrieval:
     """The end of a stream; what goes wrong on the way is told on standard error as it happens."""
-    from retriever.events import Attempted, Doubted, Hinted, Prompted, Retrieved, Verified
+    from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, Retrieved, Verified
 
     console = errors()
     with console.status("asking the model…") as status:
@@ -141,7 +141,7 @@ def answered(events: Iterator[Event]) -> Retrieval:
 
 def show(retrieval: Retrieval, *, as_json: bool = False) -> None:
     """A retrieval on standard output: where the replies are from, the Cypher, the rows, the answer."""
-    from retriever.retrieval import retrieval_document
+    from scenecypher.retriever.retrieval import retrieval_document
 
     if as_json:
         print_json(retrieval_document(retrieval))
@@ -163,7 +163,7 @@ def show(retrieval: Retrieval, *, as_json: bool = False) -> None:
 
 
 def _tell_refusal(console: Console, attempt: Attempt) -> None:
-    from retriever.retrieval import Rejected
+    from scenecypher.retriever.retrieval import Rejected
 
     if isinstance(attempt.ending, Rejected) and attempt.repeats is None:
         console.print(f"attempt {attempt.number}: {' '.join(attempt.cypher.split())}", style="dim", markup=False)

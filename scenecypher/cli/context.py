@@ -17,9 +17,9 @@ from scenecypher.errors import InputError
 from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
-    from chat.model import Model
-    from db.gate import Gate
-    from db.store import SceneStore
+    from scenecypher.chat.model import Model
+    from scenecypher.db.gate import Gate
+    from scenecypher.db.store.scene_store import SceneStore
 
 UNFOLDED: Final = 100_000
 """Columns of a line that goes into a file or a pipe."""
@@ -70,8 +70,8 @@ def print_json(document: Any) -> None:
 @contextmanager
 def open_store(settings: Settings | None = None) -> Iterator[SceneStore]:
     """The store of the configured server, its constraints and indexes in place; started if it is the local one."""
-    from db.connection import connect
-    from db.store import SceneStore
+    from scenecypher.db.connect import connect
+    from scenecypher.db.store.scene_store import SceneStore
 
     chosen = settings or Settings()
     with connect(chosen, tell=tell) as database:
@@ -82,14 +82,14 @@ def open_store(settings: Settings | None = None) -> Iterator[SceneStore]:
 
 def open_gate(store: SceneStore, settings: Settings | None = None) -> Gate:
     """The gate to the same server, with the configured limits."""
-    from db.gate import Gate, Limits
+    from scenecypher.db.gate import Gate, Limits
 
     return Gate(store.database, limits=Limits.of(settings or Settings()))
 
 
 def open_model(settings: Settings | None = None) -> Model:
     """The configured model service. Raises ModelUnavailable, saying how to set one up, where there is none."""
-    from chat import OpenAIModel
+    from scenecypher.chat import OpenAIModel
 
     return OpenAIModel.from_settings(settings or Settings())
 
@@ -97,7 +97,7 @@ def open_model(settings: Settings | None = None) -> Model:
 @contextmanager
 def opened_model(settings: Settings | None = None) -> Iterator[Model]:
     """The same, closed at the end of the block."""
-    from chat import OpenAIModel
+    from scenecypher.chat import OpenAIModel
 
     with OpenAIModel.from_settings(settings or Settings()) as model:
         yield model

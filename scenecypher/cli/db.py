@@ -15,7 +15,7 @@ from scenecypher.errors import ServiceError
 from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
-    from db.connection import Address
+    from scenecypher.db.store.connection import Address
 
 NOT_RUNNING, UNUSABLE = 1, 2
 TELL_BROWSER = "Enter the user name and the password there; `:help` and `MATCH (n:Entity) RETURN n LIMIT 50` to begin."
@@ -41,7 +41,7 @@ def start(*, as_json: AsJson = False) -> None:
 @db_app.command()
 def stop() -> None:
     """Stop the local server; its data stay and are there after the next start."""
-    from db import local
+    from scenecypher.db import local
 
     with _waiting() as tell:
         tell("stopping the local server…")
@@ -112,15 +112,15 @@ def _waiting() -> Iterator[Callable[[str], None]]:
 
 def _reached(settings: Settings, *, tell: Callable[[str], None]) -> dict[str, Any]:
     """Facts of the configured server, which answers by then. Raises DatabaseUnavailable."""
-    from db.connection import connect
+    from scenecypher.db.connect import connect
 
     with connect(settings, tell=tell):
         return _own(settings) if settings.neo4j_uri else _local(settings)
 
 
 def _local(settings: Settings) -> dict[str, Any]:
-    from db import local
-    from db.connection import Address
+    from scenecypher.db import local
+    from scenecypher.db.store.connection import Address
 
     files = local.Home.of(settings)
     facts: dict[str, Any] = {
@@ -138,7 +138,7 @@ def _local(settings: Settings) -> dict[str, Any]:
 
 
 def _own(settings: Settings) -> dict[str, Any]:
-    from db.connection import address_of
+    from scenecypher.db.connect import address_of
 
     address = address_of(settings, tell=lambda _: None)
     facts = {"server": "NEO4J_URI", "uri": address.uri, "username": address.username, "database": address.database}
@@ -147,7 +147,7 @@ def _own(settings: Settings) -> dict[str, Any]:
 
 def _answer(address: Address) -> dict[str, Any]:
     """Whether a server answers, and what it says of itself or else what is wrong."""
-    from db.connection import Database
+    from scenecypher.db.store.connection import Database
 
     with Database(address) as database:
         try:

@@ -12,11 +12,11 @@ from scenecypher.errors import InputError
 from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
-    from chat.model import Model
-    from db.catalog import SceneInfo
-    from db.imported import ImportedScene
-    from db.store import SceneStore
+    from scenecypher.chat.model import Model
     from scenecypher.cli.demo_script import DemoScript
+    from scenecypher.db.graph.imported import ImportedScene
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.scene_store import SceneStore
 
 SCENE = "demo"
 TASK = "963_2"
@@ -46,7 +46,7 @@ def _model(settings: Settings) -> Model:
     if settings.live_model:
         output().print(f"[bold]Live model:[/] {settings.model}; what it writes may differ from run to run.")
         return open_model(settings)
-    from chat import Scripted
+    from scenecypher.chat import Scripted
     from scenecypher.cli.demo_script import SCRIPT
 
     output().print(
@@ -68,8 +68,8 @@ def _import(store: SceneStore) -> None:
 def _home() -> ImportedScene:
     from dataclasses import replace
 
-    from importers.home import small_home
-    from importers.virtualhome import packaged_scene
+    from scenecypher.importers.home import small_home
+    from scenecypher.importers.virtualhome import packaged_scene
 
     try:
         scene = packaged_scene(TASK)
@@ -80,8 +80,8 @@ def _home() -> ImportedScene:
 
 
 def _show_schema(store: SceneStore, info: SceneInfo) -> None:
-    from db.enumerate import Enumerator
-    from retriever.schema_text import schema_text
+    from scenecypher.db.store.enumerate import Enumerator
+    from scenecypher.retriever.schema_text import schema_text
 
     _title("2. What a model is shown: the schema, never the graph")
     text = schema_text(Enumerator(store.database).of(info), "", vocabulary=info.vocabulary, budget_tokens=SCHEMA_TOKENS)
@@ -89,9 +89,9 @@ def _show_schema(store: SceneStore, info: SceneInfo) -> None:
 
 
 def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
-    from db.enumerate import Enumerator
-    from retriever.retriever import Retriever
     from scenecypher.cli.ask import answered, show
+    from scenecypher.db.store.enumerate import Enumerator
+    from scenecypher.retriever.retriever import Retriever
 
     _title("3. Three questions: the model writes Cypher, the gate scopes it")
     retriever = Retriever(model, open_gate(store), Enumerator(store.database))
@@ -101,10 +101,10 @@ def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript
 
 
 def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
-    from planner.budget import Budget
-    from planner.methods import recipe_named
-    from planner.staging import Setting, staged
     from scenecypher.cli.session_view import show
+    from scenecypher.planner.budget import Budget
+    from scenecypher.planner.methods import recipe_named
+    from scenecypher.planner.staging import Setting, staged
 
     _title("4. A task: each action is checked, and is one transaction")
     output().print(f"[bold]{script.instruction}[/]\n")

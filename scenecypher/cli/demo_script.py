@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-from chat import ScriptedReply
+from scenecypher.chat import ScriptedReply
 
 
 @dataclass(frozen=True, slots=True)

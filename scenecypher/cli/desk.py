@@ -12,12 +12,12 @@ from scenecypher.cli.session_view import words
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from chat.model import Model
-    from db.catalog import SceneInfo
-    from db.store import SceneStore
-    from planner.actions.simulator import Simulator
-    from planner.environment import Environment
-    from planner.events import Event
+    from scenecypher.chat.model import Model
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.planner.actions.simulator import Simulator
+    from scenecypher.planner.environment import Environment
+    from scenecypher.planner.events import Event
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Desk:
 
     def words(self) -> list[str]:
         """What can be completed: actions, and the ids of the scene's nodes."""
-        from planner.actions.vocabularies import operators_of
+        from scenecypher.planner.actions.vocabularies import operators_of
 
         ids = sorted(self.store.load(self.known.name).graph.nodes)
         try:
@@ -58,7 +58,7 @@ class Desk:
 
     def tell(self, event: Event) -> None:
         """Print an event of a plan, and keep what explains it."""
-        from planner import events as e
+        from scenecypher.planner import events as e
 
         style, line = words(event)
         if line:
@@ -91,9 +91,9 @@ class Desk:
 
     def simulator(self) -> Simulator:
         """What carries out the person's own actions."""
-        from planner.actions.simulator import Simulator
-        from planner.believing import Believing
-        from planner.environment import SceneEnvironment
+        from scenecypher.planner.actions.simulator import Simulator
+        from scenecypher.planner.believing import Believing
+        from scenecypher.planner.environment import SceneEnvironment
 
         if self.belief is None:
             return Simulator(self.store, self.scene, actor="person")

@@ -23,7 +23,7 @@ from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from evaluation.running import Task
+    from scenecypher.evaluation.running import Task
 
 
 def augmentation(
@@ -50,10 +50,10 @@ def augmentation(
     as_json: AsJson = False,
 ) -> None:
     """Read pictures into subgraphs and compare them with gold. Without a model: the gold, as one would tell it."""
-    from evaluation.running import Run, check_installed, run
+    from scenecypher.evaluation.running import Run, check_installed, run
 
     check_installed()
-    from evaluation.augmentation_report import result
+    from scenecypher.evaluation.augmentation_report import result
 
     how = Run(model, limit, at_once=workers, log_dir=logs)
     if resume is None:
@@ -68,7 +68,7 @@ def augmentation(
 def _task(
     folder: Path | None, model: str | None, replies: Path | None, *, record: Path | None, seed: int | None
 ) -> Task:
-    from evaluation.augmentation import augmentation as task
+    from scenecypher.evaluation.augmentation import augmentation as task
 
     chosen = _chosen(model, replies, seed)
     check_record(model, record)

@@ -16,7 +16,7 @@ from scenecypher.errors import InputError
 from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
-    from evaluation.running import EvalLog, Run
+    from scenecypher.evaluation.running import EvalLog, Run
 
 
 def eai(
@@ -41,12 +41,12 @@ def eai(
     as_json: AsJson = False,
 ) -> None:
     """Score recorded outputs through the database, and print them beside what is published."""
-    from evaluation.running import Run, check_installed
+    from scenecypher.evaluation.running import Run, check_installed
 
     check_installed()
     if not recorded and resume is None:
         raise InputError("this scores recorded outputs; say so with --recorded (live models: `scenecypher eval ssc`)")
-    from evaluation.eai.recorded_result import result
+    from scenecypher.evaluation.eai.recorded_result import result
 
     how = Run(at_once=workers, log_dir=logs)
     if resume is None:
@@ -57,9 +57,9 @@ def eai(
 
 
 def _run(task: str, model: str, limit: int, *, plans: int, wheel: Path | None, how: Run) -> EvalLog:
-    from evaluation.eai.recorded import chosen_tasks
-    from evaluation.eai.recorded import eai as experiment
-    from evaluation.running import run
+    from scenecypher.evaluation.eai.recorded import chosen_tasks
+    from scenecypher.evaluation.eai.recorded import eai as experiment
+    from scenecypher.evaluation.running import run
 
     chosen_tasks(task)
     made = experiment(task=task, model=model, limit=limit, wheel=str(recorded_wheel(wheel)), plans=plans)
@@ -70,14 +70,14 @@ def _run(task: str, model: str, limit: int, *, plans: int, wheel: Path | None, h
 
 def recorded_wheel(given: Path | None) -> Path:
     """The file of recorded outputs, in full; it is fetched where none is given. Raises InputError, ServiceError."""
-    from evaluation.eai.recordings import fetched
+    from scenecypher.evaluation.eai.recordings import fetched
 
     return (given or fetched(Settings().home.expanduser(), tell=tell)).resolve()
 
 
 @contextmanager
 def _progress(total: int) -> Iterator[None]:
-    from evaluation.eai.recorded import SCORED
+    from scenecypher.evaluation.eai.recorded import SCORED
 
     with counting("scoring") as show:
         done = iter(range(1, total + 1))

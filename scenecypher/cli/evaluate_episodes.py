@@ -27,7 +27,7 @@ from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from evaluation.running import EvalLog
+    from scenecypher.evaluation.running import EvalLog
 
 Replies = Annotated[
     Path | None, typer.Option("--replies", metavar="CASSETTE", help="Play with these recorded replies instead.")
@@ -84,28 +84,28 @@ def plays(own: Callable[..., Mapping[str, Any]]) -> Callable[..., None]:
 
 def _play(ctx: typer.Context, name: str, arguments: Mapping[str, Any], asked: Asked) -> None:
     """Run the experiment `name`, or go on with it, write its result beside its log, and print its tables."""
-    from evaluation.running import Run, check_installed
+    from scenecypher.evaluation.running import Run, check_installed
 
     check_installed()
-    from evaluation.scenes import check_database
-    from evaluation.tabling import experiment_of, result
+    from scenecypher.evaluation.scenes import check_database
+    from scenecypher.evaluation.tabling import experiment_of, result
 
     if asked.resume is None:
         log = _run(name, arguments, asked)
     else:
         check_database()
-        import_module(f"evaluation.{name}")
+        import_module(f"scenecypher.evaluation.{name}")
         log = resumed(ctx, asked.resume, Run(at_once=asked.workers, log_dir=asked.logs))
     deliver(result(log, experiment_of(log)), as_json=asked.as_json)
 
 
 def _run(name: str, arguments: Mapping[str, Any], asked: Asked) -> EvalLog:
-    from evaluation.running import Run, run
-    from evaluation.scenes import check_database
+    from scenecypher.evaluation.running import Run, run
+    from scenecypher.evaluation.scenes import check_database
 
     check_replies(asked.model, asked.replies, asked.record)
     told = {**arguments, "methods": _methods(asked), "limit": asked.limit, "steps": asked.steps}
-    task: Any = getattr(import_module(f"evaluation.{name}"), name)
+    task: Any = getattr(import_module(f"scenecypher.evaluation.{name}"), name)
     made = task(**told, replies=in_full(asked.replies) or "live", record=in_full(asked.record))
     check_database()
     tell(f"playing {len(made.dataset)} episodes; each is a sample in Inspect's log…")
@@ -114,7 +114,7 @@ def _run(name: str, arguments: Mapping[str, Any], asked: Asked) -> EvalLog:
 
 def _methods(asked: Asked) -> str:
     """What is played: without a model and without replies, what needs none."""
-    from evaluation.experiment import PAPER, asks_model
+    from scenecypher.evaluation.experiment import PAPER, asks_model
 
     has_replies = asked.model is not None or asked.replies is not None
     words = asked.methods or [PAPER if has_replies else SYMBOLIC]

@@ -27,7 +27,7 @@ from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from evaluation.question_report import Line, Report
+    from scenecypher.evaluation.question_report import Line, Report
 
 WIDTH = 100
 Way = Literal["cypher", "text", "text2cypher"]
@@ -55,13 +55,13 @@ def questions(
     as_json: AsJson = False,
 ) -> None:
     """Answer the question set, and score it by execution. Without a model: its reference queries, or a cassette."""
-    from evaluation.running import Run, check_installed, run
+    from scenecypher.evaluation.running import Run, check_installed, run
 
     check_installed()
-    from evaluation.question_report import report
-    from evaluation.question_result import result
-    from evaluation.questions import questions as task
-    from evaluation.scenes import check_database
+    from scenecypher.evaluation.question_report import report
+    from scenecypher.evaluation.question_result import result
+    from scenecypher.evaluation.questions import questions as task
+    from scenecypher.evaluation.scenes import check_database
 
     how = Run(model, limit, at_once=workers, log_dir=logs)
     if resume is None:

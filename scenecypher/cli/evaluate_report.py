@@ -19,10 +19,10 @@ def report(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where page, CSV and figures go.")],
 ) -> None:
     """Write Markdown, CSV and figures of what was measured. What did not finish says so in all of them."""
-    from evaluation.reporting.finding import find
-    from evaluation.reporting.page import warnings
-    from evaluation.reporting.writing import write_report
-    from evaluation.running import check_installed
+    from scenecypher.evaluation.reporting.finding import find
+    from scenecypher.evaluation.reporting.page import warnings
+    from scenecypher.evaluation.reporting.writing import write_report
+    from scenecypher.evaluation.running import check_installed
 
     check_installed()
     found = find(results or [Path("logs")])

@@ -14,8 +14,8 @@ from scenecypher.cli.result_view import show_result
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from evaluation.result import Result
-    from evaluation.running import EvalLog, Run
+    from scenecypher.evaluation.result import Result
+    from scenecypher.evaluation.running import EvalLog, Run
 
 ModelName = Annotated[
     str | None, typer.Option("--model", help="As Inspect names it, such as openai/gpt-4o; none asks no model.")
@@ -58,7 +58,7 @@ def resumed(ctx: typer.Context, file: Path, how: Run) -> EvalLog:
 
     Raises InputError, also for options that the log tells itself.
     """
-    from evaluation.running import name_in, resume
+    from scenecypher.evaluation.running import name_in, resume
 
     if told := [one.opts[0] for one in ctx.command.params if one.name not in GO_WITH_RESUME and _is_typed(ctx, one)]:
         raise InputError(f"--resume goes on with what its log says; leave {' and '.join(told)} out")
@@ -80,7 +80,7 @@ def deliver(
 
     Ends with exit code 2 where the run is not finished. Raises InputError where the result can't be written.
     """
-    from evaluation.result import result_path, write
+    from scenecypher.evaluation.result import result_path, write
 
     write(found, result_path(log or found.provenance.log))
     if as_json:

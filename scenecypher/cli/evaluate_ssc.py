@@ -24,7 +24,7 @@ from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from evaluation.result import Result
+    from scenecypher.evaluation.result import Result
 
 
 def ssc(
@@ -65,7 +65,7 @@ def ssc(
     as_json: AsJson = False,
 ) -> None:
     """Sample, validate and vote (SSC), beside greedy decoding; or vote across the recorded outputs of 15 models."""
-    from evaluation.running import Run, check_installed, run
+    from scenecypher.evaluation.running import Run, check_installed, run
 
     check_installed()
     if recorded:
@@ -74,8 +74,8 @@ def ssc(
         found = _across(task, recordings, log=log, limit=limit)
         deliver(found, log=_place(logs, found), as_json=as_json)
         return
-    from evaluation.eai.live import ssc as live
-    from evaluation.eai.live_report import result
+    from scenecypher.evaluation.eai.live import ssc as live
+    from scenecypher.evaluation.eai.live_report import result
 
     how = Run(model, limit, at_once=workers, log_dir=logs)
     if resume is None:
@@ -97,8 +97,8 @@ def ssc(
 
 
 def _across(task: str, given: Path | None, *, log: Path | None, limit: int | None) -> Result:
-    from evaluation.eai.recorded import chosen_tasks
-    from evaluation.ssc.cross_report import cross_result
+    from scenecypher.evaluation.eai.recorded import chosen_tasks
+    from scenecypher.evaluation.ssc.cross_report import cross_result
 
     tasks, wheel = chosen_tasks(task), recorded_wheel(given)
     return cross_result(tasks, wheel, limit=limit, log=log, tell=tell)

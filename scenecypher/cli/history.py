@@ -11,8 +11,8 @@ from scenecypher.cli.context import counted, open_store, output, print_json, tab
 from scenecypher.cli.scenes import AsJson, Name, words
 
 if TYPE_CHECKING:
-    from db.commit import Committed
-    from db.history import Event
+    from scenecypher.db.store.commit import Committed
+    from scenecypher.db.store.history import Event
 
 
 def history(
@@ -23,7 +23,7 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show what was done to a scene: version, time, actor, action; what was undone is marked."""
-    from db.history import holding
+    from scenecypher.db.store.history import holding
 
     with open_store() as store:
         log = store.history(store.find(scene))
@@ -36,7 +36,7 @@ def history(
 
 def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -> None:
     """The last `limit` events as a table, oldest first; what was undone is marked."""
-    from db.history import holding
+    from scenecypher.db.store.history import holding
 
     if not log:
         output().print("no history yet: nothing was done since the import")
@@ -85,7 +85,7 @@ def _print(event: Event, done: Committed, *, as_json: bool) -> None:
 def _document(event: Event, *, holds: bool) -> dict[str, Any]:
     import json
 
-    from db.document import delta_json
+    from scenecypher.db.graph.document import delta_json
 
     return {
         "version": event.version,

@@ -18,8 +18,8 @@ from scenecypher.cli.context import counting, errors, open_store, output, print_
 from scenecypher.errors import DocumentError, InputError
 
 if TYPE_CHECKING:
-    from db.imported import ImportedScene
-    from db.store import SceneStore
+    from scenecypher.db.graph.imported import ImportedScene
+    from scenecypher.db.store.scene_store import SceneStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _refuse_same_name(source: Source, done: dict[str, str]) -> None:
 def _import_one(
     source: Source, store: SceneStore | None, progress: Callable[[int, int], None] | None
 ) -> dict[str, Any]:
-    from db.catalog import checked_name
+    from scenecypher.db.store.catalog import checked_name
 
     checked_name(source.name)
     scene = source.read()

@@ -14,9 +14,9 @@ from scenecypher.cli.importing import Source, found, import_and_print, sources_o
 from scenecypher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from db.imported import ImportedScene
-    from db.schema import Declared
-    from importers.virtualhome import Part
+    from scenecypher.db.graph.imported import ImportedScene
+    from scenecypher.db.schema import Declared
+    from scenecypher.importers.virtualhome import Part
 
 import_app = typer.Typer(name="import", help="Bring scenes into the database.", no_args_is_help=True)
 
@@ -102,7 +102,7 @@ def networkx(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import graphs that `networkx.node_link_data` wrote: your own nodes and edges, with words that are understood."""
-    from importers import networkx_json
+    from scenecypher.importers import networkx_json
 
     read = partial(networkx_json.read_scene, declare=_declared(declare or ()))
     sources = list(sources_of_files(paths, read, prefix=networkx_json.NAME_PREFIX, only=only))
@@ -118,7 +118,7 @@ def dsg(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import 3D scene graphs that Hydra or spark-dsg saved: objects, places, rooms, buildings, and where they are."""
-    from importers import dsg as reader
+    from scenecypher.importers import dsg as reader
 
     sources = list(sources_of_files(paths, reader.read_scene, prefix=reader.NAME_PREFIX, only=only))
     import_and_print(sources, dry_run=dry_run, as_json=as_json)
@@ -137,7 +137,7 @@ def documents(
 
 def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
     """Documents are read to know their names; one that can't be is a source that fails when its turn comes."""
-    from importers.document import read_document
+    from scenecypher.importers.document import read_document
 
     for path, _ in found(paths):
         try:
@@ -157,7 +157,7 @@ def _fail(error: InputError) -> ImportedScene:
 
 
 def _of_level(level: str, seeds: Sequence[int]) -> Iterator[Source]:
-    from importers import babyai
+    from scenecypher.importers import babyai
 
     babyai.check_level(level)
     for seed in seeds:
@@ -174,7 +174,7 @@ def _of_subset(subset: str, only: str | None) -> Iterator[Source]:
 
 
 def _of_behavior(only: str | None) -> Iterator[Source]:
-    from importers import behavior, behavior_definitions
+    from scenecypher.importers import behavior, behavior_definitions
 
     for activity in behavior_definitions.activities(only):
         name = behavior.scene_name(activity.name)
@@ -182,7 +182,7 @@ def _of_behavior(only: str | None) -> Iterator[Source]:
 
 
 def _of_robothow(only: str | None) -> Iterator[Source]:
-    from importers import robothow
+    from scenecypher.importers import robothow
 
     for program in robothow.programs(only):
         name = robothow.scene_name(program.id)
@@ -190,7 +190,7 @@ def _of_robothow(only: str | None) -> Iterator[Source]:
 
 
 def _of_office(only: str | None, *, subset: str) -> Iterator[Source]:
-    from importers import offices
+    from scenecypher.importers import offices
 
     if only is not None:
         raise InputError(f"{subset} is one scene; leave out --only {only[:60]}")
@@ -198,7 +198,7 @@ def _of_office(only: str | None, *, subset: str) -> Iterator[Source]:
 
 
 def _of_homes(paths: Sequence[str] | None) -> Iterator[Source]:
-    from importers import homes as reader
+    from scenecypher.importers import homes as reader
 
     if not paths:
         yield from (Source(scene.name, scene.name, partial(_same, scene)) for scene in reader.scenes())
@@ -217,7 +217,7 @@ _SUBSETS: Final[Mapping[str, Callable[[str | None], Iterator[Source]]]] = {
 
 
 def _of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]:
-    from importers import grasif, grasif_pickle
+    from scenecypher.importers import grasif, grasif_pickle
 
     def read(path: Path, *, name: str) -> ImportedScene:
         pickled = path.suffix in grasif_pickle.SUFFIXES
@@ -229,14 +229,14 @@ def _of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]
 
 def _declared(names: Sequence[str]) -> Declared:
     """Names in capitals are relation types, the others properties."""
-    from db.schema import RELATION_NAME, Declared
+    from scenecypher.db.schema import RELATION_NAME, Declared
 
     types = tuple(name for name in names if RELATION_NAME.fullmatch(name))
     return Declared(types, tuple(name for name in names if name not in types))
 
 
 def _of_package(only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
-    from importers import eai, virtualhome
+    from scenecypher.importers import eai, virtualhome
 
     for (task_id, path), part in product(eai.graph_files(only).items(), parts):
         name = virtualhome.NAME_PREFIX + task_id
@@ -245,7 +245,7 @@ def _of_package(only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
 
 
 def _of_files(paths: Sequence[str], only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
-    from importers import virtualhome
+    from scenecypher.importers import virtualhome
 
     files = [(path, virtualhome.scene_name(path, within=folder)) for path, folder in found(paths)]
     wanted = {name for _, name in files} if only is None else {virtualhome.NAME_PREFIX + only}

@@ -10,7 +10,7 @@ from scenecypher.cli.context import output, print_json
 from scenecypher.cli.scenes import AsJson
 
 if TYPE_CHECKING:
-    from planner.recipe import Recipe
+    from scenecypher.planner.recipe import Recipe
 
 
 def methods(
@@ -19,7 +19,7 @@ def methods(
     as_json: AsJson = False,
 ) -> None:
     """List the methods that `plan --method` takes, or show one: its paper, ablations, and the data sets it is for."""
-    from planner.methods import METHODS, recipe_named
+    from scenecypher.planner.methods import METHODS, recipe_named
 
     chosen = METHODS if name is None else {name: recipe_named(name)}
     if as_json:
@@ -32,7 +32,7 @@ def methods(
 
 
 def _show(name: str, recipe: Recipe) -> None:
-    from planner.methods.matrix import SETS, cell
+    from scenecypher.planner.methods.matrix import SETS, cell
 
     out = output()
     out.print(f"{name}: {recipe.words}", markup=False)
@@ -44,7 +44,7 @@ def _show(name: str, recipe: Recipe) -> None:
 
 
 def _document(name: str, recipe: Recipe) -> dict[str, object]:
-    from planner.methods.matrix import SETS, cell
+    from scenecypher.planner.methods.matrix import SETS, cell
 
     return {
         "method": name,

@@ -12,11 +12,11 @@ from scenecypher.cli.context import counted, open_store, opened_model, output, p
 from scenecypher.cli.scenes import AsJson, Name
 
 if TYPE_CHECKING:
-    from db.catalog import SceneInfo
-    from db.commit import Committed
-    from db.store import SceneStore
-    from planner.perception.merge import Merge
-    from planner.perception.vision import Reading
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.commit import Committed
+    from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.planner.perception.merge import Merge
+    from scenecypher.planner.perception.vision import Reading
 
 STYLES: Final = {"new": "green", "moved": "yellow", "changed": "yellow", "absent": "red", "unplaced": "dim"}
 
@@ -33,7 +33,7 @@ def observe(
 
     `undo` on the belief takes it back.
     """
-    from planner.perception.picture import read_picture
+    from scenecypher.planner.perception.picture import read_picture
 
     picture = read_picture(image)
     with open_store() as store:
@@ -48,7 +48,7 @@ def observe(
 
 
 def _belief(store: SceneStore, scene: str) -> SceneInfo:
-    from planner.belief import belief_of
+    from scenecypher.planner.belief import belief_of
 
     info = store.find(scene)
     return info if info.role == "belief" else belief_of(store, info)
@@ -57,10 +57,10 @@ def _belief(store: SceneStore, scene: str) -> SceneInfo:
 def _merged(store: SceneStore, belief: SceneInfo, picture: Any, *, at: str) -> tuple[Reading, Merge, Committed]:
     from uuid import uuid4
 
-    from db.reference import resolve
-    from planner.perception.merge import merge
-    from planner.perception.naming import known_of
-    from planner.perception.vision import read_image
+    from scenecypher.db.store.reference import resolve
+    from scenecypher.planner.perception.merge import merge
+    from scenecypher.planner.perception.naming import known_of
+    from scenecypher.planner.perception.vision import read_image
 
     of = resolve(store.database, belief, at)
     graph = store.load(belief.name)
@@ -87,7 +87,7 @@ def _print(found: Merge, reading: Reading, *, explain: bool) -> None:
 
 
 def _document(belief: str, reading: Reading, found: Merge, *, version: int) -> dict[str, Any]:
-    from db.document import delta_json
+    from scenecypher.db.graph.document import delta_json
 
     return {
         "belief": belief,

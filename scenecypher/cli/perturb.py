@@ -19,7 +19,7 @@ def perturb(
     as_json: AsJson = False,
 ) -> None:
     """Move things to where such things are found, as one commit that `undo` takes back; SCENE@belief stays as it is."""
-    from planner.perturbation import perturbation
+    from scenecypher.planner.perturbation import perturbation
 
     with open_store() as store:
         now = store.load(scene)

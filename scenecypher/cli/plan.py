@@ -17,10 +17,10 @@ from scenecypher.cli.worlds import OBSERVER_HELP, SCENE, TRUTH, WORLD_HELP, WORL
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from importers.task import Task
-    from planner.events import Event
-    from planner.recipe import Recipe
-    from planner.staging import Setting
+    from scenecypher.importers.task import Task
+    from scenecypher.planner.events import Event
+    from scenecypher.planner.recipe import Recipe
+    from scenecypher.planner.staging import Setting
 
 STEPS = 30
 SPARE_STEPS = 10
@@ -71,9 +71,9 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
-    from planner.budget import Budget, Meter, Metered
-    from planner.methods import recipe_named
-    from planner.staging import NoModel, Setting
+    from scenecypher.planner.budget import Budget, Meter, Metered
+    from scenecypher.planner.methods import recipe_named
+    from scenecypher.planner.staging import NoModel, Setting
 
     of = outside(world, observer)
     _check(instruction, task, log=log, resume=resume, world=of.world)
@@ -120,9 +120,9 @@ def _check(instruction: str | None, task: str | None, *, log: Path | None, resum
 
 def _events(setting: Setting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:
     """The session, begun or gone on with, each event written as it happens."""
-    from planner.resuming import resumed
-    from planner.session_log import heading
-    from planner.staging import staged
+    from scenecypher.planner.resuming import resumed
+    from scenecypher.planner.session_log import heading
+    from scenecypher.planner.staging import staged
 
     if resume is not None:
         return _logged(resumed(setting, recipe, resume), resume)
@@ -139,14 +139,14 @@ def _belief(recipe: Recipe, of: Outside, *, wanted: bool | None, method: str) ->
 
 
 def _task(task_id: str) -> Task:
-    from importers import datasets
+    from scenecypher.importers import datasets
 
     return datasets.task(task_id)[1]
 
 
 def _logged(events: Iterable[Event], file: Path | None, first: Mapping[str, Any] | None = None) -> Iterator[Event]:
     """The events, each written to `file` as it happens: into a new one after the line `first`, or on in an old one."""
-    from planner.events import event_document
+    from scenecypher.planner.events import event_document
 
     try:
         opened = file.open("a" if first is None else "w", encoding="utf-8") if file else nullcontext()

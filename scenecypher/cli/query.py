@@ -18,8 +18,8 @@ from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, Q
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from db.gate import Answer, Explained
-    from retriever.reader import SceneReader
+    from scenecypher.db.gate import Answer, Explained
+    from scenecypher.retriever.reader import SceneReader
 
 
 def query(
@@ -38,8 +38,8 @@ def query(
         raise typer.BadParameter("give either CYPHER or --file QUERIES.jsonl")
     if file is not None and explain:
         raise typer.BadParameter("--explain shows one query; leave --file out")
-    from db.enumerate import Enumerator
-    from retriever.reader import SceneReader
+    from scenecypher.db.store.enumerate import Enumerator
+    from scenecypher.retriever.reader import SceneReader
 
     queries = read_lines(file, "cypher", example="MATCH …") if file else []
     with open_store() as store:
@@ -146,7 +146,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from retriever.retrieval import cell_text
+    from scenecypher.retriever.retrieval import cell_text
 
     table = Table(box=None, pad_edge=False)
     for column in columns:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from scenecypher.cli.context import output
 
 if TYPE_CHECKING:
-    from evaluation.result import Result, Table
+    from scenecypher.evaluation.result import Result, Table
 
 WIDEST = 1_000
 
 
 def show_result(result: Result) -> None:
     """Print a result. What did not finish says so first."""
-    from evaluation.reporting.cells import notes, origin, unfinished
+    from scenecypher.evaluation.reporting.cells import notes, origin, unfinished
 
     out = output()
     if warning := unfinished(result):
@@ -33,7 +33,7 @@ def _show_table(table: Table) -> None:
     from rich.measure import Measurement
     from rich.table import Table as Rich
 
-    from evaluation.reporting.cells import heading, lines
+    from scenecypher.evaluation.reporting.cells import heading, lines
 
     out = output()
     shown = Rich(title=heading(table), title_justify="left", box=None, pad_edge=False)

@@ -14,11 +14,11 @@ from scenecypher.cli.context import counting, open_store, output, print_json, ta
 from scenecypher.errors import InputError, SceneNotFound
 
 if TYPE_CHECKING:
-    from db.catalog import SceneInfo
-    from db.delta import Change, Delta
-    from db.load import Snapshot
-    from db.scene import SceneGraph
-    from db.store import SceneStore
+    from scenecypher.db.graph.delta import Change, Delta
+    from scenecypher.db.graph.scene import SceneGraph
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.load import Snapshot
+    from scenecypher.db.store.scene_store import SceneStore
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 
@@ -78,8 +78,8 @@ def export(
 
     `import` takes either back as the same scene.
     """
-    from db.imported import ImportedScene
-    from importers.export import exported, format_of
+    from scenecypher.db.graph.imported import ImportedScene
+    from scenecypher.importers.export import exported, format_of
 
     chosen = format_of(form)
     with open_store() as store:
@@ -139,7 +139,7 @@ def diff_scenes(
     as_json: AsJson = False,
 ) -> None:
     """Show what changed: from SCENE to OTHER, from an earlier version to now, or from what an import replaced."""
-    from db.delta import diff
+    from scenecypher.db.graph.delta import diff
 
     if other is None and since is None and not replaced:
         name, at, version = scene.rpartition("@")
@@ -171,7 +171,7 @@ def _graph(store: SceneStore, name: str) -> SceneGraph:
 def print_delta(delta: Delta, *, as_json: bool) -> None:
     """A Delta as JSON, or a line a change."""
     if as_json:
-        from db.document import delta_json
+        from scenecypher.db.graph.document import delta_json
 
         print_json(json.loads(delta_json(delta)))
         return
@@ -185,7 +185,7 @@ def print_delta(delta: Delta, *, as_json: bool) -> None:
 
 def words(change: Change) -> str:
     """One change as a line for people."""
-    from db import delta as d
+    from scenecypher.db.graph import delta as d
 
     match change:
         case d.AddNode(node):

@@ -38,8 +38,8 @@ def session(
     observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
 ) -> None:
     """Work with a scene line by line: questions, Cypher, actions, plans. `help` lists what there is."""
-    from planner.belief import belief_of
-    from planner.methods import recipe_named
+    from scenecypher.planner.belief import belief_of
+    from scenecypher.planner.methods import recipe_named
 
     recipe_named(method)
     of = outside("human" if human else world, observer)

@@ -12,9 +12,9 @@ from scenecypher.cli.desk import Desk
 from scenecypher.errors import InputError, RejectedError, did_you_mean
 
 if TYPE_CHECKING:
-    from importers.task import Task
-    from planner.events import Event
-    from planner.staging import Setting
+    from scenecypher.importers.task import Task
+    from scenecypher.planner.events import Event
+    from scenecypher.planner.staging import Setting
 
 CYPHER: Final = re.compile(
     r"(optional\s+)?match\b.*\(|(with|unwind)\b.*\breturn\b|return\b"
@@ -68,9 +68,9 @@ def do(desk: Desk, line: str) -> None:
 
 
 def _ask(desk: Desk, question: str) -> None:
-    from db.enumerate import Enumerator
-    from retriever.retriever import Retriever
     from scenecypher.cli.ask import answered, show
+    from scenecypher.db.store.enumerate import Enumerator
+    from scenecypher.retriever.retriever import Retriever
 
     if not question:
         raise InputError("what do you want to know? Write it after `ask`")
@@ -81,9 +81,9 @@ def _ask(desk: Desk, question: str) -> None:
 
 
 def _query(desk: Desk, cypher: str) -> None:
-    from db.enumerate import Enumerator
-    from retriever.reader import SceneReader
     from scenecypher.cli.query import print_answer
+    from scenecypher.db.store.enumerate import Enumerator
+    from scenecypher.retriever.reader import SceneReader
 
     print_answer(SceneReader(open_gate(desk.store), Enumerator(desk.store.database), desk.known).run(cypher))
 
@@ -106,8 +106,8 @@ def _carry_out(desk: Desk, action: str) -> None:
 
 
 def _plan(desk: Desk, text: str) -> None:
-    from planner.methods import recipe_named
-    from planner.staging import staged
+    from scenecypher.planner.methods import recipe_named
+    from scenecypher.planner.staging import staged
 
     setting = setting_of(desk, text)
     desk.plan = staged(setting, recipe_named(desk.method)).run()
@@ -118,9 +118,9 @@ def _plan(desk: Desk, text: str) -> None:
 
 def setting_of(desk: Desk, text: str) -> Setting:
     """What is to be done: words, or ``--task`` and the id of one. Raises InputError."""
-    from planner.budget import Budget
-    from planner.methods import recipe_named
-    from planner.staging import NoModel, Setting
+    from scenecypher.planner.budget import Budget
+    from scenecypher.planner.methods import recipe_named
+    from scenecypher.planner.staging import NoModel, Setting
 
     known, instruction = _task_or_words(text)
     return Setting(
@@ -141,7 +141,7 @@ def setting_of(desk: Desk, text: str) -> Setting:
 def _task_or_words(text: str) -> tuple[Task | None, str]:
     word, _, task_id = text.partition(" ")
     if word == "--task":
-        from importers import datasets
+        from scenecypher.importers import datasets
 
         known = datasets.task(task_id.strip())[1]
         return known, known.instruction
@@ -173,7 +173,7 @@ def _turns(desk: Desk, count: int | None) -> None:
 
 def _goes_on(desk: Desk, plan: Iterator[Event], count: int | None) -> bool:
     """Whether a plan has more to decide after so many decisions."""
-    from planner.events import Remembered
+    from scenecypher.planner.events import Remembered
 
     taken = 0
     for event in plan:
@@ -204,7 +204,7 @@ def _undo(desk: Desk, _: str) -> None:
 
 def _redo(desk: Desk, _: str) -> None:
     """The latest undo; with a belief in each scene that it took something back in, or in none."""
-    from db.history import redo_step
+    from scenecypher.db.store.history import redo_step
 
     if desk.is_elsewhere:
         raise InputError("what was done there can't be done again here; ask for the action once more")
@@ -232,7 +232,7 @@ def _history(desk: Desk, _: str) -> None:
 
 
 def _actions(desk: Desk, _: str) -> None:
-    from planner.actions.vocabularies import action_list, macros_of, operators_of
+    from scenecypher.planner.actions.vocabularies import action_list, macros_of, operators_of
 
     vocabulary = desk.scene.vocabulary
     output().print(action_list(operators_of(vocabulary), macros_of(vocabulary)), markup=False)

@@ -12,7 +12,7 @@ import typer
 from scenecypher.cli.context import counted, output
 
 if TYPE_CHECKING:
-    from planner.events import (
+    from scenecypher.planner.events import (
         Answered,
         Asked,
         Called,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
     """Print events as they happen; the last one."""
-    from planner.events import Finished, event_document
+    from scenecypher.planner.events import Finished, event_document
 
     console = output()
     with nullcontext() if as_json else console.status("deciding …"):
@@ -46,7 +46,7 @@ def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
 
 def words(event: Event) -> tuple[str, str]:
     """An event's style and line for people."""
-    from planner import events as e
+    from scenecypher.planner import events as e
 
     match event:
         case e.Asked() | e.Retrieved() | e.Called() | e.Answered() | e.Thought() | e.Solved() | e.Proposed():
@@ -67,7 +67,7 @@ def words(event: Event) -> tuple[str, str]:
 
 def _ended(event: Remembered | Finished) -> tuple[str, str]:
     """The end of a turn is for logs: people see nothing of it."""
-    from planner import events as e
+    from scenecypher.planner import events as e
 
     if isinstance(event, e.Remembered):
         return "dim", ""
@@ -79,7 +79,7 @@ def _ended(event: Remembered | Finished) -> tuple[str, str]:
 
 
 def _decided(event: Asked | Retrieved | Called | Answered | Thought | Solved | Proposed) -> tuple[str, str]:
-    from planner import events as e
+    from scenecypher.planner import events as e
 
     match event:
         case e.Asked():

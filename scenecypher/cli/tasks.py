@@ -16,11 +16,11 @@ from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError, SceneNotFound, did_you_mean
 
 if TYPE_CHECKING:
-    from db.catalog import SceneInfo
-    from db.scene import SceneGraph
-    from db.store import SceneStore
-    from importers.task import ActionGoal, GoalKind, Task
-    from planner.goal_check import GoalCheck
+    from scenecypher.db.graph.scene import SceneGraph
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.importers.task import ActionGoal, GoalKind, Task
+    from scenecypher.planner.goal_check import GoalCheck
 
 tasks_app = typer.Typer(
     name="tasks", help="The tasks of the data sets, and whether they are done.", no_args_is_help=True
@@ -114,7 +114,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check whether a task is done in a scene of the database, by one query; exit code 1 says that it is not."""
-    from planner.goal_check import check_task
+    from scenecypher.planner.goal_check import check_task
 
     found = found_task(task_id, file)
     if found.task.goal_kind == "question":
@@ -137,14 +137,14 @@ def _check_kind(goal: str | None) -> None:
 
 
 def _of_file(file: Path) -> Listing:
-    from importers.grasif import read_file
+    from scenecypher.importers.grasif import read_file
 
     return Listing(list(read_file(file)[1]))
 
 
 def _of_datasets(name: str | None) -> Listing:
     """All tasks of the data set `name`; without a name those of each that is installed."""
-    from importers import datasets
+    from scenecypher.importers import datasets
 
     if name is not None:
         return Listing(list(datasets.dataset(name).tasks()))
@@ -161,7 +161,7 @@ def found_task(task_id: str, file: Path | None) -> Found:
     """The task of this id, in `file` where one is given. Raises InputError."""
     if file is None:
         return _found_in_datasets(task_id)
-    from importers.grasif import read_file
+    from scenecypher.importers.grasif import read_file
 
     scene, tasks = read_file(file)
     known = {task.id: task for task in tasks}
@@ -172,7 +172,7 @@ def found_task(task_id: str, file: Path | None) -> Found:
 
 
 def _found_in_datasets(task_id: str) -> Found:
-    from importers import datasets
+    from scenecypher.importers import datasets
 
     dataset, task = datasets.task(task_id)
     within = task_id.partition("/")[2]
@@ -210,7 +210,7 @@ def _counts(listing: Listing) -> dict[str, dict[str, int]]:
 
 
 def _document(found: Found) -> dict[str, Any]:
-    from db.condition import condition_document
+    from scenecypher.db.condition import condition_document
 
     task = found.task
     return {
@@ -229,7 +229,7 @@ def _document(found: Found) -> dict[str, Any]:
 
 
 def _goal_lines(task: Task, graph: SceneGraph) -> Iterator[str]:
-    from db.condition import conjuncts, explain
+    from scenecypher.db.condition import conjuncts, explain
 
     yield from (f"first do: {' or '.join(alternatives)}" for alternatives in task.action_goals)
     if task.has_graph_goal:

@@ -24,9 +24,9 @@ def pddl(
     file: File = None,
 ) -> None:
     """Write a task as PDDL, as `plan --method symbolic` first asks its engine: ground actions near the goal."""
-    from planner.actions.pddl_export import exported
-    from planner.actions.pddl_planner import Question
-    from planner.seeing import seeing
+    from scenecypher.planner.actions.pddl_export import exported
+    from scenecypher.planner.actions.pddl_planner import Question
+    from scenecypher.planner.seeing import seeing
 
     found = found_task(task_id, file)
     if not found.task.has_graph_goal:

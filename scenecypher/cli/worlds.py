@@ -11,10 +11,10 @@ from scenecypher.cli.context import output
 from scenecypher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from chat.model import Model
-    from db.catalog import SceneInfo
-    from db.store import SceneStore
-    from planner.environment import Environment
+    from scenecypher.chat.model import Model
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.planner.environment import Environment
 
 SCENE: Final = "scene"
 WORLDS: Final = (SCENE, "minigrid", "human")
@@ -57,8 +57,8 @@ def environment(store: SceneStore, scene: SceneInfo, *, of: Outside, actor: str,
     world = _world(store, scene, of=of, actor=actor, model=model)
     if world is None or of.seed is None:
         return world
-    from planner.environment import SeenBy
-    from planner.perception.truth import NoisyObserver
+    from scenecypher.planner.environment import SeenBy
+    from scenecypher.planner.perception.truth import NoisyObserver
 
     classes = [node.class_ for node in store.load(scene.name).graph.nodes.values() if node.kind == "Object"]
     return SeenBy(world, NoisyObserver(world, seed=of.seed, classes=classes))
@@ -73,13 +73,13 @@ def _world(store: SceneStore, scene: SceneInfo, *, of: Outside, actor: str, mode
         case _ if of.seed is None:
             return None
         case _:
-            from planner.environment import SceneEnvironment
+            from scenecypher.planner.environment import SceneEnvironment
 
             return SceneEnvironment(store, scene, actor=actor)
 
 
 def _minigrid(scene: SceneInfo) -> Environment:
-    from planner.minigrid_world import MiniGridEnvironment
+    from scenecypher.planner.minigrid_world import MiniGridEnvironment
 
     named = INSTANCE.fullmatch(scene.name)
     if scene.vocabulary != "babyai" or named is None:
@@ -89,9 +89,9 @@ def _minigrid(scene: SceneInfo) -> Environment:
 
 
 def _person(store: SceneStore, scene: SceneInfo, model: Model) -> Environment:
-    from planner.belief import belief_of
-    from planner.human import HumanEnvironment
-    from planner.perception.naming import knowing
+    from scenecypher.planner.belief import belief_of
+    from scenecypher.planner.human import HumanEnvironment
+    from scenecypher.planner.perception.naming import knowing
 
     belief = belief_of(store, scene)
     known = knowing(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from chat import OpenAIModel
+from scenecypher.chat import OpenAIModel
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 
 Serve = Callable[[Script], tuple[OpenAIModel, ScriptedModel]]

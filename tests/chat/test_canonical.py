@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat import Image, Message, Request, request_hash
-from chat.canonical import canonical, canonical_text
+from scenecypher.chat import Image, Message, Request, request_hash
+from scenecypher.chat.canonical import canonical, canonical_text
 from scenecypher.errors import InputError
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

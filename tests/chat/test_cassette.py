@@ -16,9 +16,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat import Image, Message, Model, Recording, Replaying, Reply, Request, Scripted, ScriptedReply, Usage, ask_for
-from chat.missing import first_difference
-from chat.model import Source
+from scenecypher.chat import (
+    Image,
+    Message,
+    Model,
+    Recording,
+    Replaying,
+    Reply,
+    Request,
+    Scripted,
+    ScriptedReply,
+    Usage,
+    ask_for,
+)
+from scenecypher.chat.missing import first_difference
+from scenecypher.chat.model import Source
 from scenecypher.errors import DocumentError, InputError, ModelUnavailable
 from tests.chat.conftest import Serve
 from tests.chat.test_form import ASKED, GOOD, Action

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chat.clean import clean, clean_cypher, clean_json, json_values
+from scenecypher.chat.clean import clean, clean_cypher, clean_json, json_values
 
 QUERY = "MATCH (o:Object)-[:INSIDE]->(a {class: 'fridge'})\nWHERE o.name <> 'milk'\n\nRETURN o.name\nORDER BY o.name"
 

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from chat import Message, Request, Usage, ask_for, schema_of
-from chat.wire import is_closed
+from scenecypher.chat import Message, Request, Usage, ask_for, schema_of
+from scenecypher.chat.wire import is_closed
 from scenecypher.errors import ReplyRejected
 from tests.chat.conftest import Serve
 from tests.scripted_model import Say, Stall

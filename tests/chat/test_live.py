@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from chat import Image, Message, OpenAIModel, Reply, Request, Usage
+from scenecypher.chat import Image, Message, OpenAIModel, Reply, Request, Usage
 from scenecypher.errors import InputError, ModelUnavailable
 from scenecypher.settings import Settings
 from tests.chat.conftest import Serve, model_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat import Message, Reply, Request, Scripted, ScriptedReply, Usage, ask_for
+from scenecypher.chat import Message, Reply, Request, Scripted, ScriptedReply, Usage, ask_for
 from scenecypher.errors import ModelUnavailable
 from tests.chat.test_form import Action
 

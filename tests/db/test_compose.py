@@ -8,9 +8,9 @@ from typing import Final
 
 import pytest
 
-from db.local.config import conf_text, transaction_mb
-from db.local.home import State
-from db.local.jars import VERSION
+from scenecypher.db.local.config import conf_text, transaction_mb
+from scenecypher.db.local.home import State
+from scenecypher.db.local.jars import VERSION
 from scenecypher.settings import Settings
 from tests import containers
 

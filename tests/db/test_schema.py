@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from db.connection import Database
-from db.schema import (
+from scenecypher.db.schema import (
     CORE_PROPERTIES,
     EXTRA_PROPERTIES,
     HOLDING,
@@ -20,7 +19,8 @@ from db.schema import (
     definitions,
     vocabulary_of,
 )
-from db.store import SceneStore
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 
 

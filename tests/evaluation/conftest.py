@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from db.connection import Address
+from scenecypher.db.store.connection import Address
 
 IGNORED = (
     "ignore:The 'initial' parameter is deprecated:DeprecationWarning",

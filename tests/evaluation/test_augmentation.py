@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from evaluation.augmentation import augmentation
-from evaluation.augmentation_report import result
-from evaluation.reporting.cells import unfinished
-from evaluation.result import Result, Table, read
-from evaluation.running import Run, run
-from evaluation.subgraphs import Part, f1, likeness
-from evaluation.views import read_views, shipped
 from scenecypher.cli.app import run as command
 from scenecypher.errors import DocumentError, InputError
+from scenecypher.evaluation.augmentation import augmentation
+from scenecypher.evaluation.augmentation_report import result
+from scenecypher.evaluation.reporting.cells import unfinished
+from scenecypher.evaluation.result import Result, Table, read
+from scenecypher.evaluation.running import Run, run
+from scenecypher.evaluation.subgraphs import Part, f1, likeness
+from scenecypher.evaluation.views import read_views, shipped
 from tests.scripted_model import Fail, ScriptedModel, Step
 from tests.scripted_vision import GridReader, amounts_of, decoded
 from tests.views.making import made

@@ -10,14 +10,14 @@ from typing import Any, Final
 import pytest
 from inspect_ai.log import EvalLog
 
-from evaluation import babyai, grasif
-from evaluation.experiment import Experiment
-from evaluation.reporting.finding import find
-from evaluation.result import Result, read
-from evaluation.running import Run, resume, run
-from evaluation.tabling import result
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
+from scenecypher.evaluation import babyai, grasif
+from scenecypher.evaluation.experiment import Experiment
+from scenecypher.evaluation.reporting.finding import find
+from scenecypher.evaluation.result import Result, read
+from scenecypher.evaluation.running import Run, resume, run
+from scenecypher.evaluation.tabling import result
 from tests.oracle import lookplangraph, provider
 from tests.scripted_model import Fail, Say, ScriptedModel, Step
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from evaluation import dynamic, grasif
-from evaluation.dynamic_tasks import dynamic_tasks
-from evaluation.running import Run, run
-from evaluation.tabling import result
+from scenecypher.evaluation import dynamic, grasif
+from scenecypher.evaluation.dynamic_tasks import dynamic_tasks
+from scenecypher.evaluation.running import Run, run
+from scenecypher.evaluation.tabling import result
 from tests.evaluation.mocked import answering
 from tests.oracle import provider
 

@@ -14,18 +14,18 @@ from typing import Any, Final
 
 import pytest
 
-from chat.model import Reply, Request, Usage
-from evaluation import babyai, babyai_slm, dynamic, grasif, household, realworld
-from evaluation.dynamic_tasks import dynamic_tasks, task_of
-from evaluation.experiment import Experiment
-from evaluation.measures import MEASURES
-from evaluation.playing import play
-from evaluation.published import published, settings
-from evaluation.running import Run, run
-from evaluation.stage import Stage
-from evaluation.tabling import result
-from importers.homes import our_home
-from importers.reference_plans import reference_plans
+from scenecypher.chat.model import Reply, Request, Usage
+from scenecypher.evaluation import babyai, babyai_slm, dynamic, grasif, household, realworld
+from scenecypher.evaluation.dynamic_tasks import dynamic_tasks, task_of
+from scenecypher.evaluation.experiment import Experiment
+from scenecypher.evaluation.measures import MEASURES
+from scenecypher.evaluation.playing import play
+from scenecypher.evaluation.published import published, settings
+from scenecypher.evaluation.running import Run, run
+from scenecypher.evaluation.stage import Stage
+from scenecypher.evaluation.tabling import result
+from scenecypher.importers.homes import our_home
+from scenecypher.importers.reference_plans import reference_plans
 from tests.evaluation.mocked import answering
 from tests.oracle import provider
 

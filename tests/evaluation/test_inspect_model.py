@@ -13,9 +13,9 @@ from inspect_ai.model import ChatMessage, ContentImage, ContentText, GenerateCon
 from inspect_ai.tool import ToolChoice, ToolInfo
 from pydantic import BaseModel
 
-from chat import Image, Message, Reply, Request, Usage, ask_for
-from evaluation.inspect_model import InspectModel
+from scenecypher.chat import Image, Message, Reply, Request, Usage, ask_for
 from scenecypher.errors import ModelUnavailable
+from scenecypher.evaluation.inspect_model import InspectModel
 
 Asked = list[tuple[list[ChatMessage], GenerateConfig]]
 Generate = Callable[[list[ChatMessage], list[ToolInfo], ToolChoice, GenerateConfig], ModelOutput]

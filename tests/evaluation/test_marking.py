@@ -9,16 +9,16 @@ from typing import Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from db.condition import And, Exists, HasClass, HasState, Id, Related
-from db.scene import Node, Relation, SceneGraph
-from evaluation.episode import Marks
-from evaluation.marking import Standard, marks, standard
-from importers.datasets import dataset
-from importers.datasets import task as find
-from importers.reference_plans import reference_plans
-from importers.task import Task
-from planner.actions.execution import Infeasible
-from planner.reference import end_of
+from scenecypher.db.condition import And, Exists, HasClass, HasState, Id, Related
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.evaluation.episode import Marks
+from scenecypher.evaluation.marking import Standard, marks, standard
+from scenecypher.importers.datasets import dataset
+from scenecypher.importers.datasets import task as find
+from scenecypher.importers.reference_plans import reference_plans
+from scenecypher.importers.task import Task
+from scenecypher.planner.actions.execution import Infeasible
+from scenecypher.planner.reference import end_of
 
 
 def node(name: str, kind: str, *states: str) -> Node:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.interval import wilson
-from evaluation.matching import equals, holds, told
+from scenecypher.evaluation.interval import wilson
+from scenecypher.evaluation.matching import equals, holds, told
 
 Rows = list[list[Any]]
 

@@ -6,11 +6,11 @@ from typing import Final
 
 import pytest
 
-from evaluation.episode import Episode, Marks, Trace
-from evaluation.happened import executed, infeasible
-from evaluation.measures import MEASURES, Figures, cell, figures
-from evaluation.result import Cell
-from planner.events import Acted, Corrected, Event, Proposed, Refused, Solved
+from scenecypher.evaluation.episode import Episode, Marks, Trace
+from scenecypher.evaluation.happened import executed, infeasible
+from scenecypher.evaluation.measures import MEASURES, Figures, cell, figures
+from scenecypher.evaluation.result import Cell
+from scenecypher.planner.events import Acted, Corrected, Event, Proposed, Refused, Solved
 
 EPISODE: Final = Episode(group="g", row="r", method="lookplangraph", task="our-office/x")
 

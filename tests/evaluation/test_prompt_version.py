@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.augmentation import augmentation
-from evaluation.augmentation_report import result
-from evaluation.prompt_version import NOTED, PROMPTS, prompt_files, prompt_version
-from evaluation.running import Run, run
+from scenecypher.evaluation.augmentation import augmentation
+from scenecypher.evaluation.augmentation_report import result
+from scenecypher.evaluation.prompt_version import NOTED, PROMPTS, prompt_files, prompt_version
+from scenecypher.evaluation.running import Run, run
 
 
 def test_all_that_models_are_shown_is_in_the_digest() -> None:

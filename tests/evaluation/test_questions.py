@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalLog, read_eval_log
 
-from evaluation.question_report import report
-from evaluation.question_set import questions as question_set
-from evaluation.questions import questions
-from evaluation.running import Run, full_name, run
-from evaluation.scenes import Scenes
-from retriever.reader import SceneReader
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
+from scenecypher.evaluation.question_report import report
+from scenecypher.evaluation.question_set import questions as question_set
+from scenecypher.evaluation.questions import questions
+from scenecypher.evaluation.running import Run, full_name, run
+from scenecypher.evaluation.scenes import Scenes
+from scenecypher.retriever.reader import SceneReader
 from tests.evaluation.mocked import answering
 from tests.scripted_model import Fail, ScriptedModel, Step
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.reporting.cells import notes, text_of
-from evaluation.reporting.figures import figures_of
-from evaluation.reporting.finding import find
-from evaluation.result import SUFFIX, Cell, Column, Provenance, Result, Row, Setting, Table, Trial, write
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
+from scenecypher.evaluation.reporting.cells import notes, text_of
+from scenecypher.evaluation.reporting.figures import figures_of
+from scenecypher.evaluation.reporting.finding import find
+from scenecypher.evaluation.result import SUFFIX, Cell, Column, Provenance, Result, Row, Setting, Table, Trial, write
 
 SR = Column(key="sr", heading="SR", interval="wilson")
 TPA = Column(key="tpa", heading="TPA", unit="number", better="lower")

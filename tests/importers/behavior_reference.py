@@ -12,9 +12,9 @@ from typing import Any, Final
 from bddl.condition_evaluation import compile_state
 from bddl.trivial_backend import TrivialBackend, TrivialGenericObject, TrivialSimulator
 
-from db.scene import Node, Relation, SceneGraph
-from importers.behavior_definitions import Activity, Expression
-from importers.behavior_words import STATES, class_of, name_of
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.importers.behavior_definitions import Activity, Expression
+from scenecypher.importers.behavior_words import STATES, class_of, name_of
 
 WORDS: Final = {"ON": "ontop", "INSIDE": "inside"}
 TOWARDS_THE_GOAL: Final = 0.6

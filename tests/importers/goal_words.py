@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from db.scene import Node, SceneGraph
-from importers.grasif import class_of
-from importers.grasif_format import GoalNode
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.importers.grasif import class_of
+from scenecypher.importers.grasif_format import GoalNode
 
 NUMBERS: Final = {2: ("two", "both"), 3: ("three",), 4: ("four",), 5: ("five",), 6: ("six",)}
 STATES: Final = {

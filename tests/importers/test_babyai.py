@@ -16,17 +16,17 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from db.condition import ALWAYS, HeldBy, Id, evaluate
-from db.imported import ImportedScene
-from db.invariants import broken_promises
-from db.scene import Node, Point, Properties, Relation, SceneGraph
-from db.store import SceneStore
-from importers.babyai import LEVELS, episode, read_level, read_task
-from importers.babyai_grid import cells, rooms
-from importers.babyai_oracle import answer, plan
-from importers.task import Step
 from scenecypher.cli.imports import import_app
+from scenecypher.db.condition import ALWAYS, HeldBy, Id, evaluate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
+from scenecypher.importers.babyai import LEVELS, episode, read_level, read_task
+from scenecypher.importers.babyai_grid import cells, rooms
+from scenecypher.importers.babyai_oracle import answer, plan
+from scenecypher.importers.task import Step
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
 
@@ -186,7 +186,7 @@ def test_what_can_not_be_made_is_said_in_words(level: str, seed: int, words: str
 def test_a_missing_package_is_said_in_words() -> None:
     code = (
         "import sys; sys.modules['minigrid'] = None\n"
-        "from importers.babyai import read_level\n"
+        "from scenecypher.importers.babyai import read_level\n"
         "try: read_level('trv1', 0)\n"
         "except Exception as error: print(type(error).__name__, error)"
     )

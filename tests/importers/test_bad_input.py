@@ -12,11 +12,11 @@ from typing import Any, Final, TypeAlias
 import networkx as nx
 import pytest
 
-from db.imported import ImportedScene
-from db.store import SceneStore
-from importers import document, dsg, grasif, grasif_pickle, networkx_json, virtualhome
-from importers.dsg import number_of
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DocumentError
+from scenecypher.importers import document, dsg, grasif, grasif_pickle, networkx_json, virtualhome
+from scenecypher.importers.dsg import number_of
 from tests.importers.test_grasif_pickle import Calls
 from tests.scenecypher.cli.conftest import Command, command
 

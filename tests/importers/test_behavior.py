@@ -16,13 +16,14 @@ from uuid import uuid4
 
 import pytest
 
-from db.condition import ALWAYS, And, Condition, HasState, Id, Not, evaluate, to_cypher
-from db.connection import Database
-from db.invariants import broken_promises
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
-from importers.behavior import instructions, scene_of, scenes, task_of, tasks
-from importers.behavior_definitions import (
+from scenecypher.db.condition import ALWAYS, And, Condition, HasState, Id, Not, evaluate, to_cypher
+from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import InputError
+from scenecypher.importers.behavior import instructions, scene_of, scenes, task_of, tasks
+from scenecypher.importers.behavior_definitions import (
     BODIES,
     PREDICATES,
     Activity,
@@ -31,11 +32,10 @@ from importers.behavior_definitions import (
     definition_files,
     read_activity,
 )
-from importers.behavior_goals import STACKED, goal_of
-from importers.behavior_words import CONTAINERS, LIGHT, OPENABLE, SURFACES, TOGGLEABLE, class_of, name_of
-from importers.grasif import read_scene, to_document
-from importers.task import Task
-from scenecypher.errors import InputError
+from scenecypher.importers.behavior_goals import STACKED, goal_of
+from scenecypher.importers.behavior_words import CONTAINERS, LIGHT, OPENABLE, SURFACES, TOGGLEABLE, class_of, name_of
+from scenecypher.importers.grasif import read_scene, to_document
+from scenecypher.importers.task import Task
 from tests.importers.behavior_names import NAMES
 from tests.importers.behavior_reference import arrangement, as_graph, verdicts
 from tests.sampling import FULL

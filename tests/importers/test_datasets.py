@@ -11,12 +11,12 @@ from uuid import uuid4
 import pytest
 from typer.testing import CliRunner
 
-from db import publish
-from db.imported import ImportedScene
-from db.store import SceneStore
-from importers.datasets import DATASETS, dataset, task
 from scenecypher.cli.app import app
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store import publish
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
+from scenecypher.importers.datasets import DATASETS, dataset, task
 from tests.sampling import FULL
 
 WIDTH_OF_A_WORD = 40

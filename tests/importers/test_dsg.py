@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db.imported import ImportedScene
-from db.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
-from db.schema import KINDS
-from importers.dsg import from_document, number_of, read_scene, symbol
-from importers.dsg_export import to_document
-from importers.dsg_format import LAYERS
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.schema import KINDS
 from scenecypher.errors import DocumentError
+from scenecypher.importers.dsg import from_document, number_of, read_scene, symbol
+from scenecypher.importers.dsg_export import to_document
+from scenecypher.importers.dsg_format import LAYERS
 
 APARTMENT: Final = Path(__file__).parent.parent / "data" / "dsg" / "apartment_dsg.json"
 UPRIGHT: Final = {"w": 1.0, "x": 0.0, "y": 0.0, "z": 0.0}

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db.imported import ImportedScene
-from db.scene import Node, Properties, Relation, SceneGraph
-from db.scene_document import scene_from_document
-from db.schema import Declared
-from importers import dsg, virtualhome
-from importers.export import FORMATS, exported
-from importers.home import small_home
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
+from scenecypher.db.graph.scene_document import scene_from_document
+from scenecypher.db.schema import Declared
 from scenecypher.errors import InputError
+from scenecypher.importers import dsg, virtualhome
+from scenecypher.importers.export import FORMATS, exported
+from scenecypher.importers.home import small_home
 from tests.importers.test_grasif_pickle import EXPECTED
 from tests.strategies import KEYS, TYPES, scene_graphs
 

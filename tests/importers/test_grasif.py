@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import pytest
 
-from db.condition import And, AtLeast, HasClass, HasState, Id, Related, evaluate
-from db.scene import Relation, SceneGraph
-from importers.grasif import class_of, read_file, read_scene, to_document
+from scenecypher.db.condition import And, AtLeast, HasClass, HasState, Id, Related, evaluate
+from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.errors import DocumentError
+from scenecypher.importers.grasif import class_of, read_file, read_scene, to_document
 
 
 def good() -> dict[str, Any]:

@@ -17,11 +17,11 @@ from typing import Any, Final
 import networkx as nx
 import pytest
 
-from importers import pickled
-from importers.grasif import from_document
-from importers.grasif_pickle import read_scene
-from importers.pickled import read_pickle
 from scenecypher.errors import DocumentError
+from scenecypher.importers import pickled
+from scenecypher.importers.grasif import from_document
+from scenecypher.importers.grasif_pickle import read_scene
+from scenecypher.importers.pickled import read_pickle
 
 JSON_FORM: Final[dict[str, Any]] = {
     "nodes": {

@@ -6,9 +6,9 @@ from collections import Counter
 from itertools import chain
 from math import hypot
 
-from db.scene import Node, Point, Relation
-from importers.home import small_home
-from importers.virtualhome import to_document
+from scenecypher.db.graph.scene import Node, Point, Relation
+from scenecypher.importers.home import small_home
+from scenecypher.importers.virtualhome import to_document
 
 GRAPH = small_home().graph
 

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 import pytest
 
-from db.condition import ALWAYS, And, Exists, HasClass, HasState, Id, Related, evaluate
-from db.imported import ImportedScene
-from db.scene import Relation, SceneGraph
-from importers.home_tasks import STATES, goal_of
-from importers.homes import GRAPH, OURS, TASKS, folders, our_home, read_home, scenes, tasks
-from importers.task import Task
-from importers.virtualhome import to_document
-from importers.virtualhome_format import RELATIONS
+from scenecypher.db.condition import ALWAYS, And, Exists, HasClass, HasState, Id, Related, evaluate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.errors import DocumentError, InputError
+from scenecypher.importers.home_tasks import STATES, goal_of
+from scenecypher.importers.homes import GRAPH, OURS, TASKS, folders, our_home, read_home, scenes, tasks
+from scenecypher.importers.task import Task
+from scenecypher.importers.virtualhome import to_document
+from scenecypher.importers.virtualhome_format import RELATIONS
 from tests.importers.canonical import canonical
 
 HOMES: Final[dict[str, ImportedScene]] = {name: our_home(name)[0] for name in OURS}
@@ -64,7 +64,7 @@ def test_the_goal_is_false_at_the_start(task: Task) -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_a_home_is_a_virtualhome_file(name: str) -> None:
-    text = (files("importers") / "data" / "homes" / name / GRAPH).read_text(encoding="utf-8")
+    text = (files("scenecypher.importers") / "data" / "homes" / name / GRAPH).read_text(encoding="utf-8")
     assert canonical(to_document(HOMES[name])) == canonical(json.loads(text))
     assert HOMES[name].vocabulary == "virtualhome_ext"
     assert all({"heated", "washed"}.isdisjoint(node.states) for node in HOMES[name].graph.nodes.values())
@@ -144,7 +144,9 @@ def folder(tmp_path: Path) -> Path:
     """A home called `mine`, with one task."""
     home = tmp_path / "mine"
     home.mkdir()
-    (home / GRAPH).write_text((files("importers") / "data/homes/cottage" / GRAPH).read_text("utf-8"), "utf-8")
+    (home / GRAPH).write_text(
+        (files("scenecypher.importers") / "data/homes/cottage" / GRAPH).read_text("utf-8"), "utf-8"
+    )
     set_tasks(home, task())
     return home
 

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import pytest
 
-from db.imported import ImportedScene
-from db.scene import Node, Point, Properties, Relation, SceneGraph
-from db.scene_document import scene_document, scene_from_document
-from db.schema import KINDS, VOCABULARIES
-from importers.document import schema_text
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.graph.scene_document import scene_document, scene_from_document
+from scenecypher.db.schema import KINDS, VOCABULARIES
 from scenecypher.errors import DocumentError
+from scenecypher.importers.document import schema_text
 
 PUBLISHED: Final = Path(__file__).resolve().parents[2] / "docs" / "scene.schema.json"
 
@@ -25,7 +25,7 @@ def schema() -> Any:
 
 def test_the_published_schema_is_what_the_models_say() -> None:
     assert PUBLISHED.read_text(encoding="utf-8") == schema_text(), (
-        "python -m importers.document > docs/scene.schema.json"
+        "python -m scenecypher.importers.document > docs/scene.schema.json"
     )
 
 

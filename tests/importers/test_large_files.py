@@ -12,16 +12,16 @@ from uuid import uuid4
 
 import pytest
 
-from db import publish
-from db.condition import Id, Within, evaluate
-from db.imported import ImportedScene
-from db.scene import Node, Relation, SceneGraph
-from db.scene_document import scene_document
-from db.store import SceneStore
-from db.verdict import judge
-from importers.document import read_document
-from importers.grasif import read_scene
-from importers.virtualhome import read_graph
+from scenecypher.db.condition import Id, Within, evaluate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.scene_document import scene_document
+from scenecypher.db.store import publish
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.verdict import judge
+from scenecypher.importers.document import read_document
+from scenecypher.importers.grasif import read_scene
+from scenecypher.importers.virtualhome import read_graph
 from tests.sampling import FULL
 
 DEEP: Final = 10_000

@@ -10,13 +10,13 @@ import networkx as nx
 import pytest
 from hypothesis import assume, given
 
-from db.imported import ImportedScene
-from db.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
-from db.schema import KINDS as OUR_KINDS
-from db.schema import RELATION_TYPES, Declared
-from importers.networkx_format import KINDS, RELATIONS
-from importers.networkx_json import from_document, read_scene, to_document
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.schema import KINDS as OUR_KINDS
+from scenecypher.db.schema import RELATION_TYPES, Declared
 from scenecypher.errors import DocumentError
+from scenecypher.importers.networkx_format import KINDS, RELATIONS
+from scenecypher.importers.networkx_json import from_document, read_scene, to_document
 from tests.strategies import KEYS, TYPES, scene_graphs
 
 HOME: Final[list[dict[str, Any]]] = [

@@ -11,18 +11,18 @@ from typing import Any, Final
 
 import pytest
 
-from db.condition import ALWAYS, evaluate
-from db.invariants import broken_promises
-from db.scene import SceneGraph
-from importers.grasif import read_file, to_document
-from importers.grasif_format import SceneForm, TaskForm
-from importers.offices import SUBSETS, scene, tasks
-from importers.task import Task
+from scenecypher.db.condition import ALWAYS, evaluate
+from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
+from scenecypher.importers.grasif import read_file, to_document
+from scenecypher.importers.grasif_format import SceneForm, TaskForm
+from scenecypher.importers.offices import SUBSETS, scene, tasks
+from scenecypher.importers.task import Task
 from tests.importers.goal_words import unsaid
 
 DOCUMENTS: Final[dict[str, Any]] = {
-    subset: json.loads((files("importers") / "data" / file).read_text(encoding="utf-8"))
+    subset: json.loads((files("scenecypher.importers") / "data" / file).read_text(encoding="utf-8"))
     for subset, file in SUBSETS.items()
 }
 FORMS: Final = {subset: SceneForm.model_validate(document) for subset, document in DOCUMENTS.items()}

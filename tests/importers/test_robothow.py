@@ -12,17 +12,28 @@ from typing import Final
 
 import pytest
 
-from db.condition import ALWAYS, And, HasState, Id, Related, evaluate
-from db.invariants import broken_promises
-from db.scene import Node, Relation, SceneGraph
-from importers.eai import program_files
-from importers.grasif import read_scene, to_document
-from importers.robothow import ACTIONS, EXCLUDED, Program, passes, programs, scene_of, scenes, task_of, tasks, wishes
-from importers.robothow_graph import DROPPED, admitting, reduced
-from importers.robothow_words import STATES, instruction
-from importers.task import Step
-from importers.virtualhome import packaged
+from scenecypher.db.condition import ALWAYS, And, HasState, Id, Related, evaluate
+from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import InputError
+from scenecypher.importers.eai import program_files
+from scenecypher.importers.grasif import read_scene, to_document
+from scenecypher.importers.robothow import (
+    ACTIONS,
+    EXCLUDED,
+    Program,
+    passes,
+    programs,
+    scene_of,
+    scenes,
+    task_of,
+    tasks,
+    wishes,
+)
+from scenecypher.importers.robothow_graph import DROPPED, admitting, reduced
+from scenecypher.importers.robothow_words import STATES, instruction
+from scenecypher.importers.task import Step
+from scenecypher.importers.virtualhome import packaged
 from tests.sampling import sample
 
 ALL: Final = {program.id: program for program in programs()}

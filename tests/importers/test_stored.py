@@ -10,11 +10,11 @@ from uuid import uuid4
 
 import pytest
 
-from db.imported import ImportedScene
-from db.store import SceneStore
-from importers import dsg, grasif, networkx_json
-from importers.home import small_home
-from importers.virtualhome import packaged, read_graph, to_document
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers import dsg, grasif, networkx_json
+from scenecypher.importers.home import small_home
+from scenecypher.importers.virtualhome import packaged, read_graph, to_document
 from tests.importers.canonical import canonical
 from tests.importers.test_grasif_pickle import JSON_FORM
 

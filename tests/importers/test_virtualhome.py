@@ -10,13 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db.imported import ImportedScene
-from db.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
-from db.schema import EXTRA_PROPERTIES, KINDS, RELATION_TYPES
-from importers.virtualhome import Part, read_graph, scene_name, to_document
-from importers.virtualhome_format import AFFORDANCES, KIND_OF_CATEGORY, LONGEST_CLASS, PROPERTIES, RELATIONS, STATES
-from importers.virtualhome_graph import node_id, source_id
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
+from scenecypher.db.schema import EXTRA_PROPERTIES, KINDS, RELATION_TYPES
 from scenecypher.errors import DocumentError
+from scenecypher.importers.virtualhome import Part, read_graph, scene_name, to_document
+from scenecypher.importers.virtualhome_format import (
+    AFFORDANCES,
+    KIND_OF_CATEGORY,
+    LONGEST_CLASS,
+    PROPERTIES,
+    RELATIONS,
+    STATES,
+)
+from scenecypher.importers.virtualhome_graph import node_id, source_id
 from tests.importers.canonical import canonical
 
 DATA: Final = Path(__file__).parent.parent / "data" / "virtualhome"

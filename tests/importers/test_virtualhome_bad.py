@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import pytest
 
-from db import problems
-from importers import json_file
-from importers.virtualhome import read_graph
+from scenecypher.db.graph import problems
 from scenecypher.errors import PROBLEMS_SHOWN, DocumentError
+from scenecypher.importers import json_file
+from scenecypher.importers.virtualhome import read_graph
 
 
 def good() -> dict[str, Any]:

@@ -10,10 +10,10 @@ from typing import Final
 
 import pytest
 
-from db.scene import Relation, SceneGraph
-from importers.eai import graph_files, task_order
-from importers.virtualhome import packaged, packaged_scene, read_graph, to_document
+from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.errors import InputError
+from scenecypher.importers.eai import graph_files, task_order
+from scenecypher.importers.virtualhome import packaged, packaged_scene, read_graph, to_document
 from tests.importers.canonical import canonical
 from tests.sampling import sample
 
@@ -83,7 +83,7 @@ def test_an_unknown_task_is_told_with_the_nearest() -> None:
 
 
 def test_without_the_package_the_error_says_what_to_install() -> None:
-    script = "from importers.virtualhome import packaged; list(packaged())"
+    script = "from scenecypher.importers.virtualhome import packaged; list(packaged())"
     run = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.modules['virtualhome_eval'] = None; {script}"],
         capture_output=True,

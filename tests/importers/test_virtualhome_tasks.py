@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import pytest
 
-from db.condition import And, Condition, HasState, Id, Related, conjuncts, evaluate, unmet
-from importers.eai import GOALS, package_folder
-from importers.task import Step, Task, meets_action_goals
-from importers.virtualhome import packaged
-from importers.virtualhome_format import STATES
-from importers.virtualhome_graph import source_id
-from importers.virtualhome_tasks import parse_formula, parse_program, relevant_objects, tasks
+from scenecypher.db.condition import And, Condition, HasState, Id, Related, conjuncts, evaluate, unmet
 from scenecypher.errors import InputError
+from scenecypher.importers.eai import GOALS, package_folder
+from scenecypher.importers.task import Step, Task, meets_action_goals
+from scenecypher.importers.virtualhome import packaged
+from scenecypher.importers.virtualhome_format import STATES
+from scenecypher.importers.virtualhome_graph import source_id
+from scenecypher.importers.virtualhome_tasks import parse_formula, parse_program, relevant_objects, tasks
 from tests.sampling import sample
 
 ALL: Final[Mapping[str, Task]] = {task.id: task for task in tasks()}

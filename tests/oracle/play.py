@@ -9,20 +9,20 @@ from itertools import islice
 from statistics import mean
 from typing import Final
 
-from chat.model import Reply, Request, Usage
-from db.connection import Address, Database
-from db.gate import Gate
-from db.imported import ImportedScene
-from db.store import SceneStore
-from db.verdict import judge
-from evaluation.book import in_words, is_plain
-from importers.datasets import DATASETS
-from importers.task import Task
-from planner.budget import Budget
-from planner.events import Acted, Corrected, Finished, Refused
-from planner.methods import recipe_named
-from planner.staging import Setting, staged
-from tests.db.test_store import fresh
+from scenecypher.chat.model import Reply, Request, Usage
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.verdict import judge
+from scenecypher.evaluation.book import in_words, is_plain
+from scenecypher.importers.datasets import DATASETS
+from scenecypher.importers.task import Task
+from scenecypher.planner.budget import Budget
+from scenecypher.planner.events import Acted, Corrected, Finished, Refused
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.staging import Setting, staged
+from tests.db.store.test_store import fresh
 from tests.oracle.lookplangraph import reply
 
 Answering = Callable[[str, str], str]

@@ -14,7 +14,7 @@ import anyio
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage, modelapi
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from chat.model import Message
+from scenecypher.chat.model import Message
 from tests.oracle import lookplangraph, react_sg2, sg2
 
 

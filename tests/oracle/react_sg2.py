@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from chat.model import Message
+from scenecypher.chat.model import Message
 from tests.oracle.grasif import PUT, Place, Planning
 
 CALL: Final = re.compile(r"Action: (.*)\Z", re.DOTALL)

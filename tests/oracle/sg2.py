@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from chat.model import Message
+from scenecypher.chat.model import Message
 from tests.oracle.grasif import Place, Planning
 
 PLANNER: Final = "You solve tasks about an environment"

@@ -7,10 +7,10 @@ from typing import Final
 
 import pytest
 
-from db.store import SceneStore
-from importers.babyai import episode
-from planner.actions.minigrid import Executor
-from planner.actions.text import parse
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.babyai import episode
+from scenecypher.planner.actions.minigrid import Executor
+from scenecypher.planner.actions.text import parse
 from tests.oracle.lookplangraph import reply
 from tests.oracle.play import BABYAI, GRASIF, babyai_tasks, grasif_tasks, play
 

@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from db.condition import And, AtLeast, Condition, HasClass, HasState, HeldBy, Id, Related, conjuncts, evaluate
-from db.delta import apply
-from db.scene import SceneGraph
-from importers.task import Step
-from planner.actions.execution import Infeasible, simulate
-from planner.actions.operator import AGENT
-from planner.actions.text import Call
-from planner.actions.vocabularies import operators_of
+from scenecypher.db.condition import (
+    And,
+    AtLeast,
+    Condition,
+    HasClass,
+    HasState,
+    HeldBy,
+    Id,
+    Related,
+    conjuncts,
+    evaluate,
+)
+from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.importers.task import Step
+from scenecypher.planner.actions.execution import Infeasible, simulate
+from scenecypher.planner.actions.operator import AGENT
+from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.vocabularies import operators_of
 
 PUT: Final = {
     "grasif": {"ON": "put_on", "INSIDE": "put_inside"},

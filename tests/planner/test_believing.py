@@ -7,17 +7,17 @@ from uuid import uuid4
 
 import pytest
 
-from db.catalog import SceneInfo
-from db.imported import ImportedScene
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
-from planner.actions.execution import Infeasible
-from planner.actions.simulator import Simulator
-from planner.belief import belief_name, belief_scene
-from planner.believing import Believing
-from planner.environment import Disagreed, SceneEnvironment
-from planner.perception.observation import Observation
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import RejectedError, ReplyRejected, UnknownReference
+from scenecypher.planner.actions.execution import Infeasible
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.belief import belief_name, belief_scene
+from scenecypher.planner.believing import Believing
+from scenecypher.planner.environment import Disagreed, SceneEnvironment
+from scenecypher.planner.perception.observation import Observation
 from tests.planner.actions.grasif_worlds import ROBOT, home
 from tests.planner.actions.worlds import CUP_HELD, HAND_TYPES, HOME, edited
 from tests.planner.actions.worlds import ROBOT as CHARACTER

@@ -6,20 +6,20 @@ from collections.abc import Callable
 
 import pytest
 
-from chat.model import Message, Reply, Request, Usage
-from db.enumerate import Enumerator
-from db.gate import Gate
-from db.store import SceneStore
-from planner.actions.simulator import Simulator
-from planner.budget import Budget, Hurried, Stopwatch
-from planner.events import Acted, Event, Finished
-from planner.method import Decision, Memory, Solve
-from planner.methods.llm_p import LlmPlusP
-from planner.recipe import Given, Recipe
-from planner.session import Session
-from planner.staging import NoModel, Setting, staged
-from retriever.retriever import Retriever
+from scenecypher.chat.model import Message, Reply, Request, Usage
+from scenecypher.db.gate import Gate
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ModelUnavailable
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.budget import Budget, Hurried, Stopwatch
+from scenecypher.planner.events import Acted, Event, Finished
+from scenecypher.planner.method import Decision, Memory, Solve
+from scenecypher.planner.methods.llm_p import LlmPlusP
+from scenecypher.planner.recipe import Given, Recipe
+from scenecypher.planner.session import Session
+from scenecypher.planner.staging import NoModel, Setting, staged
+from scenecypher.retriever.retriever import Retriever
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
 

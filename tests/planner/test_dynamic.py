@@ -7,21 +7,21 @@ from uuid import uuid4
 
 import pytest
 
-from db.condition import conjuncts, explain
-from db.gate import Gate
-from db.imported import ImportedScene
-from db.store import SceneStore
-from db.verdict import judge
-from importers import behavior
-from importers.task import Task
-from planner.actions.pddl_planner import Question, plan
-from planner.actions.simulator import Simulator
-from planner.belief import belief_of
-from planner.budget import Budget
-from planner.methods import recipe_named
-from planner.perturbation import perturbation
-from planner.staging import Setting, staged
+from scenecypher.db.condition import conjuncts, explain
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.verdict import judge
 from scenecypher.errors import ActionRefused
+from scenecypher.importers import behavior
+from scenecypher.importers.task import Task
+from scenecypher.planner.actions.pddl_planner import Question, plan
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.belief import belief_of
+from scenecypher.planner.budget import Budget
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.perturbation import perturbation
+from scenecypher.planner.staging import Setting, staged
 from tests.oracle.lookplangraph import reply
 from tests.oracle.play import Oracle
 from tests.sampling import sample

@@ -9,19 +9,19 @@ from uuid import uuid4
 
 import pytest
 
-from chat import OpenAIModel, Scripted
-from db.condition import evaluate
-from db.imported import ImportedScene
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
-from importers.babyai import episode
-from planner.belief import belief_name, belief_scene
-from planner.believing import Believing
-from planner.environment import Disagreed, Environment
-from planner.human import HumanEnvironment
-from planner.minigrid_world import MiniGridEnvironment, pictured
-from planner.perception.naming import knowing
+from scenecypher.chat import OpenAIModel, Scripted
+from scenecypher.db.condition import evaluate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
+from scenecypher.importers.babyai import episode
+from scenecypher.planner.belief import belief_name, belief_scene
+from scenecypher.planner.believing import Believing
+from scenecypher.planner.environment import Disagreed, Environment
+from scenecypher.planner.human import HumanEnvironment
+from scenecypher.planner.minigrid_world import MiniGridEnvironment, pictured
+from scenecypher.planner.perception.naming import knowing
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.scripted_model import MODEL_NAME, ScriptedModel

@@ -10,23 +10,23 @@ from uuid import uuid4
 
 import pytest
 
-from db import publish
-from db.catalog import SceneInfo
-from db.condition import And, HasState, Id, Not, Related, evaluate, unmet
-from db.delta import AddRelation, ChangeList, Delta
-from db.history import Event
-from db.imported import ImportedScene
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
-from db.verdict import judge
-from importers.datasets import DATASETS
-from importers.task import ActionGoal, Step, Task
-from importers.virtualhome import packaged
-from importers.virtualhome_tasks import tasks
-from planner.actions.simulator import noted
-from planner.actions.text import Call
-from planner.goal_check import check_task, executed, missing
+from scenecypher.db.condition import And, HasState, Id, Not, Related, evaluate, unmet
+from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store import publish
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.history import Event
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.verdict import judge
 from scenecypher.errors import SceneReplaced
+from scenecypher.importers.datasets import DATASETS
+from scenecypher.importers.task import ActionGoal, Step, Task
+from scenecypher.importers.virtualhome import packaged
+from scenecypher.importers.virtualhome_tasks import tasks
+from scenecypher.planner.actions.simulator import noted
+from scenecypher.planner.actions.text import Call
+from scenecypher.planner.goal_check import check_task, executed, missing
 from tests.sampling import FULL, sample
 
 GRAPH_GOALS = [task for task in tasks() if task.has_graph_goal]

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from chat.model import Reply, Request, Usage
-from db.gate import Gate
-from db.store import SceneStore
-from planner.actions.simulator import Simulator
-from planner.belief import belief_of
-from planner.events import Event, Finished, Proposed, Refused, Remembered, Solved, event_document
-from planner.method import Act, Decision, Done, Solve
-from planner.methods import recipe_named
-from planner.resuming import resumed
-from planner.session_log import read_log
-from planner.staging import Setting, staged
+from scenecypher.chat.model import Reply, Request, Usage
+from scenecypher.db.gate import Gate
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DatabaseUnavailable
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.belief import belief_of
+from scenecypher.planner.events import Event, Finished, Proposed, Refused, Remembered, Solved, event_document
+from scenecypher.planner.method import Act, Decision, Done, Solve
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.resuming import resumed
+from scenecypher.planner.session_log import read_log
+from scenecypher.planner.staging import Setting, staged
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.playing import INSTRUCTION, ROOMS

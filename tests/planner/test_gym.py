@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from db.condition import HeldBy, Id
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
-from planner.gym import LONGEST, SceneEnv
+from scenecypher.db.condition import HeldBy, Id
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.gym import LONGEST, SceneEnv
 from tests.planner.actions.grasif_worlds import ROBOT, home
 from tests.planner.actions.test_operators import put
 

@@ -8,25 +8,25 @@ from uuid import uuid4
 
 import pytest
 
-from db.delta import apply, invert
-from db.gate import Gate
-from db.imported import ImportedScene
-from db.invariants import broken_promises
-from db.scene import SceneGraph
-from db.schema import HOLDING
-from db.store import SceneStore
-from importers import behavior
-from importers.home import small_home
-from importers.virtualhome import packaged_scene
-from planner.actions.simulator import Simulator
-from planner.belief import belief_of
-from planner.believing import Believing
-from planner.budget import Budget
-from planner.environment import Disagreed, SceneEnvironment
-from planner.methods import recipe_named
-from planner.perturbation import Perturbation, perturbation
-from planner.staging import Setting, staged
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.delta import apply, invert
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import HOLDING
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, RejectedError
+from scenecypher.importers import behavior
+from scenecypher.importers.home import small_home
+from scenecypher.importers.virtualhome import packaged_scene
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.belief import belief_of
+from scenecypher.planner.believing import Believing
+from scenecypher.planner.budget import Budget
+from scenecypher.planner.environment import Disagreed, SceneEnvironment
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.perturbation import Perturbation, perturbation
+from scenecypher.planner.staging import Setting, staged
 from tests.oracle.lookplangraph_home import reply
 from tests.oracle.play import Oracle
 from tests.planner.actions.grasif_worlds import home

@@ -6,12 +6,12 @@ from typing import Final
 
 import pytest
 
-from db.condition import evaluate
-from db.imported import ImportedScene
-from db.invariants import broken_promises
-from importers import homes, offices, robothow
-from importers.task import Task
-from planner.actions.execution import Infeasible
+from scenecypher.db.condition import evaluate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.importers import homes, offices, robothow
+from scenecypher.importers.task import Task
+from scenecypher.planner.actions.execution import Infeasible
 from tests.planner.performing import Robot
 from tests.sampling import sample
 

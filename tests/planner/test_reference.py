@@ -7,12 +7,12 @@ from typing import Final
 
 import pytest
 
-from db.condition import evaluate
-from importers.datasets import DATASETS
-from importers.page import UNPLANNED
-from importers.reference_plans import DATA_SETS, as_lines, reference_plan, reference_plans
-from planner.reference import end_of, goal_graph
+from scenecypher.db.condition import evaluate
 from scenecypher.errors import InputError
+from scenecypher.importers.datasets import DATASETS
+from scenecypher.importers.page import UNPLANNED
+from scenecypher.importers.reference_plans import DATA_SETS, as_lines, reference_plan, reference_plans
+from scenecypher.planner.reference import end_of, goal_graph
 from tests.sampling import sample
 
 PLANS: Final = reference_plans()

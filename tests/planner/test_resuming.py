@@ -10,23 +10,23 @@ from uuid import uuid4
 
 import pytest
 
-from chat import Usage
-from db.gate import Gate
-from db.imported import ImportedScene
-from db.scene import SceneGraph
-from db.store import SceneStore
-from planner.belief import belief_name, belief_of
-from planner.budget import Budget
-from planner.environment import SceneEnvironment
-from planner.events import Event, Finished, Remembered, event_document
-from planner.method import Act, Decision, Done, Memory, Solve, Think
-from planner.perception.body import Body
-from planner.perception.observation import Observation
-from planner.recipe import Recipe
-from planner.resuming import resumed
-from planner.session_log import read_log
-from planner.staging import Setting, staged
+from scenecypher.chat import Usage
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DatabaseUnavailable, InputError
+from scenecypher.planner.belief import belief_name, belief_of
+from scenecypher.planner.budget import Budget
+from scenecypher.planner.environment import SceneEnvironment
+from scenecypher.planner.events import Event, Finished, Remembered, event_document
+from scenecypher.planner.method import Act, Decision, Done, Memory, Solve, Think
+from scenecypher.planner.perception.body import Body
+from scenecypher.planner.perception.observation import Observation
+from scenecypher.planner.recipe import Recipe
+from scenecypher.planner.resuming import resumed
+from scenecypher.planner.session_log import read_log
+from scenecypher.planner.staging import Setting, staged
 from tests.planner.actions.grasif_worlds import home
 from tests.sampling import sample
 

@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
-from chat import OpenAIModel, Usage
-from db.catalog import SceneInfo
-from db.enumerate import Enumerator
-from db.gate import Gate
-from db.scene import Relation
-from db.store import SceneStore
-from planner.actions.simulator import Simulator
-from planner.actions.vocabularies import action_list, operators_of
-from planner.budget import Budget
-from planner.events import (
+from scenecypher.chat import OpenAIModel, Usage
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.scene import Relation
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import ConflictError, InputError, ModelUnavailable, RejectedError
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.actions.vocabularies import action_list, operators_of
+from scenecypher.planner.budget import Budget
+from scenecypher.planner.events import (
     Acted,
     Asked,
     Corrected,
@@ -30,13 +31,12 @@ from planner.events import (
     Retrieved,
     event_document,
 )
-from planner.method import Memory
-from planner.methods import recipe_named
-from planner.methods.stepwise import Stepwise
-from planner.session import Asker, Session
-from retriever.retrieval import Retrieval
-from retriever.retriever import Retriever
-from scenecypher.errors import ConflictError, InputError, ModelUnavailable, RejectedError
+from scenecypher.planner.method import Memory
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.methods.stepwise import Stepwise
+from scenecypher.planner.session import Asker, Session
+from scenecypher.retriever.retrieval import Retrieval
+from scenecypher.retriever.retriever import Retriever
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME, ROBOT, edited
 from tests.scripted_model import MODEL_NAME, Fail, Script, ScriptedModel

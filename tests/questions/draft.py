@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from db.scene import SceneGraph
-from evaluation.question_set import Kind
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.evaluation.question_set import Kind
 
 
 @dataclass(frozen=True, slots=True)

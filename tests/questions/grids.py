@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import combinations, permutations
 from typing import Final
 
-from db.enumerations import literal
-from db.scene import Node, SceneGraph
-from importers.babyai_levels import question
-from importers.babyai_oracle import QUESTION, answer
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.store.enumerations import literal
+from scenecypher.importers.babyai_levels import question
+from scenecypher.importers.babyai_oracle import QUESTION, answer
 from tests.questions.draft import Draft, Template, column
 from tests.questions.homes import LACKING, lacking
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Final
 
-from db.enumerations import literal
-from db.scene import Node, SceneGraph
+from scenecypher.db.graph.scene import Node, SceneGraph
+from scenecypher.db.store.enumerations import literal
 from tests.questions.draft import Draft, Template, column
 
 FEW: Final = 12

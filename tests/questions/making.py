@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from evaluation.question_set import KINDS, Question, scene_of
+from scenecypher.evaluation.question_set import KINDS, Question, scene_of
 from tests.questions.draft import Template, chosen
 from tests.questions.grids import BABYAI_TEMPLATES
 from tests.questions.homes import GRASIF_TEMPLATES, VIRTUALHOME_TEMPLATES

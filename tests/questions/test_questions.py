@@ -9,15 +9,15 @@ from uuid import uuid4
 
 import pytest
 
-from db.enumerate import Enumerator
-from db.gate import Gate
-from db.schema import VOCABULARIES
-from db.store import SceneStore
-from evaluation.matching import equals
-from evaluation.question_set import DATA, KINDS, Question, questions, scene_of, scenes_of
-from retriever.library import library
-from retriever.mentions import stems
-from retriever.reader import SceneReader
+from scenecypher.db.gate import Gate
+from scenecypher.db.schema import VOCABULARIES
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.evaluation.matching import equals
+from scenecypher.evaluation.question_set import DATA, KINDS, Question, questions, scene_of, scenes_of
+from scenecypher.retriever.library import library
+from scenecypher.retriever.mentions import stems
+from scenecypher.retriever.reader import SceneReader
 from tests.questions.making import FOLDER, SETS, made, text_of
 
 

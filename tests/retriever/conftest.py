@@ -8,15 +8,15 @@ from uuid import uuid4
 
 import pytest
 
-from chat import OpenAIModel
-from db.catalog import SceneInfo
-from db.connection import Database
-from db.enumerate import Enumerator
-from db.gate import Gate
-from db.imported import ImportedScene
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
-from retriever.retriever import Options, Retriever
+from scenecypher.chat import OpenAIModel
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.retriever.retriever import Options, Retriever
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 
 Ready = Callable[..., tuple[Retriever, ScriptedModel]]

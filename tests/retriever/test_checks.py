@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from chat.model import Usage
-from db.catalog import SceneInfo
-from db.enumerations import Enumerations
-from db.gate import Answer
-from retriever.checks import COLUMNS, Checked, doubts
-from retriever.events import Doubted
+from scenecypher.chat.model import Usage
+from scenecypher.db.gate import Answer
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerations import Enumerations
+from scenecypher.retriever.checks import COLUMNS, Checked, doubts
+from scenecypher.retriever.events import Doubted
 from tests.retriever.conftest import Ready
 from tests.retriever.test_retriever import messages
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chat.model import Usage
-from db.catalog import SceneInfo
-from retriever.retrieval import Ran, Rejected
+from scenecypher.chat.model import Usage
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.retriever.retrieval import Ran, Rejected
 from tests.retriever.conftest import Ready
 from tests.retriever.test_retriever import GOOD, QUESTION, ROWS, messages
 from tests.scripted_model import Say, Step

@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db.catalog import SceneInfo
-from db.enumerate import Enumerator
-from db.enumerations import literal
-from db.gate import Gate, Limits
-from db.gate.scope import scope
-from db.imported import ImportedScene
-from db.schema import Declared, vocabulary_of
-from db.store import SceneStore
-from importers.babyai import read_level
-from importers.home import small_home
-from importers.offices import scene as office
-from retriever.collapsed import collapse
-from retriever.graph_api import CALLS, SETS, GraphApi, call
-from retriever.reader import SceneReader
+from scenecypher.db.gate import Gate, Limits
+from scenecypher.db.gate.scope import scope
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.schema import Declared, vocabulary_of
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.enumerations import literal
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import QueryRefused, RejectedError, ReplyRejected, UnknownReference
+from scenecypher.importers.babyai import read_level
+from scenecypher.importers.home import small_home
+from scenecypher.importers.offices import scene as office
+from scenecypher.retriever.collapsed import collapse
+from scenecypher.retriever.graph_api import CALLS, SETS, GraphApi, call
+from scenecypher.retriever.reader import SceneReader
 from tests.retriever.conftest import home, put_home
 
 WORLDS: dict[str, Callable[[], ImportedScene]] = {

@@ -16,12 +16,12 @@ from neo4j_graphrag.exceptions import LLMGenerationError, Text2CypherRetrievalEr
 from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.llm import OpenAILLM
 
-from chat import Image, Message, Request, Usage
-from chat.graphrag import GraphragModel, ModelLLM
-from db.catalog import SceneInfo
-from db.connection import Address
-from retriever.graphrag import SceneRetriever, text2cypher
+from scenecypher.chat import Image, Message, Request, Usage
+from scenecypher.chat.graphrag import GraphragModel, ModelLLM
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Address
 from scenecypher.errors import InputError, ModelUnavailable
+from scenecypher.retriever.graphrag import SceneRetriever, text2cypher
 from tests.retriever.conftest import Ready
 from tests.retriever.test_retriever import GOOD, QUESTION, ROWS
 from tests.scripted_model import MODEL_NAME, Fail, ScriptedModel

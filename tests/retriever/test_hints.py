@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db.enumerations import ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
-from retriever.hints import CAUSES, causes
-from retriever.reading import Claim, Hop, read
+from scenecypher.db.store.enumerations import ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
+from scenecypher.retriever.hints import CAUSES, causes
+from scenecypher.retriever.reading import Claim, Hop, read
 
 HOME = Enumerations(
     kinds=(("Place", 1), ("Asset", 3), ("Object", 2)),

@@ -7,16 +7,16 @@ from uuid import uuid4
 
 import pytest
 
-from db.catalog import SceneInfo
-from db.enumerate import Enumerator
-from db.gate import Gate, SceneRef
-from db.imported import ImportedScene
-from db.schema import VOCABULARIES, vocabulary_of
-from db.store import SceneStore
-from importers.babyai import read_level
-from importers.offices import scene as office
-from retriever.library import Example, library, nearest
-from retriever.reader import SceneReader
+from scenecypher.db.gate import Gate, SceneRef
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.schema import VOCABULARIES, vocabulary_of
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.babyai import read_level
+from scenecypher.importers.offices import scene as office
+from scenecypher.retriever.library import Example, library, nearest
+from scenecypher.retriever.reader import SceneReader
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from threading import Barrier
 from typing import Any
 
-from chat.model import Model, Reply, Request
-from db.catalog import SceneInfo
-from retriever.retrieval import Retrieval
+from scenecypher.chat.model import Model, Reply, Request
+from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import InputError, ModelUnavailable
+from scenecypher.retriever.retrieval import Retrieval
 from tests.retriever.conftest import Ready
 from tests.scripted_model import Fail, Say, Step
 

@@ -6,15 +6,15 @@ from uuid import uuid4
 
 import pytest
 
-from db.catalog import SceneInfo
-from db.enumerate import Enumerator
-from db.gate import Gate
-from db.imported import ImportedScene
-from db.store import SceneStore
-from importers.virtualhome import packaged_scene
-from retriever.library import library
-from retriever.reader import SceneReader
-from retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, Form, schema_text
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.virtualhome import packaged_scene
+from scenecypher.retriever.library import library
+from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, Form, schema_text
 from tests.retriever.conftest import Ready
 
 

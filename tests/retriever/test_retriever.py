@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from chat.model import Usage
-from db.catalog import SceneInfo
-from db.delta import ChangeList, Delta
-from db.enumerate import Enumerator
-from db.gate import Gate, Limits
-from db.store import SceneStore
-from retriever.events import Attempted, Hinted, Prompted, Retrieved
-from retriever.retrieval import Declined, Ran, Rejected, retrieval_document
-from retriever.retriever import Retriever
+from scenecypher.chat.model import Usage
+from scenecypher.db.gate import Gate, Limits
+from scenecypher.db.graph.delta import ChangeList, Delta
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, ModelUnavailable, QueryRefused, SceneReplaced
+from scenecypher.retriever.events import Attempted, Hinted, Prompted, Retrieved
+from scenecypher.retriever.retrieval import Declined, Ran, Rejected, retrieval_document
+from scenecypher.retriever.retriever import Retriever
 from tests.retriever.conftest import Ready, home, put_home
 from tests.scripted_model import Fail, Say, ScriptedModel
 
@@ -268,7 +268,7 @@ def test_a_schema_can_have_other_forms(ready: Ready, scene: SceneInfo) -> None:
 
 
 def test_attempts_must_be_possible() -> None:
-    from retriever.retriever import Options
+    from scenecypher.retriever.retriever import Options
 
     with pytest.raises(InputError, match="at least 1"):
         Options(attempts=0)
@@ -330,7 +330,7 @@ def test_another_scene_is_never_read(ready: Ready, store: SceneStore) -> None:
 
 
 def test_refusals_are_errors_of_the_model(scene: SceneInfo, gate: Gate, store: SceneStore) -> None:
-    from retriever.reader import SceneReader
+    from scenecypher.retriever.reader import SceneReader
 
     with pytest.raises(QueryRefused, match="objects have `class`: did you mean"):
         SceneReader(gate, Enumerator(store.database), scene).run("MATCH (f:Fridge) RETURN f")

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from db.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
-from db.schema import KINDS, VOCABULARIES
-from retriever.mentions import Mentions, words_of
-from retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, LEAST_TOKENS, Form, schema_text
-from retriever.trim import names_in
+from scenecypher.db.schema import KINDS, VOCABULARIES
+from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
 from scenecypher.errors import InputError
+from scenecypher.retriever.mentions import Mentions, words_of
+from scenecypher.retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, LEAST_TOKENS, Form, schema_text
+from scenecypher.retriever.trim import names_in
 
 HOME = Enumerations(
     kinds=(("Place", 1), ("Asset", 1), ("Object", 3), ("Agent", 1)),

@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from db.catalog import SceneInfo
+from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import ModelUnavailable
 from tests.retriever.conftest import Ready
 from tests.retriever.test_retriever import GOOD, QUESTION
@@ -124,8 +124,8 @@ def test_what_the_consumer_does_between_steps_is_not_part_of_it(
 def test_who_does_not_listen_imports_nothing() -> None:
     asks = """
 import sys
-from db.telemetry import span, traced
-import retriever.retriever
+from scenecypher.db.telemetry import span, traced
+import scenecypher.retriever.retriever
 with span("a", {}) as a:
     a.note({"b": 1})
 assert list(traced("a", {}, iter([1, 2]), told=lambda _: {})) == [1, 2]

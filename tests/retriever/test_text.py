@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from chat.model import Usage
-from db.catalog import SceneInfo
-from db.enumerate import Enumerator
-from db.gate import Gate, Limits
-from db.store import SceneStore
-from retriever.graph_text import graph_text
-from retriever.reader import SceneReader
-from retriever.retrieval import Rejected, Told, retrieval_document
+from scenecypher.chat.model import Usage
+from scenecypher.db.gate import Gate, Limits
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.retriever.graph_text import graph_text
+from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import Rejected, Told, retrieval_document
 from tests.retriever.conftest import Ready, home, put_home
 from tests.retriever.test_retriever import QUESTION, messages
 from tests.scripted_model import Say

@@ -8,8 +8,8 @@ from typing import Any
 import openai
 import pytest
 
-from db.catalog import SceneInfo
-from retriever.tool import NAME, SceneTool
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.retriever.tool import NAME, SceneTool
 from tests.retriever.conftest import Ready
 from tests.scripted_model import MODEL_NAME, Say, ScriptedModel, Step
 

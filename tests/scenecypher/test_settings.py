@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from db.gate import Limits
+from scenecypher.db.gate import Limits
 from scenecypher.errors import InputError
 from scenecypher.settings import Settings
 

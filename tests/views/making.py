@@ -14,11 +14,11 @@ from itertools import count
 from random import Random
 from typing import Any, Final
 
-from chat import Image
-from evaluation.views import shipped
-from importers.babyai import episode
-from importers.babyai_grid import THINGS
-from planner.perception.grid_view import picture_of, view_of
+from scenecypher.chat import Image
+from scenecypher.evaluation.views import shipped
+from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai_grid import THINGS
+from scenecypher.planner.perception.grid_view import picture_of, view_of
 from tests.pictures import table
 
 TABLES: Final = 20

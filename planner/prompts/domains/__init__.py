@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from db.schema import family
+from scenecypher.db.schema import family
 
 
 def domain_text(vocabulary: str) -> str:

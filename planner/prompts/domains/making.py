@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from db.condition import Condition, HasAffordance, HasKind, HasState, Not, Or, Same
-from planner.actions.grasif import CONTAINMENT, OPERATORS
-from planner.actions.operator import AGENT, Become, Effect, Operator, Relate, Unrelate
+from scenecypher.db.condition import Condition, HasAffordance, HasKind, HasState, Not, Or, Same
+from scenecypher.planner.actions.grasif import CONTAINMENT, OPERATORS
+from scenecypher.planner.actions.operator import AGENT, Become, Effect, Operator, Relate, Unrelate
 
 ACTIONS: Final = ("go_to", "pick_up", "put_on", "put_inside", "turn_on", "turn_off", "open", "close")
 HEAD: Final = """\

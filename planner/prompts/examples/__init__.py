@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from db.schema import family
+from scenecypher.db.schema import family
 
 
 def examples(method: str, vocabulary: str) -> Any:

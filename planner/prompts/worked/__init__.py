@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from db.schema import family
-from planner.prompts.solution import asks_a_question
+from scenecypher.db.schema import family
 from scenecypher.errors import InputError
+from scenecypher.planner.prompts.solution import asks_a_question
 
 
 def worked(method: str, vocabulary: str, instruction: str) -> str:

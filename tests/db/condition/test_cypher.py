@@ -11,7 +11,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from db.condition import (
+from scenecypher.db.condition import (
     ALWAYS,
     NEVER,
     And,
@@ -34,11 +34,11 @@ from db.condition import (
     evaluate,
     to_cypher,
 )
-from db.connection import Database
-from db.imported import ImportedScene
-from db.scene import Node, Properties, Relation, SceneGraph
-from db.schema import Declared
-from db.store import SceneStore
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
+from scenecypher.db.schema import Declared
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.scene_store import SceneStore
 from tests.strategies import ALIKE, KEYS, TYPES, big_graph, bound, choices, conditions, scene_graphs
 
 DECLARED = Declared(TYPES, KEYS)

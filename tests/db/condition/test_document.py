@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     Condition,
     HasState,

@@ -8,8 +8,7 @@ from time import process_time
 import pytest
 from hypothesis import given
 
-from db.change import value_of
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     AtLeast,
     Atom,
@@ -33,9 +32,10 @@ from db.condition import (
     terms,
     witnesses,
 )
-from db.scene import Node, Relation, SceneGraph
-from db.schema import HOLDING
-from db.value import InvalidValue, same_value
+from scenecypher.db.graph.change import value_of
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.value import InvalidValue, same_value
+from scenecypher.db.schema import HOLDING
 from tests.strategies import atoms, bound, choices, conditions, scene_graphs
 
 Choices = dict[str, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from db.condition import (
+from scenecypher.db.condition import (
     ALWAYS,
     NEVER,
     And,
@@ -30,9 +30,9 @@ from db.condition import (
     explain,
     unmet,
 )
-from db.condition.phrases import AFFORDANCES, RELATIONS
-from db.scene import EMPTY, Node, Point, SceneGraph
-from db.schema import KINDS, RELATION_TYPES
+from scenecypher.db.condition.phrases import AFFORDANCES, RELATIONS
+from scenecypher.db.graph.scene import EMPTY, Node, Point, SceneGraph
+from scenecypher.db.schema import KINDS, RELATION_TYPES
 from tests.strategies import bound, choices, conditions, scene_graphs
 from tests.worlds import KITCHEN, WORLDS, World
 

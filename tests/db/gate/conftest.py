@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import pytest
 from neo4j import ManagedTransaction
 
-from db.connection import Address, Database
-from db.gate import Gate, SceneRef
-from db.prepare import prepare
+from scenecypher.db.gate import Gate, SceneRef
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.prepare import prepare
 from tests.db.gate.corpus import CANARY, DATA
 
 HOME = SceneRef("home", "test/home")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from db.schema import Declared, vocabulary_of
+from scenecypher.db.schema import Declared, vocabulary_of
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "cypher"
 CANARY = "LEAK7"

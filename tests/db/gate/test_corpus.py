@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from db.connection import Database
-from db.gate import Gate
+from scenecypher.db.gate import Gate
+from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryRefused
 from tests.db.gate.conftest import HOME, checksum
 from tests.db.gate.corpus import CANARY, VOCABULARY, Case, cases, rows_of, text_of

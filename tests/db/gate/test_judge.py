@@ -2,9 +2,9 @@
 
 import pytest
 
-from db.gate import Limits, Plan
-from db.gate.conditions import anchored, bound_name, conditions, is_harmless
-from db.gate.judge import judge
+from scenecypher.db.gate import Limits, Plan
+from scenecypher.db.gate.conditions import anchored, bound_name, conditions, is_harmless
+from scenecypher.db.gate.judge import judge
 from scenecypher.errors import QueryRefused
 
 SEEK = Plan("NodeIndexSeek", "RANGE INDEX n:Entity(scene) WHERE scene = $__scene, cache[n.name]", 60)

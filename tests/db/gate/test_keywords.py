@@ -1,7 +1,7 @@
 import pytest
 
-from db.gate.keywords import NAMES, names_quoted
-from db.gate.lexer import tokens_of
+from scenecypher.db.gate.keywords import NAMES, names_quoted
+from scenecypher.db.gate.lexer import tokens_of
 
 QUOTED = {
     "MATCH (end) RETURN end": "MATCH (`end`) RETURN `end`",

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from neo4j import ManagedTransaction
 
-from db.connection import Database
-from db.gate import Gate, Limits
-from db.gate.run import collect
-from db.gate.scope import SCENE_PARAMETER, scope
+from scenecypher.db.gate import Gate, Limits
+from scenecypher.db.gate.run import collect
+from scenecypher.db.gate.scope import SCENE_PARAMETER, scope
+from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused
 from tests.db.gate.conftest import HOME, TIMEOUT_S, Witness, checksum
 from tests.db.gate.corpus import CANARY, VOCABULARY, plain_form, rows_of

@@ -6,11 +6,11 @@ from typing import Any, cast
 import pytest
 from neo4j.exceptions import Neo4jError
 
-from db.connection import Database
-from db.gate import Limits, Plan
-from db.gate.judge import judge
-from db.gate.run import EXPLAIN, asked, collect
-from db.gate.scope import Scoped, scope
+from scenecypher.db.gate import Limits, Plan
+from scenecypher.db.gate.judge import judge
+from scenecypher.db.gate.run import EXPLAIN, asked, collect
+from scenecypher.db.gate.scope import Scoped, scope
+from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused, QueryTimeout
 from tests.db.gate.conftest import HOME
 from tests.db.gate.corpus import CANARY, VOCABULARY, Case, cases, rows_of, text_of

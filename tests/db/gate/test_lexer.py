@@ -1,6 +1,6 @@
 import pytest
 
-from db.gate.lexer import tokens_of
+from scenecypher.db.gate.lexer import tokens_of
 from scenecypher.errors import QueryRefused
 
 TOKENS = {

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from db.connection import Database
-from db.gate import Limits, Plan
-from db.gate.judge import judge
-from db.gate.run import EXPLAIN, asked, collect
-from db.gate.scope import Scoped, scope
+from scenecypher.db.gate import Limits, Plan
+from scenecypher.db.gate.judge import judge
+from scenecypher.db.gate.run import EXPLAIN, asked, collect
+from scenecypher.db.gate.scope import Scoped, scope
+from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused
 from tests.db.gate.conftest import HOME
 from tests.db.gate.corpus import VOCABULARY, cases, rows_of

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from db.gate import Limits
-from db.gate.scope import scope
+from scenecypher.db.gate import Limits
+from scenecypher.db.gate.scope import scope
 from scenecypher.errors import QueryRefused
 from tests.db.gate.corpus import VOCABULARY
 

@@ -9,7 +9,7 @@ from threading import Event
 
 import pytest
 
-from db.gate.looks import Looks
+from scenecypher.db.gate.looks import Looks
 from scenecypher.errors import SceneReplaced, ServiceError
 
 THREADS = 8

@@ -11,10 +11,10 @@ from uuid import uuid4
 import pytest
 from neo4j import ManagedTransaction, Record, Result
 
-from db.catalog import LOOK
-from db.connection import Database
-from db.gate import Answer, Gate, Limits, SceneRef
-from db.gate.watch import Watchdog
+from scenecypher.db.gate import Answer, Gate, Limits, SceneRef
+from scenecypher.db.gate.watch import Watchdog
+from scenecypher.db.store.catalog import LOOK
+from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryRefused, QueryTimeout, SceneReplaced
 from tests.db.gate.conftest import HOME, TIMEOUT_S
 from tests.db.gate.corpus import CANARY, VOCABULARY

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db.gate import Limits
-from db.gate.scope import Scoped, scope
+from scenecypher.db.gate import Limits
+from scenecypher.db.gate.scope import Scoped, scope
 from scenecypher.errors import QueryRefused
 from tests.db.gate.corpus import VOCABULARY, Case, cases
 

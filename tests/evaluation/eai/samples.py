@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from zipfile import ZipFile
 
-from evaluation.eai.recordings import FOLDERS, SCENE, TASKS, TaskName
+from scenecypher.evaluation.eai.recordings import FOLDERS, SCENE, TASKS, TaskName
 
 Outputs: TypeAlias = dict[TaskName, dict[str, dict[str, str]]]
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from evaluation.eai.action_sequencing import ActionScorer, sequence_figures
-from evaluation.eai.counting import Counts, interval, total
-from evaluation.eai.goal_interpretation import goal_scorer
-from evaluation.eai.scoring import Scorer, broken
-from evaluation.eai.subgoal import SubgoalScorer
-from evaluation.eai.titles import COLUMNS, cells
+from scenecypher.evaluation.eai.action_sequencing import ActionScorer, sequence_figures
+from scenecypher.evaluation.eai.counting import Counts, interval, total
+from scenecypher.evaluation.eai.goal_interpretation import goal_scorer
+from scenecypher.evaluation.eai.scoring import Scorer, broken
+from scenecypher.evaluation.eai.subgoal import SubgoalScorer
+from scenecypher.evaluation.eai.titles import COLUMNS, cells
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from evaluation.eai.counting import Counts, total
-from evaluation.eai.goal_interpretation import goal_figures, goal_scorer, judged_goals
-from evaluation.eai.goal_interpretation_gold import Gold
-from evaluation.eai.scoring import Figure, Judgement
+from scenecypher.evaluation.eai.counting import Counts, total
+from scenecypher.evaluation.eai.goal_interpretation import goal_figures, goal_scorer, judged_goals
+from scenecypher.evaluation.eai.goal_interpretation_gold import Gold
+from scenecypher.evaluation.eai.scoring import Figure, Judgement
 from tests.evaluation.eai.recorded import RECORDED
 
 WANTED = Gold(

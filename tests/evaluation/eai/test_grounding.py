@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.eai.acting import first_of_set, words_met
-from evaluation.eai.action_sequencing import met_by_order
-from evaluation.eai.grounding import ACTIONS, LONGEST, Planned, Unreadable, grounded
-from evaluation.eai.subgoal_expansion import ARITY, DEEDS, STATES, ways
-from evaluation.eai.subgoal_text import Join, Primitive, Unparsed, formula, parsed, path, primitives
-from planner.actions.text import Call
-from planner.actions.virtualhome import OPERATORS
+from scenecypher.evaluation.eai.acting import first_of_set, words_met
+from scenecypher.evaluation.eai.action_sequencing import met_by_order
+from scenecypher.evaluation.eai.grounding import ACTIONS, LONGEST, Planned, Unreadable, grounded
+from scenecypher.evaluation.eai.subgoal_expansion import ARITY, DEEDS, STATES, ways
+from scenecypher.evaluation.eai.subgoal_text import Join, Primitive, Unparsed, formula, parsed, path, primitives
+from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.virtualhome import OPERATORS
 
 OBJECTS: Final = {"cup": {7: "cup_7", 1000: "cup_1000"}, "sink": {42: "sink_42"}, "character": {65: "character_65"}}
 

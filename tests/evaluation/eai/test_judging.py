@@ -11,21 +11,21 @@ from typing import Any, Final
 import pytest
 from inspect_ai.log import read_eval_log
 
-from db.condition import evaluate
-from db.connection import Address
-from evaluation.eai.action_sequencing import ActionScorer, met_by_order, sequence_figures
-from evaluation.eai.grounding import Planned, Unreadable, grounded
-from evaluation.eai.home import Home
-from evaluation.eai.published import published, recorded_models
-from evaluation.eai.recorded_result import result
-from evaluation.eai.recordings import fetched, recordings
-from evaluation.eai.subgoal import SubgoalScorer
-from evaluation.eai.tasks import goals, situation
-from evaluation.stage import Stage
-from importers.eai import package_folder
-from importers.virtualhome import packaged
-from importers.virtualhome_tasks import relevant_objects
 from scenecypher.cli.app import run as command
+from scenecypher.db.condition import evaluate
+from scenecypher.db.store.connection import Address
+from scenecypher.evaluation.eai.action_sequencing import ActionScorer, met_by_order, sequence_figures
+from scenecypher.evaluation.eai.grounding import Planned, Unreadable, grounded
+from scenecypher.evaluation.eai.home import Home
+from scenecypher.evaluation.eai.published import published, recorded_models
+from scenecypher.evaluation.eai.recorded_result import result
+from scenecypher.evaluation.eai.recordings import fetched, recordings
+from scenecypher.evaluation.eai.subgoal import SubgoalScorer
+from scenecypher.evaluation.eai.tasks import goals, situation
+from scenecypher.evaluation.stage import Stage
+from scenecypher.importers.eai import package_folder
+from scenecypher.importers.virtualhome import packaged
+from scenecypher.importers.virtualhome_tasks import relevant_objects
 from scenecypher.settings import Settings
 from tests.evaluation.eai.samples import OUTPUTS, Outputs, outputs, wheel_of
 from tests.planner.actions.evolving_graph import Engine, line_of

@@ -10,12 +10,12 @@ from zipfile import ZipFile
 
 import pytest
 
-from evaluation.eai.goal_interpretation_gold import goal_ids
-from evaluation.eai.transition_gold import asked_actions, gold_deeds, transition_ids
-from evaluation.result import read
-from evaluation.ssc.prompts import CUTS, IN_WHEEL, prompts, structured
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
+from scenecypher.evaluation.eai.goal_interpretation_gold import goal_ids
+from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_deeds, transition_ids
+from scenecypher.evaluation.result import read
+from scenecypher.evaluation.ssc.prompts import CUTS, IN_WHEEL, prompts, structured
 from tests.evaluation.eai.samples import wheel_of
 from tests.scripted_model import Fail, ScriptedModel
 

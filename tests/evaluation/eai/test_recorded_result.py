@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from inspect_ai.log import read_eval_log
 
-from evaluation.eai.published import published
-from evaluation.eai.recorded_result import PARTS, ended_as, result
-from evaluation.eai.recordings import TaskName
 from scenecypher.cli.app import run as command
+from scenecypher.evaluation.eai.published import published
+from scenecypher.evaluation.eai.recorded_result import PARTS, ended_as, result
+from scenecypher.evaluation.eai.recordings import TaskName
 from tests.evaluation.eai.recorded import RECORDED
 from tests.evaluation.eai.samples import Outputs, wheel_of
 

@@ -9,10 +9,19 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
-from evaluation.eai.published import published, title
-from evaluation.eai.recordings import FILE_BYTES, SHA256, WHEEL, checked_model, fetched, models, origin, recordings
-from evaluation.ssc.prompts import IN_WHEEL, prompts
 from scenecypher.errors import InputError, ServiceError
+from scenecypher.evaluation.eai.published import published, title
+from scenecypher.evaluation.eai.recordings import (
+    FILE_BYTES,
+    SHA256,
+    WHEEL,
+    checked_model,
+    fetched,
+    models,
+    origin,
+    recordings,
+)
+from scenecypher.evaluation.ssc.prompts import IN_WHEEL, prompts
 from tests.evaluation.eai.samples import OUTPUTS, wheel_of
 
 INSIDE = "virtualhome_eval/llm_response/action_sequence/some-model_outputs.json"

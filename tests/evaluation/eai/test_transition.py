@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from evaluation.eai.scoring import broken
-from evaluation.eai.transition import TransitionScorer, judged_deeds, transition_figures
-from evaluation.eai.transition_gold import asked_actions, gold_deeds, problem, transition_ids
-from evaluation.eai.transition_matching import compared
-from evaluation.eai.transition_planning import Planner, completed, foreign_names, has_plan
-from evaluation.eai.transition_text import Deed, closed_at, deeds, tree, written
+from scenecypher.evaluation.eai.scoring import broken
+from scenecypher.evaluation.eai.transition import TransitionScorer, judged_deeds, transition_figures
+from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_deeds, problem, transition_ids
+from scenecypher.evaluation.eai.transition_matching import compared
+from scenecypher.evaluation.eai.transition_planning import Planner, completed, foreign_names, has_plan
+from scenecypher.evaluation.eai.transition_text import Deed, closed_at, deeds, tree, written
 from tests.evaluation.eai.recorded import RECORDED
 
 TASK = "27_2"

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.eai.grounding import ACTIONS
-from evaluation.ssc.forms import goal_form, sequence_form, subgoal_form, transition_form
+from scenecypher.evaluation.eai.grounding import ACTIONS
+from scenecypher.evaluation.ssc.forms import goal_form, sequence_form, subgoal_form, transition_form
 
 GOALS: Mapping[str, list[dict[str, str]]] = {
     "node goals": [{"name": "lamp", "state": "ON"}, {"name": "door", "state": "CLOSED"}],
@@ -104,7 +104,7 @@ def test_what_is_no_sequence_is_invalid(text: str) -> None:
 
 
 def test_our_prompt_offers_what_the_schema_and_the_scorer_take() -> None:
-    text = (files("evaluation") / "data/ssc/action-sequencing.md").read_text(encoding="utf-8")
+    text = (files("scenecypher.evaluation") / "data/ssc/action-sequencing.md").read_text(encoding="utf-8")
     offered = {*re.findall(r"\b[A-Z]{3,}(?:_[A-Z]+)?\b", re.sub(r"\[[A-Z_ a-z]+\]", "", text.partition("Rules:")[0]))}
     assert {"WALK", "PUTBACK", "SLEEP"} < offered - {"RECIPIENT"} <= ACTIONS.keys()
     for word in ("PLUGIN", "PLUGOUT", "RELEASE", "PLUGGED_IN"):

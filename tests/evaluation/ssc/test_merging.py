@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from evaluation.eai.recordings import Recorded
-from evaluation.eai.transition import TransitionScorer
-from evaluation.eai.transition_gold import asked_actions, gold_deeds, transition_ids
-from evaluation.eai.transition_text import deeds
-from evaluation.ssc.cross_model import best_single, compared, early, judged_all, singles, sweep, voted
-from evaluation.ssc.forms import goal_form, transition_form
-from evaluation.ssc.merging import merged
+from scenecypher.evaluation.eai.recordings import Recorded
+from scenecypher.evaluation.eai.transition import TransitionScorer
+from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_deeds, transition_ids
+from scenecypher.evaluation.eai.transition_text import deeds
+from scenecypher.evaluation.ssc.cross_model import best_single, compared, early, judged_all, singles, sweep, voted
+from scenecypher.evaluation.ssc.forms import goal_form, transition_form
+from scenecypher.evaluation.ssc.merging import merged
 
 
 def goals(*states: str) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.ssc.voting import is_decided, vote, vote_on
+from scenecypher.evaluation.ssc.voting import is_decided, vote, vote_on
 
 FORMS = st.lists(st.one_of(st.none(), st.sampled_from("abc")), max_size=9)
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from db.delta import apply
-from db.scene import SceneGraph
-from importers.virtualhome import packaged_scene
-from planner.actions.execution import Infeasible, simulate
-from planner.actions.mistakes import Mistake, mistake_of
-from planner.actions.operator import AGENT
-from planner.actions.text import Call
-from planner.actions.virtualhome import OPERATORS
+from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import UnknownReference
+from scenecypher.importers.virtualhome import packaged_scene
+from scenecypher.planner.actions.execution import Infeasible, simulate
+from scenecypher.planner.actions.mistakes import Mistake, mistake_of
+from scenecypher.planner.actions.operator import AGENT
+from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.virtualhome import OPERATORS
 from tests.planner.actions.evolving_graph import Engine, Verdict, line_of
 
 GHOST: Final = "ghost_9999999"

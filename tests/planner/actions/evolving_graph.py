@@ -7,10 +7,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from db.scene import Relation, SceneGraph
-from importers.virtualhome_format import STATES
-from importers.virtualhome_graph import document_of, node_id, source_id
-from planner.actions.mistakes import Mistake
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.importers.virtualhome_format import STATES
+from scenecypher.importers.virtualhome_graph import document_of, node_id, source_id
+from scenecypher.planner.actions.mistakes import Mistake
 
 MISTAKES: Final[dict[int | None, Mistake | None]] = {
     0: "wrong_order",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from db.scene import Relation, SceneGraph
+from scenecypher.db.graph.scene import Relation, SceneGraph
 from tests.planner.actions.worlds import FAR, NOWHERE, ROBOT, Broken, Row, edited, mutual, node
 
 HOLDS: Final = ((ROBOT, "HOLDS_RH", ""), (ROBOT, "HOLDS_LH", ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from db.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 
 ROBOT: Final = "agent"
 OBJECT: Final = ("pick_up",)

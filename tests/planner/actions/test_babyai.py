@@ -7,15 +7,15 @@ from typing import Final
 
 import pytest
 
-from db.delta import apply
-from db.scene import Properties, SceneGraph
-from importers.babyai import Episode, episode
-from importers.babyai_grid import AGENT, scene_graph
-from planner.actions.babyai import COLORS, OPERATORS
-from planner.actions.execution import Infeasible, simulate
-from planner.actions.minigrid import ACTIONS, Executor
-from planner.actions.text import Call, parse
+from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.scene import Properties, SceneGraph
 from scenecypher.errors import ActionRefused
+from scenecypher.importers.babyai import Episode, episode
+from scenecypher.importers.babyai_grid import AGENT, scene_graph
+from scenecypher.planner.actions.babyai import COLORS, OPERATORS
+from scenecypher.planner.actions.execution import Infeasible, simulate
+from scenecypher.planner.actions.minigrid import ACTIONS, Executor
+from scenecypher.planner.actions.text import Call, parse
 from tests.sampling import sample
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from db.delta import AddRelation, ChangeList, Delta, RemoveRelation, SetProperty
-from db.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
-from planner.actions.execution import changes
-from planner.actions.operator import Assign, Become, Cease, Effect, Forget, Operator, Relate, Unrelate, When, bound
+from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRelation, SetProperty
+from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
+from scenecypher.planner.actions.execution import changes
+from scenecypher.planner.actions.operator import (
+    Assign,
+    Become,
+    Cease,
+    Effect,
+    Forget,
+    Operator,
+    Relate,
+    Unrelate,
+    When,
+    bound,
+)
 
 HERE = Point(1.0, 2.0)
 GRAPH = SceneGraph.of(

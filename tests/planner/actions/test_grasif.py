@@ -9,19 +9,19 @@ from typing import Final
 
 import pytest
 
-from db.catalog import SceneInfo
-from db.delta import apply, invert
-from db.imported import ImportedScene
-from db.invariants import broken_promises
-from db.scene import Relation, SceneGraph
-from db.store import SceneStore
-from planner.actions.execution import Infeasible, simulate
-from planner.actions.grasif import CONTAINMENT, MACROS, OPERATORS
-from planner.actions.operator import AGENT
-from planner.actions.simulator import Simulator, Step
-from planner.actions.text import parse
+from scenecypher.db.graph.delta import apply, invert
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, UnknownReference
-from tests.db.test_store import fresh
+from scenecypher.planner.actions.execution import Infeasible, simulate
+from scenecypher.planner.actions.grasif import CONTAINMENT, MACROS, OPERATORS
+from scenecypher.planner.actions.operator import AGENT
+from scenecypher.planner.actions.simulator import Simulator, Step
+from scenecypher.planner.actions.text import parse
+from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import ROBOT, drawn, home
 from tests.planner.actions.worlds import edited
 from tests.sampling import FULL
@@ -207,7 +207,7 @@ def test_discovering_changes_nothing_in_a_world_and_reveals_in_a_belief(store: S
     assert not step.delta
     from dataclasses import replace
 
-    from db.scene import Properties
+    from scenecypher.db.graph.scene import Properties
 
     hidden = {
         id_: replace(node, properties=Properties({"seen": False})) if node.kind == "Object" else node

@@ -7,16 +7,16 @@ from typing import Final
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from db.delta import Delta, apply, compose, invert
-from db.imported import ImportedScene
-from db.scene import Relation, SceneGraph
-from db.store import SceneStore
-from planner.actions.execution import Infeasible, simulate
-from planner.actions.operator import AGENT
-from planner.actions.simulator import Simulator
-from planner.actions.text import Call
-from planner.actions.vocabularies import operators_of
-from tests.db.test_store import fresh
+from scenecypher.db.graph.delta import Delta, apply, compose, invert
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.actions.execution import Infeasible, simulate
+from scenecypher.planner.actions.operator import AGENT
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.vocabularies import operators_of
+from tests.db.store.test_store import fresh
 from tests.planner.actions.flat import FLAT
 from tests.planner.actions.worlds import HOME, ROBOT, edited
 from tests.sampling import FULL

@@ -14,14 +14,14 @@ from typing import Final
 
 import pytest
 
-from db.catalog import SceneInfo
-from db.delta import apply
-from db.imported import ImportedScene
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
-from planner.actions.simulator import Simulator
+from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused
-from tests.db.test_store import fresh
+from scenecypher.planner.actions.simulator import Simulator
+from tests.db.store.test_store import fresh
 from tests.planner.actions.flat import FLAT
 from tests.planner.actions.worlds import ROBOT, mutual
 

@@ -6,13 +6,13 @@ from typing import Final
 
 import pytest
 
-from db.condition import evaluate
-from importers.babyai import Episode, episode
-from importers.babyai_grid import scene_graph
-from importers.task import Step, Task
-from planner.actions.minigrid import Done, Executor
-from planner.actions.text import Call
+from scenecypher.db.condition import evaluate
 from scenecypher.errors import ActionRefused
+from scenecypher.importers.babyai import Episode, episode
+from scenecypher.importers.babyai_grid import scene_graph
+from scenecypher.importers.task import Step, Task
+from scenecypher.planner.actions.minigrid import Done, Executor
+from scenecypher.planner.actions.text import Call
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
 

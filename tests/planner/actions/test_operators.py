@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from db.catalog import SceneInfo
-from db.delta import apply
-from db.imported import ImportedScene
-from db.scene import SceneGraph
-from db.store import SceneStore
-from planner.actions.execution import Infeasible, simulate
-from planner.actions.operator import AGENT
-from planner.actions.simulator import Simulator
-from planner.actions.text import parse
-from planner.actions.virtualhome import OPERATORS
-from tests.db.test_store import fresh
+from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.actions.execution import Infeasible, simulate
+from scenecypher.planner.actions.operator import AGENT
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.virtualhome import OPERATORS
+from tests.db.store.test_store import fresh
 from tests.planner.actions.flat import FLAT_ROWS
 from tests.planner.actions.worlds import ROBOT, ROWS, Broken, Row
 from tests.sampling import sample

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from db.schema import family
-from planner.actions.macro import Macro
-from planner.actions.operator import Operator
-from planner.actions.page import page
-from planner.actions.vocabularies import OPERATORS, macros_of
+from scenecypher.db.schema import family
+from scenecypher.planner.actions.macro import Macro
+from scenecypher.planner.actions.operator import Operator
+from scenecypher.planner.actions.page import page
+from scenecypher.planner.actions.vocabularies import OPERATORS, macros_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "actions.md"
 
 
 def test_the_page_is_made_from_the_operators() -> None:
     made = page()
-    assert PAGE.read_text(encoding="utf-8") == made, "run: python -m planner.actions.page > docs/actions.md"
+    assert PAGE.read_text(encoding="utf-8") == made, "run: python -m scenecypher.planner.actions.page > docs/actions.md"
 
 
 @pytest.mark.parametrize("vocabulary", OPERATORS)

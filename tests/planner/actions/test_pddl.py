@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     AtLeast,
     Condition,
@@ -27,28 +27,28 @@ from db.condition import (
     Related,
     evaluate,
 )
-from db.scene import Relation, SceneGraph
-from importers.datasets import DATASETS
-from planner.actions.execution import Infeasible
-from planner.actions.grasif import OPERATORS
-from planner.actions.minigrid import Executor
-from planner.actions.operator import Assign, ForEach, Forget, When
-from planner.actions.pddl import pddl_text, planning_problem
-from planner.actions.pddl_cases import Scope
-from planner.actions.pddl_deeds import Situation, carried_out
-from planner.actions.pddl_effort import Effort
-from planner.actions.pddl_facts import Facts, Reader
-from planner.actions.pddl_formula import FALSE, TRUE, Atom, Literal, Some, at_least, cubes, negated
-from planner.actions.pddl_grounding import GroundAction, Grounding
-from planner.actions.pddl_lifted import solve_text
-from planner.actions.pddl_outcomes import Outcome
-from planner.actions.pddl_part import sought_for
-from planner.actions.pddl_planner import Question, plan, shortened
-from planner.actions.pddl_relevance import nearest, useful
-from planner.actions.pddl_variables import parts_of
-from planner.actions.text import Call, parse
-from planner.actions.virtualhome import OPERATORS as VIRTUALHOME
-from planner.actions.vocabularies import operators_of
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.importers.datasets import DATASETS
+from scenecypher.planner.actions.execution import Infeasible
+from scenecypher.planner.actions.grasif import OPERATORS
+from scenecypher.planner.actions.minigrid import Executor
+from scenecypher.planner.actions.operator import Assign, ForEach, Forget, When
+from scenecypher.planner.actions.pddl import pddl_text, planning_problem
+from scenecypher.planner.actions.pddl_cases import Scope
+from scenecypher.planner.actions.pddl_deeds import Situation, carried_out
+from scenecypher.planner.actions.pddl_effort import Effort
+from scenecypher.planner.actions.pddl_facts import Facts, Reader
+from scenecypher.planner.actions.pddl_formula import FALSE, TRUE, Atom, Literal, Some, at_least, cubes, negated
+from scenecypher.planner.actions.pddl_grounding import GroundAction, Grounding
+from scenecypher.planner.actions.pddl_lifted import solve_text
+from scenecypher.planner.actions.pddl_outcomes import Outcome
+from scenecypher.planner.actions.pddl_part import sought_for
+from scenecypher.planner.actions.pddl_planner import Question, plan, shortened
+from scenecypher.planner.actions.pddl_relevance import nearest, useful
+from scenecypher.planner.actions.pddl_variables import parts_of
+from scenecypher.planner.actions.text import Call, parse
+from scenecypher.planner.actions.virtualhome import OPERATORS as VIRTUALHOME
+from scenecypher.planner.actions.vocabularies import operators_of
 from tests.planner.actions.flat import FLAT_ROWS
 from tests.planner.actions.grasif_worlds import ROBOT, drawn, home
 from tests.planner.actions.worlds import HOME as WALKED
@@ -212,7 +212,7 @@ def test_an_engine_that_takes_too_long_leaves_nothing_running(tmp_path: Path, mo
     problem = f"""(define (problem hard) (:domain hard) (:objects {" ".join(things)} - thing)
         (:init {pairs}) (:goal (q o0 o0)))"""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("planner.actions.pddl_engine.GRACE_S", 0.5)
+    monkeypatch.setattr("scenecypher.planner.actions.pddl_engine.GRACE_S", 0.5)
     assert solve_text(domain, problem, timeout_s=10).answer == "unknown"
     assert not [it for it in Path("/proc").glob("[0-9]*/cmdline") if str(tmp_path).encode() in _read(it)]
 
@@ -266,7 +266,7 @@ def test_a_plan_is_freed_of_what_nothing_needs() -> None:
 @pytest.mark.parametrize("task_id", sample([f"{level}/{seed}" for level in ("trv1", "trv2") for seed in range(100)], 2))
 def test_plans_for_babyai_are_carried_out_by_minigrid(task_id: str) -> None:
     pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
-    from importers.babyai import episode
+    from scenecypher.importers.babyai import episode
 
     level, seed = task_id.split("/")
     start = episode(level, int(seed))

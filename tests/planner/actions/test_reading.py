@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from db.condition import (
+from scenecypher.db.condition import (
     And,
     Condition,
     Exists,
@@ -24,8 +24,8 @@ from db.condition import (
     Same,
     Within,
 )
-from db.footprint import START, Hop, Only, Read, Reads
-from planner.actions.operator import (
+from scenecypher.db.store.footprint import START, Hop, Only, Read, Reads
+from scenecypher.planner.actions.operator import (
     AGENT,
     Assign,
     Become,
@@ -41,8 +41,8 @@ from planner.actions.operator import (
     Unrelate,
     When,
 )
-from planner.actions.pruning import WHOLE, reads_of
-from planner.actions.reading import ANY
+from scenecypher.planner.actions.pruning import WHOLE, reads_of
+from scenecypher.planner.actions.reading import ANY
 
 
 def operator(*requires: Condition, effects: tuple[Effect, ...] = (), choose: tuple[Choose, ...] = ()) -> Operator:

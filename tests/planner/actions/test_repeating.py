@@ -2,9 +2,9 @@
 
 import pytest
 
-from db.store import SceneStore
-from planner.actions.simulator import Simulator
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
+from scenecypher.planner.actions.simulator import Simulator
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
 

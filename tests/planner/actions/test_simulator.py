@@ -7,19 +7,19 @@ import random
 
 import pytest
 
-from db.catalog import SceneInfo
-from db.delta import AddNode, AddRelation, Delta, apply
-from db.imported import ImportedScene
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
-from importers.eai import graph_files
-from importers.virtualhome import packaged_scene
-from planner.actions.execution import Infeasible, simulate
-from planner.actions.operator import AGENT
-from planner.actions.simulator import Simulator, Step
-from planner.actions.virtualhome import OPERATORS
+from scenecypher.db.graph.delta import AddNode, AddRelation, Delta, apply
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
-from tests.db.test_store import fresh
+from scenecypher.importers.eai import graph_files
+from scenecypher.importers.virtualhome import packaged_scene
+from scenecypher.planner.actions.execution import Infeasible, simulate
+from scenecypher.planner.actions.operator import AGENT
+from scenecypher.planner.actions.simulator import Simulator, Step
+from scenecypher.planner.actions.virtualhome import OPERATORS
+from tests.db.store.test_store import fresh
 from tests.planner.actions.duel import agent_of, proposal
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import BOTH_HANDS, FAR, HOME, ROBOT, edited, mutual

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from planner.actions.text import Call, operator_of, parse
-from planner.actions.virtualhome import OPERATORS
-from planner.actions.vocabularies import action_list
 from scenecypher.errors import ActionRefused
+from scenecypher.planner.actions.text import Call, operator_of, parse
+from scenecypher.planner.actions.virtualhome import OPERATORS
+from scenecypher.planner.actions.vocabularies import action_list
 
 WORDS = st.text(min_size=1, max_size=20).filter(lambda text: text == text.strip())
 

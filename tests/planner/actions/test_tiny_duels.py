@@ -8,11 +8,11 @@ from typing import Final
 
 import pytest
 
-from db.scene import SceneGraph
-from db.schema import REMEMBERED
-from importers.virtualhome_format import KIND_OF_CATEGORY
-from planner.actions.text import parse
-from planner.actions.virtualhome import OPERATORS
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import REMEMBERED
+from scenecypher.importers.virtualhome_format import KIND_OF_CATEGORY
+from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.virtualhome import OPERATORS
 from tests.planner.actions.duel import Duel, totals, wander
 from tests.planner.actions.flat import FLAT, FLAT_ROWS
 from tests.planner.actions.unsettled import unsettled

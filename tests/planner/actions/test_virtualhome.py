@@ -10,11 +10,11 @@ from typing import Final
 
 import pytest
 
-from db.schema import REMEMBERED
-from importers.eai import program_files
-from importers.virtualhome_graph import document_of
-from planner.actions.virtualhome import OPERATORS
-from planner.actions.virtualhome_terms import BODY_PARTS, KNIVES
+from scenecypher.db.schema import REMEMBERED
+from scenecypher.importers.eai import program_files
+from scenecypher.importers.virtualhome_graph import document_of
+from scenecypher.planner.actions.virtualhome import OPERATORS
+from scenecypher.planner.actions.virtualhome_terms import BODY_PARTS, KNIVES
 from tests.planner.actions.duel import Duel, home, proposal, totals, wander
 from tests.planner.actions.evolving_graph import NAMES, UNSUPPORTED, VERBS
 from tests.planner.actions.unsettled import unsettled

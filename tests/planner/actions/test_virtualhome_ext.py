@@ -6,18 +6,18 @@ from typing import Final
 
 import pytest
 
-from db.delta import apply
-from db.imported import ImportedScene
-from db.scene import Relation, SceneGraph
-from db.store import SceneStore
-from planner.actions import virtualhome
-from planner.actions.execution import simulate
-from planner.actions.operator import AGENT
-from planner.actions.pruning import reads_of
-from planner.actions.simulator import Simulator
-from planner.actions.text import parse
-from planner.actions.virtualhome_ext import OPERATORS
-from tests.db.test_store import fresh
+from scenecypher.db.graph.delta import apply
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Relation, SceneGraph
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.actions import virtualhome
+from scenecypher.planner.actions.execution import simulate
+from scenecypher.planner.actions.operator import AGENT
+from scenecypher.planner.actions.pruning import reads_of
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.virtualhome_ext import OPERATORS
+from tests.db.store.test_store import fresh
 from tests.planner.actions.worlds import ROBOT, edited, mutual, node
 from tests.sampling import sample
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from db.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from tests.planner.actions.worlds import mutual
 
 STATES: Final = ("plugged_in", "plugged_out", "on", "off", "open", "closed", "dirty", "clean")

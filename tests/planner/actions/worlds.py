@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from db.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 
 ROBOT = "character_1"
 HAND_TYPES = ("HOLDS_RH", "HOLDS_LH")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from db.scene import Relation, SceneGraph
+from scenecypher.db.graph.scene import Relation, SceneGraph
 from tests.planner.actions.grasif_worlds import node
 
 INSTRUCTION: Final = "make a coffee for Tom and place it in his room."

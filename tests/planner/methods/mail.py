@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from db.scene import Relation, SceneGraph
+from scenecypher.db.graph.scene import Relation, SceneGraph
 from tests.planner.actions.grasif_worlds import node
 
 BRING_THE_MAIL: Final = "put the mail into the tray in the studio"

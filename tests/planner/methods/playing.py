@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from chat import OpenAIModel, Usage
-from db.gate import Gate
-from db.scene import SceneGraph
-from db.store import SceneStore
-from importers.babyai import episode
-from planner.budget import Budget
-from planner.events import Event, Finished, Remembered
-from planner.methods import recipe_named
-from planner.staging import Setting, staged
+from scenecypher.chat import OpenAIModel, Usage
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.babyai import episode
+from scenecypher.planner.budget import Budget
+from scenecypher.planner.events import Event, Finished, Remembered
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.staging import Setting, staged
 from tests.planner.actions.test_operators import put
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 

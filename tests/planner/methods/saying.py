@@ -9,13 +9,13 @@ import json
 import sys
 from collections.abc import Sequence
 
-from chat.model import Reply, Request, Usage
-from db.connection import Address, Database
-from db.gate import Gate
-from db.store import SceneStore
-from planner.methods import recipe_named
-from planner.methods.lookplangraph import system_prompt
-from planner.staging import Setting, staged
+from scenecypher.chat.model import Reply, Request, Usage
+from scenecypher.db.gate import Gate
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.methods.lookplangraph import system_prompt
+from scenecypher.planner.staging import Setting, staged
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION, STEPS
 

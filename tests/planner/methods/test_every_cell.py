@@ -8,19 +8,19 @@ from typing import Final
 
 import pytest
 
-from chat.model import Reply, Request, Usage
-from db.catalog import SceneInfo
-from db.gate import Gate
-from db.scene import SceneGraph
-from db.schema import family
-from db.store import SceneStore
-from importers.datasets import DATASETS
-from importers.task import Task
-from planner.budget import Budget
-from planner.events import Finished
-from planner.methods import METHODS, recipe_named
-from planner.methods.matrix import SETS, cell
-from planner.staging import Setting, staged
+from scenecypher.chat.model import Reply, Request, Usage
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import family
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.datasets import DATASETS
+from scenecypher.importers.task import Task
+from scenecypher.planner.budget import Budget
+from scenecypher.planner.events import Finished
+from scenecypher.planner.methods import METHODS, recipe_named
+from scenecypher.planner.methods.matrix import SETS, cell
+from scenecypher.planner.staging import Setting, staged
 from tests.planner.actions.test_operators import put
 
 ANSWER: Final = "red"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from db.condition import And, AtLeast, Condition, HasClass, HasState, Id
-from db.enumerations import ClassUse, Enumerations
-from planner.methods.goal_form import Canon, FactForm
+from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState, Id
+from scenecypher.db.store.enumerations import ClassUse, Enumerations
 from scenecypher.errors import UnknownReference
+from scenecypher.planner.methods.goal_form import Canon, FactForm
 
 OCCURRING = Enumerations(classes=(ClassUse("Object", "cup", 3, "cup_1"),), ids=("cup_1", "cup_2", "cup_3"))
 BLANK: dict[str, Any] = dict.fromkeys(("color", "count", "relation", "to", "state"), None) | {"negated": False}

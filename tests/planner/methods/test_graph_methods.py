@@ -7,10 +7,10 @@ from typing import Final
 
 import pytest
 
-from db.store import SceneStore
-from planner.events import Answered, Called, Refused, Solved, Thought
-from planner.methods.sayplan import MOST_PLANS
-from planner.prompts.worked import worked
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.events import Answered, Called, Refused, Solved, Thought
+from scenecypher.planner.methods.sayplan import MOST_PLANS
+from scenecypher.planner.prompts.worked import worked
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION
 from tests.planner.methods.playing import Played, paid, play
 

@@ -8,16 +8,16 @@ import subprocess
 import sys
 from typing import Final
 
-from chat import OpenAIModel
-from db.delta import AddRelation, Delta, RemoveRelation
-from db.gate import Gate
-from db.scene import Relation
-from db.store import SceneStore
-from planner.actions.simulator import INSERTED
-from planner.belief import belief_name, belief_of
-from planner.events import Acted, Corrected, Finished, Observed, Proposed, Refused
-from planner.methods import recipe_named
-from planner.staging import Setting, staged
+from scenecypher.chat import OpenAIModel
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
+from scenecypher.db.graph.scene import Relation
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.actions.simulator import INSERTED
+from scenecypher.planner.belief import belief_name, belief_of
+from scenecypher.planner.events import Acted, Corrected, Finished, Observed, Proposed, Refused
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.staging import Setting, staged
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION, STEPS, step
 from tests.planner.methods.playing import Played, paid, play

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pytest
 
-from planner.actions.grasif import OPERATORS
-from planner.methods.pddl_text import expression
-from planner.prompts.domains import domain_text
-from planner.prompts.domains.making import MENDED, PAPERS, action, domain
+from scenecypher.planner.actions.grasif import OPERATORS
+from scenecypher.planner.methods.pddl_text import expression
+from scenecypher.planner.prompts.domains import domain_text
+from scenecypher.planner.prompts.domains.making import MENDED, PAPERS, action, domain
 
 NEAR: Final = {"(robot-in r)", "(object-room x r)"}
 PAPER: Final[dict[str, tuple[str, set[str], set[str]]]] = {

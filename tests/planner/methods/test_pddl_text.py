@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.methods.pddl_text import facts, read_problem
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.methods.pddl_text import facts, read_problem
 
 PROBLEM = """Here it is:
 (Define (problem P) (:domain d) ; a remark

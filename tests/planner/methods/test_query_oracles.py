@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from db.store import SceneStore
+from scenecypher.db.store.scene_store import SceneStore
 from tests.oracle.conversing import LEVELS, ORACLES, play, tasks
 from tests.sampling import FULL
 

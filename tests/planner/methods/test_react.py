@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from db.scene import Relation
-from db.store import SceneStore
-from planner.events import Answered, Called, Event, Finished, Proposed, Refused, Solved
-from planner.methods.prompting import STYLES
-from planner.prompts.calls import Step, arguments_in, step_in
-from planner.prompts.worked import worked
+from scenecypher.db.graph.scene import Relation
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ReplyRejected
+from scenecypher.planner.events import Answered, Called, Event, Finished, Proposed, Refused, Solved
+from scenecypher.planner.methods.prompting import STYLES
+from scenecypher.planner.prompts.calls import Step, arguments_in, step_in
+from scenecypher.planner.prompts.worked import worked
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.worlds import HOME
 from tests.planner.methods.mail import BRING_THE_MAIL, MAIL

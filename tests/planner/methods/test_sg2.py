@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from db.store import SceneStore
-from planner.events import Acted, Answered, Asked, Called, Refused, Retrieved, Solved
-from planner.prompts.worked import worked
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.events import Acted, Answered, Asked, Called, Refused, Retrieved, Solved
+from scenecypher.planner.prompts.worked import worked
 from tests.planner.methods.playing import (
     INSTRUCTION,
     PLAN,

@@ -7,20 +7,20 @@ from itertools import product
 
 import pytest
 
-from db.condition import And, HasState, HeldBy, Id, Related, evaluate
-from db.gate import Gate
-from db.imported import ImportedScene
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
-from importers.datasets import DATASETS
-from planner.actions.pddl_part import part_of
-from planner.actions.simulator import Simulator
-from planner.budget import Budget
-from planner.events import Acted, Finished, Refused
-from planner.methods import recipe_named
-from planner.seeing import seeing
-from planner.staging import Setting, staged
-from tests.db.test_store import fresh
+from scenecypher.db.condition import And, HasState, HeldBy, Id, Related, evaluate
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.datasets import DATASETS
+from scenecypher.planner.actions.pddl_part import part_of
+from scenecypher.planner.actions.simulator import Simulator
+from scenecypher.planner.budget import Budget
+from scenecypher.planner.events import Acted, Finished, Refused
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.seeing import seeing
+from scenecypher.planner.staging import Setting, staged
+from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import ROBOT, home
 
 pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importers import babyai, datasets
-from planner.method import Done, Solve
-from planner.methods.sayplan import Reply
-from planner.prompts.solution import solution
-from planner.prompts.worked import worked
+from scenecypher.importers import babyai, datasets
+from scenecypher.planner.method import Done, Solve
+from scenecypher.planner.methods.sayplan import Reply
+from scenecypher.planner.prompts.solution import solution
+from scenecypher.planner.prompts.worked import worked
 from tests.planner.methods.worked_examples import (
     FOLDER,
     QUESTIONS,

@@ -12,14 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from db.scene import Node, Point, SceneGraph
-from importers import homes
-from importers.babyai import episode
-from importers.babyai_oracle import QUESTION
-from importers.homes import our_home
-from importers.task import Step, Task
-from planner.prompts.talking import headed
-from planner.traversal import traverse_room
+from scenecypher.db.graph.scene import Node, Point, SceneGraph
+from scenecypher.importers import homes
+from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai_oracle import QUESTION
+from scenecypher.importers.homes import our_home
+from scenecypher.importers.task import Step, Task
+from scenecypher.planner.prompts.talking import headed
+from scenecypher.planner.traversal import traverse_room
 
 FOLDER: Final = Path(__file__).parents[3] / "planner" / "prompts" / "worked"
 TRAVERSALS: Final = (("trv1", 900_001), ("trv1", 900_004))
@@ -90,7 +90,7 @@ class Instance:
 
 
 def lines(graph: SceneGraph) -> str:
-    """A graph as graph prompting shows it (`retriever.graph_text`)."""
+    """A graph as graph prompting shows it (`scenecypher.retriever.graph_text`)."""
     nodes = [json.dumps(attributes(graph.nodes[id_]), ensure_ascii=False) for id_ in sorted(graph.nodes)]
     links = sorted([link.source, link.type, link.target] for link in graph.relations)
     return "\n".join(["NODES", *nodes, "LINKS", *(json.dumps(link) for link in links)])

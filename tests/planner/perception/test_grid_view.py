@@ -11,17 +11,17 @@ from typing import Any, Final
 
 import pytest
 
-from chat import OpenAIModel
-from db.delta import apply, invert
-from db.scene import Node, Point, Properties, Relation, SceneGraph
-from importers.babyai import Episode, episode
-from importers.babyai_grid import Cell, neighbors, position, scene_graph
-from planner.actions.minigrid import MOVES
-from planner.actions.minigrid_ways import Layout, turns
-from planner.belief import believed
-from planner.perception.grid_view import Pose, View, observations, picture_of, view_of, visible_cells
-from planner.perception.grid_vision import read_view
-from planner.perception.merge import Merge, merge_all
+from scenecypher.chat import OpenAIModel
+from scenecypher.db.graph.delta import apply, invert
+from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
+from scenecypher.importers.babyai import Episode, episode
+from scenecypher.importers.babyai_grid import Cell, neighbors, position, scene_graph
+from scenecypher.planner.actions.minigrid import MOVES
+from scenecypher.planner.actions.minigrid_ways import Layout, turns
+from scenecypher.planner.belief import believed
+from scenecypher.planner.perception.grid_view import Pose, View, observations, picture_of, view_of, visible_cells
+from scenecypher.planner.perception.grid_vision import read_view
+from scenecypher.planner.perception.merge import Merge, merge_all
 from tests.sampling import sample
 from tests.scripted_model import MODEL_NAME, ScriptedModel
 from tests.scripted_vision import GridReader

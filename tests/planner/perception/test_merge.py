@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from db.delta import apply, invert
-from db.invariants import broken_promises
-from db.scene import Node, Point, Properties, Relation, SceneGraph
-from db.schema import VOCABULARIES
-from planner.belief import believed
-from planner.perception.merge import Merge, merge
-from planner.perception.observation import Observation, Sighting
-from planner.perception.truth import seen
+from scenecypher.db.graph.delta import apply, invert
+from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
+from scenecypher.db.schema import VOCABULARIES
 from scenecypher.errors import UnknownReference
+from scenecypher.planner.belief import believed
+from scenecypher.planner.perception.merge import Merge, merge
+from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.truth import seen
 from tests.planner.actions.grasif_worlds import drawn, home
 
 COVERS = VOCABULARIES["grasif"].containment

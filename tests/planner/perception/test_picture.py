@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.perception.picture import LARGEST, png, read_picture
 from scenecypher.errors import InputError
+from scenecypher.planner.perception.picture import LARGEST, png, read_picture
 
 
 def test_a_pictures_bytes_are_kept_as_they_are(tmp_path: Path) -> None:

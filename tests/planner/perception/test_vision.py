@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from chat import Model, OpenAIModel
-from db.delta import apply, invert
-from db.scene import Node, Relation, SceneGraph
-from planner.belief import believed
-from planner.perception.merge import Merge, merge
-from planner.perception.naming import Known, known_of, named
-from planner.perception.picture import png, read_picture
-from planner.perception.vision import CONFIDENCE, Reading, SeenThing, VisionObserver, read_image
+from scenecypher.chat import Model, OpenAIModel
+from scenecypher.db.graph.delta import apply, invert
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import InputError, ReplyRejected, UnknownReference
+from scenecypher.planner.belief import believed
+from scenecypher.planner.perception.merge import Merge, merge
+from scenecypher.planner.perception.naming import Known, known_of, named
+from scenecypher.planner.perception.picture import png, read_picture
+from scenecypher.planner.perception.vision import CONFIDENCE, Reading, SeenThing, VisionObserver, read_image
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.scripted_model import MODEL_NAME, Say, Script, ScriptedModel

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from planner.sandbox.allowed import check
-from planner.sandbox.running import Limits, Ran, run
 from scenecypher.errors import QueryRefused, ServiceError
+from scenecypher.planner.sandbox.allowed import check
+from scenecypher.planner.sandbox.running import Limits, Ran, run
 
 TIGHT = Limits(seconds=0.2, memory_bytes=32 * 2**20, output_bytes=2_000, calls=20, depth=100)
 

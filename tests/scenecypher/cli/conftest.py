@@ -10,10 +10,10 @@ from uuid import uuid4
 
 import pytest
 
-from db.store import SceneStore
-from importers.babyai import episode
-from importers.home import small_home
 from scenecypher.cli.app import run
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.babyai import episode
+from scenecypher.importers.home import small_home
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from db.catalog import SceneInfo
-from db.delta import AddRelation, Delta, RemoveRelation
-from db.scene import Relation
-from db.store import SceneStore
-from planner.actions.vocabularies import operators_of
-from planner.belief import belief_of
 from scenecypher.cli.app import run
+from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
+from scenecypher.db.graph.scene import Relation
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
+from scenecypher.planner.actions.vocabularies import operators_of
+from scenecypher.planner.belief import belief_of
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME, ROBOT

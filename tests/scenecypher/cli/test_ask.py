@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from chat import Scripted, ScriptedReply
-from db.catalog import SceneInfo
-from db.connection import Database
-from db.enumerate import Enumerator
-from db.gate import Gate
-from db.store import SceneStore
-from retriever.retriever import Retriever
+from scenecypher.chat import Scripted, ScriptedReply
 from scenecypher.cli import ask
 from scenecypher.cli.app import run
+from scenecypher.db.gate import Gate
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.retriever.retriever import Retriever
 from tests.retriever.conftest import put_home
 from tests.scripted_model import MODEL_NAME, Fail, Script, ScriptedModel
 

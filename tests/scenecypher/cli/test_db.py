@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from db.connection import Address
+from scenecypher.db.store.connection import Address
 from tests.scenecypher.cli.conftest import Command
 
 NOWHERE = "bolt://127.0.0.1:1"

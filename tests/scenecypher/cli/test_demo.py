@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from db.store import SceneStore
 from scenecypher.cli import demo
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from tests.scenecypher.cli.conftest import Command
 
@@ -15,7 +15,7 @@ def test_the_demo_needs_no_key_and_says_so(
     command: Command, store: SceneStore, monkeypatch: pytest.MonkeyPatch, *, packaged: bool
 ) -> None:
     if not packaged:
-        monkeypatch.setattr("importers.virtualhome.packaged_scene", _missing)
+        monkeypatch.setattr("scenecypher.importers.virtualhome.packaged_scene", _missing)
     ran = command("demo")
     assert ran.code == 0, ran.err
     assert "scripted" in ran.out

@@ -10,10 +10,10 @@ from uuid import uuid4
 
 import pytest
 
-from db.store import SceneStore
-from importers.behavior import scene_of
-from importers.behavior_definitions import activities
-from importers.grasif import to_document
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.behavior import scene_of
+from scenecypher.importers.behavior_definitions import activities
+from scenecypher.importers.grasif import to_document
 from tests.scenecypher.cli.conftest import Command
 
 BEHAVIOR: Final = ("import", "grasif", "--subset", "behavior-1k")

@@ -12,13 +12,13 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from db.store import SceneStore
 from scenecypher.cli.imports import import_app
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneCypherError
 
 APP = typer.Typer()
 APP.add_typer(import_app, name="import")
-HOME = files("importers") / "data" / "homes" / "cottage"
+HOME = files("scenecypher.importers") / "data" / "homes" / "cottage"
 
 
 def run(*arguments: object, env: Mapping[str, str] | None = None) -> Result:

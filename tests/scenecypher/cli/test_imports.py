@@ -13,8 +13,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from db.store import SceneStore
 from scenecypher.cli.imports import import_app
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneCypherError
 
 DATA: Final = Path(__file__).parents[2] / "data" / "virtualhome"

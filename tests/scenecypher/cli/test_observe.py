@@ -9,10 +9,10 @@ from tempfile import NamedTemporaryFile
 
 import pytest
 
-from db.catalog import SceneInfo
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
-from planner.belief import belief_of
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.belief import belief_of
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put

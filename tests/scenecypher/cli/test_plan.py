@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from db.catalog import SceneInfo
-from db.imported import ImportedScene
-from db.scene import Relation
-from db.store import SceneStore
-from planner.belief import belief_scene
 from scenecypher.cli.app import run
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Relation
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.belief import belief_scene
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put

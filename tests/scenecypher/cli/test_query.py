@@ -10,14 +10,14 @@ from uuid import uuid4
 
 import pytest
 
-from db.enumerate import Enumerator
-from db.gate import Gate
-from db.imported import ImportedScene
-from db.scene import Node, Relation, SceneGraph
-from db.store import SceneStore
-from retriever.reader import SceneReader
 from scenecypher.cli.app import run
 from scenecypher.cli.query import run_all
+from scenecypher.db.gate import Gate
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.retriever.reader import SceneReader
 
 CUPS = "MATCH (c:Object {class: 'cup'}) RETURN c.name AS cup, c.states AS states ORDER BY cup"
 

@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from db.store import SceneStore
-from importers.home import small_home
 from scenecypher.cli.context import counting
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.importers.home import small_home
 from tests.scenecypher.cli.conftest import Command
 
 CUP, MICROWAVE = "cup_2004", "microwave_297"

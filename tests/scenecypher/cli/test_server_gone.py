@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from db.connection import Address
-from db.store import SceneStore
+from scenecypher.db.store.connection import Address
+from scenecypher.db.store.scene_store import SceneStore
 from tests.proxy import proxied
 from tests.scenecypher.cli.conftest import Command
 from tests.scripted_model import ScriptedModel

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from chat import OpenAIModel
-from db.catalog import SceneInfo
-from db.delta import diff
-from db.store import SceneStore
-from planner.events import Event, Thought
-from planner.staging import NoModel
+from scenecypher.chat import OpenAIModel
 from scenecypher.cli.desk import Desk
 from scenecypher.cli.session import _editing, completer
 from scenecypher.cli.session_commands import do, setting_of
+from scenecypher.db.graph.delta import diff
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, ModelUnavailable
+from scenecypher.planner.events import Event, Thought
+from scenecypher.planner.staging import NoModel
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME

@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from db.store import SceneStore
-from planner.actions.pddl_lifted import solve_text
-from planner.actions.simulator import Simulator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner.actions.pddl_lifted import solve_text
+from scenecypher.planner.actions.simulator import Simulator
 from tests.scenecypher.cli.conftest import Command
 
 SOAP = "eai/27_2"

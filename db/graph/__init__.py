@@ -1,0 +1,1 @@
+"""Pure values: scene graphs, what changes them, and their JSON documents."""

@@ -1,0 +1,39 @@
+"""What a vocabulary promises of its scenes beyond a SceneGraph's own rules: one parent, no cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import HOLDING, VOCABULARIES
+
+
+def broken_promises(graph: SceneGraph, vocabulary: str) -> Iterator[tuple[str, str]]:
+    """Each node that breaks a promise of `vocabulary`, as (node id, cause); nothing where all are kept."""
+    rules = VOCABULARIES[vocabulary]
+    if not rules.one_parent:
+        return
+    parents: dict[str, str] = {}
+    for node_id in sorted(graph.nodes):
+        above = [r.target for r in graph.outgoing.get(node_id, ()) if r.type in rules.containment]
+        above += graph.sources(node_id, *HOLDING)
+        if len(above) > 1:
+            yield node_id, f"it is in, on or held by {', '.join(map(repr, above))} at once; leave one of them"
+        elif above:
+            parents[node_id] = above[0]
+    for node_id in _in_cycles(parents):
+        yield node_id, f"following what it is in or on leads back to it, over {parents[node_id]!r}; break the cycle"
+
+
+def _in_cycles(parents: dict[str, str]) -> Iterator[str]:
+    """One node of each cycle. Iterative: a chain may be ten thousand deep."""
+    settled: set[str] = set()
+    for start in parents:
+        path: dict[str, None] = {}
+        here: str | None = start
+        while here is not None and here not in settled and here not in path:
+            path[here] = None
+            here = parents.get(here)
+        if here is not None and here in path:
+            yield here
+        settled.update(path)

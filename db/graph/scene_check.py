@@ -1,0 +1,117 @@
+"""What a scene document gets wrong as a whole: repeated ids, dangling relations, undeclared names."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from scenecypher.db.graph.problems import Problem, json_path
+from scenecypher.db.graph.value import shown
+from scenecypher.db.schema import (
+    PROPERTY_NAME,
+    RELATION_NAME,
+    RESERVED_PROPERTIES,
+    Declared,
+    Vocabulary,
+    vocabulary_of,
+)
+
+Triple: TypeAlias = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """What can be read of a document, however broken: each part with its index."""
+
+    nodes: Sequence[tuple[int, dict[str, Any]]]
+    relations: Sequence[tuple[int, Triple]]
+    vocabulary: Vocabulary
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> _Outline:
+        return cls(
+            nodes=[(i, node) for i, node in enumerate(_list(document.get("nodes"))) if isinstance(node, dict)],
+            relations=[(i, triple) for i, it in enumerate(_list(document.get("relations"))) if (triple := _triple(it))],
+            vocabulary=vocabulary_of(_declared(document.get("declared"))),
+        )
+
+
+def faults(document: object) -> Iterator[Problem]:
+    """Every fault that shows only between the parts of a scene document; what has no proper form is passed over."""
+    if not isinstance(document, dict):
+        return
+    outline = _Outline.of(document)
+    yield from _repeated_ids(outline)
+    yield from _undeclared(outline)
+    yield from _bad_relations(outline)
+
+
+def _repeated_ids(outline: _Outline) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for index, node_id in _ids(outline):
+        if node_id in first:
+            there = json_path(("nodes", first[node_id], "id"))
+            yield json_path(("nodes", index, "id")), f"{shown(node_id)} is the id at {there} already; give it once"
+        first.setdefault(node_id, index)
+
+
+def _undeclared(outline: _Outline) -> Iterator[Problem]:
+    for index, node in outline.nodes:
+        properties = node.get("properties")
+        for key in properties if isinstance(properties, dict) else ():
+            if _may_be_property(key) and key not in outline.vocabulary.properties:
+                place = json_path(("nodes", index, "properties", key))
+                yield place, f"{key} is no known property; add it to declared.properties, or leave it out"
+    for index, (_, type_, _) in outline.relations:
+        if RELATION_NAME.fullmatch(type_) and type_ not in outline.vocabulary.relation_types:
+            place = json_path(("relations", index, 1))
+            yield place, f"{type_} is no known relation type; add it to declared.relation_types, or leave it out"
+
+
+def _bad_relations(outline: _Outline) -> Iterator[Problem]:
+    ids = {node_id for _, node_id in _ids(outline)}
+    first: dict[Triple, int] = {}
+    for index, triple in outline.relations:
+        for end in (0, 2):
+            if triple[end] not in ids:
+                place = json_path(("relations", index, end))
+                yield place, f"no node has the id {shown(triple[end])}; add the node, or leave the relation out"
+        if triple in first:
+            there = json_path(("relations", first[triple]))
+            yield json_path(("relations", index)), f"is the same relation as {there}; give it once"
+        first.setdefault(triple, index)
+
+
+def _ids(outline: _Outline) -> Iterator[tuple[int, str]]:
+    for index, node in outline.nodes:
+        if isinstance(node.get("id"), str):
+            yield index, unicodedata.normalize("NFC", node["id"])
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _triple(value: object) -> Triple | None:
+    match value:
+        case [str(source), str(type_), str(target)]:
+            return unicodedata.normalize("NFC", source), type_, unicodedata.normalize("NFC", target)
+        case _:
+            return None
+
+
+def _declared(value: object) -> Declared:
+    """The names declared that may be; the others are a problem of the document's form."""
+    given = value if isinstance(value, dict) else {}
+    types = [name for name in _list(given.get("relation_types")) if isinstance(name, str)]
+    keys = [name for name in _list(given.get("properties")) if isinstance(name, str)]
+    return Declared(
+        tuple(name for name in types if RELATION_NAME.fullmatch(name)),
+        tuple(name for name in keys if _may_be_property(name)),
+    )
+
+
+def _may_be_property(name: str) -> bool:
+    return bool(PROPERTY_NAME.fullmatch(name)) and name not in RESERVED_PROPERTIES

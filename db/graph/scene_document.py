@@ -1,0 +1,139 @@
+"""The JSON document of a whole scene: versioned, strict, exact both ways, every problem told at once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+
+from scenecypher.db.graph.document import node_document
+from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, PropertyName, RelationType, StateText, by
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.problems import json_path, problems_of, refusal
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.scene_check import faults
+from scenecypher.db.graph.value import LIST_LENGTH, InvalidValue, Properties, checked, shown
+from scenecypher.db.schema import VOCABULARIES, Declared
+
+FORMAT: Final = "scenecypher/scene"
+VERSION: Final = 1
+
+
+def scene_document(scene: ImportedScene) -> dict[str, Any]:
+    """A scene as JSON: nodes by id, relations as ``[source, type, target]``, both sorted; what is empty is left out."""
+    declared = {
+        "relation_types": [*scene.declared.relation_types],
+        "properties": [*scene.declared.properties],
+    }
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": scene.name,
+        "vocabulary": scene.vocabulary,
+        "role": scene.role,
+        "source": scene.source,
+        "declared": declared,
+        "nodes": [node_document(scene.graph.nodes[node_id]) for node_id in sorted(scene.graph.nodes)],
+        "relations": sorted([r.source, r.type, r.target] for r in scene.graph.relations),
+    }
+
+
+def scene_from_document(document: object, *, file: str) -> ImportedScene:
+    """The scene of a JSON document. Raises DocumentError with every problem and its JSON path; `file` names it."""
+    try:
+        form = _SceneForm.model_validate(document)
+    except ValidationError as error:
+        raise refusal(file, [*problems_of(error, document), *faults(document)]) from None
+    found = [*faults(document)]
+    if found:
+        raise refusal(file, found)
+    scene = form.scene()
+    broken = [*broken_promises(scene.graph, scene.vocabulary)]
+    if broken:
+        places = {node_id: json_path(("nodes", index)) for index, node_id in enumerate(scene.graph.nodes)}
+        raise refusal(file, [(places[node_id], cause) for node_id, cause in broken])
+    return scene
+
+
+def scene_schema() -> dict[str, Any]:
+    """The JSON Schema of the document, for editors and for other programs."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_SceneForm.model_json_schema()}
+
+
+def _version(number: int) -> int:
+    if number != VERSION:
+        msg = f"version {shown(number)} is not known here, only {VERSION}; upgrade SceneCypher, or export again"
+        raise InvalidValue(msg)
+    return number
+
+
+def _source(words: str) -> str:
+    checked(words, "text")
+    return words
+
+
+def _vocabulary(name: str) -> str:
+    if name not in VOCABULARIES:
+        msg = f"{shown(name)} is none of {', '.join(VOCABULARIES)}"
+        raise InvalidValue(msg)
+    return name
+
+
+class _NodeForm(Form):
+    """One node."""
+
+    id: Label
+    kind: Kind
+    name: Label
+    class_: Label = Field(alias="class")
+    states: list[StateText] = Field(default_factory=list, max_length=LIST_LENGTH)
+    affordances: list[StateText] = Field(default_factory=list, max_length=LIST_LENGTH)
+    properties: dict[PropertyName, JsonValue] = Field(default_factory=dict)
+
+    def node(self) -> Node:
+        return Node(
+            self.id,
+            self.kind,
+            self.name,
+            self.class_,
+            tuple(self.states),
+            tuple(self.affordances),
+            Properties(self.properties),
+        )
+
+
+class _DeclaredForm(Form):
+    """The relation types and properties that the scene brings beyond the common ones."""
+
+    relation_types: list[RelationType] = Field(default_factory=list)
+    properties: list[PropertyName] = Field(default_factory=list)
+
+
+class _SceneForm(Form):
+    """A scene graph: nodes, and relations as [source id, type, target id]."""
+
+    model_config = ConfigDict(title="SceneCypher scene")
+
+    format: Literal["scenecypher/scene"]
+    version: Annotated[int, AfterValidator(by(_version)), WithJsonSchema({"const": VERSION})]
+    name: Label
+    vocabulary: Annotated[str, AfterValidator(by(_vocabulary)), WithJsonSchema({"enum": [*VOCABULARIES]})] = "generic"
+    role: Literal["world", "belief"] = "world"
+    source: Annotated[str, AfterValidator(by(_source))] = ""
+    declared: _DeclaredForm = _DeclaredForm()
+    nodes: list[_NodeForm]
+    relations: list[Annotated[tuple[Label, RelationType, Label], Field(strict=False)]] = Field(default_factory=list)
+
+    def scene(self) -> ImportedScene:
+        return ImportedScene(
+            self.name,
+            SceneGraph.of(
+                (node.node() for node in self.nodes),
+                (Relation(source, type_, target) for source, type_, target in self.relations),
+            ),
+            self.vocabulary,
+            role=self.role,
+            declared=Declared(tuple(self.declared.relation_types), tuple(self.declared.properties)),
+            source=self.source,
+        )

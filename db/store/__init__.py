@@ -1,0 +1,1 @@
+"""Scenes in Neo4j: connections, steady reads, commits, history, leases, publishing."""

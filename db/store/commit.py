@@ -1,0 +1,351 @@
+"""The one door for writing: lock one scene, read what the change rests on, check, apply, record; one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, LiteralString, assert_never
+
+from neo4j import ManagedTransaction, Record
+
+from scenecypher.db.graph.delta import (
+    TEXT_FIELDS,
+    AddNode,
+    AddRelation,
+    ChangeList,
+    Delta,
+    RemoveNode,
+    RemoveRelation,
+    SetKind,
+    SetProperty,
+    apply,
+    value_of,
+)
+from scenecypher.db.graph.document import delta_hash, delta_json
+from scenecypher.db.graph.scene import Node, SceneGraph, relation_between
+from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.rows import node_of, node_row, stored
+from scenecypher.errors import ConflictError, InputError, SceneReplaced
+
+# The lock comes first; everything else is read after it. Read before it, a check passes on what is stale by then.
+LOCK: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
+WITH s, s.version - 1 AS version
+OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
+WITH s, version, done
+"""
+
+# The same lock, given back when the statement ends; a label that is there already takes it and writes nothing to disk.
+# Without it a part is read while a commit is half applied: its version may be seen before its relations.
+BRIEF_LOCK: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s:Scene
+WITH s, s.version AS version
+OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
+WITH s, version, done
+"""
+
+# The same where the action id was made for this action: nobody need look whether it was committed before.
+NEW_BRIEF_LOCK: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s:Scene
+WITH s, s.version AS version, null AS done
+"""
+
+SCENE_FACTS: Final[LiteralString] = """
+       s.status AS status, version, done {.version, .hash, .delta} AS done,
+"""
+
+READ_NAMED: Final[LiteralString] = (
+    LOCK
+    + """
+RETURN """
+    + SCENE_FACTS
+    + """
+       COLLECT { UNWIND $ids AS id MATCH (n:Entity {scene: $key, id: id}) RETURN n } AS nodes,
+       COLLECT { UNWIND $pairs AS p
+                 MATCH (:Entity {scene: $key, id: p[0]})-[r]->(:Entity {scene: $key, id: p[1]})
+                 RETURN [p[0], type(r), p[1]] } AS relations
+"""
+)
+
+ALWAYS_THERE: Final = frozenset({*EXTRA_PROPERTIES, *TEXT_FIELDS})
+"""The properties that any scene may use."""
+
+UNREAD_KIND: Final = "Object"
+"""The kind of a node of which only the id was read."""
+
+# A type in WHERE, not as `r:$(row[1])`: the server takes a millisecond less for it.
+WRITE_HEAD: Final[LiteralString] = "MATCH (s:Scene {key: $key})\n"
+WRITE_PARTS: Final[Mapping[str, LiteralString]] = {
+    "remove_relations": """
+CALL (s) { UNWIND $remove_relations AS row
+  MATCH (:Entity {scene: $key, id: row[0]})-[r]->(:Entity {scene: $key, id: row[2]}) WHERE type(r) = row[1]
+  DELETE r RETURN count(*) AS remove_relations }
+""",
+    "remove_nodes": """
+CALL (s) { UNWIND $remove_nodes AS id MATCH (n:Entity {scene: $key, id: id})
+  DELETE n RETURN count(*) AS remove_nodes }
+""",
+    "add_nodes": """
+CALL (s) { UNWIND $add_nodes AS row CREATE (n:Entity:$(row.kind)) SET n = row.values
+  RETURN count(*) AS add_nodes }
+""",
+    "set_kinds": """
+CALL (s) { UNWIND $set_kinds AS row MATCH (n:Entity {scene: $key, id: row[0]})
+  REMOVE n:$(row[1]) SET n:$(row[2]) RETURN count(*) AS set_kinds }
+""",
+    "set_values": """
+CALL (s) { UNWIND $set_values AS row MATCH (n:Entity {scene: $key, id: row[0]})
+  SET n += row[1] RETURN count(*) AS set_values }
+""",
+    "add_relations": """
+CALL (s) { UNWIND $add_relations AS row
+  MATCH (a:Entity {scene: $key, id: row[0]}), (b:Entity {scene: $key, id: row[2]})
+  CREATE (a)-[:$(row[1])]->(b) RETURN count(*) AS add_relations }
+""",
+}
+WRITE_COUNTS: Final[Mapping[str, LiteralString]] = {
+    "remove_relations": ", remove_relations",
+    "remove_nodes": ", remove_nodes",
+    "add_nodes": ", add_nodes",
+    "set_kinds": ", set_kinds",
+    "set_values": ", set_values",
+    "add_relations": ", add_relations",
+}
+WRITE_EVENT: Final[LiteralString] = """
+CREATE (e:Event {scene: $key, version: s.version, at: datetime(), actor: $actor, action: $action, kind: $kind,
+                 action_id: $action_id, delta: $delta, hash: $hash, undoes: $undoes})
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Who changes a scene, and why.
+
+    `action_id` makes it safe to repeat: the same id with the same Delta is applied once.
+    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it takes back. `new` says that the id was
+    made for this action, so that it can't have been done before.
+    """
+
+    actor: str
+    action: str
+    action_id: str
+    expected_version: int | None = None
+    kind: str = "act"
+    undoes: tuple[int, ...] = ()
+    new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """What was read under the lock: the scene's version before this change, and the part of it that was asked for.
+
+    `agent` is the acting node's id, where one was asked for and is there.
+    """
+
+    version: int
+    part: SceneGraph
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The version that a change led to; `repeated` where the same action had been committed before."""
+
+    version: int
+    delta: Delta
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How a Delta is written: what follows on a scene `s` in the one statement, and its parameters.
+
+    `counted` are the groups of changes that are not empty; each returns how many of its rows fit.
+    """
+
+    counted: tuple[str, ...]
+    parameters: dict[str, Any]
+
+    @property
+    def body(self) -> LiteralString:
+        """The changes and the event."""
+        text: LiteralString = ""
+        for name in self.counted:
+            text += WRITE_PARTS[name]
+        return text + WRITE_EVENT
+
+    @property
+    def end(self) -> LiteralString:
+        """What is returned: the version, and the counts."""
+        text: LiteralString = "RETURN s.version AS version"
+        for name in self.counted:
+            text += WRITE_COUNTS[name]
+        return text
+
+
+class AlreadyDone(Exception):
+    """The same action was committed before: nothing is committed again, and it never leaves this package."""
+
+    def __init__(self, version: int, delta_text: str) -> None:
+        super().__init__(version)
+        self.version, self.delta_text = version, delta_text
+
+
+def commit_delta(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
+    """Apply a Delta that is known beforehand. Raises ConflictError, SceneReplaced, AlreadyDone."""
+    text = delta_json(delta)
+    record = tx.run(
+        READ_NAMED, key=scene.key, action_id=intent.action_id, ids=_named_ids(delta), pairs=_named_pairs(delta)
+    ).single()
+    locked = opened(record, scene, intent, text)
+    return write(tx, scene, locked, delta, intent=intent, text=text)
+
+
+def opened(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None) -> Locked:
+    """Check what the lock statement returned. `text` is the Delta's JSON where it is known already.
+
+    Raises SceneReplaced, AlreadyDone, InputError (the action id means another Delta), ConflictError (version moved).
+    """
+    if record is None or record["status"] != "ready":
+        raise SceneReplaced(scene.name)
+    done = record["done"]
+    if done is not None:
+        if text is not None and done["hash"] != delta_hash(text):
+            msg = f"action id {intent.action_id!r} was used for another change; give each action an id of its own"
+            raise InputError(msg)
+        raise AlreadyDone(done["version"], done["delta"])
+    version = record["version"]
+    if intent.expected_version not in {None, version}:
+        msg = (
+            f"the scene is at version {version}, not {intent.expected_version}; "
+            "look at what changed since (`scenecypher history`) and decide anew"
+        )
+        raise ConflictError(msg)
+    part = partial_graph(record["nodes"], record["relations"])
+    return Locked(version, part, record.get("agent"))
+
+
+def write(
+    tx: ManagedTransaction, scene: SceneInfo, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None
+) -> Committed:
+    """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
+    change = changing(scene, locked, delta, intent=intent, text=text)
+    record = tx.run(WRITE_HEAD + change.body + change.end, change.parameters).single(strict=True)
+    for name in change.counted:
+        if record[name] != len(change.parameters[name]):
+            msg = (
+                f"{name.replace('_', ' ')}: {record[name]} of {len(change.parameters[name])} fit; load the scene again"
+            )
+            raise ConflictError(msg)
+    return Committed(record["version"], delta)
+
+
+def changing(scene: SceneInfo, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None) -> Change:
+    """Check `delta` against the part that was read, and say how it is written. Raises ConflictError, InputError."""
+    _check_declared(delta, scene.declared)
+    after = apply(locked.part, delta)
+    groups = _groups(scene.key, delta, after)
+    text = text or delta_json(delta)
+    parameters: dict[str, Any] = {
+        **groups,
+        "key": scene.key,
+        "actor": intent.actor,
+        "action": intent.action,
+        "action_id": intent.action_id,
+        "kind": intent.kind,
+        "undoes": list(intent.undoes),
+        "delta": text,
+        "hash": delta_hash(text),
+    }
+    return Change(tuple(name for name in WRITE_PARTS if groups[name]), parameters)
+
+
+def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:
+    """Part of a scene as a SceneGraph; of a relation's end that was not read itself only the id is known."""
+    values = {node.id: node for node in map(node_of, nodes)}
+    pairs = {relation_between(*row) for row in relations}
+    for relation in pairs:
+        for end in (relation.source, relation.target):
+            if end not in values:
+                values[end] = _known_by_id(end)
+    return SceneGraph.of(values.values(), pairs)
+
+
+@lru_cache(maxsize=65_536)
+def _known_by_id(node_id: str) -> Node:
+    return Node(node_id, UNREAD_KIND, node_id, "unread")
+
+
+def _groups(key: str, delta: Delta, after: SceneGraph) -> dict[str, list[Any]]:
+    """The Delta's changes as rows for each of WRITE_PARTS; lists and values as they are after it."""
+    groups: dict[str, list[Any]] = {name: [] for name in WRITE_PARTS}
+    values: dict[str, dict[str, Any]] = {}
+    for change in delta.changes:
+        match change:
+            case RemoveRelation(r) | AddRelation(r):
+                name = "add_relations" if isinstance(change, AddRelation) else "remove_relations"
+                groups[name].append([r.source, r.type, r.target])
+            case RemoveNode(node):
+                groups["remove_nodes"].append(node.id)
+            case AddNode(node):
+                groups["add_nodes"].append(node_row(key, node))
+            case SetKind():
+                groups["set_kinds"].append([change.id, change.before, change.after])
+            case SetProperty() | ChangeList():
+                values.setdefault(change.id, {}).update(_value_after(change, after.nodes[change.id]))
+            case _:
+                assert_never(change)
+    groups["set_values"] = [[node_id, items] for node_id, items in values.items()]
+    return groups
+
+
+def _value_after(change: SetProperty | ChangeList, node: Node) -> dict[str, Any]:
+    if isinstance(change, SetProperty):
+        return {change.key: stored(value_of(node, change.key))}
+    return {change.field: list(node.states if change.field == "states" else node.affordances)}
+
+
+def _check_declared(delta: Delta, declared: Declared) -> None:
+    """Relation types and properties must be in the registry or declared by the scene."""
+    for change in delta.changes:
+        used: Iterable[str] = ()
+        match change:
+            case AddRelation(relation) if relation.type not in RELATION_TYPES:
+                used = {relation.type}.difference(declared.relation_types)
+            case SetProperty() if change.key not in ALWAYS_THERE and change.after is not None:
+                used = {change.key}.difference(declared.properties)
+            case AddNode(node) if node.properties:
+                used = {*node.properties}.difference(ALWAYS_THERE, declared.properties)
+            case _:
+                continue
+        for name in sorted(used):
+            msg = f"{name!r} is neither in the schema nor declared by this scene; declare it in the scene's document"
+            raise InputError(msg)
+
+
+def _named_ids(delta: Delta) -> list[str]:
+    ids: set[str] = set()
+    for change in delta.changes:
+        match change:
+            case AddRelation(r) | RemoveRelation(r):
+                ids.update((r.source, r.target))
+            case AddNode(node) | RemoveNode(node):
+                ids.add(node.id)
+            case _:
+                ids.add(change.id)
+    return sorted(ids)
+
+
+def _named_pairs(delta: Delta) -> list[list[str]]:
+    pairs = {
+        (change.relation.source, change.relation.target)
+        for change in delta.changes
+        if isinstance(change, AddRelation | RemoveRelation)
+    }
+    return [list(pair) for pair in sorted(pairs)]
+
+
+Decide = Callable[[Locked], Delta]
+"""Reads what was locked and yields the Delta; raises ActionRefused. Pure: it may run again on a retry."""

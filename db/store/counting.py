@@ -1,0 +1,138 @@
+"""Counting what was read of a scene: rows of nodes, properties, relations and agents become Enumerations."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scenecypher.db.schema import ENTITY, KINDS
+from scenecypher.db.store.enumerations import (
+    DENSE,
+    AgentUse,
+    ClassUse,
+    Enumerations,
+    Pattern,
+    PropertyUse,
+    ValueUse,
+    literal,
+)
+
+VALUES_SHOWN: Final = 16
+"""A property with more different values than this is described without them."""
+TYPE_WORDS: Final[Mapping[str, str]] = {
+    "STRING": "text",
+    "BOOLEAN": "boolean",
+    "INTEGER": "whole number",
+    "FLOAT": "number",
+    "POINT": "point",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes alike: `count` of them, the smallest name as `example`, and of names and ids those that were read."""
+
+    kind: str
+    class_: str
+    states: Sequence[str]
+    affordances: Sequence[str]
+    count: int
+    example: str
+    close: int
+    names: Sequence[str]
+    ids: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyRow:
+    """A property of `count` nodes: its type as Cypher names it, and its value if that is short and was read."""
+
+    name: str
+    type: str
+    count: int
+    value: str | bool | None
+
+
+def counted(
+    *,
+    nodes: Sequence[Group],
+    properties: Iterable[PropertyRow],
+    patterns: Iterable[Sequence[Any]],
+    agents: Iterable[Sequence[Any]],
+) -> Enumerations:
+    """What occurs, sorted. `patterns` are source kind, type, target kind, count; `agents` name, class, places, held."""
+    kinds: Counter[str] = Counter()
+    for group in nodes:
+        kinds[group.kind] += group.count
+    ids = _all(group.ids for group in nodes)
+    return Enumerations(
+        kinds=tuple((kind, kinds[kind]) for kind in KINDS if kinds[kind]),
+        classes=_classes(nodes),
+        states=_values((group.states, group) for group in nodes),
+        affordances=_values((group.affordances, group) for group in nodes),
+        patterns=_patterns(patterns, close=sum(group.close for group in nodes)),
+        properties=_properties(properties),
+        agents=tuple(_agent(*row) for row in agents),
+        places=_all(group.names for group in nodes if group.kind == "Place"),
+        names=_all(group.names for group in nodes) if ids else (),
+        ids=ids,
+    )
+
+
+def _classes(groups: Iterable[Group]) -> tuple[ClassUse, ...]:
+    found: dict[tuple[str, str], ClassUse] = {}
+    for group in groups:
+        key = group.kind, group.class_
+        known = found.get(key, ClassUse(*key, 0, group.example))
+        found[key] = ClassUse(*key, known.count + group.count, min(known.example, group.example))
+    return tuple(found[key] for key in sorted(found))
+
+
+def _values(lists: Iterable[tuple[Sequence[str], Group]]) -> tuple[ValueUse, ...]:
+    counts: Counter[str] = Counter()
+    kinds: defaultdict[str, set[str]] = defaultdict(set)
+    for values, group in lists:
+        for value in values:
+            counts[value] += group.count
+            kinds[value].add(group.kind)
+    return tuple(ValueUse(value, tuple(sorted(kinds[value])), counts[value]) for value in sorted(counts))
+
+
+def _patterns(rows: Iterable[Sequence[Any]], *, close: int) -> tuple[Pattern, ...]:
+    found = [Pattern(*row) for row in rows]
+    found += [Pattern(ENTITY, DENSE, ENTITY, close)] if close else []
+    return tuple(sorted(found, key=lambda pattern: (pattern.type, pattern.source, pattern.target)))
+
+
+def _properties(rows: Iterable[PropertyRow]) -> tuple[PropertyUse, ...]:
+    by_name: defaultdict[str, list[PropertyRow]] = defaultdict(list)
+    for row in rows:
+        by_name[row.name].append(row)
+    return tuple(_property(name, by_name[name]) for name in sorted(by_name))
+
+
+def _property(name: str, rows: Sequence[PropertyRow]) -> PropertyUse:
+    values = {row.value for row in rows}
+    shown: list[str | bool] = [value for value in values if value is not None]
+    is_whole = len(shown) == len(values) <= VALUES_SHOWN
+    types = tuple(sorted({_type_words(row.type) for row in rows}))
+    return PropertyUse(
+        name, types, sum(row.count for row in rows), tuple(sorted(shown, key=literal)) if is_whole else ()
+    )
+
+
+def _type_words(type_: str) -> str:
+    plain = type_.replace(" NOT NULL", "")
+    inner = plain.removeprefix("LIST<").removesuffix(">")
+    word = TYPE_WORDS.get(inner, inner.casefold())
+    return word if inner == plain else f"list of {word}"
+
+
+def _agent(name: str, class_: str, places: Sequence[str], holds: Sequence[Sequence[str]]) -> AgentUse:
+    return AgentUse(name, class_, tuple(sorted(places)), tuple(sorted((kind, held) for kind, held in holds)))
+
+
+def _all(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(sorted({item for items in lists for item in items}))

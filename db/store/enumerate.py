@@ -1,0 +1,153 @@
+"""Reading a scene's Enumerations: one statement between two looks at the version, kept for as long as that stands."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import Final, LiteralString
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.schema import HOLDING, KINDS, RESERVED_PROPERTIES
+from scenecypher.db.store.catalog import SceneInfo, settled_version
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.counting import Group, PropertyRow, counted
+from scenecypher.db.store.enumerations import DENSE, Enumerations
+
+READ_TIMEOUT_S: Final = 30.0
+READ_TRIES: Final = 3
+SCENES_KEPT: Final = 64
+NOTED: Final = 100
+"""For each scene kept so many more are there whose latest version is remembered."""
+LISTED_UP_TO: Final = 5_000
+"""Nodes up to which every name, id and property value is read; above, the server counts them by group."""
+VALUE_LENGTH: Final = 60
+AGENTS_SHOWN: Final = 20
+LIMITS: Final = {"reserved": sorted(RESERVED_PROPERTIES), "longest": VALUE_LENGTH, "agents": AGENTS_SHOWN}
+
+
+def _kind_of(variable: LiteralString) -> LiteralString:
+    cases: list[LiteralString] = ["WHEN " + variable + ":" + kind + " THEN '" + kind + "'" for kind in KINDS]
+    return "CASE " + " ".join(cases) + " END"
+
+
+_PAIRS: Final[LiteralString] = (
+    "WITH " + _kind_of("a") + " AS source, type(r) AS type, " + _kind_of("b") + " AS target, count(*) AS count "
+)
+_NEAR: Final[LiteralString] = "COUNT { (n)-[:" + DENSE + "]->() }"
+_REST: Final[LiteralString] = (
+    """
+CALL () { MATCH (a:Entity {scene: $key})-[r:!"""
+    + DENSE
+    + "]->(b) "
+    + _PAIRS
+    + """
+    RETURN collect([source, type, target, count]) AS patterns }
+CALL () { MATCH (a:Agent {scene: $key}) WITH a ORDER BY a.name, a.id LIMIT $agents
+    RETURN collect([a.name, a.class, [(a)-[:INSIDE]->(p:Place) | p.name], [(a)-[h:"""
+    + "|".join(HOLDING)
+    + """]->(o) | [type(h), o.name]]]) AS agents }
+RETURN nodes, properties, patterns, agents
+"""
+)
+EACH_NODE: Final[LiteralString] = (
+    """
+CALL () { MATCH (n:Entity {scene: $key})
+    RETURN collect(["""
+    + _kind_of("n")
+    + """, n.class, n.states, n.affordances, 1, n.name, """
+    + _NEAR
+    + """, [n.name], [n.id]]) AS nodes,
+    collect([key IN keys(n) WHERE NOT key IN $reserved | [key, valueType(n[key]), 1,
+        CASE WHEN valueType(n[key]) STARTS WITH 'BOOLEAN' THEN n[key]
+             WHEN valueType(n[key]) STARTS WITH 'STRING' THEN CASE WHEN size(n[key]) <= $longest THEN n[key] END
+        END]]) AS properties }
+"""
+    + _REST
+)
+"""A row a node: for scenes of a usual size the server's own grouping takes twice as long."""
+BY_GROUP: Final[LiteralString] = (
+    """
+CALL () { MATCH (n:Entity {scene: $key})
+    WITH """
+    + _kind_of("n")
+    + """ AS kind, n.class AS class, n.states AS states, n.affordances AS affordances, count(*) AS count,
+        min(n.name) AS example, sum("""
+    + _NEAR
+    + """) AS close,
+        collect(CASE WHEN n:Place THEN n.name END) AS names
+    RETURN collect([kind, class, states, affordances, count, example, close, names, []]) AS nodes }
+CALL () { MATCH (n:Entity {scene: $key}) UNWIND keys(n) AS key
+    WITH n, key WHERE NOT key IN $reserved
+    WITH key, valueType(n[key]) AS type, count(*) AS count
+    RETURN collect([[key, type, count, null]]) AS properties }
+"""
+    + _REST
+)
+
+
+class Enumerator:
+    """Enumerations of scenes, the latest ones kept by scene and version. For use from many threads."""
+
+    def __init__(self, database: Database, *, scenes_kept: int = SCENES_KEPT, listed_up_to: int = LISTED_UP_TO) -> None:
+        self._database = database
+        self._scenes_kept, self._listed_up_to = scenes_kept, listed_up_to
+        self._kept: OrderedDict[tuple[str, int], Enumerations] = OrderedDict()
+        self._latest: OrderedDict[str, int] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, scene: SceneInfo) -> Enumerations:
+        """What occurs in the scene: as of `scene.version`, or a later one that was seen, where that is kept; else now.
+
+        A reading during which the scene moved may count a few nodes twice or not at all; it is read again, and given
+        out unkept if writers leave no pause. Raises SceneReplaced.
+        """
+        self.saw(scene.key, scene.version)
+        kept = self._recall(scene.key)
+        if kept is not None:
+            return kept
+        for _ in range(READ_TRIES):
+            before = settled_version(self._database, scene.key, scene.name)
+            enumerations = self._database.read(self._reading(scene), timeout_s=READ_TIMEOUT_S)
+            if settled_version(self._database, scene.key, scene.name) == before:
+                self._keep((scene.key, before), enumerations)
+                break
+        return enumerations
+
+    def _reading(self, scene: SceneInfo) -> Callable[[ManagedTransaction], Enumerations]:
+        statement = EACH_NODE if scene.nodes <= self._listed_up_to else BY_GROUP
+
+        def work(tx: ManagedTransaction) -> Enumerations:
+            found = tx.run(statement, {"key": scene.key} | LIMITS).single(strict=True)
+            return counted(
+                nodes=[Group(*row) for row in found["nodes"]],
+                properties=[PropertyRow(*row) for rows in found["properties"] for row in rows],
+                patterns=found["patterns"],
+                agents=found["agents"],
+            )
+
+        return work
+
+    def saw(self, key: str, version: int) -> None:
+        """Take note of a scene's version, so that what was kept of an earlier one is not given out any more."""
+        with self._lock:
+            self._latest[key] = max(version, self._latest.get(key, version))
+            self._latest.move_to_end(key)
+            while len(self._latest) > NOTED * self._scenes_kept:
+                self._latest.popitem(last=False)
+
+    def _recall(self, key: str) -> Enumerations | None:
+        with self._lock:
+            version = key, self._latest.get(key, -1)
+            if version in self._kept:
+                self._kept.move_to_end(version)
+            return self._kept.get(version)
+
+    def _keep(self, version: tuple[str, int], enumerations: Enumerations) -> None:
+        self.saw(*version)
+        with self._lock:
+            self._kept[version] = enumerations
+            self._kept.move_to_end(version)
+            while len(self._kept) > self._scenes_kept:
+                self._kept.popitem(last=False)

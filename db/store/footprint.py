@@ -1,0 +1,223 @@
+"""The part of a scene that an action reads, fetched in the statement that takes the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, Literal, LiteralString
+
+from scenecypher.db.schema import KINDS, RELATION_TYPES
+from scenecypher.db.store.commit import BRIEF_LOCK, LOCK, NEW_BRIEF_LOCK, SCENE_FACTS
+
+FARTHEST: Final = 10
+"""How many relations a far hop follows at most: deeper nesting is not seen."""
+
+START: Final = "start"
+
+_TYPES: Final[Mapping[str, LiteralString]] = {type_: type_ for type_ in RELATION_TYPES}
+_PARAMETERS: Final[tuple[LiteralString, ...]] = ("$seed_0", "$seed_1", "$seed_2", "$seed_3")
+_VALUES: Final[tuple[LiteralString, ...]] = (
+    *("$value_0", "$value_1", "$value_2", "$value_3", "$value_4", "$value_5", "$value_6", "$value_7"),
+)
+_KINDS: Final[Mapping[str, LiteralString]] = {kind: kind for kind in KINDS}
+_VARIABLES: Final[tuple[LiteralString, ...]] = (
+    *("v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"),
+    *("v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19"),
+)
+_ROW: Final[LiteralString] = "[startNode(r).id, type(r), endNode(r).id]"
+_LINKS: Final[tuple[LiteralString, ...]] = ("r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Hop:
+    """A relation of one of `types` from `source` to `target`.
+
+    Where it is `far`, one or more of them in a row; where it is `mutual`, those from `target` to `source` too.
+    """
+
+    source: str
+    types: tuple[str, ...]
+    target: str
+    far: bool = False
+    mutual: bool = False
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Only:
+    """Nodes of a kind or class, or with a state or affordance."""
+
+    field: Literal["kind", "class", "states", "affordances"]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """All matches of `hops`: the relations of those in `rows` come back, and the nodes that are `whole`.
+
+    A node that is not read whole is known by its id only; of those that are `whole` only such are read as are any of
+    `only`, where it is given. With a `guard`, a seed and an affordance, nothing is read unless the seed has it. The
+    variable START stands for each of the seeds `starts` in turn.
+    """
+
+    hops: tuple[Hop, ...]
+    rows: tuple[Hop, ...] = ()
+    whole: tuple[str, ...] = ()
+    only: tuple[Only, ...] = ()
+    guard: tuple[str, str] | None = None
+    starts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What an action reads, whatever it is done with: its seeds whole, and what `reads` reach from them.
+
+    The first of `seeds` is the agent: the first by id, or where it is `named` the one of that id. `classes` are read
+    whole too.
+    """
+
+    seeds: tuple[str, ...]
+    reads: tuple[Read, ...] = ()
+    classes: tuple[str, ...] = ()
+    named: bool = False
+
+    def __post_init__(self) -> None:
+        longest = max((len(read.hops) for read in self.reads), default=0)
+        names = {end for read in self.reads for hop in read.hops for end in (hop.source, hop.target)} | {*self.seeds}
+        sizes = ((self.seeds, _PARAMETERS), (names, _VARIABLES), (range(longest), _LINKS), (self.values, _VALUES))
+        if any(len(needed) > len(there) for needed, there in sizes):
+            msg = f"an action with the seeds {', '.join(self.seeds)} reads too much for one statement; split it"
+            raise ValueError(msg)
+
+    @cached_property
+    def naming(self) -> Reads:
+        """The same reads with the agent named."""
+        return replace(self, named=True)
+
+    @cached_property
+    def locking(self) -> LiteralString:
+        """The statement that takes the scene's lock and then reads."""
+        return self._under(LOCK)
+
+    @cached_property
+    def visiting(self) -> LiteralString:
+        """The statement that reads the same, and gives the lock back at its end."""
+        return self._under(BRIEF_LOCK)
+
+    @cached_property
+    def visiting_anew(self) -> LiteralString:
+        """The same for an action that can't have been done before."""
+        return self._under(NEW_BRIEF_LOCK)
+
+    @cached_property
+    def looking(self) -> LiteralString:
+        """The statement that reads without changing anything."""
+        return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN s.status AS status, " + self._found()
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The states, affordances and classes that reads depend on."""
+        guards = {read.guard[1] for read in self.reads if read.guard is not None}
+        return tuple(sorted(guards | {only.value for read in self.reads for only in read.only}))
+
+    @cached_property
+    def _names(self) -> Mapping[str, LiteralString]:
+        hops = {hop for read in self.reads for hop in read.hops}
+        others = sorted({end for hop in hops for end in (hop.source, hop.target)} - {*self.seeds})
+        return dict(zip((*self.seeds, *others), _VARIABLES, strict=False))
+
+    def _under(self, lock: LiteralString) -> LiteralString:
+        return lock + self._seeds("s, version, done") + "RETURN " + SCENE_FACTS + self._found()
+
+    def _seeds(self, kept: LiteralString) -> LiteralString:
+        """Bind each seed to its node, or to null."""
+        text: LiteralString = "OPTIONAL MATCH (v0:Agent {scene: $key, id: $seed_0})\n"
+        if not self.named:
+            text = "OPTIONAL MATCH (v0:Agent {scene: $key})\nWITH " + kept + ", v0 ORDER BY v0.id LIMIT 1\n"
+        for variable, parameter in zip(_VARIABLES[1 : len(self.seeds)], _PARAMETERS[1:], strict=False):
+            text += "OPTIONAL MATCH (" + variable + ":Entity {scene: $key, id: " + parameter + "})\n"
+        return text
+
+    def _found(self) -> LiteralString:
+        seeds: LiteralString = ", ".join(_VARIABLES[: len(self.seeds)])
+        nodes: list[LiteralString] = ["[n IN [" + seeds + "] WHERE n IS NOT NULL]"]
+        if self.classes:
+            nodes.append("COLLECT { UNWIND $classes AS class MATCH (n:Entity {scene: $key, class: class}) RETURN n }")
+        nodes += [self._nodes(read, variable) for read in self.reads for variable in read.whole]
+        rows: list[LiteralString] = [self._rows(read) for read in self.reads if read.rows]
+        found: LiteralString = "v0.id AS agent,\n" + " +\n".join(nodes) + " AS nodes,\n"
+        return found + (" +\n".join(rows) or "[]") + " AS relations\n"
+
+    def _nodes(self, read: Read, variable: str) -> LiteralString:
+        name = self._names[variable]
+        wanted: LiteralString = " OR ".join(self._is(name, only) for only in read.only)
+        where: LiteralString = "WITH DISTINCT " + name + " WHERE " + wanted + " " if wanted else ""
+        return "COLLECT { " + self._match(read) + where + "RETURN DISTINCT " + name + " }"
+
+    def _is(self, name: LiteralString, only: Only) -> LiteralString:
+        value = _VALUES[self.values.index(only.value)]
+        match only.field:
+            case "kind":
+                return name + ":" + _KINDS[only.value]
+            case "class":
+                return name + ".class = " + value
+            case "states":
+                return value + " IN " + name + ".states"
+            case "affordances":
+                return value + " IN " + name + ".affordances"
+
+    def _rows(self, read: Read) -> LiteralString:
+        """The relations of a read, each as [source id, type, target id]."""
+        match: LiteralString = self._match(read)
+        rows: list[LiteralString] = [
+            self._row(hop, link) for hop, link in zip(read.hops, _LINKS, strict=False) if hop in read.rows
+        ]
+        if any(hop.far for hop in read.rows):
+            return "COLLECT { " + match + "UNWIND " + " + ".join(rows) + " AS r RETURN DISTINCT " + _ROW + " }"
+        if len(rows) == 1:
+            return "COLLECT { " + match + "RETURN " + rows[0] + " }"
+        return "COLLECT { " + match + "UNWIND [" + ", ".join(rows) + "] AS row RETURN DISTINCT row }"
+
+    def _row(self, hop: Hop, link: LiteralString) -> LiteralString:
+        if hop.far:
+            return link
+        if hop.mutual:
+            return "[startNode(" + link + ").id, type(" + link + "), endNode(" + link + ").id]"
+        return "[" + self._names[hop.source] + ".id, type(" + link + "), " + self._names[hop.target] + ".id]"
+
+    def _match(self, read: Read) -> LiteralString:
+        text: LiteralString = ""
+        if read.starts:
+            starts: LiteralString = ", ".join(self._names[seed] for seed in read.starts)
+            text = "UNWIND [" + starts + "] AS " + self._names[START] + " "
+        for hop, link in zip(read.hops, _LINKS, strict=False):
+            types: LiteralString = "|".join(_TYPES[type_] for type_ in hop.types)
+            far: LiteralString = "*1..10" if hop.far else ""
+            source, target = self._names[hop.source], self._names[hop.target]
+            arrow: LiteralString = "]-(" if hop.mutual else "]->("
+            text += "MATCH (" + source + ")-[" + link + ":" + types + far + arrow + target + ") "
+            if read.guard is not None and hop == read.hops[0]:
+                seed, affordance = read.guard
+                text += "WHERE " + self._is(self._names[seed], Only("affordances", affordance)) + " "
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What one action reads: `ids` are its seeds after the agent, in order; the agent is the first where it is None."""
+
+    reads: Reads
+    ids: tuple[str, ...] = ()
+    agent: str | None = None
+
+    @property
+    def statements(self) -> Reads:
+        """Where the statements are: to look an agent up by its id takes less than to find the first."""
+        return self.reads if self.agent is None else self.reads.naming
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The statement's parameters, without key and action id."""
+        seeds = {f"seed_{number}": seed for number, seed in enumerate((self.agent, *self.ids))}
+        values = {f"value_{number}": value for number, value in enumerate(self.reads.values)}
+        return {**seeds, **values, "classes": list(self.reads.classes)}

@@ -1,0 +1,113 @@
+"""History: a scene's events, what of them still holds, and the way back to an earlier version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, LiteralString
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.graph.delta import Delta, compose, invert
+from scenecypher.db.graph.document import delta_from_json
+from scenecypher.errors import InputError
+
+EVENTS: Final[LiteralString] = """
+MATCH (e:Event {scene: $key}) WHERE e.version > $after RETURN e ORDER BY e.version
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One commit: the version that it led to, who did it, and what it changed.
+
+    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it took back.
+    """
+
+    version: int
+    at: datetime
+    actor: str
+    action: str
+    action_id: str
+    kind: str
+    undoes: tuple[int, ...]
+    delta: Delta
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A way back: the Delta to commit, the versions that it takes back, and what it is called."""
+
+    delta: Delta
+    undoes: tuple[int, ...]
+    action: str
+
+
+def events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Event]:
+    """The events of a scene with a version above `after`, oldest first."""
+    return [
+        Event(
+            version=e["version"],
+            at=e["at"].to_native(),
+            actor=e["actor"],
+            action=e["action"],
+            action_id=e["action_id"],
+            kind=e["kind"],
+            undoes=tuple(e["undoes"]),
+            delta=delta_from_json(e["delta"]),
+        )
+        for e in (record["e"] for record in tx.run(EVENTS, key=key, after=after))
+    ]
+
+
+def holding(log: Sequence[Event]) -> frozenset[int]:
+    """The versions whose effect still holds: those that no event still holding has taken back."""
+    taken: set[int] = set()
+    held: set[int] = set()
+    for event in reversed(log):
+        if event.version not in taken:
+            held.add(event.version)
+            taken.update(event.undoes)
+    return frozenset(held)
+
+
+def undo_step(log: Sequence[Event], *, version: int | None = None, to: int | None = None) -> Step:
+    """How to undo the latest event that still holds, the one of `version`, or everything after version `to`.
+
+    Raises InputError where there is nothing to undo.
+    """
+    if to is not None:
+        return _back_to(log, to)
+    held = holding(log)
+    for event in reversed(log):
+        if event.kind == "act" and event.version in held and version in {None, event.version}:
+            return Step(invert(event.delta), (event.version,), f"undo {event.version}: {event.action}")
+    msg = "nothing to undo" if version is None else f"version {version} is no action that still holds"
+    raise InputError(msg + "; `scenecypher history` shows what there is")
+
+
+def redo_step(log: Sequence[Event]) -> Step:
+    """How to take back the latest undo. Raises InputError where an action has followed it, or there is none."""
+    held = holding(log)
+    for event in reversed(log):
+        if event.kind == "act":
+            break
+        if event.kind == "undo" and event.version in held:
+            return Step(invert(event.delta), (event.version,), f"redo {', '.join(map(str, event.undoes))}")
+    msg = "nothing to redo: the latest change is no undo; `scenecypher history` shows what there is"
+    raise InputError(msg)
+
+
+def rewound(log: Iterable[Event]) -> Delta:
+    """The Delta that takes all of `log` back."""
+    return invert(compose(event.delta for event in log))
+
+
+def _back_to(log: Sequence[Event], to: int) -> Step:
+    newest = log[-1].version if log else 0
+    if not 0 <= to < newest:
+        msg = f"can't undo to version {to}: the scene has versions 0 to {newest}, and is at {newest}"
+        raise InputError(msg)
+    later = [event for event in log if event.version > to]
+    return Step(rewound(later), tuple(event.version for event in later), f"undo to version {to}")

@@ -1,0 +1,91 @@
+"""Loading a whole scene: its members read between two equal looks at it, or under its lock where writers never rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, LiteralString
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.catalog import SETTLED, SceneInfo, Status, find, info_of, replaced, settled
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.rows import node_of
+from scenecypher.errors import SceneReplaced
+
+LOAD_TIMEOUT_S: Final = 60.0
+LOADED_A_SECOND: Final = 3_000
+"""Nodes and relations that a load is given a second more for: a machine at ten times its load still reads as many."""
+LOAD_TRIES: Final = 3
+"""Loads without a lock; a writer so busy that each was torn then waits for one load under the lock."""
+
+LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
+# A row a node: collect() would hold the whole scene in the server's memory before the first row.
+LOAD_RELATIONS: Final[LiteralString] = """
+MATCH (a:Entity {scene: $key}) RETURN a.id AS source, [(a)-[r]->(b) | [type(r), b.id]] AS to
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A scene's graph at one version."""
+
+    info: SceneInfo
+    graph: SceneGraph
+
+
+def load(database: Database, name: str) -> Snapshot:
+    """The whole published scene at one version. Raises SceneNotFound, SceneReplaced."""
+    for _ in range(LOAD_TRIES):
+        snapshot = _read(database, find(database, name), "ready")
+        if snapshot is not None:
+            return snapshot
+    return _read_locked(database, find(database, name))
+
+
+def load_replaced(database: Database, name: str) -> Snapshot:
+    """The generation that had this name last and lost it, as it then was.
+
+    Raises InputError where none is left, SceneReplaced where it is collected meanwhile.
+    """
+    snapshot = _read(database, replaced(database, name), "retired")
+    if snapshot is None:
+        raise SceneReplaced(name)
+    return snapshot
+
+
+def _read(database: Database, scene: SceneInfo, status: Status) -> Snapshot | None:
+    """The scene within one version; None where it moved meanwhile or has another status."""
+    before = settled(database, scene.key)
+    nodes, relations = database.read(lambda tx: _members(tx, scene.key), timeout_s=_timeout_s(scene))
+    after = settled(database, scene.key)
+    if after is None or after != before or after.status != status:
+        return None
+    return Snapshot(after, SceneGraph.of(nodes, relations))
+
+
+def _read_locked(database: Database, scene: SceneInfo) -> Snapshot:
+    """The same while nobody can write. Raises SceneReplaced."""
+
+    def work(tx: ManagedTransaction) -> Snapshot:
+        record = tx.run(SETTLED, key=scene.key).single()
+        if record is None or record["s"]["status"] != "ready":
+            raise SceneReplaced(scene.name)
+        return Snapshot(info_of(record["s"]), SceneGraph.of(*_members(tx, scene.key)))
+
+    return database.write(work, timeout_s=_timeout_s(scene))
+
+
+def _members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
+    """All nodes and relations of a scene; those of several versions where somebody writes meanwhile."""
+    nodes = [node_of(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
+    relations = [
+        Relation(record["source"], kind, target)
+        for record in tx.run(LOAD_RELATIONS, key=key)
+        for kind, target in record["to"]
+    ]
+    return nodes, relations
+
+
+def _timeout_s(scene: SceneInfo) -> float:
+    return LOAD_TIMEOUT_S + (scene.nodes + scene.relations) / LOADED_A_SECOND

@@ -1,0 +1,29 @@
+"""Reading a part of a scene without changing it, by the same reads as an action's."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.commit import partial_graph
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.footprint import Footprint
+from scenecypher.errors import SceneReplaced
+
+LOOK_TIMEOUT_S: Final = 10.0
+
+
+def look(database: Database, scene: SceneInfo, footprint: Footprint) -> SceneGraph:
+    """The part of the scene that `footprint` names, in one round trip. Raises SceneReplaced."""
+    text, parameters = footprint.statements.looking, footprint.parameters
+
+    def work(tx: ManagedTransaction) -> SceneGraph:
+        record = tx.run(text, parameters, key=scene.key).single()
+        if record is None or record["status"] != "ready":
+            raise SceneReplaced(scene.name)
+        return partial_graph(record["nodes"], record["relations"])
+
+    return database.read(work, timeout_s=LOOK_TIMEOUT_S)

@@ -1,0 +1,209 @@
+"""Importing at any size: batches into an unnamed generation, then one transaction that moves the name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, LiteralString, TypeAlias, TypeVar
+from uuid import uuid4
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.schema import Declared
+from scenecypher.db.store.catalog import Role, SceneInfo, info_of
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.lease import LEASE_S
+from scenecypher.db.store.rows import node_row, relation_rows
+from scenecypher.errors import ServiceError
+
+NODES_A_BATCH: Final = 2_000
+RELATIONS_A_BATCH: Final = 5_000
+BATCH_TIMEOUT_S: Final = 60.0
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with (done, total), in nodes and relations together."""
+T = TypeVar("T")
+
+CREATE_SCENE: Final[LiteralString] = """
+CREATE (s:Scene {key: $key, status: 'importing', started: datetime(), version: 0})
+SET s += $facts,
+    s.leased_until = CASE WHEN $facts.leased IS NULL THEN null ELSE datetime() + duration({seconds: $lease_s}) END
+"""
+ADD_NODES: Final[LiteralString] = """
+UNWIND $rows AS row CREATE (n:Entity:$(row.kind)) SET n = row.values RETURN count(*) AS written
+"""
+ADD_RELATIONS: Final[LiteralString] = """
+UNWIND $rows AS row MATCH (a:Entity {scene: $key, id: row.source})
+UNWIND row.to AS to MATCH (b:Entity {scene: $key, id: to[1]})
+CREATE (a)-[:$(to[0])]->(b) RETURN count(*) AS written
+"""
+PUBLISH: Final[LiteralString] = """
+MATCH (s:Scene {key: $key})
+OPTIONAL MATCH (old:Scene {name: $name})
+SET old.status = 'retired', old.retired = datetime(), old.was = old.name, old.name = null
+WITH s LIMIT 1
+SET s.status = 'ready', s.name = $name, s.published = datetime()
+RETURN s
+"""
+RETIRE: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) WHERE s.status = 'ready'
+SET s.status = 'retired', s.retired = datetime(), s.was = s.name, s.name = null
+RETURN count(*) AS retired
+"""
+LEFTOVERS: Final[LiteralString] = """
+MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duration({seconds: $grace_s}))
+                   OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
+RETURN s.key AS key
+"""
+# Of the same nodes as DROP_MEMBERS takes: one of them may have more relations than a transaction holds.
+DROP_RELATIONS: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes
+MATCH (n)-[r]-() WITH DISTINCT r LIMIT $limit DELETE r RETURN count(*) AS dropped
+"""
+DROP_MEMBERS: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes DETACH DELETE n RETURN count(*) AS dropped
+"""
+DROP_EVENTS: Final[LiteralString] = """
+MATCH (e:Event {scene: $key}) WHERE e.version > 0 WITH e LIMIT $limit DELETE e RETURN count(*) AS dropped
+"""
+DROP_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a new generation is called and where it comes from."""
+
+    name: str
+    vocabulary: str
+    role: Role = "world"
+    declared: Declared = field(default_factory=Declared)
+    source: str = ""
+    copied_from: str | None = None
+    world: str | None = None
+    world_version: int | None = None
+    leased: str | None = None
+
+
+def publish(database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None) -> SceneInfo:
+    """Write `graph` as a new generation and move the name to it; readers see the old one until then, whole.
+
+    A crash on the way leaves the old scene readable and a leftover that `clean` collects.
+    """
+    key = uuid4().hex
+    database.write(_creating(key, graph, header), timeout_s=BATCH_TIMEOUT_S)
+    total = len(graph.nodes) + len(graph.relations)
+    done = 0
+    for statement, rows, size in _batches(key, graph):
+        done += _write_batch(database, statement, key=key, rows=rows, size=size)
+        if progress:
+            progress(done, total)
+    return database.write(_publishing(key, header.name), timeout_s=BATCH_TIMEOUT_S)
+
+
+def retire(database: Database, key: str) -> bool:
+    """Take a generation's name away; its members go with `clean`. False where it had gone already."""
+
+    def work(tx: ManagedTransaction) -> bool:
+        return bool(tx.run(RETIRE, key=key).single(strict=True)["retired"])
+
+    return database.write(work, timeout_s=BATCH_TIMEOUT_S)
+
+
+def clean(database: Database, *, grace_s: float, progress: Progress | None = None) -> int:
+    """Delete generations that were retired, or left half-imported, more than `grace_s` seconds ago; how many."""
+
+    def leftovers(tx: ManagedTransaction) -> list[str]:
+        return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s)]
+
+    keys = database.read(leftovers, timeout_s=BATCH_TIMEOUT_S)
+    for number, key in enumerate(keys, 1):
+        drop(database, key)
+        if progress:
+            progress(number, len(keys))
+    return len(keys)
+
+
+def drop(database: Database, key: str) -> None:
+    """Delete one generation, members and history first, in transactions of bounded size."""
+    dropped = NODES_A_BATCH
+    while dropped:
+        while _drop(database, DROP_RELATIONS, key) == RELATIONS_A_BATCH:
+            pass
+        dropped = _drop(database, DROP_MEMBERS, key)
+    while _drop(database, DROP_EVENTS, key):
+        pass
+    _drop_scene(database, key)
+
+
+def _creating(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedTransaction], None]:
+    facts = {
+        "role": header.role,
+        "vocabulary": header.vocabulary,
+        "declared_relations": list(header.declared.relation_types),
+        "declared_properties": list(header.declared.properties),
+        "source": header.source,
+        "copied_from": header.copied_from,
+        "world": header.world,
+        "world_version": header.world_version,
+        "leased": header.leased,
+        "free": None if header.leased is None else False,
+        "nodes": len(graph.nodes),
+        "relations": len(graph.relations),
+    }
+
+    def work(tx: ManagedTransaction) -> None:
+        tx.run(CREATE_SCENE, key=key, facts=facts, lease_s=LEASE_S).consume()
+
+    return work
+
+
+def _publishing(key: str, name: str) -> Callable[[ManagedTransaction], SceneInfo]:
+    def work(tx: ManagedTransaction) -> SceneInfo:
+        record = tx.run(PUBLISH, key=key, name=name).single(strict=True)
+        return info_of(record["s"])
+
+    return work
+
+
+def _batches(key: str, graph: SceneGraph) -> Iterator[tuple[LiteralString, list[dict[str, Any]], int]]:
+    nodes = list(graph.nodes.values())
+    for group in _cut(nodes, NODES_A_BATCH):
+        yield ADD_NODES, [node_row(key, node) for node in group], len(group)
+    for relations in _cut(sorted(graph.relations), RELATIONS_A_BATCH):
+        yield ADD_RELATIONS, relation_rows(relations), len(relations)
+
+
+def _cut(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _write_batch(
+    database: Database, statement: LiteralString, *, key: str, rows: list[dict[str, Any]], size: int
+) -> int:
+    def work(tx: ManagedTransaction) -> int:
+        written: int = tx.run(statement, key=key, rows=rows).single(strict=True)["written"]
+        return written
+
+    written = database.write(work, timeout_s=BATCH_TIMEOUT_S)
+    if written != size:
+        msg = f"a batch wrote {written} of {size} rows; nothing was published, import again"
+        raise ServiceError(msg, retryable=True)
+    return written
+
+
+def _drop(database: Database, statement: LiteralString, key: str) -> int:
+    def work(tx: ManagedTransaction) -> int:
+        result = tx.run(statement, key=key, nodes=NODES_A_BATCH, limit=RELATIONS_A_BATCH)
+        dropped: int = result.single(strict=True)["dropped"]
+        return dropped
+
+    return database.write(work, timeout_s=BATCH_TIMEOUT_S)
+
+
+def _drop_scene(database: Database, key: str) -> None:
+    def work(tx: ManagedTransaction) -> None:
+        tx.run(DROP_SCENE, key=key).consume()
+
+    database.write(work, timeout_s=BATCH_TIMEOUT_S)

@@ -1,0 +1,53 @@
+"""What a person or a model calls a node, resolved to its id: by id, then unique name, then unique class."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final, LiteralString
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.errors import UnknownReference, did_you_mean
+
+RESOLVE_TIMEOUT_S: Final = 10.0
+SHOWN: Final = 10
+"""How many candidates a refusal lists."""
+
+RESOLVE: Final[LiteralString] = """
+RETURN COLLECT { MATCH (n:Entity {scene: $key, id: $text}) RETURN n.id } AS by_id,
+       COLLECT { MATCH (n:Entity {scene: $key, name: $text}) RETURN n.id ORDER BY n.id LIMIT $limit } AS by_name,
+       COLLECT { MATCH (n:Entity {scene: $key, class: $text}) RETURN n.id ORDER BY n.id LIMIT $limit } AS by_class
+"""
+ALL_WORDS: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key}) WITH n LIMIT 5000
+UNWIND [n.id, n.name, n.class] AS word RETURN collect(DISTINCT word) AS words
+"""
+
+
+def resolve(database: Database, scene: SceneInfo, text: str) -> str:
+    """The id of the one node that `text` can mean in `scene`.
+
+    Raises UnknownReference with the candidates where there are several, with the nearest words where there is none.
+    """
+    wanted = unicodedata.normalize("NFC", text)
+
+    def work(tx: ManagedTransaction) -> str:
+        record = tx.run(RESOLVE, key=scene.key, text=wanted, limit=SHOWN + 1).single(strict=True)
+        for found in (record["by_id"], record["by_name"], record["by_class"]):
+            if found:
+                return _only(text, found)
+        words = tx.run(ALL_WORDS, key=scene.key).single(strict=True)["words"]
+        msg = f"there is no {text[:100]!r} in this scene{did_you_mean(wanted, words)}; use the id of a node in it"
+        raise UnknownReference(msg)
+
+    return database.read(work, timeout_s=RESOLVE_TIMEOUT_S)
+
+
+def _only(text: str, found: list[str]) -> str:
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(found[:SHOWN]) + (", …" if len(found) > SHOWN else "")
+    msg = f"{text!r} can mean several things: {listed}; use the id of one of them"
+    raise UnknownReference(msg)

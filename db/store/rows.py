@@ -1,0 +1,78 @@
+"""Nodes and relations as Neo4j takes them in and gives them back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from neo4j import graph, spatial
+
+from scenecypher.db.graph.scene import NO_PROPERTIES, Node, Point, Properties, Relation, Scalar, Value
+from scenecypher.db.schema import KINDS, RESERVED_PROPERTIES
+
+
+def node_row(key: str, node: Node) -> dict[str, Any]:
+    """A node as the parameter of a CREATE: ``{"kind": …, "values": {…}}``, `key` being its scene's."""
+    values: dict[str, Any] = {
+        "scene": key,
+        "id": node.id,
+        "name": node.name,
+        "class": node.class_,
+        "states": list(node.states),
+        "affordances": list(node.affordances),
+    }
+    values.update((name, stored(value)) for name, value in node.properties.items())
+    return {"kind": node.kind, "values": values}
+
+
+def node_of(record: graph.Node) -> Node:
+    """The value of a member node that the server returned."""
+    (kind,) = record.labels & KINDS.keys()
+    items: Mapping[str, Any] = dict(record.items())
+    more = {key: restored(value) for key, value in items.items() if key not in RESERVED_PROPERTIES}
+    return Node(
+        items["id"],
+        kind,
+        items["name"],
+        items["class"],
+        tuple(items["states"]),
+        tuple(items["affordances"]),
+        Properties(more) if more else NO_PROPERTIES,
+    )
+
+
+def relation_rows(relations: Iterable[Relation]) -> list[dict[str, Any]]:
+    """Relations by source, so that each source is looked up once: ``{"source": …, "to": [[type, target], …]}``."""
+    return [
+        {"source": source, "to": [[relation.type, relation.target] for relation in group]}
+        for source, group in groupby(sorted(relations), key=attrgetter("source"))
+    ]
+
+
+def stored(value: Value | None) -> Any:
+    """A value as the driver sends it."""
+    match value:
+        case Point():
+            axes = (value.x, value.y) if value.z is None else (value.x, value.y, value.z)
+            return spatial.CartesianPoint(axes)
+        case tuple():
+            return [stored(item) for item in value]
+        case _:
+            return value
+
+
+def restored(value: Any) -> Value:
+    """A value as the driver returned it."""
+    if isinstance(value, list):
+        return tuple(_restored_scalar(item) for item in value)
+    return _restored_scalar(value)
+
+
+def _restored_scalar(value: Any) -> Scalar:
+    if isinstance(value, spatial.Point):
+        axes: Sequence[float] = tuple(value)
+        return Point(*axes)
+    scalar: Scalar = value
+    return scalar

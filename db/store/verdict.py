@@ -1,0 +1,60 @@
+"""Whether Conditions hold of a scene in the database: a compiled query each, and in words what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.condition import Condition, to_cypher, unmet
+from scenecypher.db.store.catalog import SceneInfo, settled_version
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import ServiceError
+
+CHECK_TIMEOUT_S: Final = 30.0
+CHECK_TRIES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether it holds of the scene at `version`, and each smallest part that fails, as a sentence."""
+
+    holds: bool
+    version: int
+    missing: tuple[str, ...] = ()
+
+
+def judge(store: SceneStore, scene: SceneInfo, condition: Condition) -> Verdict:
+    """The value of a closed `condition` by one query; only where it is false the graph is read, to say why.
+
+    Raises SceneReplaced; ServiceError where the scene moved during each of CHECK_TRIES readings.
+    """
+    (holds,), version = _checked(store, scene, [condition])
+    missing = () if holds else unmet(condition, store.as_of(scene.name, version), {})
+    return Verdict(holds, version, missing)
+
+
+def truths(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[bool, ...]:
+    """The value of each closed condition, all at one version. Raises SceneReplaced, ServiceError as `judge` does."""
+    return _checked(store, scene, conditions)[0]
+
+
+def _checked(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[tuple[bool, ...], int]:
+    """The values, and the version that the scene had from before they were read until after."""
+    queries = [to_cypher(condition, {}) for condition in conditions]
+
+    def work(tx: ManagedTransaction) -> tuple[bool, ...]:
+        rows = [tx.run(query.text, {**query.parameters, "scene": scene.key}).single(strict=True) for query in queries]
+        return tuple(bool(row["holds"]) for row in rows)
+
+    before = settled_version(store.database, scene.key, scene.name)
+    for _ in range(CHECK_TRIES):
+        values = store.database.read(work, timeout_s=CHECK_TIMEOUT_S)
+        after = settled_version(store.database, scene.key, scene.name)
+        if after == before:
+            return values, after
+        before = after
+    msg = f"{scene.name!r} changed during each of {CHECK_TRIES} checks; check again when it rests, or check a copy"
+    raise ServiceError(msg, retryable=True)

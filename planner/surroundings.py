@@ -1,0 +1,56 @@
+"""The part of a scene around its agents: their rooms with all that is in them, and what was seen or touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, LiteralString
+
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.commit import partial_graph
+from scenecypher.db.store.connection import Database, twice
+from scenecypher.errors import SceneReplaced
+
+SURROUNDINGS_TIMEOUT_S: Final = 10.0
+
+# The label that is there already takes the lock until the statement ends: nothing is read of a commit half applied.
+# What is in a room is followed over so many things; what was touched or seen comes with what it is in or on.
+SURROUNDINGS: Final[LiteralString] = """
+MATCH (s:Scene {key: $key}) SET s:Scene
+WITH s, COLLECT { MATCH (a:Agent {scene: $key})-[:INSIDE]->(p:Place) RETURN DISTINCT p } AS stood
+WITH s, stood + COLLECT {
+       UNWIND CASE WHEN $through_doors THEN stood ELSE [] END AS p
+       MATCH (p)-[:CONNECTS]-(d:Door)-[:CONNECTS]-(q:Place) WHERE 'open' IN d.states RETURN DISTINCT q } AS here
+WITH s, here,
+     COLLECT { UNWIND $touched AS id MATCH (n:Entity {scene: $key, id: id}) RETURN n } +
+     COLLECT { MATCH (n:Object {scene: $key, seen: true}) RETURN n } +
+     COLLECT { MATCH (a:Agent {scene: $key})-[:HOLDS|HOLDS_LH|HOLDS_RH]->(n) RETURN n } AS known
+WITH s, known +
+     COLLECT { MATCH (n:Place {scene: $key}) RETURN n } +
+     COLLECT { MATCH (n:Agent {scene: $key}) RETURN n } +
+     COLLECT { MATCH (n:Door {scene: $key}) RETURN n } +
+     COLLECT { UNWIND known AS k MATCH (k)-[:INSIDE|ON|UNDER|ATTACHED_TO*1..4]->(n) RETURN DISTINCT n } +
+     COLLECT { UNWIND here AS p MATCH (n)-[:INSIDE|ON|UNDER|ATTACHED_TO*1..4]->(p)
+               WHERE n.seen IS NULL OR n.seen OR $priors RETURN DISTINCT n } AS found
+WITH s, COLLECT { UNWIND found AS n RETURN DISTINCT n } AS nodes
+RETURN s.status AS status, nodes,
+       COLLECT { UNWIND nodes AS a
+                 MATCH (a)-[r:INSIDE|ON|UNDER|ATTACHED_TO|HOLDS|HOLDS_LH|HOLDS_RH|CONNECTS|BETWEEN]->(b)
+                 RETURN [a.id, type(r), b.id] } AS relations
+"""
+
+
+def surroundings(
+    database: Database, scene: SceneInfo, *, touched: Iterable[str], priors: bool = True, through_doors: bool = False
+) -> SceneGraph:
+    """All places, agents and doors, what is in the agents' rooms, what was seen, and the nodes `touched`: one query.
+
+    Each comes with what it is in or on. Without `priors` objects that were not seen are left out; with `through_doors`
+    the rooms behind open doors count as the agents'. Nearness is not read. Raises SceneReplaced.
+    """
+    given = {"key": scene.key, "touched": sorted({*touched}), "priors": priors, "through_doors": through_doors}
+    record = twice(lambda: database.once(SURROUNDINGS, given, timeout_s=SURROUNDINGS_TIMEOUT_S))
+    if record is None or record["status"] != "ready":
+        raise SceneReplaced(scene.name)
+    known = {node["id"] for node in record["nodes"]}
+    return partial_graph(record["nodes"], [it for it in record["relations"] if it[0] in known and it[2] in known])

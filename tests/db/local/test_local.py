@@ -1,0 +1,347 @@
+"""A Neo4j of one's own: started once, found again, restarted with its data, never started twice."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, LiteralString
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+from typer.testing import CliRunner
+
+from scenecypher.cli.db import db_app
+from scenecypher.db import local
+from scenecypher.db.connect import connect
+from scenecypher.db.local import config
+from scenecypher.db.local.home import Home, State
+from scenecypher.db.local.server import PortTaken, _mark, _wait
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.errors import DatabaseUnavailable, ServiceError
+from scenecypher.settings import Settings
+
+pytestmark = [pytest.mark.database, pytest.mark.timeout(900)]
+
+REMEMBER: Final[LiteralString] = "MERGE (n:Scene {key: 'kept'}) SET n.times = coalesce(n.times, 0) + 1"
+REMEMBERED: Final[LiteralString] = "MATCH (n:Scene {key: 'kept'}) RETURN n.times AS times"
+# Text is not what the memory limit counts: each step doubles it, until the heap is full.
+EXHAUST: Final[LiteralString] = "RETURN size(reduce(text = 'x', i IN range(1, 40) | text + text)) AS size"
+
+START: Final = """
+import sys
+from pathlib import Path
+from scenecypher.db.local import start
+from scenecypher.settings import Settings
+
+print(start(Settings(home=Path(sys.argv[1])), tell=lambda line: print(line, flush=True)).pid, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """A home of this file's own, with a blank in its name; its server ends with the last test."""
+    settings = Settings(home=tmp_path_factory.mktemp("home of a user"))
+    yield settings
+    local.stop(settings, tell=print)
+
+
+@pytest.fixture
+def server(settings: Settings) -> local.Server:
+    """The server of this file, which runs by now."""
+    return local.start(settings, tell=print)
+
+
+def database_of(server: local.Server, **limits: float) -> Database:
+    return Database(Address(server.uri, server.username, server.password), **limits)
+
+
+def remember(server: local.Server) -> int:
+    """Count one up in the database; how often that was done."""
+    with database_of(server) as database:
+        database.write(lambda tx: tx.run(REMEMBER).consume(), timeout_s=30)
+        return remembered(database)
+
+
+def remembered(database: Database) -> int:
+    return int(database.read(lambda tx: tx.run(REMEMBERED).single(strict=True)["times"], timeout_s=30))
+
+
+def until(holds: Callable[[], object], *, within_s: float = 120) -> None:
+    deadline = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def starter(settings: Settings) -> subprocess.Popen[str]:
+    """Another process that wants the server."""
+    return subprocess.Popen(
+        [sys.executable, "-c", START, str(settings.home)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+# --- one server
+
+
+def test_it_answers_once_started(server: local.Server) -> None:
+    with database_of(server) as database:
+        info = database.verify()
+    assert (info.version, info.edition) == (server.version, "community")
+    assert server.ready
+
+
+def test_it_listens_on_loopback_alone(server: local.Server) -> None:
+    listening = [c.laddr for c in psutil.Process(server.pid).net_connections() if c.status == psutil.CONN_LISTEN]
+    assert {place.ip.removeprefix("::ffff:") for place in listening} == {"127.0.0.1"}
+    assert len(listening) == 2, "Bolt and Browser, and no port for a cluster or a debugger"
+
+
+def test_the_password_is_its_users_secret(server: local.Server) -> None:
+    assert stat.S_IMODE(server.password_file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(server.home.stat().st_mode) & 0o077 == 0
+    assert len(server.password) >= 32
+    assert server.password not in repr(server)
+    arguments = " ".join(psutil.Process(server.pid).cmdline()) + (server.home / "neo4j/conf/java.args").read_text()
+    assert server.password not in arguments
+
+
+def test_the_server_sees_none_of_our_secrets(server: local.Server) -> None:
+    assert set(psutil.Process(server.pid).environ()) <= {"PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH"}
+
+
+def test_browser_is_on_board(server: local.Server) -> None:
+    with urllib.request.urlopen(server.browser, timeout=30) as page:  # noqa: S310
+        assert "Neo4j Browser" in page.read().decode()
+
+
+def test_the_server_runs_with_the_limits_of_the_settings(server: local.Server, settings: Settings) -> None:
+    with database_of(server) as database:
+        found = database.read(
+            lambda tx: {record["name"]: record["value"] for record in tx.run("SHOW SETTINGS YIELD name, value")},
+            timeout_s=30,
+        )
+    expected = {
+        "db.memory.transaction.max": "128.00MiB",
+        "server.memory.pagecache.size": f"{settings.page_cache_mb}.00MiB",
+        "dbms.usage_report.enabled": "false",
+        "server.fleet_discovery.enabled": "false",
+        "client.allow_telemetry": "false",
+    }
+    assert {name: found.get(name) for name in expected} == expected
+    arguments = (server.home / "neo4j/conf/java.args").read_text()
+    assert f'"-Xmx{settings.heap_mb}m"' in arguments
+    assert '"-XX:+ExitOnOutOfMemoryError"' in arguments
+
+
+def test_a_second_start_finds_the_first(server: local.Server, settings: Settings) -> None:
+    told: list[str] = []
+    assert local.start(settings, tell=told.append) == server
+    assert told == []
+
+
+def test_a_log_is_there_to_look_at(server: local.Server) -> None:
+    assert "Started." in server.log.read_text()
+
+
+def test_connect_comes_to_the_local_server(server: local.Server, settings: Settings) -> None:
+    with connect(settings, tell=print) as database:
+        assert database.address.uri == server.uri
+
+
+def test_a_password_changed_behind_our_back(server: local.Server, settings: Settings) -> None:
+    right = server.password_file.read_text()
+    server.password_file.write_text("not it")
+    try:
+        with pytest.raises(DatabaseUnavailable, match="password"):
+            connect(settings, tell=print)
+    finally:
+        server.password_file.write_text(right)
+
+
+def test_the_command_says_how_it_stands(server: local.Server, settings: Settings) -> None:
+    done = CliRunner().invoke(db_app, ["status", "--json"], env={"SCENECYPHER_HOME": str(settings.home)})
+    facts = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert facts["running"] is True
+    assert (facts["uri"], facts["browser"], facts["pid"]) == (server.uri, server.browser, server.pid)
+    assert server.password not in done.output
+
+
+def test_the_command_says_where_browser_is(server: local.Server, settings: Settings) -> None:
+    done = CliRunner().invoke(db_app, ["browser"], env={"SCENECYPHER_HOME": str(settings.home)})
+    assert done.exit_code == 0
+    assert server.browser in done.stdout
+    assert str(server.password_file) in done.stdout.replace("\n", "")
+
+
+# --- ends and new beginnings; each test leaves a server that runs, or none
+
+
+def test_one_that_died_of_its_heap_is_started_again_with_its_data(server: local.Server, settings: Settings) -> None:
+    times = remember(server)
+    with database_of(server, retry_s=0) as database, pytest.raises(ServiceError):
+        database.read(lambda tx: tx.run(EXHAUST).consume(), timeout_s=120)
+    until(lambda: local.status(settings) is None)
+    told: list[str] = []
+    with connect(settings, tell=told.append) as database:
+        assert remembered(database) == times
+        assert database.address.uri == server.uri, "at the same port, for those who know it"
+    assert "ended without being stopped" in told[0]
+    assert str(server.log) in told[0]
+
+
+def test_a_stop_keeps_the_data_and_an_id_used_by_another_process_misleads_nobody(
+    server: local.Server, settings: Settings
+) -> None:
+    times = remember(server)
+    assert local.stop(settings, tell=print)
+    assert not psutil.pid_exists(server.pid) or psutil.Process(server.pid).status() == psutil.STATUS_ZOMBIE
+    assert '"Database shutdown\\" @' in (server.log.parent / "debug.log").read_text()
+    assert not local.stop(settings, tell=print)
+
+    home = Home.of(settings)
+    last = home.state()
+    assert last is not None
+    assert last.pid is None
+    home.keep(State(pid=os.getpid(), bolt=last.bolt, http=last.http, ready=True))
+    assert local.status(settings) is None
+    assert not local.stop(settings, tell=print), "and this test was not stopped instead"
+
+    with socket.create_server(("127.0.0.1", last.bolt)):
+        one, two = starter(settings), starter(settings)
+        said = [process.communicate(timeout=600)[0] for process in (one, two)]
+    assert said[0].splitlines()[-1] == said[1].splitlines()[-1], "both have the id of one server"
+    assert sum("starting Neo4j" in text for text in said) == 1
+    running = local.status(settings)
+    assert running is not None
+    assert running.ready
+    assert running.uri != server.uri, "the port was taken"
+    with database_of(running) as database:
+        assert remembered(database) == times
+
+
+def test_a_start_that_was_killed_is_carried_on_by_the_next(settings: Settings) -> None:
+    local.stop(settings, tell=print)
+    home = Home.of(settings)
+    first = starter(settings)
+    until(lambda: (state := home.state()) and state.pid)
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+    launched = home.state()
+    assert launched is not None
+    assert not launched.ready
+    told: list[str] = []
+    server = local.start(settings, tell=told.append)
+    assert server.pid == launched.pid
+    assert server.ready
+    assert told == []
+    assert remember(server) > 0
+
+
+def test_a_port_taken_between_our_look_and_the_servers(settings: Settings) -> None:
+    local.stop(settings, tell=print)
+    home = Home.of(settings)
+    last = home.state()
+    assert last is not None
+    taken: list[socket.socket] = []
+
+    def take() -> None:
+        until(lambda: (state := home.state()) and state.pid)
+        taken.append(socket.create_server(("127.0.0.1", last.http)))
+
+    thief = threading.Thread(target=take)
+    thief.start()
+    server = local.start(settings, tell=print)
+    thief.join()
+    assert f":{last.http}/" not in server.browser
+    assert remember(server) > 0
+    taken[0].close()
+
+
+def test_another_neo4j_that_was_quicker_at_our_port_is_not_taken_for_ours(address: Address, tmp_path: Path) -> None:
+    home = Home.of(Settings(home=tmp_path))
+    home.make()
+    home.password()
+    home.console.write_text("Optional[java.net.BindException: Failed to bind to the port]")
+    late = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1)", _mark(home)])
+    taken = State(pid=late.pid, bolt=urlsplit(address.uri).port or 0, http=1)
+    with pytest.raises(PortTaken):
+        _wait(home, taken)
+    late.wait()
+
+
+def test_a_start_that_fails_says_why_and_what_else_there_is(settings: Settings) -> None:
+    local.stop(settings, tell=print)
+    home = Home.of(settings)
+    with (home.neo4j / "data" / "databases" / "store_lock").open("r+") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        with pytest.raises(DatabaseUnavailable, match="NEO4J_URI") as caught:
+            local.start(settings, tell=print)
+    assert "another process" in str(caught.value)
+    assert str(home.log) in str(caught.value)
+    assert local.status(settings) is None
+    left = home.state()
+    assert left is not None
+    assert left.pid is None, "the next start does not speak of a server that died"
+
+
+def test_a_lost_password_file_is_told_and_nothing_is_thrown_away(settings: Settings) -> None:
+    local.stop(settings, tell=print)
+    home = Home.of(settings)
+    aside = home.password_file.rename(home.root / "aside")
+    with pytest.raises(DatabaseUnavailable, match="put it back"):
+        local.start(settings, tell=print)
+    assert not home.password_file.exists()
+    aside.rename(home.password_file)
+
+
+# --- without a server
+
+
+def test_what_never_ran_is_not_running(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "none")
+    assert local.status(settings) is None
+    assert not local.stop(settings, tell=print)
+    assert not settings.home.exists(), "a look leaves nothing behind"
+
+
+def test_the_command_says_that_none_runs(tmp_path: Path) -> None:
+    env = {"SCENECYPHER_HOME": str(tmp_path / "none")}
+    done = CliRunner().invoke(db_app, ["status", "--json"], env=env)
+    assert json.loads(done.stdout)["running"] is False
+    assert done.exit_code == 1
+    stopped = CliRunner().invoke(db_app, ["stop"], env=env)
+    assert stopped.exit_code == 0
+    assert "no local server was running" in stopped.stdout
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "many"}'])
+def test_a_garbled_state_is_no_state(tmp_path: Path, text: str) -> None:
+    home = Home.of(Settings(home=tmp_path))
+    home.state_file.write_text(text)
+    assert home.state() is None
+
+
+def test_taken_ports_are_passed_over() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("0.0.0.0", 0)) as two:  # noqa: S104
+        wanted = State(pid=None, bolt=one.getsockname()[1], http=two.getsockname()[1])
+        chosen = config.choose_ports(wanted)
+        assert not {chosen.bolt, chosen.http} & {wanted.bolt, wanted.http}
+        assert chosen.bolt != chosen.http
+    assert config.choose_ports(wanted) == wanted, "free again"
+
+
+def test_memory_follows_the_heap() -> None:
+    assert [config.transaction_mb(heap) for heap in (256, 512, 4096)] == [64, 128, 1024]

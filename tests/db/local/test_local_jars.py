@@ -1,0 +1,139 @@
+"""Jars come whole and checked, or not at all; a broken download goes on where it broke."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from scenecypher.db.local.jars import Pin, fetch, pins
+from scenecypher.errors import DatabaseUnavailable
+
+CONTENTS = {"one": b"the first jar", "two": b"the second jar"}
+PINS = tuple(
+    Pin("org.example", name, "1.0", "linux" if name == "two" else "", hashlib.sha256(content).hexdigest())
+    for name, content in CONTENTS.items()
+)
+
+
+class Repository(ThreadingHTTPServer):
+    """A Maven repository in a folder; counts what was asked of it."""
+
+    asked: list[str]
+
+
+class Handler(SimpleHTTPRequestHandler):
+    server: Repository
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        super().do_GET()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class calls it so
+        pass
+
+
+@contextmanager
+def repository(folder: Path) -> Iterator[Repository]:
+    with Repository(("127.0.0.1", 0), partial(Handler, directory=folder)) as server:
+        server.asked = []
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Iterator[Repository]:
+    for pin in PINS:
+        place = tmp_path / "remote" / "org/example" / pin.artifact / pin.version
+        place.mkdir(parents=True)
+        (place / pin.file).write_bytes(CONTENTS[pin.artifact])
+    with repository(tmp_path / "remote") as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "jars"
+    folder.mkdir()
+    return folder
+
+
+def bring(folder: Path, remote: Repository) -> list[str]:
+    told: list[str] = []
+    fetch(PINS, folder, tell=told.append, repository=f"http://127.0.0.1:{remote.server_port}")
+    return told
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_jars_are_brought_once(folder: Path, remote: Repository) -> None:
+    assert "once" in bring(folder, remote)[0]
+    assert names(folder) == {"one-1.0.jar", "two-1.0-linux.jar"}
+    assert (folder / "one-1.0.jar").read_bytes() == CONTENTS["one"]
+    remote.asked.clear()
+    assert bring(folder, remote) == []
+    assert remote.asked == []
+
+
+# jgo leaves the answer 404 open until it is collected.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_broken_download_goes_on_where_it_broke(folder: Path, remote: Repository, tmp_path: Path) -> None:
+    lost = tmp_path / "remote/org/example/two/1.0/two-1.0-linux.jar"
+    content = lost.read_bytes()
+    lost.unlink()
+    with pytest.raises(DatabaseUnavailable, match=r"two-1\.0-linux\.jar") as caught:
+        bring(folder, remote)
+    for advice in ("try again", "docker compose up", "NEO4J_URI"):
+        assert advice in str(caught.value)
+    assert "two-1.0-linux.jar" not in names(folder)
+    del caught
+    gc.collect()
+    lost.write_bytes(content)
+    remote.asked.clear()
+    bring(folder, remote)
+    assert names(folder) == {"one-1.0.jar", "two-1.0-linux.jar"}
+    assert not any("/one/" in path for path in remote.asked)
+
+
+def test_what_is_not_the_pinned_content_is_not_used(folder: Path, remote: Repository, tmp_path: Path) -> None:
+    (tmp_path / "remote/org/example/one/1.0/one-1.0.jar").write_bytes(b"something else")
+    with pytest.raises(DatabaseUnavailable, match="SHA-256"):
+        bring(folder, remote)
+    assert "one-1.0.jar" not in names(folder)
+    assert "draft" not in names(folder)
+
+
+def test_half_a_file_of_a_killed_run_is_not_taken_for_a_whole(folder: Path, remote: Repository) -> None:
+    half = folder / "draft/org/example/one/1.0/one-1.0.jar"
+    half.parent.mkdir(parents=True)
+    half.write_bytes(b"the fi")
+    bring(folder, remote)
+    assert (folder / "one-1.0.jar").read_bytes() == CONTENTS["one"]
+
+
+def test_no_network_says_what_to_do_instead(folder: Path, remote: Repository) -> None:
+    remote.shutdown()
+    remote.server_close()
+    with pytest.raises(DatabaseUnavailable, match="docker compose up"):
+        bring(folder, remote)
+
+
+def test_the_pinned_jars_are_many_and_each_its_own_file() -> None:
+    wanted = pins()
+    assert len({pin.file for pin in wanted}) == len(wanted) > 200
+    assert all(len(pin.sha256) == 64 for pin in wanted)
+    assert {"neo4j-server-2026.08.1.jar", "neo4j-browser-5.24.0.jar"} <= {pin.file for pin in wanted}

@@ -1,0 +1,373 @@
+"""The door to the server: limits, retries, and what each failure of it is called."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Final, LiteralString
+from uuid import uuid4
+
+import pytest
+from neo4j import ManagedTransaction
+from neo4j.exceptions import SessionExpired
+
+from scenecypher.db.connect import connect
+from scenecypher.db.store.connection import OLDEST, Address, Database, _numbers
+from scenecypher.db.store.notices import OURS, forward_notices
+from scenecypher.errors import (
+    ConflictError,
+    ConstraintViolated,
+    DatabaseUnavailable,
+    InputError,
+    MemoryExceeded,
+    QueryFailed,
+    QueryTimeout,
+    ServiceError,
+)
+from scenecypher.settings import Settings
+
+LONG: Final[LiteralString] = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 99 RETURN count(*)"
+GREEDY: Final[LiteralString] = """
+UNWIND range(1, 30000000) AS i WITH collect(toString(i) + 'a text of some length, to fill the heap') AS texts
+RETURN size(texts)
+"""
+CREATE: Final[LiteralString] = "CREATE (:Scene {key: $key, status: 'importing'})"
+COUNT: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN count(s) AS n"
+DROP: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
+
+
+def count(database: Database, key: str) -> int:
+    return int(database.read(lambda tx: tx.run(COUNT, key=key).single(strict=True)["n"], timeout_s=10))
+
+
+def test_an_address_does_not_show_its_password() -> None:
+    assert "secret" not in repr(Address("bolt://localhost:7687", "neo4j", "secret"))
+
+
+def test_the_server_says_who_it_is(database: Database) -> None:
+    info = database.verify()
+    assert info.edition in {"community", "enterprise"}
+    assert _numbers(info.version) >= OLDEST
+    assert info.address.endswith(database.address.uri.rpartition(":")[2])
+
+
+@pytest.mark.parametrize(
+    ("version", "numbers"),
+    [("5.25.1", (5, 25)), ("5.26.0", (5, 26)), ("5.27-aura", (5, 27)), ("2025.01.0", (2025, 1)), ("4.4.30", (4, 4))],
+)
+def test_versions_are_compared_as_numbers(version: str, numbers: tuple[int, int]) -> None:
+    assert _numbers(version) == numbers
+
+
+def test_versions_before_the_oldest_are_older() -> None:
+    assert _numbers("5.9.0") < OLDEST < _numbers("2026.08.1")
+
+
+# --- what can be wrong with an address
+
+
+@pytest.mark.parametrize("uri", ["localhost:7687", "http://localhost:7474", "", "bolt://localhost:seven"])
+def test_what_is_no_address_is_the_users_to_mend(uri: str) -> None:
+    with pytest.raises(InputError, match="bolt://localhost:7687"):
+        Database(Address(uri, "neo4j", "secret"))
+
+
+def unused_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        return port
+
+
+def test_nobody_listens_there() -> None:
+    uri = f"bolt://127.0.0.1:{unused_port()}"
+    with Database(Address(uri, "neo4j", "x")) as database, pytest.raises(DatabaseUnavailable) as caught:
+        database.verify()
+    assert uri in str(caught.value)
+    assert "refused" in str(caught.value)
+    assert "NEO4J_URI" in str(caught.value)
+    assert caught.value.retryable
+
+
+def test_somebody_listens_who_never_answers() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        uri = f"bolt://127.0.0.1:{silent.getsockname()[1]}"
+        with Database(Address(uri, "neo4j", "x"), connect_timeout_s=1) as database:
+            started = time.monotonic()
+            with pytest.raises(DatabaseUnavailable, match="NEO4J_URI"):
+                database.verify()
+            assert time.monotonic() - started < 10
+
+
+def test_a_name_that_does_not_resolve() -> None:
+    address = Address("bolt://no-such-host.invalid:7687", "neo4j", "x")
+    with Database(address) as database, pytest.raises(DatabaseUnavailable, match="no-such-host"):
+        database.verify()
+
+
+def test_a_wrong_password(address: Address) -> None:
+    with Database(replace(address, password="wrong")) as database:
+        with pytest.raises(DatabaseUnavailable, match="NEO4J_PASSWORD") as caught:
+            database.verify()
+        assert not caught.value.retryable
+
+
+def test_a_database_that_does_not_exist(address: Address) -> None:
+    elsewhere = replace(address, database="nowhere")
+    with Database(elsewhere) as database, pytest.raises(DatabaseUnavailable, match="NEO4J_DATABASE"):
+        database.verify()
+
+
+def test_connect_uses_the_named_server_and_closes_what_it_cannot_use(address: Address) -> None:
+    settings = Settings(
+        neo4j_uri=address.uri,
+        neo4j_username=address.username,
+        neo4j_password=address.password,
+    )
+    told: list[str] = []
+    with connect(settings, tell=told.append) as database:
+        assert database.address == address
+    with pytest.raises(DatabaseUnavailable):
+        connect(settings.model_copy(update={"neo4j_password": None}), tell=told.append)
+    assert told == []
+
+
+# --- transactions
+
+
+def test_a_write_is_there_for_the_next_read(database: Database) -> None:
+    key = uuid4().hex
+    database.write(lambda tx: tx.run(CREATE, key=key).consume(), timeout_s=10)
+    assert count(database, key) == 1
+    database.write(lambda tx: tx.run(DROP, key=key).consume(), timeout_s=10)
+
+
+def test_an_error_of_ours_rolls_back_and_passes_untouched(database: Database) -> None:
+    key, tries = uuid4().hex, []
+    ours = ConflictError("not as the change says")
+
+    def work(tx: ManagedTransaction) -> None:
+        tries.append(1)
+        tx.run(CREATE, key=key).consume()
+        raise ours
+
+    with pytest.raises(ConflictError) as caught:
+        database.write(work, timeout_s=10)
+    assert caught.value is ours
+    assert len(tries) == 1
+    assert count(database, key) == 0
+
+
+def test_a_bug_in_the_work_stays_a_bug(database: Database) -> None:
+    with pytest.raises(ZeroDivisionError):
+        database.read(lambda _: 1 // 0, timeout_s=10)
+
+
+def test_reads_do_not_write(database: Database) -> None:
+    with pytest.raises(QueryFailed) as caught:
+        database.read(lambda tx: tx.run("CREATE (:Scene)").consume(), timeout_s=10)
+    assert caught.value.code == "Neo.ClientError.Statement.AccessMode"
+
+
+def test_only_the_first_line_of_what_the_server_says_is_passed_on(database: Database) -> None:
+    with pytest.raises(QueryFailed) as caught:
+        database.read(lambda tx: tx.run("MATCH (secret_text)\nRETURN").consume(), timeout_s=10)
+    assert caught.value.code == "Neo.ClientError.Statement.SyntaxError"
+    assert "\n" not in str(caught.value)
+    assert "secret_text" not in str(caught.value)
+
+
+def test_a_key_that_exists_already(database: Database, store: object) -> None:
+    key = uuid4().hex
+
+    def twice(tx: ManagedTransaction) -> None:
+        tx.run(CREATE, key=key).consume()
+        tx.run(CREATE, key=key).consume()
+
+    with pytest.raises(ConstraintViolated, match="exists"):
+        database.write(twice, timeout_s=10)
+
+
+def test_a_transaction_ends_at_its_time_limit(database: Database) -> None:
+    started = time.monotonic()
+    with pytest.raises(QueryTimeout, match="time limit"):
+        database.read(lambda tx: tx.run(LONG).consume(), timeout_s=1)
+    assert time.monotonic() - started < 20
+
+
+def test_a_memory_limit_is_not_tried_again(database: Database) -> None:
+    tries = []
+
+    def greedy(tx: ManagedTransaction) -> None:
+        tries.append(1)
+        tx.run(GREEDY).consume()
+
+    with pytest.raises(MemoryExceeded, match="SCENECYPHER_HEAP_MB"):
+        database.read(greedy, timeout_s=60)
+    assert len(tries) == 1
+
+
+def test_a_deadlock_is_tried_again(database: Database) -> None:
+    one, two = uuid4().hex, uuid4().hex
+    for key in (one, two):
+        database.write(lambda tx, key=key: tx.run(CREATE, key=key).consume(), timeout_s=10)  # type: ignore[misc]
+    tries: list[int] = []
+    met = threading.Barrier(2, timeout=20)
+
+    def crossing(first: str, second: str) -> Callable[[ManagedTransaction], None]:
+        asked: list[int] = []
+
+        def work(tx: ManagedTransaction) -> None:
+            tries.append(1)
+            asked.append(1)
+            tx.run("MATCH (s:Scene {key: $key}) SET s.n = coalesce(s.n, 0) + 1", key=first).consume()
+            if len(asked) == 1:
+                met.wait()
+            tx.run("MATCH (s:Scene {key: $key}) SET s.n = coalesce(s.n, 0) + 1", key=second).consume()
+
+        return work
+
+    others = threading.Thread(target=lambda: database.write(crossing(two, one), timeout_s=20))
+    others.start()
+    database.write(crossing(one, two), timeout_s=20)
+    others.join()
+    assert len(tries) > 2, "one of the two met the deadlock and went again"
+    for key in (one, two):
+        n = database.read(
+            lambda tx, key=key: tx.run("MATCH (s:Scene {key: $key}) RETURN s.n AS n", key=key).single(strict=True)["n"],  # type: ignore[misc]
+            timeout_s=10,
+        )
+        assert n == 2
+        database.write(lambda tx, key=key: tx.run(DROP, key=key).consume(), timeout_s=10)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("seconds", "tries"), [(0.0, 1), (15.0, 2)])
+def test_how_long_a_transaction_is_tried_again_is_a_setting(address: Address, seconds: float, tries: int) -> None:
+    named = Settings(neo4j_uri=address.uri, neo4j_username=address.username, neo4j_password=address.password)
+    tried: list[int] = []
+
+    def breaking_once(_: ManagedTransaction) -> None:
+        tried.append(1)
+        if len(tried) == 1:
+            raise SessionExpired
+
+    with connect(named.model_copy(update={"retry_s": seconds}), tell=print) as database:
+        if tries == 1:
+            with pytest.raises(DatabaseUnavailable):
+                database.read(breaking_once, timeout_s=10)
+        else:
+            database.read(breaking_once, timeout_s=10)
+    assert len(tried) == tries
+
+
+# --- untrusted statements and the watchdog's tools
+
+WRITING: Final[tuple[LiteralString, ...]] = (
+    "CREATE (:Written)",
+    "MERGE (:Written {key: 1})",
+    "MATCH (s:Scene) SET s:Written",
+    "FOREACH (i IN [1] | CREATE (:Written))",
+    "CALL () { CREATE (:Written) } IN TRANSACTIONS",
+    "UNWIND [1, 2] AS i CALL (i) { CREATE (:Written) } IN 2 CONCURRENT TRANSACTIONS OF 1 ROW",
+    "CREATE INDEX written FOR (n:Written) ON (n.key)",
+    "CREATE CONSTRAINT written FOR (n:Written) REQUIRE n.key IS UNIQUE",
+    "CALL db.createLabel('Written')",
+    "CREATE USER written SET PASSWORD 'a-long-password'",
+)
+
+
+@pytest.mark.parametrize("text", WRITING)
+def test_the_server_itself_refuses_to_write_for_a_reader(database: Database, text: LiteralString) -> None:
+    with pytest.raises(QueryFailed, match="read access mode"), database.reading(text, {}, timeout_s=10, mark="w") as it:
+        it.consume()
+
+
+def test_what_a_reader_leaves_unread_is_dropped(database: Database) -> None:
+    mark = uuid4().hex
+    with database.reading("UNWIND range(1, 100000000) AS i RETURN i", {}, timeout_s=60, mark=mark) as result:
+        assert next(iter(result))["i"] == 1
+    assert database.running(mark) == ()
+
+
+def test_a_marked_transaction_is_ended_from_elsewhere(database: Database) -> None:
+    mark = uuid4().hex
+    caught: list[BaseException] = []
+
+    def run_long() -> None:
+        try:
+            with database.reading(LONG, {}, timeout_s=120, mark=mark) as result:
+                result.consume()
+        except ServiceError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=run_long)
+    thread.start()
+    until(lambda: len(database.running(mark)) == 1)
+    assert database.terminate("a mark of nobody") == 0
+    assert database.terminate(mark) == 1
+    thread.join(timeout=30)
+    assert [type(error) for error in caught] == [QueryTimeout]
+    until(lambda: database.running(mark) == ())
+    assert database.terminate(mark) == 0
+
+
+def until(holds: Callable[[], bool], *, within_s: float = 30) -> None:
+    deadline = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+# --- notifications
+
+
+def test_notifications_are_records_of_our_logger(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, logger=OURS):
+        database.read(lambda tx: tx.run("MATCH (n:Scene) RETURN id(n)").consume(), timeout_s=10)
+    records = [record for record in caplog.records if record.name == OURS]
+    assert len(records) == 1
+    assert "id is deprecated" in records[0].getMessage()
+
+
+def test_a_statement_of_its_own_brings_no_notifications(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger=OURS):
+        database.once("OPTIONAL MATCH (n:Scene) RETURN id(n) LIMIT 1", {}, timeout_s=10)
+    assert caplog.records == []
+
+
+def test_what_does_not_occur_yet_is_no_notification(database: Database) -> None:
+    summary = database.read(lambda tx: tx.run("MATCH (n:NoSuchKindOfThing) RETURN n").consume(), timeout_s=10)
+    assert [it for it in summary.gql_status_objects if it.is_notification] == []
+
+
+READ_DEPRECATED: Final = """
+import json, sys
+from scenecypher.db.store.connection import Address, Database
+
+with Database(Address(**json.load(sys.stdin))) as database:
+    database.read(lambda tx: tx.run("MATCH (n:Scene) RETURN id(n)").consume(), timeout_s=10)
+"""
+
+
+def test_notifications_stay_off_the_terminal_of_a_program_without_logging(address: Address) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", READ_DEPRECATED],
+        input=json.dumps(asdict(address)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_forwarding_twice_tells_once() -> None:
+    forward_notices()
+    before = len(logging.getLogger("neo4j.notifications").handlers)
+    forward_notices()
+    assert len(logging.getLogger("neo4j.notifications").handlers) == before

@@ -1,0 +1,260 @@
+"""What occurs in a scene, read from a real server, against plain Python over the same graph."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import replace
+from typing import Any, LiteralString
+from uuid import uuid4
+
+import pytest
+from hypothesis import given, settings
+from neo4j import ManagedTransaction
+
+from scenecypher.db.graph.delta import diff
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
+from scenecypher.db.graph.value import Point, Value
+from scenecypher.db.schema import HOLDING, KINDS, Declared
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.enumerate import BY_GROUP, EACH_NODE, LIMITS, Enumerator
+from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse, literal
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import SceneReplaced
+from tests.strategies import scene_graphs
+
+
+def put(store: SceneStore, graph: SceneGraph) -> SceneInfo:
+    name = f"test/enumerate-{uuid4().hex[:10]}"
+    types = {relation.type for relation in graph.relations}
+    properties = {key for node in graph.nodes.values() for key in node.properties}
+    store.put(ImportedScene(name, graph, declared=Declared(tuple(types), tuple(properties))))
+    return store.find(name)
+
+
+def home() -> SceneGraph:
+    blue: dict[str, Value | None] = {"color": "it's blue", "center": Point(1.0, 2.0), "size_x": 1.5}
+    red: dict[str, Value | None] = {"color": "red", "heavy": True}
+    return SceneGraph.of(
+        [
+            Node("k", "Place", "kitchen", "room"),
+            Node("b", "Place", "bedroom", "room"),
+            Node("r", "Agent", "robot", "robot"),
+            Node("f", "Asset", "fridge", "fridge", ("closed", "on"), ("can_open",)),
+            Node("c1", "Object", "cup_1", "cup", ("dirty",), ("grabbable",), Properties(blue)),
+            Node("c2", "Object", "cup_2", "cup", ("clean",), ("grabbable",), Properties(red)),
+        ],
+        [
+            Relation("f", "INSIDE", "k"),
+            Relation("c1", "INSIDE", "f"),
+            Relation("c2", "INSIDE", "k"),
+            Relation("r", "INSIDE", "k"),
+            Relation("r", "HOLDS_RH", "c2"),
+            Relation("f", "CLOSE", "c2"),
+            Relation("c2", "CLOSE", "f"),
+            Relation("c1", "STACKED_ON", "c2"),
+        ],
+    )
+
+
+def test_everything_that_occurs_is_counted(store: SceneStore, database: Database) -> None:
+    found = Enumerator(database).of(put(store, home()))
+    assert found == Enumerations(
+        kinds=(("Place", 2), ("Asset", 1), ("Object", 2), ("Agent", 1)),
+        classes=(
+            ClassUse("Agent", "robot", 1, "robot"),
+            ClassUse("Asset", "fridge", 1, "fridge"),
+            ClassUse("Object", "cup", 2, "cup_1"),
+            ClassUse("Place", "room", 2, "bedroom"),
+        ),
+        states=(
+            ValueUse("clean", ("Object",), 1),
+            ValueUse("closed", ("Asset",), 1),
+            ValueUse("dirty", ("Object",), 1),
+            ValueUse("on", ("Asset",), 1),
+        ),
+        affordances=(ValueUse("can_open", ("Asset",), 1), ValueUse("grabbable", ("Object",), 2)),
+        patterns=(
+            Pattern("Entity", "CLOSE", "Entity", 2),
+            Pattern("Agent", "HOLDS_RH", "Object", 1),
+            Pattern("Agent", "INSIDE", "Place", 1),
+            Pattern("Asset", "INSIDE", "Place", 1),
+            Pattern("Object", "INSIDE", "Asset", 1),
+            Pattern("Object", "INSIDE", "Place", 1),
+            Pattern("Object", "STACKED_ON", "Object", 1),
+        ),
+        properties=(
+            PropertyUse("center", ("point",), 1),
+            PropertyUse("color", ("text",), 2, ("it's blue", "red")),
+            PropertyUse("heavy", ("boolean",), 1, (True,)),
+            PropertyUse("size_x", ("number",), 1),
+        ),
+        agents=(AgentUse("robot", "robot", ("kitchen",), (("HOLDS_RH", "cup_2"),)),),
+        places=("bedroom", "kitchen"),
+        names=("bedroom", "cup_1", "cup_2", "fridge", "kitchen", "robot"),
+        ids=("b", "c1", "c2", "f", "k", "r"),
+    )
+    assert found.nodes == 6
+
+
+@settings(max_examples=15)
+@given(graph=scene_graphs())
+def test_any_scene_is_counted_as_python_counts_it(store: SceneStore, database: Database, graph: SceneGraph) -> None:
+    found = Enumerator(database).of(put(store, graph))
+    nodes = list(graph.nodes.values())
+    assert dict(found.kinds) == Counter(node.kind for node in nodes)
+    assert {(use.kind, use.name): use.count for use in found.classes} == Counter((n.kind, n.class_) for n in nodes)
+    assert {use.value: use.count for use in found.states} == Counter(state for n in nodes for state in n.states)
+    assert {use.value: use.count for use in found.affordances} == Counter(a for n in nodes for a in n.affordances)
+    assert {(p.source, p.type, p.target): p.count for p in found.patterns} == patterns(graph)
+    assert {use.name: use.count for use in found.properties} == Counter(key for n in nodes for key in n.properties)
+    assert found.names == tuple(sorted({node.name for node in nodes}))
+    assert found.ids == tuple(sorted(graph.nodes))
+    held = Counter((r.source, r.type, r.target) for r in graph.relations if r.type in HOLDING)
+    assert sum(len(agent.holds) for agent in found.agents) == sum(
+        count for (source, _, _), count in held.items() if graph.nodes[source].kind == "Agent"
+    )
+
+
+def patterns(graph: SceneGraph) -> dict[tuple[str, str, str], int]:
+    kind = {node.id: node.kind for node in graph.nodes.values()}
+    return dict(
+        Counter(
+            ("Entity", "CLOSE", "Entity") if r.type == "CLOSE" else (kind[r.source], r.type, kind[r.target])
+            for r in graph.relations
+        )
+    )
+
+
+def test_equal_scenes_have_equal_enumerations(store: SceneStore, database: Database) -> None:
+    enumerator = Enumerator(database)
+    one, other = (put(store, home()) for _ in range(2))
+    assert one.key != other.key
+    assert enumerator.of(one) == enumerator.of(other)
+
+
+def test_a_scene_is_read_once_a_version(store: SceneStore, database: Database) -> None:
+    enumerator = Enumerator(database)
+    info = put(store, home())
+    first = enumerator.of(info)
+    assert enumerator.of(info) is first
+    store.commit(info, diff(home(), opened()), actor="test", action="open")
+    assert enumerator.of(info) is first, "the version that was asked for is still known"
+    later = enumerator.of(store.find(info.name))
+    assert [use.value for use in later.states] == ["clean", "dirty", "on", "open"]
+
+
+def opened() -> SceneGraph:
+    graph = home()
+    fridge = Node("f", "Asset", "fridge", "fridge", ("on", "open"), ("can_open",))
+    return SceneGraph.of([*(n for n in graph.nodes.values() if n.id != "f"), fridge], graph.relations)
+
+
+def test_an_old_scene_info_is_answered_with_the_present(store: SceneStore, database: Database) -> None:
+    info = put(store, home())
+    store.commit(info, diff(home(), opened()), actor="test", action="open")
+    assert "open" in {use.value for use in Enumerator(database).of(info).states}
+
+
+def test_only_the_latest_scenes_are_kept(store: SceneStore, database: Database) -> None:
+    enumerator = Enumerator(database, scenes_kept=2)
+    infos = [put(store, home()) for _ in range(3)]
+    first = enumerator.of(infos[0])
+    enumerator.of(infos[1])
+    assert enumerator.of(infos[0]) is first
+    enumerator.of(infos[2])
+    assert enumerator.of(infos[0]) is first, "used more recently than the second"
+    second = enumerator.of(infos[1])
+    assert enumerator.of(infos[1]) is second
+
+
+def test_a_replaced_scene_is_told(store: SceneStore, database: Database) -> None:
+    info = put(store, home())
+    store.delete(info.name)
+    with pytest.raises(SceneReplaced):
+        Enumerator(database).of(info)
+
+
+def test_another_scene_is_never_counted(store: SceneStore, database: Database) -> None:
+    info = put(store, home())
+    before = Enumerator(database).of(info)
+    strange = SceneGraph.of([Node("x", "Object", "LEAK7", "LEAK7", ("leak7",), (), Properties({"leak7": "LEAK7"}))])
+    put(store, strange)
+    assert Enumerator(database).of(info) == before
+    assert "leak7" not in repr(before).casefold()
+
+
+def test_who_knows_an_old_version_is_told_of_the_latest_that_was_seen(store: SceneStore, database: Database) -> None:
+    info, enumerator = put(store, home()), Enumerator(database)
+    before = enumerator.of(info)
+    store.commit(info, diff(home(), opened()), actor="test", action="open")
+    assert enumerator.of(info) is before, "nobody has seen that it moved"
+    enumerator.saw(info.key, 1)
+    after = enumerator.of(info)
+    assert "open" in {use.value for use in after.states}
+    assert enumerator.of(info) is after
+    assert enumerator.of(store.find(info.name)) is after
+
+
+def test_under_a_writer_nothing_torn_is_kept(store: SceneStore, database: Database) -> None:
+    """A writer moves one state to and fro; a kept reading always belongs to its version."""
+    info, enumerator, stop = put(store, home()), Enumerator(database), threading.Event()
+
+    def write() -> None:
+        now, then = home(), opened()
+        while not stop.is_set():
+            store.commit(info, diff(now, then), actor="test", action="toggle")
+            now, then = then, now
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(10):
+            enumerator.of(store.find(info.name))
+    finally:
+        stop.set()
+        writer.join()
+    for (_, version), kept in enumerator._kept.items():
+        assert ("open" in {use.value for use in kept.states}) == (version % 2 == 1)
+
+
+def test_a_large_scene_is_counted_alike_but_lists_no_names_or_values(store: SceneStore, database: Database) -> None:
+    info = put(store, home())
+    found = Enumerator(database, listed_up_to=len(home().nodes) - 1).of(info)
+    small = Enumerator(database, listed_up_to=len(home().nodes)).of(info)
+    assert (small.names, found.names, found.ids) == (
+        ("bedroom", "cup_1", "cup_2", "fridge", "kitchen", "robot"),
+        (),
+        (),
+    )
+    without = tuple(replace(use, values=()) for use in small.properties)
+    assert found == replace(small, names=(), ids=(), properties=without)
+
+
+def test_values_are_listed_whole_or_not_at_all(store: SceneStore, database: Database) -> None:
+    long = Node("a", "Object", "a", "thing", properties=Properties({"color": "x" * 1_000, "prefab": "p0"}))
+    many = [Node(str(i), "Object", str(i), "thing", properties=Properties({"prefab": f"p{i}"})) for i in range(30)]
+    found = Enumerator(database).of(put(store, SceneGraph.of([long, *many])))
+    assert [use.values for use in found.properties] == [(), ()]
+
+
+def test_a_literal_is_one_line_of_cypher() -> None:
+    assert literal("it's a \\ \n line") == r"'it\'s a \\ \n line'"
+    assert literal(value=False) == "false"
+    assert set(KINDS) == {"Place", "Asset", "Object", "Agent", "Door"}, "the CASE of the statements names them all"
+
+
+@pytest.mark.parametrize("statement", [EACH_NODE, BY_GROUP])
+def test_the_statements_stand_on_indexes(store: SceneStore, database: Database, statement: LiteralString) -> None:
+    def explain(tx: ManagedTransaction) -> Any:
+        return tx.run("EXPLAIN " + statement, {"key": "x"} | LIMITS).consume().plan
+
+    waiting, operators = [database.read(explain, timeout_s=60)], []
+    while waiting:
+        plan = waiting.pop()
+        operators.append(plan["operatorType"].partition("@")[0])
+        waiting += plan.get("children", [])
+    assert "NodeIndexSeek" in operators
+    assert not [name for name in operators if name.endswith("Scan") and name != "NodeIndexScan"]

@@ -1,0 +1,187 @@
+"""An action gives the lock back between reading and writing: whoever comes in between, it is as if it had kept it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, LiteralString
+from uuid import uuid4
+
+import pytest
+from neo4j import WRITE_ACCESS, ManagedTransaction
+
+from scenecypher.db.graph.delta import ChangeList, Delta, RemoveRelation
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.catalog import SETTLED, SceneInfo
+from scenecypher.db.store.commit import Intent, Locked
+from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.footprint import Footprint, Hop, Read, Reads
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import ActionRefused, ConflictError, SceneReplaced
+from tests.db.store.test_store import fresh
+from tests.proxy import proxied
+
+HOLDS: Final = Hop("agent", ("HOLDS_RH",), "x")
+FOOTPRINT: Final = Footprint(Reads(("agent", "x"), (Read((HOLDS,), (HOLDS,)),)), ("cup",))
+HELD: Final = Relation("robot", "HOLDS_RH", "cup")
+BEHIND_OUR_BACK: Final[LiteralString] = "MATCH (:Agent {scene: $key})-[r:HOLDS_RH]->() DELETE r"
+
+
+def home() -> SceneGraph:
+    nodes = [Node("robot", "Agent", "robot", "robot"), Node("cup", "Object", "cup", "cup", states=("clean",))]
+    return SceneGraph.of(nodes, [HELD])
+
+
+@pytest.fixture
+def scene(store: SceneStore) -> SceneInfo:
+    name = fresh("optimistic")
+    store.put(ImportedScene(name, home()))
+    return store.find(name)
+
+
+class Toggling:
+    """Soils what is clean and cleans what is not; `before` happens once, when what was read is about to be used."""
+
+    def __init__(self, before: Callable[[], object] = lambda: None) -> None:
+        self.seen: list[tuple[int, tuple[str, ...]]] = []
+        self._before = before
+
+    def __call__(self, read: Locked) -> Delta:
+        states = read.part.nodes["cup"].states
+        self.seen.append((read.version, states))
+        if len(self.seen) == 1:
+            self._before()
+        if "broken" in states:
+            raise ActionRefused("toggle", ["the cup is broken"])
+        soil = ("dirty",), ("clean",)
+        return Delta.of([ChangeList("cup", "states", *(soil if "clean" in states else soil[::-1]))])
+
+
+def intent() -> Intent:
+    return Intent("t", "toggle", uuid4().hex)
+
+
+def change(store: SceneStore, scene: SceneInfo, state: str) -> Callable[[], object]:
+    """Somebody else's commit."""
+    delta = Delta.of([ChangeList("cup", "states", (state,), ("clean",))])
+    return lambda: store.commit(scene, delta, actor="other", action="change")
+
+
+def states(store: SceneStore, scene: SceneInfo) -> tuple[str, ...]:
+    return store.load(scene.name).graph.nodes["cup"].states
+
+
+def test_undisturbed_it_reads_once_and_commits(store: SceneStore, scene: SceneInfo) -> None:
+    toggling = Toggling()
+    done = store.act(scene, FOOTPRINT, toggling, intent=intent())
+    assert (done.version, done.repeated, toggling.seen) == (1, False, [(0, ("clean",))])
+    assert states(store, scene) == ("dirty",)
+    assert [(event.version, event.delta) for event in store.history(scene)] == [(1, done.delta)]
+
+
+def test_who_commits_in_between_is_seen(store: SceneStore, scene: SceneInfo) -> None:
+    toggling = Toggling(change(store, scene, "dirty"))
+    done = store.act(scene, FOOTPRINT, toggling, intent=intent())
+    assert toggling.seen == [(0, ("clean",)), (1, ("dirty",))]
+    assert (done.version, states(store, scene)) == (2, ("clean",))
+    assert [event.version for event in store.history(scene)] == [1, 2]
+
+
+def test_a_refusal_is_final_where_nobody_wrote(store: SceneStore, scene: SceneInfo) -> None:
+    change(store, scene, "broken")()
+    toggling = Toggling()
+    with pytest.raises(ActionRefused, match="broken"):
+        store.act(scene, FOOTPRINT, toggling, intent=intent())
+    assert toggling.seen == [(1, ("broken",))]
+    assert store.find(scene.name).version == 1
+
+
+def test_what_became_impossible_in_between_is_refused(store: SceneStore, scene: SceneInfo) -> None:
+    toggling = Toggling(change(store, scene, "broken"))
+    with pytest.raises(ActionRefused, match="broken"):
+        store.act(scene, FOOTPRINT, toggling, intent=intent())
+    assert [version for version, _ in toggling.seen] == [0, 1]
+    assert store.find(scene.name).version == 1, "a commit that came to nothing leaves the version"
+
+
+def test_a_scene_that_is_replaced_in_between_takes_nothing(store: SceneStore, scene: SceneInfo) -> None:
+    with pytest.raises(SceneReplaced):
+        store.act(scene, FOOTPRINT, Toggling(lambda: store.delete(scene.name)), intent=intent())
+
+
+def test_what_changed_without_a_version_is_a_conflict_and_writes_nothing(
+    store: SceneStore, database: Database, scene: SceneInfo
+) -> None:
+    def let_go(_: Locked) -> Delta:
+        if not happened:
+            happened.append(database.write(gone, timeout_s=10))
+        return Delta.of([ChangeList("cup", "states", ("dirty",), ()), RemoveRelation(HELD)])
+
+    def gone(tx: ManagedTransaction) -> object:
+        return tx.run(BEHIND_OUR_BACK, key=scene.key).consume()
+
+    happened: list[object] = []
+    with pytest.raises(ConflictError):
+        store.act(scene, FOOTPRINT, let_go, intent=intent())
+    assert store.find(scene.name).version == 0
+    assert (states(store, scene), store.history(scene)) == (("clean",), [])
+
+
+def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo) -> None:
+    once = intent()
+    first = store.act(scene, FOOTPRINT, Toggling(), intent=once)
+    again = store.act(scene, FOOTPRINT, Toggling(), intent=once)
+    assert (again.version, again.delta, again.repeated) == (first.version, first.delta, True)
+    assert store.find(scene.name).version == 1
+
+
+def test_an_action_id_that_is_not_as_new_as_it_is_said_to_be_is_applied_once(
+    store: SceneStore, scene: SceneInfo
+) -> None:
+    once = intent()
+    first = store.act(scene, FOOTPRINT, Toggling(), intent=once)
+    again = store.act(scene, FOOTPRINT, Toggling(), intent=replace(once, new=True))
+    assert (again.version, again.delta, again.repeated) == (first.version, first.delta, True)
+    assert (store.find(scene.name).version, states(store, scene)) == (1, ("dirty",))
+
+
+@pytest.mark.parametrize("new", [False, True])
+@pytest.mark.parametrize("lost", ["answer", "request"])
+def test_a_lost_answer_leaves_one_commit(
+    store: SceneStore, address: Address, scene: SceneInfo, lost: Any, *, new: bool
+) -> None:
+    with proxied(address, b"AS unmoved") as (proxy, through), Database(through) as database:
+        shaky = SceneStore(database)
+        proxy.lose(lost)
+        done = shaky.act(scene, FOOTPRINT, Toggling(), intent=replace(intent(), new=new))
+        assert proxy.lost == 1
+    assert (done.version, states(store, scene)) == (1, ("dirty",))
+    assert len(store.history(scene)) == 1
+
+
+def test_reading_waits_for_a_writer_to_be_through_and_writes_nothing(
+    store: SceneStore, database: Database, scene: SceneInfo
+) -> None:
+    """Held by another transaction, the lock is not had before that commits; and nothing is committed by taking it."""
+    parameters = {**FOOTPRINT.parameters, "key": scene.key, "action_id": uuid4().hex}
+    read = partial(database.once, FOOTPRINT.reads.visiting, parameters, timeout_s=30)
+    with ThreadPoolExecutor(1) as pool:
+
+        def hold(tx: ManagedTransaction) -> Future[Any]:
+            tx.run(SETTLED, key=scene.key).consume()
+            reading = pool.submit(read)
+            with pytest.raises(FutureTimeout):
+                reading.result(timeout=0.3)
+            return reading
+
+        record = database.write(hold, timeout_s=30).result(timeout=30)
+    assert record["version"] == 0
+    with database._session(WRITE_ACCESS) as session:
+        session.run("RETURN 1").consume()
+        before = session.last_bookmarks().raw_values
+        session.run(FOOTPRINT.reads.visiting, parameters).consume()
+        assert session.last_bookmarks().raw_values == before

@@ -1,0 +1,113 @@
+"""Every lookup of ours stands on an index: the plans that the server makes of our own Cypher."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+from neo4j import ManagedTransaction
+
+from scenecypher.db.store import catalog, commit, history, lease, load, optimistic, publish, scene_store
+from scenecypher.db.store.commit import WRITE_PARTS, Change
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.planner import surroundings
+from scenecypher.planner.actions.pruning import reads_of
+from scenecypher.planner.actions.vocabularies import OPERATORS
+
+SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
+
+_LISTS = ("rows", "ids", "pairs", "classes", "undoes", "touched", *WRITE_PARTS)
+_SEEDS = ("seed_0", "seed_1", "seed_2")
+_TEXTS = (
+    "key",
+    "name",
+    "action_id",
+    "agent",
+    "actor",
+    "action",
+    "kind",
+    "delta",
+    "hash",
+    "origin",
+    "seed_0",
+    "seed_1",
+    "seed_2",
+)
+_NUMBERS = ("after", "limit", "nodes", "grace_s", "lease_s", "read_at")
+PARAMETERS: dict[str, Any] = {
+    **{name: [] for name in _LISTS},
+    **dict.fromkeys(_TEXTS, "x"),
+    **dict.fromkeys(_NUMBERS, 1),
+    **dict.fromkeys(("leased", "priors", "through_doors"), False),
+    "facts": {},
+}
+
+
+LOCKS = {commit.LOCK, commit.BRIEF_LOCK, commit.NEW_BRIEF_LOCK, optimistic.UNMOVED}
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    for module in (catalog, commit, history, lease, load, optimistic, publish, scene_store, surroundings):
+        yield from _constants(module)
+    for vocabulary, operators in OPERATORS.items():
+        for operator in operators.values():
+            reads = reads_of(operator)
+            yield f"{vocabulary} {operator.name}, locking", reads.locking
+            yield f"{vocabulary} {operator.name}, visiting", reads.visiting
+            yield f"{vocabulary} {operator.name}, visiting anew by its agent's id", reads.naming.visiting_anew
+            yield f"{vocabulary} {operator.name}, looking", reads.looking
+    everything = Change(tuple(WRITE_PARTS), {})
+    yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
+    yield "commit all at once", optimistic.unmoved(everything)
+
+
+def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
+    for name, value in vars(module).items():
+        if (
+            name.isupper()
+            and not name.startswith("WRITE_")
+            and isinstance(value, str)
+            and value.lstrip().startswith(("MATCH", "UNWIND", "CREATE"))
+        ):
+            tail = " RETURN 1 AS one" if value in LOCKS else ""
+            yield f"{module.__name__}.{name}", value + tail
+
+
+ALL = dict(statements())
+
+
+def test_the_list_below_holds_our_statements() -> None:
+    assert {
+        "scenecypher.db.store.commit.LOCK",
+        "scenecypher.db.store.load.LOAD_NODES",
+        "scenecypher.db.store.publish.PUBLISH",
+        "scenecypher.db.store.catalog.FIND",
+    } <= ALL.keys()
+
+
+@pytest.mark.parametrize("text", ALL.values(), ids=ALL.keys())
+def test_no_statement_scans(store: SceneStore, database: Database, text: Any) -> None:
+    names = operators(database, text)
+    assert not [name for name in names if name.startswith(SCANS)], names
+
+
+@pytest.mark.parametrize("name", ["scenecypher.db.store.load.LOAD_NODES", "scenecypher.db.store.load.LOAD_RELATIONS"])
+def test_a_whole_scene_is_streamed(store: SceneStore, database: Database, name: str) -> None:
+    names = operators(database, ALL[name])
+    assert not [name for name in names if "Aggregation" in name or name.startswith(("Eager", "Sort"))], names
+
+
+def operators(database: Database, text: Any) -> list[str]:
+    def explain(tx: ManagedTransaction) -> Any:
+        return tx.run("EXPLAIN " + text, PARAMETERS).consume().plan
+
+    return [name for name, _ in _operators(database.read(explain, timeout_s=30))]
+
+
+def _operators(plan: Any) -> Iterator[tuple[str, str]]:
+    yield plan["operatorType"], plan["args"].get("Details", "")
+    for child in plan.get("children", ()):
+        yield from _operators(child)

@@ -1,0 +1,62 @@
+"""What is read of a scene waits for whoever is half through a commit: a version seen before that proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any
+
+import pytest
+from neo4j import ManagedTransaction
+
+from scenecypher.db.condition import HasState, Id
+from scenecypher.db.graph.delta import ChangeList, Delta
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.commit import Intent, commit_delta
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.db.store.verdict import judge
+from scenecypher.planner.surroundings import surroundings
+from tests.db.store.test_optimistic import scene
+
+__all__ = ["scene"]
+
+SOILED = Delta.of([ChangeList("cup", "states", ("dirty",), ("clean",))])
+WAITED_S = 0.3
+
+
+def load(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return store.load(scene.name).graph.nodes["cup"].states
+
+
+def enumerate_(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return tuple(use.value for use in Enumerator(database).of(scene).states)
+
+
+def judged(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return ("dirty",) if judge(store, scene, HasState(Id("cup"), "dirty")).holds else ("clean",)
+
+
+def shown(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
+    return surroundings(database, scene, touched=["cup"]).nodes["cup"].states
+
+
+@pytest.mark.parametrize("read", [load, enumerate_, judged, shown])
+def test_a_reader_waits_for_a_commit_under_way(
+    store: SceneStore,
+    database: Database,
+    scene: SceneInfo,
+    read: Callable[[SceneStore, Database, SceneInfo], tuple[str, ...]],
+) -> None:
+    with ThreadPoolExecutor(1) as pool:
+
+        def commit(tx: ManagedTransaction) -> Future[Any]:
+            commit_delta(tx, scene, SOILED, intent=Intent("t", "soil", "soil"))
+            reading = pool.submit(read, store, database, scene)
+            with pytest.raises(FutureTimeout):
+                reading.result(timeout=WAITED_S)
+            return reading
+
+        assert database.write(commit, timeout_s=30).result(timeout=30) == ("dirty",)
