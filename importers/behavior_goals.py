@@ -7,23 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from scenecypher.db.condition import (
-    And,
-    AtLeast,
-    Condition,
-    Exactly,
-    Exists,
-    ForAll,
-    HasClass,
-    HasState,
-    Id,
-    Not,
-    Or,
-    Related,
-    Same,
-    Term,
-    Within,
-)
+import scenecypher.db.condition as c
 from scenecypher.importers.behavior_definitions import Activity, Expression
 from scenecypher.importers.behavior_words import STATES, class_of, name_of
 
@@ -37,17 +21,17 @@ _NO_LETTER: Final = re.compile(r"\W")
 _CARRIER: Final = "_carrier"
 
 
-def goal_of(activity: Activity) -> Condition:
+def goal_of(activity: Activity) -> c.Condition:
     """What an activity asks for. Raises ValueError for an expression that is none of the language."""
     numbers = {synset: len(found) for synset, found in activity.objects.items()}
     reader = _Reader(numbers, stacked=activity.name in STACKED)
-    return And(tuple(reader.read(part) for part in activity.goal))
+    return c.And(tuple(reader.read(part) for part in activity.goal))
 
 
-def stacked_inside(x: Term, y: Term) -> Condition:
+def stacked_inside(x: c.Term, y: c.Term) -> c.Condition:
     """`x` is in `y`, or lies, over any number of things, on one that is."""
-    carried = And((Related(_CARRIER, "INSIDE", y), Within(x, _CARRIER, ("ON",))))
-    return Or((Related(x, "INSIDE", y), Exists(_CARRIER, carried)))
+    carried = c.And((c.Related(_CARRIER, "INSIDE", y), c.Within(x, _CARRIER, ("ON",))))
+    return c.Or((c.Related(x, "INSIDE", y), c.Exists(_CARRIER, carried)))
 
 
 def written(expression: Expression) -> str:
@@ -63,8 +47,8 @@ class _Variable:
     synset: str
 
     @property
-    def sort(self) -> Condition:
-        return HasClass(self.name, class_of(self.synset))
+    def sort(self) -> c.Condition:
+        return c.HasClass(self.name, class_of(self.synset))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,37 +59,37 @@ class _Reader:
     stacked: bool = False
     variables: Mapping[str, _Variable] = field(default_factory=dict)
 
-    def read(self, expression: Expression) -> Condition:
+    def read(self, expression: Expression) -> c.Condition:
         match expression:
             case ["and", *parts]:
-                return And(tuple(map(self.read, parts)))
+                return c.And(tuple(map(self.read, parts)))
             case ["or", *parts]:
-                return Or(tuple(map(self.read, parts)))
+                return c.Or(tuple(map(self.read, parts)))
             case ["not", part]:
-                return Not(self.read(part))
+                return c.Not(self.read(part))
             case ["imply", condition, consequence]:
-                return Or((Not(self.read(condition)), self.read(consequence)))
+                return c.Or((c.Not(self.read(condition)), self.read(consequence)))
             case ["forall" | "exists" | "forn" | "forpairs", *_]:
                 return self._quantified(expression)
             case _:
                 return self._fact(expression)
 
-    def _quantified(self, expression: Expression) -> Condition:
+    def _quantified(self, expression: Expression) -> c.Condition:
         match expression:
             case ["forall", declared, body]:
                 x, inner = self.under(declared)
-                return ForAll(x.name, x.sort, inner.read(body))
+                return c.ForAll(x.name, x.sort, inner.read(body))
             case ["exists", declared, body]:
                 x, inner = self.under(declared)
-                return Exists(x.name, And((x.sort, inner.read(body))))
+                return c.Exists(x.name, c.And((x.sort, inner.read(body))))
             case ["forn", [number], declared, body]:
                 x, inner = self.under(declared)
-                return Exactly(int(number), x.name, And((x.sort, inner.read(body))))
+                return c.Exactly(int(number), x.name, c.And((x.sort, inner.read(body))))
             case ["forpairs", one, other, body]:
                 return self._pairs(one, other, body=body)
         raise _no_goal(expression)
 
-    def _pairs(self, one: Expression, other: Expression, *, body: Expression) -> Condition:
+    def _pairs(self, one: Expression, other: Expression, *, body: Expression) -> c.Condition:
         """As many on either side as the smaller side has, each with a partner: what `bddl` counts.
 
         That is a matching wherever a thing is on or inside one other at most, which this vocabulary promises.
@@ -115,11 +99,11 @@ class _Reader:
         least = min(self.numbers[x.synset], self.numbers[y.synset])
         fact = inner.read(body)
         if x.synset == y.synset:
-            fact = And((Not(Same(x.name, y.name)), fact))
-        return And(
+            fact = c.And((c.Not(c.Same(x.name, y.name)), fact))
+        return c.And(
             (
-                AtLeast(least, x.name, And((x.sort, Exists(y.name, And((y.sort, fact)))))),
-                AtLeast(least, y.name, And((y.sort, Exists(x.name, And((x.sort, fact)))))),
+                c.AtLeast(least, x.name, c.And((x.sort, c.Exists(y.name, c.And((y.sort, fact)))))),
+                c.AtLeast(least, y.name, c.And((y.sort, c.Exists(x.name, c.And((x.sort, fact)))))),
             )
         )
 
@@ -131,22 +115,22 @@ class _Reader:
         variable = _Variable(_NO_LETTER.sub("_", word.lstrip("?")), synset)
         return variable, replace(self, variables={**self.variables, word: variable})
 
-    def _fact(self, fact: Expression) -> Condition:
+    def _fact(self, fact: Expression) -> c.Condition:
         match fact:
             case ["ontop", x, y]:
-                return Related(self._term(x), "ON", self._term(y))
+                return c.Related(self._term(x), "ON", self._term(y))
             case ["inside", x, y]:
                 within = stacked_inside(self._term(x), self._term(y))
-                return within if self.stacked else Related(self._term(x), "INSIDE", self._term(y))
+                return within if self.stacked else c.Related(self._term(x), "INSIDE", self._term(y))
             case ["real", x]:
-                return Same(self._term(x), self._term(x))
+                return c.Same(self._term(x), self._term(x))
             case [predicate, x] if predicate in STATES:
-                return HasState(self._term(x), STATES[predicate][1])
+                return c.HasState(self._term(x), STATES[predicate][1])
         raise _no_goal(fact)
 
-    def _term(self, word: str) -> Term:
+    def _term(self, word: str) -> c.Term:
         variable = self.variables.get(word)
-        return variable.name if variable else Id(name_of(word))
+        return variable.name if variable else c.Id(name_of(word))
 
 
 def _no_goal(expression: Expression) -> ValueError:

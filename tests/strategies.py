@@ -11,28 +11,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from scenecypher.db.condition import (
-    And,
-    AtLeast,
-    Atom,
-    Condition,
-    Exactly,
-    Exists,
-    ForAll,
-    HasAffordance,
-    HasClass,
-    HasKind,
-    HasState,
-    HeldBy,
-    Id,
-    Not,
-    Or,
-    PropertyEquals,
-    Related,
-    Same,
-    Term,
-    Within,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, Scalar, SceneGraph, Value
 from scenecypher.db.schema import KINDS
 
@@ -153,9 +132,9 @@ def big_graph(seed: int, *, size: int = 2_000) -> SceneGraph:
     return SceneGraph.of(members, {Relation(f"n{source}", type_, f"n{target}") for source, type_, target in ends})
 
 
-def terms() -> st.SearchStrategy[Term]:
+def terms() -> st.SearchStrategy[c.Term]:
     """Variables, bound or not, and constants, there or not."""
-    return st.sampled_from(VARIABLES) | st.sampled_from(VARIABLES) | st.sampled_from(IDS).map(Id)
+    return st.sampled_from(VARIABLES) | st.sampled_from(VARIABLES) | st.sampled_from(IDS).map(c.Id)
 
 
 def choices() -> st.SearchStrategy[dict[str, int]]:
@@ -169,37 +148,37 @@ def bound(choices: Mapping[str, int], graph: SceneGraph) -> dict[str, str]:
     return {variable: ids[number % len(ids)] for variable, number in choices.items()}
 
 
-def atoms() -> st.SearchStrategy[Atom]:
+def atoms() -> st.SearchStrategy[c.Atom]:
     """Conditions that hold no other."""
     types = st.lists(st.sampled_from(TYPES), min_size=1, max_size=3).map(tuple)
     return st.one_of(
-        st.builds(HasState, terms(), st.sampled_from(STATES)),
-        st.builds(HasClass, terms(), st.sampled_from(CLASSES)),
-        st.builds(HasKind, terms(), st.sampled_from([*KINDS])),
-        st.builds(HasAffordance, terms(), st.sampled_from(AFFORDANCES)),
-        st.builds(Related, terms(), st.sampled_from(TYPES), terms()),
-        st.builds(HeldBy, terms(), terms()),
-        st.builds(Within, terms(), terms(), types),
-        st.builds(Same, terms(), terms()),
-        st.builds(PropertyEquals, terms(), st.sampled_from(KEYS), values()),
-        st.builds(PropertyEquals, terms(), st.sampled_from(("name", "class")), st.sampled_from(NAMES + CLASSES)),
+        st.builds(c.HasState, terms(), st.sampled_from(STATES)),
+        st.builds(c.HasClass, terms(), st.sampled_from(CLASSES)),
+        st.builds(c.HasKind, terms(), st.sampled_from([*KINDS])),
+        st.builds(c.HasAffordance, terms(), st.sampled_from(AFFORDANCES)),
+        st.builds(c.Related, terms(), st.sampled_from(TYPES), terms()),
+        st.builds(c.HeldBy, terms(), terms()),
+        st.builds(c.Within, terms(), terms(), types),
+        st.builds(c.Same, terms(), terms()),
+        st.builds(c.PropertyEquals, terms(), st.sampled_from(KEYS), values()),
+        st.builds(c.PropertyEquals, terms(), st.sampled_from(("name", "class")), st.sampled_from(NAMES + CLASSES)),
     )
 
 
-def conditions(max_leaves: int = 8) -> st.SearchStrategy[Condition]:
+def conditions(max_leaves: int = 8) -> st.SearchStrategy[c.Condition]:
     """Conditions of every sort, nested, their variables bound, shadowed, unbound."""
     return st.recursive(atoms(), _grown, max_leaves=max_leaves)
 
 
-def _grown(inner: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
+def _grown(inner: st.SearchStrategy[c.Condition]) -> st.SearchStrategy[c.Condition]:
     parts = st.lists(inner, max_size=3).map(tuple)
     variable = st.sampled_from(VARIABLES)
     return st.one_of(
-        st.builds(And, parts),
-        st.builds(Or, parts),
-        st.builds(Not, inner),
-        st.builds(Exists, variable, inner),
-        st.builds(ForAll, variable, inner, inner),
-        st.builds(AtLeast, st.integers(0, 3), variable, inner),
-        st.builds(Exactly, st.integers(0, 3), variable, inner),
+        st.builds(c.And, parts),
+        st.builds(c.Or, parts),
+        st.builds(c.Not, inner),
+        st.builds(c.Exists, variable, inner),
+        st.builds(c.ForAll, variable, inner, inner),
+        st.builds(c.AtLeast, st.integers(0, 3), variable, inner),
+        st.builds(c.Exactly, st.integers(0, 3), variable, inner),
     )

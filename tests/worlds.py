@@ -6,26 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from scenecypher.db.condition import (
-    And,
-    AtLeast,
-    Condition,
-    Exactly,
-    Exists,
-    ForAll,
-    HasAffordance,
-    HasClass,
-    HasKind,
-    HasState,
-    HeldBy,
-    Id,
-    Not,
-    Or,
-    PropertyEquals,
-    Related,
-    Same,
-    Within,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
 
 
@@ -36,16 +17,16 @@ class World:
     name: str
     graph: SceneGraph
     bindings: Mapping[str, str] = field(default_factory=dict)
-    holds: tuple[Condition, ...] = ()
-    fails: tuple[tuple[Condition, tuple[str, ...]], ...] = ()
+    holds: tuple[c.Condition, ...] = ()
+    fails: tuple[tuple[c.Condition, tuple[str, ...]], ...] = ()
 
 
 def _inside(*pairs: tuple[str, str]) -> list[Relation]:
     return [Relation(source, "INSIDE", target) for source, target in pairs]
 
 
-APPLE: Final = HasClass("a", "apple")
-PLATE: Final = HasClass("p", "plate")
+APPLE: Final = c.HasClass("a", "apple")
+PLATE: Final = c.HasClass("p", "plate")
 
 KITCHEN: Final = World(
     "kitchen",
@@ -81,58 +62,61 @@ KITCHEN: Final = World(
     ),
     {"agent": "robot_1", "x": "fridge_1"},
     holds=(
-        HasState("x", "closed"),
-        And((HasAffordance("x", "can_open"), Not(Related("agent", "CLOSE", "x")))),
-        HeldBy(Id("soap_1001"), "agent"),
-        Within(Id("apple_2"), Id("kitchen_1")),
-        Exactly(2, "a", APPLE),
-        ForAll("a", APPLE, HasAffordance("a", "grabbable")),
-        Exists("p", And((PLATE, Exists("a", And((APPLE, Related("a", "ON", "p"))))))),
-        ForAll("a", HasClass("a", "banana"), HasState("a", "eaten")),
+        c.HasState("x", "closed"),
+        c.And((c.HasAffordance("x", "can_open"), c.Not(c.Related("agent", "CLOSE", "x")))),
+        c.HeldBy(c.Id("soap_1001"), "agent"),
+        c.Within(c.Id("apple_2"), c.Id("kitchen_1")),
+        c.Exactly(2, "a", APPLE),
+        c.ForAll("a", APPLE, c.HasAffordance("a", "grabbable")),
+        c.Exists("p", c.And((PLATE, c.Exists("a", c.And((APPLE, c.Related("a", "ON", "p"))))))),
+        c.ForAll("a", c.HasClass("a", "banana"), c.HasState("a", "eaten")),
     ),
     fails=(
-        (HasState("x", "open"), ("the fridge is not open",)),
-        (Not(HasState("x", "plugged_in")), ("the fridge is plugged in",)),
+        (c.HasState("x", "open"), ("the fridge is not open",)),
+        (c.Not(c.HasState("x", "plugged_in")), ("the fridge is plugged in",)),
         (
-            And((HasAffordance("x", "can_open"), Related("agent", "CLOSE", "x"), HasState("x", "open"))),
+            c.And((c.HasAffordance("x", "can_open"), c.Related("agent", "CLOSE", "x"), c.HasState("x", "open"))),
             ("the robot is not close to the fridge", "the fridge is not open"),
         ),
-        (HasState("y", "open"), ("nothing is given for y",)),
-        (HasState(Id("oven_1"), "open"), ("there is no node 'oven_1'",)),
-        (Related("agent", "CLOSE", Id("oven_1")), ("there is no node 'oven_1'",)),
-        (HeldBy(Id("plate_1"), "agent"), ("the robot is not holding the plate",)),
-        (Not(HeldBy(Id("soap_1001"), "agent")), ("the robot is holding soap_1001",)),
-        (Related(Id("apple_2"), "INSIDE", "x"), ("the apple (apple_2) is not inside the fridge",)),
+        (c.HasState("y", "open"), ("nothing is given for y",)),
+        (c.HasState(c.Id("oven_1"), "open"), ("there is no node 'oven_1'",)),
+        (c.Related("agent", "CLOSE", c.Id("oven_1")), ("there is no node 'oven_1'",)),
+        (c.HeldBy(c.Id("plate_1"), "agent"), ("the robot is not holding the plate",)),
+        (c.Not(c.HeldBy(c.Id("soap_1001"), "agent")), ("the robot is holding soap_1001",)),
+        (c.Related(c.Id("apple_2"), "INSIDE", "x"), ("the apple (apple_2) is not inside the fridge",)),
         (
-            Or((HasState("x", "open"), HasState("x", "broken"))),
+            c.Or((c.HasState("x", "open"), c.HasState("x", "broken"))),
             ("none of these holds: the fridge is open, or the fridge is broken",),
         ),
         (
-            ForAll("a", APPLE, Within("a", "x")),
+            c.ForAll("a", APPLE, c.Within("a", "x")),
             ("the apple (apple_2) is not inside or on the fridge, directly or not",),
         ),
-        (Exists("a", And((APPLE, Related("a", "ON", Id("table_1"))))), ("no apple is on table_1",)),
-        (Not(Exists("a", And((APPLE, Related("a", "INSIDE", "x"))))), ("the apple (apple_1) is inside the fridge",)),
+        (c.Exists("a", c.And((APPLE, c.Related("a", "ON", c.Id("table_1"))))), ("no apple is on table_1",)),
         (
-            AtLeast(2, "a", And((APPLE, Related("a", "INSIDE", "x")))),
+            c.Not(c.Exists("a", c.And((APPLE, c.Related("a", "INSIDE", "x"))))),
+            ("the apple (apple_1) is inside the fridge",),
+        ),
+        (
+            c.AtLeast(2, "a", c.And((APPLE, c.Related("a", "INSIDE", "x")))),
             ("fewer than 2 apples are inside the fridge (1 now)",),
         ),
-        (Exactly(1, "a", APPLE), ("there is not exactly 1 apple (2 now)",)),
+        (c.Exactly(1, "a", APPLE), ("there is not exactly 1 apple (2 now)",)),
         (
-            Not(And((HasState("x", "closed"), HasState("x", "plugged_in")))),
+            c.Not(c.And((c.HasState("x", "closed"), c.HasState("x", "plugged_in")))),
             ("the fridge is closed and the fridge is plugged in",),
         ),
-        (Not(Or((HasState("x", "open"), HasState("x", "closed")))), ("the fridge is closed",)),
+        (c.Not(c.Or((c.HasState("x", "open"), c.HasState("x", "closed")))), ("the fridge is closed",)),
         (
-            Not(Or((HasState("x", "closed"), HasState("x", "plugged_in")))),
+            c.Not(c.Or((c.HasState("x", "closed"), c.HasState("x", "plugged_in")))),
             ("the fridge is closed", "the fridge is plugged in"),
         ),
-        (Not(Not(HasState("x", "open"))), ("the fridge is not open",)),
-        (PropertyEquals(Id("apple_1"), "color", "green"), ("the apple (apple_1) does not have color 'green'",)),
-        (Same("agent", "x"), ("the robot is not the fridge",)),
-        (HasKind("x", "Object"), ("the fridge is not an object",)),
-        (Or(()), ("what is needed is impossible",)),
-        (Not(And(())), ("what is needed is impossible",)),
+        (c.Not(c.Not(c.HasState("x", "open"))), ("the fridge is not open",)),
+        (c.PropertyEquals(c.Id("apple_1"), "color", "green"), ("the apple (apple_1) does not have color 'green'",)),
+        (c.Same("agent", "x"), ("the robot is not the fridge",)),
+        (c.HasKind("x", "Object"), ("the fridge is not an object",)),
+        (c.Or(()), ("what is needed is impossible",)),
+        (c.Not(c.And(())), ("what is needed is impossible",)),
     ),
 )
 
@@ -152,15 +136,15 @@ ODD: Final = World(
         ],
     ),
     holds=(
-        Related(Id("basket"), "INSIDE", Id("basket")),
-        Within(Id("curtain_1"), Id("curtain_1")),
-        Exactly(3, "x", Within("x", "x")),
-        Exactly(1, "x", HeldBy("x", Id("robot"))),
+        c.Related(c.Id("basket"), "INSIDE", c.Id("basket")),
+        c.Within(c.Id("curtain_1"), c.Id("curtain_1")),
+        c.Exactly(3, "x", c.Within("x", "x")),
+        c.Exactly(1, "x", c.HeldBy("x", c.Id("robot"))),
     ),
     fails=(
-        (Not(Within(Id("basket"), Id("basket"))), ("the basket is inside or on the basket, directly or not",)),
+        (c.Not(c.Within(c.Id("basket"), c.Id("basket"))), ("the basket is inside or on the basket, directly or not",)),
         (
-            ForAll("x", Related("x", "INSIDE", "x"), Not(Related(Id("robot"), "HOLDS_LH", "x"))),
+            c.ForAll("x", c.Related("x", "INSIDE", "x"), c.Not(c.Related(c.Id("robot"), "HOLDS_LH", "x"))),
             ("the robot is holding the basket in the left hand",),
         ),
     ),
@@ -170,8 +154,8 @@ EMPTY_WORLD: Final = World(
     "empty",
     SceneGraph.of(),
     {"x": "gone"},
-    holds=(ForAll("x", And(()), Or(())), Exactly(0, "x", And(())), Not(HasState("x", "open"))),
-    fails=((Exists("x", And(())), ("there is no thing",)), (HasState("x", "open"), ("there is no node 'gone'",))),
+    holds=(c.ForAll("x", c.And(()), c.Or(())), c.Exactly(0, "x", c.And(())), c.Not(c.HasState("x", "open"))),
+    fails=((c.Exists("x", c.And(())), ("there is no thing",)), (c.HasState("x", "open"), ("there is no node 'gone'",))),
 )
 
 WORLDS: Final = (KITCHEN, ODD, EMPTY_WORLD)

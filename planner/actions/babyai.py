@@ -9,19 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from scenecypher.db.condition import (
-    And,
-    Condition,
-    Exists,
-    HasAffordance,
-    HasClass,
-    HasState,
-    Not,
-    Or,
-    PropertyEquals,
-    Related,
-    Same,
-)
+import scenecypher.db.condition as c
 from scenecypher.planner.actions.operator import (
     AGENT,
     Become,
@@ -41,19 +29,19 @@ from scenecypher.planner.actions.operator import (
 COLORS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
 """All that MiniGrid has."""
 
-HERE: Final = Choose("here", (Related(AGENT, "INSIDE", "here"),))
-THERE: Final = Choose("there", (Related("x", "INSIDE", "there"),))
-HELD: Final = Choose("held", (Related(AGENT, "HOLDS", "held"),))
+HERE: Final = Choose("here", (c.Related(AGENT, "INSIDE", "here"),))
+THERE: Final = Choose("there", (c.Related("x", "INSIDE", "there"),))
+HELD: Final = Choose("held", (c.Related(AGENT, "HOLDS", "held"),))
 
-_OPEN_DOOR: Final = And((Related("door", "CONNECTS", "there"), HasState("door", "open")))
+_OPEN_DOOR: Final = c.And((c.Related("door", "CONNECTS", "there"), c.HasState("door", "open")))
 IN_REACH: Final = Requirement(
-    Or((Same("here", "there"), Exists("door", _OPEN_DOOR))),
+    c.Or((c.Same("here", "there"), c.Exists("door", _OPEN_DOOR))),
     "no open door leads to where {x} is",
     repair=Repair("open", ("shut",)),
 )
-SHUT: Final = Choose("shut", (And((Related("there", "CONNECTS", "shut"), HasState("shut", "closed"))),))
-LIFTABLE: Final = Requirement(HasAffordance("x", "grabbable"), "{x} can not be lifted", "affordance")
-NOT_IN_HAND: Final = Requirement(Not(Related(AGENT, "HOLDS", "x")), "{agent} holds {x} already", "already")
+SHUT: Final = Choose("shut", (c.And((c.Related("there", "CONNECTS", "shut"), c.HasState("shut", "closed"))),))
+LIFTABLE: Final = Requirement(c.HasAffordance("x", "grabbable"), "{x} can not be lifted", "affordance")
+NOT_IN_HAND: Final = Requirement(c.Not(c.Related(AGENT, "HOLDS", "x")), "{agent} holds {x} already", "already")
 COME_THERE: Final[tuple[Effect, ...]] = (
     Unrelate(AGENT, ("INSIDE",)),
     Relate(AGENT, "INSIDE", "there"),
@@ -61,10 +49,10 @@ COME_THERE: Final[tuple[Effect, ...]] = (
 )
 
 
-def fits(key: str, door: str) -> tuple[Condition, ...]:
+def fits(key: str, door: str) -> tuple[c.Condition, ...]:
     """`key` is a key of the colour of `door`: one condition a colour."""
     return tuple(
-        And((PropertyEquals(door, "color", color), HasClass(key, "key"), PropertyEquals(key, "color", color)))
+        c.And((c.PropertyEquals(door, "color", color), c.HasClass(key, "key"), c.PropertyEquals(key, "color", color)))
         for color in COLORS
     )
 
@@ -99,14 +87,14 @@ OPEN: Final = Operator(
     "open",
     (Parameter("x", "a door"),),
     (
-        Requirement(HasAffordance("x", "can_open"), "{x} is no door", "affordance"),
-        Requirement(HasState("x", "closed"), "{x} is open: there is nothing to open", "already"),
+        Requirement(c.HasAffordance("x", "can_open"), "{x} is no door", "affordance"),
+        Requirement(c.HasState("x", "closed"), "{x} is open: there is nothing to open", "already"),
         Requirement(
-            Or((Same("here", "there"), Exists("door", _OPEN_DOOR))),
+            c.Or((c.Same("here", "there"), c.Exists("door", _OPEN_DOOR))),
             "no open door leads to where {x} is",
         ),
         Requirement(
-            Or((Not(HasState("x", "locked")), *fits("held", "x"))),
+            c.Or((c.Not(c.HasState("x", "locked")), *fits("held", "x"))),
             "{x} is locked, and {agent} does not hold a key of its colour",
             repair=Repair("pickup", ("key",)),
         ),
@@ -118,9 +106,9 @@ OPEN: Final = Operator(
         Choose(
             "there",
             (
-                And((Related("x", "CONNECTS", "there"), Same("there", "here"))),
-                And((Related("x", "CONNECTS", "there"), Exists("door", _OPEN_DOOR))),
-                Related("x", "CONNECTS", "there"),
+                c.And((c.Related("x", "CONNECTS", "there"), c.Same("there", "here"))),
+                c.And((c.Related("x", "CONNECTS", "there"), c.Exists("door", _OPEN_DOOR))),
+                c.Related("x", "CONNECTS", "there"),
             ),
         ),
         HELD,

@@ -8,20 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from scenecypher.db.condition import (
-    And,
-    Condition,
-    Exists,
-    HasAffordance,
-    HasKind,
-    HasState,
-    Not,
-    Or,
-    PropertyEquals,
-    Related,
-    Same,
-    Within,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.schema import VOCABULARIES
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import (
@@ -41,38 +28,40 @@ from scenecypher.planner.actions.operator import (
 
 CONTAINMENT: Final = VOCABULARIES["grasif"].containment
 
-HERE: Final = Choose("here", (Related(AGENT, "INSIDE", "here"),))
-HELD: Final = Choose("held", (Related(AGENT, "HOLDS", "held"),))
+HERE: Final = Choose("here", (c.Related(AGENT, "INSIDE", "here"),))
+HELD: Final = Choose("held", (c.Related(AGENT, "HOLDS", "held"),))
 
 
-def carried(x: str) -> Condition:
+def carried(x: str) -> c.Condition:
     """`x` is in the agent's hand, or in or on what is."""
-    return Or((Same(x, "held"), Within(x, "held", CONTAINMENT)))
+    return c.Or((c.Same(x, "held"), c.Within(x, "held", CONTAINMENT)))
 
 
 def room_of(x: str) -> Choose:
     """The room that `x` is in, over any number of things."""
-    return Choose("room", (And((Within(x, "room", CONTAINMENT), HasKind("room", "Place"))),))
+    return Choose("room", (c.And((c.Within(x, "room", CONTAINMENT), c.HasKind("room", "Place"))),))
 
 
 def lid_of(x: str) -> Choose:
     """Something closed that `x` is inside of, over any number of things."""
-    inside = Exists("content", And((Within(x, "content", CONTAINMENT), Related("content", "INSIDE", "lid"))))
-    closed = And((HasState("lid", "closed"), Or((Related(x, "INSIDE", "lid"), inside))))
-    return Choose("lid", (And((Within(x, "lid", CONTAINMENT), closed)),))
+    inside = c.Exists("content", c.And((c.Within(x, "content", CONTAINMENT), c.Related("content", "INSIDE", "lid"))))
+    closed = c.And((c.HasState("lid", "closed"), c.Or((c.Related(x, "INSIDE", "lid"), inside))))
+    return Choose("lid", (c.And((c.Within(x, "lid", CONTAINMENT), closed)),))
 
 
 def same_room(x: str) -> Requirement:
     """The agent is in the room of `x`, or carries it."""
     return Requirement(
-        Or((Same("here", "room"), carried(x))), f"{{{x}}} is not in the agent's room", repair=Repair("go_to", ("room",))
+        c.Or((c.Same("here", "room"), carried(x))),
+        f"{{{x}}} is not in the agent's room",
+        repair=Repair("go_to", ("room",)),
     )
 
 
 def not_shut_in(x: str) -> Requirement:
     """Nothing closed holds `x`."""
     return Requirement(
-        Not(bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=Repair("open", ("lid",))
+        c.Not(bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=Repair("open", ("lid",))
     )
 
 
@@ -88,18 +77,18 @@ def reach(x: str) -> tuple[Choose, ...]:
 
 def afford(x: str, action: str, doing: str) -> Requirement:
     """`x` admits the action."""
-    return Requirement(HasAffordance(x, action), f"{{{x}}} can not be {doing}", "affordance")
+    return Requirement(c.HasAffordance(x, action), f"{{{x}}} can not be {doing}", "affordance")
 
 
 A_FREE_HAND: Final = Requirement(
-    Or((Not(bound("held")), Same("x", "held"))),
+    c.Or((c.Not(bound("held")), c.Same("x", "held"))),
     "{agent} holds {held}, and has one hand",
     repair=Repair(
         "put_on",
         ("surface",),
         (
             HERE,
-            Choose("surface", (And((Related("surface", "INSIDE", "here"), HasAffordance("surface", "put_on"))),)),
+            Choose("surface", (c.And((c.Related("surface", "INSIDE", "here"), c.HasAffordance("surface", "put_on"))),)),
         ),
     ),
 )
@@ -114,7 +103,7 @@ def put(action: str, relation: str, doing: str, words: str, *extra: Requirement)
         (
             SOMETHING_HELD,
             afford("x", action, doing),
-            Requirement(Not(carried("x")), "{x} is in the hand itself: choose what stands elsewhere", "affordance"),
+            Requirement(c.Not(carried("x")), "{x} is in the hand itself: choose what stands elsewhere", "affordance"),
             *within_reach("x"),
             *extra,
         ),
@@ -131,7 +120,7 @@ def switch(action: str, state: str, instead_of: str, *, words: str) -> Operator:
         (Parameter("x", "an asset or an object"),),
         (
             afford("x", action, f"brought to be {state}"),
-            Requirement(Not(HasState("x", state)), f"{{x}} is {state} already", "already"),
+            Requirement(c.Not(c.HasState("x", state)), f"{{x}} is {state} already", "already"),
             *within_reach("x"),
         ),
         (Become("x", state, instead_of=instead_of),),
@@ -145,7 +134,7 @@ GO_TO: Final = Operator(
     (Parameter("x", "a room"),),
     (
         Requirement(
-            HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
+            c.HasKind("x", "Place"), "{x} is no room: go to the room that it is in, or act on it as it is", "affordance"
         ),
     ),
     (Unrelate(AGENT, ("INSIDE",), "here"), Relate(AGENT, "INSIDE", "x")),
@@ -158,9 +147,9 @@ PICK_UP: Final = Operator(
     (Parameter("x", "an object that can be picked up"),),
     (
         afford("x", "pick_up", "picked up"),
-        Requirement(Not(Same("x", "held")), "{agent} holds {x} already", "already"),
+        Requirement(c.Not(c.Same("x", "held")), "{agent} holds {x} already", "already"),
         Requirement(
-            Not(bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
+            c.Not(bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
         ),
         *within_reach("x"),
         A_FREE_HAND,
@@ -169,8 +158,8 @@ PICK_UP: Final = Operator(
     "take an object into the one hand, with all that is in or on it",
     (
         *reach("x"),
-        Choose("parent", tuple(Related("x", type_, "parent") for type_ in CONTAINMENT)),
-        Choose("other", (And((Related("other", "HOLDS", "x"), Not(Same("other", AGENT)))),)),
+        Choose("parent", tuple(c.Related("x", type_, "parent") for type_ in CONTAINMENT)),
+        Choose("other", (c.And((c.Related("other", "HOLDS", "x"), c.Not(c.Same("other", AGENT)))),)),
     ),
 )
 
@@ -180,7 +169,7 @@ PUT_INSIDE: Final = put(
     "INSIDE",
     "something to put things into",
     "put what is held into an asset or object, which must not be closed",
-    Requirement(Not(HasState("x", "closed")), "{x} is closed", repair=Repair("open", ("x",))),
+    Requirement(c.Not(c.HasState("x", "closed")), "{x} is closed", repair=Repair("open", ("x",))),
 )
 PUT_UNDER: Final = put(
     "put_under", "UNDER", "something to put things under", "put what is held under an asset or object"
@@ -192,7 +181,7 @@ CLOSE: Final = switch("close", "closed", "open", words="close an asset or object
 TURN_ON: Final = switch("turn_on", "on", "off", words="turn a device on")
 TURN_OFF: Final = switch("turn_off", "off", "on", words="turn a device off")
 
-UNSEEN: Final = PropertyEquals("child", "seen", value=False)
+UNSEEN: Final = c.PropertyEquals("child", "seen", value=False)
 """True in a belief only: in the world nothing is unseen."""
 
 DISCOVER: Final = Operator(
@@ -200,11 +189,13 @@ DISCOVER: Final = Operator(
     (Parameter("x", "an asset or an object, no room"),),
     (
         Requirement(
-            Not(HasKind("x", "Place")), "{x} is a room: discover the assets and objects in it, one by one", "affordance"
+            c.Not(c.HasKind("x", "Place")),
+            "{x} is a room: discover the assets and objects in it, one by one",
+            "affordance",
         ),
         *within_reach("x"),
         Requirement(
-            Not(And((HasState("x", "closed"), HasAffordance("x", "open")))),
+            c.Not(c.And((c.HasState("x", "closed"), c.HasAffordance("x", "open")))),
             "{x} is closed, so that nothing inside can be seen",
             repair=Repair("open", ("x",)),
         ),
@@ -212,7 +203,7 @@ DISCOVER: Final = Operator(
     (
         ForEach(
             "child",
-            And((Or(tuple(Related("child", type_, "x") for type_ in CONTAINMENT)), UNSEEN)),
+            c.And((c.Or(tuple(c.Related("child", type_, "x") for type_ in CONTAINMENT)), UNSEEN)),
             (Assign("child", "seen", value=True),),
         ),
     ),

@@ -6,29 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
-from scenecypher.db.condition import (
-    And,
-    AtLeast,
-    Condition,
-    Exactly,
-    Exists,
-    ForAll,
-    HasAffordance,
-    HasClass,
-    HasKind,
-    HasState,
-    HeldBy,
-    Id,
-    Not,
-    Or,
-    PropertyEquals,
-    Related,
-    Same,
-    Term,
-    Within,
-    conjuncts,
-    evaluate,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.planner.actions.pddl_formula import (
@@ -134,29 +112,29 @@ class Reader:
     facts: Facts
     places: Mapping[str, tuple[str, str] | None] = field(default_factory=dict)
 
-    def read(self, condition: Condition, bindings: Mapping[str, str]) -> Formula:  # noqa: PLR0911 - a row a form
+    def read(self, condition: c.Condition, bindings: Mapping[str, str]) -> Formula:  # noqa: PLR0911 - a row a form
         """The value of `condition`."""
         match condition:
-            case And():
+            case c.And():
                 return all_of(self._each(condition.parts, bindings))
-            case Or():
+            case c.Or():
                 return any_of(self.read(part, bindings) for part in condition.parts)
-            case Not():
+            case c.Not():
                 return negated(self.read(condition.part, bindings))
-            case Exists():
+            case c.Exists():
                 return any_of(formula for _, formula in self.witnesses(condition.var, condition.where, bindings))
-            case ForAll():
+            case c.ForAll():
                 found = self.witnesses(condition.var, condition.where, bindings)
                 return all_of(
                     any_of((negated(formula), self.read(condition.then, {**bindings, condition.var: node})))
                     for node, formula in found
                 )
-            case AtLeast() | Exactly():
+            case c.AtLeast() | c.Exactly():
                 return self._counted(condition, bindings)
             case _:
                 return self._atom(condition, bindings)
 
-    def witnesses(self, var: str, where: Condition, bindings: Mapping[str, str]) -> Iterator[tuple[str, Formula]]:
+    def witnesses(self, var: str, where: c.Condition, bindings: Mapping[str, str]) -> Iterator[tuple[str, Formula]]:
         """The nodes that, as `var`, may make `where` true, by id, each with when it does."""
         for node in sorted(self._candidates(var, where, bindings)):
             formula = self.read(where, {**bindings, var: node})
@@ -170,7 +148,7 @@ class Reader:
             return TRUE if self.places[child] == (type_, parent) else FALSE
         return self.facts.literal((type_, x, y))
 
-    def _each(self, parts: Iterable[Condition], bindings: Mapping[str, str]) -> Iterator[Formula]:
+    def _each(self, parts: Iterable[c.Condition], bindings: Mapping[str, str]) -> Iterator[Formula]:
         """The values of a conjunction's parts, up to the first that is false."""
         for part in parts:
             formula = self.read(part, bindings)
@@ -178,32 +156,40 @@ class Reader:
             if formula == FALSE:
                 return
 
-    def _counted(self, condition: AtLeast | Exactly, bindings: Mapping[str, str]) -> Formula:
+    def _counted(self, condition: c.AtLeast | c.Exactly, bindings: Mapping[str, str]) -> Formula:
         found = [formula for _, formula in self.witnesses(condition.var, condition.where, bindings)]
         enough = at_least(condition.n, found)
-        if isinstance(condition, AtLeast):
+        if isinstance(condition, c.AtLeast):
             return enough
         return all_of((enough, negated(at_least(condition.n + 1, found))))
 
     def _atom(
         self,
-        atom: HasState | HasClass | HasKind | HasAffordance | PropertyEquals | Related | HeldBy | Within | Same,
+        atom: c.HasState
+        | c.HasClass
+        | c.HasKind
+        | c.HasAffordance
+        | c.PropertyEquals
+        | c.Related
+        | c.HeldBy
+        | c.Within
+        | c.Same,
         bindings: Mapping[str, str],
     ) -> Formula:
         match atom:
-            case HasState():
+            case c.HasState():
                 x = self._node(atom.x, bindings)
                 return self.facts.literal((atom.state, x)) if x is not None else FALSE
-            case HasClass() | HasKind() | HasAffordance() | PropertyEquals() | Same():
-                return TRUE if evaluate(atom, self.facts.graph, bindings) else FALSE
-            case Related():
+            case c.HasClass() | c.HasKind() | c.HasAffordance() | c.PropertyEquals() | c.Same():
+                return TRUE if c.evaluate(atom, self.facts.graph, bindings) else FALSE
+            case c.Related():
                 ends = self._node(atom.source, bindings), self._node(atom.target, bindings)
                 return self.related(atom.type, ends[0], ends[1]) if ends[0] and ends[1] else FALSE
-            case HeldBy():
+            case c.HeldBy():
                 ends = self._node(atom.agent, bindings), self._node(atom.x, bindings)
                 held = (self.related(type_, ends[0], ends[1]) for type_ in HOLDING if ends[0] and ends[1])
                 return any_of(held)
-            case Within():
+            case c.Within():
                 ends = self._node(atom.x, bindings), self._node(atom.y, bindings)
                 return self._within(ends[0], ends[1], atom.types, ()) if ends[0] and ends[1] else FALSE
             case _:
@@ -230,32 +216,32 @@ class Reader:
             return [place[1]] if place is not None and place[0] == type_ else []
         return sorted(self.facts.possible(type_, x))
 
-    def _node(self, term: Term, bindings: Mapping[str, str]) -> str | None:
-        node = term.id if isinstance(term, Id) else bindings.get(term)
+    def _node(self, term: c.Term, bindings: Mapping[str, str]) -> str | None:
+        node = term.id if isinstance(term, c.Id) else bindings.get(term)
         return node if node is not None and node in self.facts.graph.nodes else None
 
-    def _candidates(self, var: str, where: Condition, bindings: Mapping[str, str]) -> Collection[str]:
+    def _candidates(self, var: str, where: c.Condition, bindings: Mapping[str, str]) -> Collection[str]:
         best: Collection[str] = self.facts.graph.nodes
-        for part in conjuncts(where):
+        for part in c.conjuncts(where):
             found = self._narrowed(var, part, bindings)
             if found is not None and len(found) < len(best):
                 best = found
         return best
 
-    def _narrowed(self, var: str, part: Condition, bindings: Mapping[str, str]) -> Collection[str] | None:
+    def _narrowed(self, var: str, part: c.Condition, bindings: Mapping[str, str]) -> Collection[str] | None:
         graph = self.facts.graph
         match part:
-            case HasClass(x, class_) if x == var:
+            case c.HasClass(x, class_) if x == var:
                 return graph.by_class.get(class_, ())
-            case HasKind(x, kind) if x == var:
+            case c.HasKind(x, kind) if x == var:
                 return graph.by_kind.get(kind, ())
-            case Related(source, type_, target) if source == var and target != var:
+            case c.Related(source, type_, target) if source == var and target != var:
                 node = self._node(target, bindings)
                 return self.facts.possible_to(type_, node) if node else ()
-            case Related(source, type_, target) if target == var and source != var:
+            case c.Related(source, type_, target) if target == var and source != var:
                 node = self._node(source, bindings)
                 return self.facts.possible(type_, node) if node else ()
-            case Within(x, y, types) if y == var and x != var:
+            case c.Within(x, y, types) if y == var and x != var:
                 node = self._node(x, bindings)
                 return self._above(node, types) if node else ()
             case _:

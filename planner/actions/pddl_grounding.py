@@ -8,18 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Final
 
-from scenecypher.db.condition import (
-    And,
-    Condition,
-    HasAffordance,
-    HasClass,
-    HasKind,
-    Not,
-    Or,
-    PropertyEquals,
-    Same,
-    terms,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.schema import HOLDING
 from scenecypher.planner.actions.operator import (
     AGENT,
@@ -135,19 +124,19 @@ class Grounding:
             if formula == FALSE:
                 return
 
-    def _read(self, condition: Condition, operator: Operator, case: Case) -> Formula:
+    def _read(self, condition: c.Condition, operator: Operator, case: Case) -> Formula:
         """The value of a condition, whatever is chosen of what it speaks of."""
         match condition:
-            case And():
+            case c.And():
                 return all_of(self._read(part, operator, case) for part in condition.parts)
-            case Or():
+            case c.Or():
                 return any_of(self._read(part, operator, case) for part in condition.parts)
-            case Not():
+            case c.Not():
                 return negated(self._read(condition.part, operator, case))
             case _:
                 return self._read_part(condition, operator, case)
 
-    def _read_part(self, condition: Condition, operator: Operator, case: Case) -> Formula:
+    def _read_part(self, condition: c.Condition, operator: Operator, case: Case) -> Formula:
         mentioned, open_ = self._asked(condition, operator)
         known = tuple((name, case.bindings.get(name), name in case.unbound) for name in mentioned)
         key = (condition, id(case.reader), known)
@@ -156,7 +145,7 @@ class Grounding:
             self._values[key] = self._read_cases(condition, choices, replace(case, guard=TRUE))
         return self._values[key]
 
-    def _asked(self, condition: Condition, operator: Operator) -> tuple[tuple[str, ...], frozenset[str]]:
+    def _asked(self, condition: c.Condition, operator: Operator) -> tuple[tuple[str, ...], frozenset[str]]:
         """The variables that a condition speaks of, over what is chosen for it, and those of them to be chosen."""
         key = (condition, operator.name)
         if key not in self._variables:
@@ -166,7 +155,7 @@ class Grounding:
             self._variables[key] = tuple(sorted(mentioned)), open_
         return self._variables[key]
 
-    def _read_cases(self, condition: Condition, choices: Iterable[Choose], case: Case) -> Formula:
+    def _read_cases(self, condition: c.Condition, choices: Iterable[Choose], case: Case) -> Formula:
         """Of the cases exactly one holds: so either one that meets the condition, or none that does not."""
         cases = [case]
         for choice in choices:
@@ -212,14 +201,14 @@ def _plain(formula: Formula) -> Formula:
             return formula
 
 
-def _is_static(condition: Condition, chosen: frozenset[str]) -> bool:
+def _is_static(condition: c.Condition, chosen: frozenset[str]) -> bool:
     """Whether no action can change its value, and it speaks of nothing that has to be chosen first."""
     match condition:
-        case And() | Or():
+        case c.And() | c.Or():
             return all(_is_static(part, chosen) for part in condition.parts)
-        case Not():
+        case c.Not():
             return _is_static(condition.part, chosen)
-        case HasAffordance() | HasClass() | HasKind() | PropertyEquals() | Same():
-            return not chosen & {*terms(condition)}
+        case c.HasAffordance() | c.HasClass() | c.HasKind() | c.PropertyEquals() | c.Same():
+            return not chosen & {*c.terms(condition)}
         case _:
             return False

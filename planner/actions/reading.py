@@ -7,28 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final, TypeAlias, assert_never
 
-from scenecypher.db.condition import (
-    And,
-    AtLeast,
-    Condition,
-    Exactly,
-    Exists,
-    ForAll,
-    HasAffordance,
-    HasClass,
-    HasKind,
-    HasState,
-    HeldBy,
-    Id,
-    Not,
-    Or,
-    PropertyEquals,
-    Related,
-    Same,
-    Term,
-    Within,
-    conjuncts,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.commit import UNREAD_KIND
 from scenecypher.db.store.footprint import Hop, Only
@@ -109,32 +88,32 @@ def with_choices(choices: tuple[Choose, ...], known: Known) -> Known:
     return known
 
 
-def condition_needs(condition: Condition, known: Known) -> Iterator[Need]:
+def condition_needs(condition: c.Condition, known: Known) -> Iterator[Need]:
     """What evaluating `condition` looks at."""
     match condition:
-        case And() | Or() | Not():
-            for part in (condition.part,) if isinstance(condition, Not) else condition.parts:
+        case c.And() | c.Or() | c.Not():
+            for part in (condition.part,) if isinstance(condition, c.Not) else condition.parts:
                 yield from condition_needs(part, known)
-        case Exists() | AtLeast() | Exactly():
+        case c.Exists() | c.AtLeast() | c.Exactly():
             yield from quantified_needs(condition.var, condition.where, known)
-        case ForAll():
+        case c.ForAll():
             inside = {**known, condition.var: ways_to(condition.var, condition.where, known)}
             yield from quantified_needs(condition.var, condition.where, known)
             yield from condition_needs(condition.then, inside)
-        case Related() | HeldBy() | Within():
+        case c.Related() | c.HeldBy() | c.Within():
             yield from hop_needs(hop_of(condition), known)
-        case HasState() | HasClass() | HasKind() | HasAffordance() | PropertyEquals():
+        case c.HasState() | c.HasClass() | c.HasKind() | c.HasAffordance() | c.PropertyEquals():
             yield from node_needs(condition.x, known, only=only_of(condition))
-        case Same():
+        case c.Same():
             return
         case _:
             assert_never(condition)
 
 
-def quantified_needs(var: str, where: Condition, known: Known) -> Iterator[Need]:
+def quantified_needs(var: str, where: c.Condition, known: Known) -> Iterator[Need]:
     """What finding the nodes that, as `var`, make `where` true looks at."""
     for alternative in alternatives(where):
-        classes = [part.class_ for part in alternative if isinstance(part, HasClass) and part.x == var]
+        classes = [part.class_ for part in alternative if isinstance(part, c.HasClass) and part.x == var]
         yield from (Need(class_=class_) for class_ in classes)
     yield from condition_needs(where, {**known, var: ways_to(var, where, known)})
 
@@ -168,10 +147,10 @@ def branch_needs(effect: When, known: Known) -> Iterator[Need]:
         yield from effect_needs(part, known)
 
 
-def guard_of(condition: Condition, known: Known) -> tuple[str, str] | None:
+def guard_of(condition: c.Condition, known: Known) -> tuple[str, str] | None:
     """An affordance of a seed without which `condition` can't hold."""
-    for part in conjuncts(condition):
-        if isinstance(part, HasAffordance) and known[variable(part.x)] == (Way(variable(part.x)),):
+    for part in c.conjuncts(condition):
+        if isinstance(part, c.HasAffordance) and known[variable(part.x)] == (Way(variable(part.x)),):
             return variable(part.x), part.affordance
     return None
 
@@ -196,49 +175,49 @@ def hop_needs(hop: Hop, known: Known) -> Iterator[Need]:
         yield Need(tuple(dict.fromkeys((*source.hops, *target.hops, last))))
 
 
-def node_needs(term: Term, known: Known, *, only: Only | None = None) -> Iterator[Need]:
+def node_needs(term: c.Term, known: Known, *, only: Only | None = None) -> Iterator[Need]:
     """The node that `term` stands for, unless it is a seed, which is read anyway."""
     for way in known[variable(term)]:
         if way.hops:
             yield Need(way.hops, whole=way.name, only=only)
 
 
-def only_of(atom: HasState | HasClass | HasKind | HasAffordance | PropertyEquals) -> Only | None:
+def only_of(atom: c.HasState | c.HasClass | c.HasKind | c.HasAffordance | c.PropertyEquals) -> Only | None:
     """Of which nodes an atom may be true: for all others it is false of a node known by its id only, too."""
     match atom:
-        case HasState():
+        case c.HasState():
             return Only("states", atom.state)
-        case HasAffordance():
+        case c.HasAffordance():
             return Only("affordances", atom.affordance)
-        case HasClass():
+        case c.HasClass():
             return Only("class", atom.class_)
-        case HasKind() if atom.kind != UNREAD_KIND:
+        case c.HasKind() if atom.kind != UNREAD_KIND:
             return Only("kind", atom.kind)
         case _:
             return None
 
 
-def ways_to(var: str, where: Condition, known: Known) -> tuple[Way, ...]:
+def ways_to(var: str, where: c.Condition, known: Known) -> tuple[Way, ...]:
     """How the nodes that make `where` true can be reached. Raises ValueError where nothing known leads to them."""
     ways = (way for parts in alternatives(where) for way in _ways(var, parts, known))
     return tuple(dict.fromkeys(ways))
 
 
-def _ways(var: str, parts: tuple[Condition, ...], known: Known) -> Iterator[Way]:
+def _ways(var: str, parts: tuple[c.Condition, ...], known: Known) -> Iterator[Way]:
     """The ways of one alternative: along all its relations at once, so that little is read."""
     binders: list[Hop] = []
     for part in parts:
         match part:
-            case Same(x, y) if var in (x, y) and x != y:
+            case c.Same(x, y) if var in (x, y) and x != y:
                 yield from known[variable(y if x == var else x)]
                 return
-            case Related() | HeldBy() | Within():
+            case c.Related() | c.HeldBy() | c.Within():
                 hop = hop_of(part)
                 if var in (hop.source, hop.target) and hop.source != hop.target:
                     binders.append(hop)
             case _:
                 continue
-    if not binders and not any(isinstance(part, HasClass) and part.x == var for part in parts):
+    if not binders and not any(isinstance(part, c.HasClass) and part.x == var for part in parts):
         msg = f"nothing that is known leads to {var!r}: relate it to a parameter, or say its class"
         raise ValueError(msg)
     for ends in product(*(known[hop.source if hop.target == var else hop.target] for hop in binders)):
@@ -253,37 +232,37 @@ def _renamed(hop: Hop, var: str, other: str) -> Hop:
     return Hop(other, hop.types, var, hop.far)
 
 
-def alternatives(condition: Condition, *, denied: bool = False) -> Iterator[tuple[Condition, ...]]:
+def alternatives(condition: c.Condition, *, denied: bool = False) -> Iterator[tuple[c.Condition, ...]]:
     """The disjunctive normal form: each alternative's parts that hold as they stand; what is denied is left out."""
     match condition:
-        case Not():
+        case c.Not():
             yield from alternatives(condition.part, denied=not denied)
-        case And() | Or() if isinstance(condition, Or) is not denied:
+        case c.And() | c.Or() if isinstance(condition, c.Or) is not denied:
             for part in condition.parts:
                 yield from alternatives(part, denied=denied)
-        case And() | Or():
+        case c.And() | c.Or():
             for choice in product(*(tuple(alternatives(part, denied=denied)) for part in condition.parts)):
                 yield tuple(part for parts in choice for part in parts)
         case _:
             yield () if denied else (condition,)
 
 
-def hop_of(atom: Related | HeldBy | Within) -> Hop:
+def hop_of(atom: c.Related | c.HeldBy | c.Within) -> Hop:
     """The relation that an atom speaks of."""
     match atom:
-        case Related():
+        case c.Related():
             return Hop(variable(atom.source), (atom.type,), variable(atom.target))
-        case HeldBy():
+        case c.HeldBy():
             return Hop(variable(atom.agent), HOLDING, variable(atom.x))
-        case Within():
+        case c.Within():
             return Hop(variable(atom.x), atom.types, variable(atom.y), far=True)
         case _:
             assert_never(atom)
 
 
-def variable(term: Term) -> str:
+def variable(term: c.Term) -> str:
     """The variable that a term is. Raises ValueError for a constant, which no operator has."""
-    if isinstance(term, Id):
+    if isinstance(term, c.Id):
         msg = f"an operator can't name the node {term.id!r}: make it a parameter"
         raise ValueError(msg)  # noqa: TRY004 - an operator's mistake, not a type's
     return term

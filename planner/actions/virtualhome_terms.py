@@ -5,22 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from scenecypher.db.condition import (
-    And,
-    AtLeast,
-    Condition,
-    Exists,
-    HasAffordance,
-    HasClass,
-    HasKind,
-    HasState,
-    HeldBy,
-    Not,
-    Or,
-    Related,
-    Same,
-    Within,
-)
+import scenecypher.db.condition as c
 from scenecypher.planner.actions.operator import AGENT, Choose, Repair, Requirement, bound
 
 HANDS: Final = ("HOLDS_RH", "HOLDS_LH")
@@ -40,37 +25,37 @@ KNIVES: Final = (
 )
 """The engine cuts with whatever has "knife" in the name of its class; these are the dataset's classes that do."""
 
-SITS_OR_LIES: Final = Or((HasState(AGENT, "sitting"), HasState(AGENT, "lying")))
+SITS_OR_LIES: Final = c.Or((c.HasState(AGENT, "sitting"), c.HasState(AGENT, "lying")))
 
 
-def any_class(x: str, classes: tuple[str, ...]) -> Condition:
+def any_class(x: str, classes: tuple[str, ...]) -> c.Condition:
     """`x` is of one of `classes`."""
-    return Or(tuple(HasClass(x, class_) for class_ in classes))
+    return c.Or(tuple(c.HasClass(x, class_) for class_ in classes))
 
 
-def not_room(x: str) -> Condition:
+def not_room(x: str) -> c.Condition:
     """`x` is no room."""
-    return Not(HasKind(x, "Place"))
+    return c.Not(c.HasKind(x, "Place"))
 
 
 def room_of(x: str, room: str) -> Choose:
     """The room of `x`: itself, a room that it is in, or, where it is in one thing only, the room of that."""
-    is_room = HasKind(room, "Place")
-    in_several = AtLeast(2, "outer", Related(x, "INSIDE", "outer"))
+    is_room = c.HasKind(room, "Place")
+    in_several = c.AtLeast(2, "outer", c.Related(x, "INSIDE", "outer"))
     return Choose(
         room,
         (
-            And((Same(room, x), is_room)),
-            And((Related(x, "INSIDE", room), is_room)),
-            And((Not(in_several), Within(x, room, ("INSIDE",)), is_room)),
+            c.And((c.Same(room, x), is_room)),
+            c.And((c.Related(x, "INSIDE", room), is_room)),
+            c.And((c.Not(in_several), c.Within(x, room, ("INSIDE",)), is_room)),
         ),
     )
 
 
-def is_close(x: str) -> Condition:
+def is_close(x: str) -> c.Condition:
     """The agent is CLOSE to `x`, or to something that is CLOSE to it or that it is ON."""
-    near = And((Related(AGENT, "CLOSE", "near"), Or((Related("near", "CLOSE", x), Related(x, "ON", "near")))))
-    return Or((Related(AGENT, "CLOSE", x), Exists("near", near)))
+    near = c.And((c.Related(AGENT, "CLOSE", "near"), c.Or((c.Related("near", "CLOSE", x), c.Related(x, "ON", "near")))))
+    return c.Or((c.Related(AGENT, "CLOSE", x), c.Exists("near", near)))
 
 
 def close_to(x: str) -> Requirement:
@@ -79,52 +64,52 @@ def close_to(x: str) -> Requirement:
         is_close(x),
         f"{{agent}} is not close to {{{x}}}",
         repair=Repair("walk", (x,)),
-        once=(Related(AGENT, "CLOSE", x),),
+        once=(c.Related(AGENT, "CLOSE", x),),
     )
 
 
 def faces(x: str) -> Requirement:
     """The agent is FACING `x`, or something that is FACING it."""
-    seen = And((Related(AGENT, "FACING", "seen"), Related("seen", "FACING", x)))
+    seen = c.And((c.Related(AGENT, "FACING", "seen"), c.Related("seen", "FACING", x)))
     return Requirement(
-        Or((Related(AGENT, "FACING", x), Exists("seen", seen))),
+        c.Or((c.Related(AGENT, "FACING", x), c.Exists("seen", seen))),
         f"{{agent}} does not face {{{x}}}",
         repair=Repair("turn_to", (x,)),
-        once=(Related(AGENT, "FACING", x),),
+        once=(c.Related(AGENT, "FACING", x),),
     )
 
 
 def holds(x: str) -> Requirement:
     """The agent holds `x`."""
     return Requirement(
-        HeldBy(x, AGENT),
+        c.HeldBy(x, AGENT),
         f"{{agent}} does not hold {{{x}}}",
         repair=Repair("grab", (x,)),
-        once=(HeldBy(x, AGENT),),
+        once=(c.HeldBy(x, AGENT),),
     )
 
 
 def closed_box(x: str) -> Choose:
     """The closed thing that `x` is in, as ``box``."""
-    return Choose("box", (And((Related(x, "INSIDE", "box"), HasState("box", "closed"), not_room("box"))),))
+    return Choose("box", (c.And((c.Related(x, "INSIDE", "box"), c.HasState("box", "closed"), not_room("box"))),))
 
 
 def not_shut_in(x: str) -> Requirement:
     """`x` is in nothing closed: no ``box`` was found. The engine's list of what was missing names `x` open."""
     return Requirement(
-        Not(bound("box")),
+        c.Not(bound("box")),
         f"{{{x}}} is inside {{box}}, which is closed",
         repair=Repair("open", ("box",)),
-        once=(HasState(x, "open"),),
+        once=(c.HasState(x, "open"),),
     )
 
 
 IN_HANDS: Final = (
-    Choose("right", (Related(AGENT, "HOLDS_RH", "right"),)),
-    Choose("left", (Related(AGENT, "HOLDS_LH", "left"),)),
+    Choose("right", (c.Related(AGENT, "HOLDS_RH", "right"),)),
+    Choose("left", (c.Related(AGENT, "HOLDS_LH", "left"),)),
 )
 A_FREE_HAND: Final = Requirement(
-    Not(And((bound("right"), bound("left")))),
+    c.Not(c.And((bound("right"), bound("left")))),
     "{agent} has no free hand, since it holds {right} and {left}: put one of them down first",
     repair=Repair(
         "put_on",
@@ -133,56 +118,56 @@ A_FREE_HAND: Final = Requirement(
             Choose(
                 "surface",
                 (
-                    And(
+                    c.And(
                         (
-                            Related(AGENT, "CLOSE", "surface"),
-                            HasAffordance("surface", "surfaces"),
-                            Not(Same("surface", "right")),
+                            c.Related(AGENT, "CLOSE", "surface"),
+                            c.HasAffordance("surface", "surfaces"),
+                            c.Not(c.Same("surface", "right")),
                         )
                     ),
                 ),
             ),
         ),
     ),
-    once=(Not(Exists("held", HeldBy("held", AGENT))),),
+    once=(c.Not(c.Exists("held", c.HeldBy("held", AGENT))),),
 )
 IN_A_ROOM: Final = Requirement(bound("here"), "{agent} is in no room, so that nothing can be reached from there")
 ON_ITS_FEET: Final = Requirement(
-    Not(SITS_OR_LIES),
+    c.Not(SITS_OR_LIES),
     "{agent} sits or lies",
     repair=Repair("stand_up", ()),
-    once=(Not(HasState(AGENT, "sitting")), Not(HasState(AGENT, "lying"))),
+    once=(c.Not(c.HasState(AGENT, "sitting")), c.Not(c.HasState(AGENT, "lying"))),
 )
 AT_REST: Final = Requirement(
     SITS_OR_LIES,
     "{agent} neither sits nor lies: it must do so first",
-    once=(HasState(AGENT, "lying"),),
+    once=(c.HasState(AGENT, "lying"),),
 )
 
 
 def afford(x: str, *affordances: str, classes: tuple[str, ...] = (), doing: str) -> Requirement:
     """`x` has one of the affordances, or is of one of the classes that the engine lets pass."""
-    ways: tuple[Condition, ...] = tuple(HasAffordance(x, affordance) for affordance in affordances)
-    ways += tuple(HasClass(x, class_) for class_ in classes)
-    return Requirement(Or(ways), f"{{{x}}} can not be {doing}", "affordance")
+    ways: tuple[c.Condition, ...] = tuple(c.HasAffordance(x, affordance) for affordance in affordances)
+    ways += tuple(c.HasClass(x, class_) for class_ in classes)
+    return Requirement(c.Or(ways), f"{{{x}}} can not be {doing}", "affordance")
 
 
 def in_state(x: str, state: str, *, undone_by: str) -> Requirement:
     """`x` is in `state`, which the action is to end."""
     message = f"{{{x}}} is not {state}: there is nothing to {undone_by}"
-    return Requirement(HasState(x, state), message, "already")
+    return Requirement(c.HasState(x, state), message, "already")
 
 
-def unless(condition: Condition, requirement: Requirement) -> Requirement:
+def unless(condition: c.Condition, requirement: Requirement) -> Requirement:
     """`requirement`, but only where `condition` does not hold."""
-    return replace(requirement, condition=Or((condition, requirement.condition)))
+    return replace(requirement, condition=c.Or((condition, requirement.condition)))
 
 
 def room_for(x: str, seats: tuple[tuple[int, tuple[str, ...]], ...]) -> Requirement:
     """Fewer things are ON `x` than it has seats: one, or as many as `seats` gives its class."""
     more = (
-        And((any_class(x, classes), Not(AtLeast(number, "other", Related("other", "ON", x)))))
+        c.And((any_class(x, classes), c.Not(c.AtLeast(number, "other", c.Related("other", "ON", x)))))
         for number, classes in seats
     )
-    free = Not(AtLeast(1, "other", Related("other", "ON", x)))
-    return Requirement(Or((free, *more)), f"too many things are on {{{x}}}: take one away first")
+    free = c.Not(c.AtLeast(1, "other", c.Related("other", "ON", x)))
+    return Requirement(c.Or((free, *more)), f"too many things are on {{{x}}}: take one away first")

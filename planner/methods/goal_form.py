@@ -9,22 +9,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from scenecypher.db.condition import (
-    And,
-    AtLeast,
-    Condition,
-    Exists,
-    ForAll,
-    HasClass,
-    HasKind,
-    HasState,
-    HeldBy,
-    Id,
-    Not,
-    PropertyEquals,
-    Related,
-    Term,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.errors import UnknownReference, did_you_mean
 
@@ -69,50 +54,50 @@ class Canon:
 
     occurring: Enumerations
 
-    def condition(self, goal: Iterable[FactForm]) -> Condition:
+    def condition(self, goal: Iterable[FactForm]) -> c.Condition:
         """All facts together, of which there must be one."""
         facts = tuple(self._fact(fact) for fact in goal)
         if not facts:
             raise UnknownReference("the goal says nothing: state at least one fact that shall be so")
-        return And(facts)
+        return c.And(facts)
 
-    def _fact(self, fact: FactForm) -> Condition:
+    def _fact(self, fact: FactForm) -> c.Condition:
         if fact.what in self.occurring.ids:
-            return self._claim(fact, Id(fact.what))
+            return self._claim(fact, c.Id(fact.what))
         class_ = self._known("class", fact.what, self._classes)
-        among: Condition = HasClass("x", class_)
+        among: c.Condition = c.HasClass("x", class_)
         if fact.color is not None:
-            among = And((among, PropertyEquals("x", "color", fact.color.casefold())))
+            among = c.And((among, c.PropertyEquals("x", "color", fact.color.casefold())))
         claim = self._claim(fact, "x")
         if fact.count is None:
-            return ForAll("x", among, claim)
+            return c.ForAll("x", among, claim)
         if fact.count > self._number(class_):
             raise UnknownReference(f"of the class {class_} there are {self._number(class_)} here: count no more")
-        return AtLeast(max(1, fact.count), "x", And((among, claim)))
+        return c.AtLeast(max(1, fact.count), "x", c.And((among, claim)))
 
-    def _claim(self, fact: FactForm, x: Term) -> Condition:
-        parts: list[Condition] = []
+    def _claim(self, fact: FactForm, x: c.Term) -> c.Condition:
+        parts: list[c.Condition] = []
         if fact.relation is not None:
             parts.append(self._related(fact.relation, fact.to, x))
         if fact.state is not None:
-            parts.append(HasState(x, self._known("state", fact.state, self._states)))
+            parts.append(c.HasState(x, self._known("state", fact.state, self._states)))
         if not parts:
             raise UnknownReference(f"of {fact.what[:60]!r} nothing is said: give a relation with a target, or a state")
-        claim = parts[0] if len(parts) == 1 else And(tuple(parts))
-        return Not(claim) if fact.negated else claim
+        claim = parts[0] if len(parts) == 1 else c.And(tuple(parts))
+        return c.Not(claim) if fact.negated else claim
 
-    def _related(self, relation: str, to: str | None, x: Term) -> Condition:
+    def _related(self, relation: str, to: str | None, x: c.Term) -> c.Condition:
         type_ = relation.strip().upper().replace(" ", "_")
         type_ = SYNONYMS.get(type_, type_)
         if type_ == HELD:
-            return Exists("agent", And((HasKind("agent", "Agent"), HeldBy(x, "agent"))))
+            return c.Exists("agent", c.And((c.HasKind("agent", "Agent"), c.HeldBy(x, "agent"))))
         type_ = self._known("relation", type_, self._types)
         if to is None:
             raise UnknownReference(f'the relation {type_} leads to something: give it in "to"')
         if to in self.occurring.ids:
-            return Related(x, type_, Id(to))
+            return c.Related(x, type_, c.Id(to))
         class_ = self._known("class", to, (*self._classes, *self.occurring.places))
-        return Exists("y", And((HasClass("y", class_), Related(x, type_, "y"))))
+        return c.Exists("y", c.And((c.HasClass("y", class_), c.Related(x, type_, "y"))))
 
     def _known(self, what: str, word: str, known: tuple[str, ...]) -> str:
         folded = {each.casefold().replace(" ", "_"): each for each in known}

@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from scenecypher.db.condition import (
-    And,
-    AtLeast,
-    Condition,
-    HasClass,
-    HasState,
-    HeldBy,
-    Id,
-    Related,
-    conjuncts,
-    evaluate,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.importers.task import Step
@@ -46,49 +35,49 @@ class Robot:
         self.done: list[str] = []
         (self.agent,) = graph.by_kind["Agent"]
 
-    def bring_about(self, goal: Condition) -> bool:
+    def bring_about(self, goal: c.Condition) -> bool:
         """Whether the goal holds in the end: things are moved first, then states are seen to."""
-        facts = [fact for part in conjuncts(goal) for fact in self._grounded(part)]
-        for fact in [f for f in facts if isinstance(f, Related)] + [f for f in facts if isinstance(f, HasState)]:
-            if not evaluate(fact, self.graph, {}):
+        facts = [fact for part in c.conjuncts(goal) for fact in self._grounded(part)]
+        for fact in [f for f in facts if isinstance(f, c.Related)] + [f for f in facts if isinstance(f, c.HasState)]:
+            if not c.evaluate(fact, self.graph, {}):
                 self._see_to(fact)
-        return evaluate(goal, self.graph, {})
+        return c.evaluate(goal, self.graph, {})
 
     def follow(self, program: tuple[Step, ...]) -> None:
         """Carry out a recorded program just as it stands. Raises Infeasible."""
         for step in program:
             self._do(Call(PROGRAM_WORDS.get(step.action, step.action), step.arguments), repairs=0)
 
-    def _grounded(self, fact: Condition) -> Iterator[Related | HasState]:
+    def _grounded(self, fact: c.Condition) -> Iterator[c.Related | c.HasState]:
         """The facts of nodes that a part of a goal asks for, where it leaves a choice those that come first."""
         match fact:
-            case And(parts):
+            case c.And(parts):
                 for part in parts:
                     yield from self._grounded(part)
-            case AtLeast(n, var, And((HasClass(_, class_), *wishes))):
+            case c.AtLeast(n, var, c.And((c.HasClass(_, class_), *wishes))):
                 for node in self.graph.by_class[class_][:n]:
                     for wish in wishes:
-                        assert isinstance(wish, Related)
+                        assert isinstance(wish, c.Related)
                         assert wish.source == var
-                        yield Related(Id(node), wish.type, wish.target)
-            case Related() | HasState():
+                        yield c.Related(c.Id(node), wish.type, wish.target)
+            case c.Related() | c.HasState():
                 yield fact
             case _:
                 raise AssertionError(fact)
 
-    def _see_to(self, fact: Related | HasState) -> None:
+    def _see_to(self, fact: c.Related | c.HasState) -> None:
         match fact:
-            case Related(Id(x), _, Id(room)) if x == self.agent:
+            case c.Related(c.Id(x), _, c.Id(room)) if x == self.agent:
                 self._do(Call("go_to", (room,)))
-            case Related(Id(x), relation, Id(y)):
+            case c.Related(c.Id(x), relation, c.Id(y)):
                 self._move(x, PUT[self.vocabulary][relation], y)
-            case HasState(Id(x), "heated" | "washed"):
+            case c.HasState(c.Id(x), "heated" | "washed"):
                 (appliance,) = self.graph.targets(x, "INSIDE") and [
                     y for y in self.graph.targets(x, "INSIDE") if self.graph.nodes[y].kind != "Place"
                 ]
                 for state in ("closed", "on"):
-                    self._see_to(HasState(Id(appliance), state))
-            case HasState(Id(x), state) if state not in self.graph.nodes[x].states:
+                    self._see_to(c.HasState(c.Id(appliance), state))
+            case c.HasState(c.Id(x), state) if state not in self.graph.nodes[x].states:
                 self._do(Call(SWITCH[self.vocabulary][state], (x,)))
 
     def _move(self, x: str, put: str, y: str) -> None:
@@ -98,7 +87,7 @@ class Robot:
         else:
             self._do(Call("grab", (x,)))
             self._do(Call(put, (x, y)))
-            assert not evaluate(HeldBy(Id(x), Id(self.agent)), self.graph, {})
+            assert not c.evaluate(c.HeldBy(c.Id(x), c.Id(self.agent)), self.graph, {})
 
     def _do(self, call: Call, *, repairs: int = MOST_REPAIRS) -> None:
         operator = operators_of(self.vocabulary)[call.name]

@@ -11,29 +11,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from scenecypher.db.condition import (
-    ALWAYS,
-    NEVER,
-    And,
-    AtLeast,
-    Condition,
-    Exactly,
-    Exists,
-    ForAll,
-    HasAffordance,
-    HasClass,
-    HasKind,
-    HasState,
-    HeldBy,
-    Id,
-    Not,
-    PropertyEquals,
-    Related,
-    Same,
-    Within,
-    evaluate,
-    to_cypher,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
 from scenecypher.db.schema import Declared
@@ -54,9 +32,9 @@ def put(store: SceneStore, name: str, graph: SceneGraph) -> str:
     return store.find(name).key
 
 
-def values(database: Database, key: str, conditions: Sequence[Condition], bindings: Mapping[str, str]) -> list[bool]:
+def values(database: Database, key: str, conditions: Sequence[c.Condition], bindings: Mapping[str, str]) -> list[bool]:
     """What the server makes of each, in one transaction."""
-    queries = [to_cypher(condition, bindings) for condition in conditions]
+    queries = [c.to_cypher(condition, bindings) for condition in conditions]
     return database.read(
         lambda tx: [tx.run(query.text, {**query.parameters, "scene": key}).single(strict=True)[0] for query in queries],
         timeout_s=60,
@@ -69,12 +47,12 @@ def test_memory_and_cypher_agree(
     store: SceneStore,
     database: Database,
     graph: SceneGraph,
-    several: list[Condition],
+    several: list[c.Condition],
     chosen: dict[str, int],
 ) -> None:
     name = f"test/condition-{uuid4().hex[:10]}"
     bindings = bound(chosen, graph)
-    expected = [evaluate(condition, graph, bindings) for condition in several]
+    expected = [c.evaluate(condition, graph, bindings) for condition in several]
     try:
         assert values(database, put(store, name, graph), several, bindings) == expected
     finally:
@@ -83,52 +61,56 @@ def test_memory_and_cypher_agree(
 
 
 CUP = Node("cup", "Object", "cup", "cup")
-ABSENT: list[Condition] = [
-    HasState(Id("missing"), "open"),
-    HasClass(Id("missing"), "cup"),
-    HasKind(Id("missing"), "Object"),
-    HasAffordance(Id("missing"), "grabbable"),
-    PropertyEquals(Id("missing"), "color", "red"),
-    PropertyEquals(Id("missing"), "size_x", 1.0),
-    PropertyEquals(Id("missing"), "name", "cup"),
-    PropertyEquals(Id("n7"), "confidence", 1.0),
-    PropertyEquals(Id("n7"), "never_there", (1,)),
-    Related(Id("missing"), "ON", Id("n7")),
-    Related(Id("n7"), "NEXT_TO", Id("missing")),
-    HeldBy(Id("n7"), Id("missing")),
-    Within(Id("missing"), Id("n7")),
-    Within(Id("n7"), Id("missing"), ("NEXT_TO",)),
-    Same(Id("missing"), Id("missing")),
-    Same("unbound", "unbound"),
-    HasState("unbound", "open"),
+ABSENT: list[c.Condition] = [
+    c.HasState(c.Id("missing"), "open"),
+    c.HasClass(c.Id("missing"), "cup"),
+    c.HasKind(c.Id("missing"), "Object"),
+    c.HasAffordance(c.Id("missing"), "grabbable"),
+    c.PropertyEquals(c.Id("missing"), "color", "red"),
+    c.PropertyEquals(c.Id("missing"), "size_x", 1.0),
+    c.PropertyEquals(c.Id("missing"), "name", "cup"),
+    c.PropertyEquals(c.Id("n7"), "confidence", 1.0),
+    c.PropertyEquals(c.Id("n7"), "never_there", (1,)),
+    c.Related(c.Id("missing"), "ON", c.Id("n7")),
+    c.Related(c.Id("n7"), "NEXT_TO", c.Id("missing")),
+    c.HeldBy(c.Id("n7"), c.Id("missing")),
+    c.Within(c.Id("missing"), c.Id("n7")),
+    c.Within(c.Id("n7"), c.Id("missing"), ("NEXT_TO",)),
+    c.Same(c.Id("missing"), c.Id("missing")),
+    c.Same("unbound", "unbound"),
+    c.HasState("unbound", "open"),
 ]
-SAMPLES: list[Condition] = [
+SAMPLES: list[c.Condition] = [
     *ABSENT,
-    *map(Not, ABSENT),
-    *(Exists("x", Not(absent)) for absent in ABSENT),
-    *(ForAll("x", ALWAYS, absent) for absent in ABSENT),
-    ALWAYS,
-    NEVER,
-    Same("a", Id("n7")),
-    Exists("x", ALWAYS),
-    ForAll("x", HasClass("x", "no such class"), NEVER),
-    Exists("x", Related("x", "INSIDE", "x")),
-    Exists("x", Within("x", "x")),
-    Exists("x", And((Related("x", "NEXT_TO", "a"), Related("x", "NEXT_TO", "a"), Related("a", "NEXT_TO", "x")))),
-    Exists("x", And((HasKind("x", "Object"), HasKind("x", "Asset")))),
-    Exists("x", Exists("x", HasState("x", "open"))),
-    Exists("a", HasKind("a", "Agent")),
-    ForAll("x", Related("x", "ON", "a"), Exists("y", And((Related("x", "CLOSE", "y"), Not(Same("y", "a")))))),
-    *(AtLeast(n, "x", Within("x", "a", ("INSIDE", "ON", "NEXT_TO"))) for n in (0, 1, 50, 2_000)),
-    *(Exactly(n, "x", Related("a", "CLOSE", "x")) for n in range(3)),
-    *(AtLeast(n, "x", HeldBy("x", "a")) for n in range(4)),
+    *map(c.Not, ABSENT),
+    *(c.Exists("x", c.Not(absent)) for absent in ABSENT),
+    *(c.ForAll("x", c.ALWAYS, absent) for absent in ABSENT),
+    c.ALWAYS,
+    c.NEVER,
+    c.Same("a", c.Id("n7")),
+    c.Exists("x", c.ALWAYS),
+    c.ForAll("x", c.HasClass("x", "no such class"), c.NEVER),
+    c.Exists("x", c.Related("x", "INSIDE", "x")),
+    c.Exists("x", c.Within("x", "x")),
+    c.Exists(
+        "x", c.And((c.Related("x", "NEXT_TO", "a"), c.Related("x", "NEXT_TO", "a"), c.Related("a", "NEXT_TO", "x")))
+    ),
+    c.Exists("x", c.And((c.HasKind("x", "Object"), c.HasKind("x", "Asset")))),
+    c.Exists("x", c.Exists("x", c.HasState("x", "open"))),
+    c.Exists("a", c.HasKind("a", "Agent")),
+    c.ForAll(
+        "x", c.Related("x", "ON", "a"), c.Exists("y", c.And((c.Related("x", "CLOSE", "y"), c.Not(c.Same("y", "a")))))
+    ),
+    *(c.AtLeast(n, "x", c.Within("x", "a", ("INSIDE", "ON", "NEXT_TO"))) for n in (0, 1, 50, 2_000)),
+    *(c.Exactly(n, "x", c.Related("a", "CLOSE", "x")) for n in range(3)),
+    *(c.AtLeast(n, "x", c.HeldBy("x", "a")) for n in range(4)),
 ]
 
 
 def test_samples_agree_on_a_big_graph(store: SceneStore, database: Database, scene_name: str) -> None:
     graph, bindings = big_graph(5), {"a": "n7"}
     key = put(store, scene_name, graph)
-    expected = [evaluate(condition, graph, bindings) for condition in SAMPLES]
+    expected = [c.evaluate(condition, graph, bindings) for condition in SAMPLES]
     assert values(database, key, SAMPLES, bindings) == expected
     assert {True, False} <= {*expected}
     store.delete(scene_name)
@@ -155,18 +137,18 @@ def value_graph() -> SceneGraph:
 def test_each_value_equals_itself_alone(database: Database, typed_values: str, word: str, key: str) -> None:
     graph = value_graph()
     pairs = [
-        PropertyEquals(Id(f"{word}{number}"), key, value)
+        c.PropertyEquals(c.Id(f"{word}{number}"), key, value)
         for number in range(len(ALIKE))
         for value in (*ALIKE, "absent")
     ]
-    expected = [evaluate(condition, graph, {}) for condition in pairs]
+    expected = [c.evaluate(condition, graph, {}) for condition in pairs]
     assert sum(expected) == len(ALIKE) + 4  # 0.0 and -0.0 are one number, alone and in a list
     assert values(database, typed_values, pairs, {}) == expected
 
 
 @given(conditions(), choices())
-def test_no_data_stands_in_the_text(condition: Condition, chosen: dict[str, int]) -> None:
-    query = to_cypher(condition, bound(chosen, SceneGraph.of([CUP])))
+def test_no_data_stands_in_the_text(condition: c.Condition, chosen: dict[str, int]) -> None:
+    query = c.to_cypher(condition, bound(chosen, SceneGraph.of([CUP])))
     assert re.fullmatch(r"[A-Za-z0-9_ ():;,.{}\[\]<>=$|+\n-]*", query.text)
     used = {*re.findall(r"\$(\w+)", query.text)}
     assert used - {"scene"} == {*query.parameters}
@@ -175,8 +157,8 @@ def test_no_data_stands_in_the_text(condition: Condition, chosen: dict[str, int]
 
 
 def test_conditions_of_one_shape_give_one_text() -> None:
-    one = to_cypher(And((HasState("x", "open"), Related("x", "INSIDE", Id("a")))), {"x": "b"})
-    two = to_cypher(And((HasState("x", "it's"), Related("x", "INSIDE", Id("'")))), {"x": "`"})
+    one = c.to_cypher(c.And((c.HasState("x", "open"), c.Related("x", "INSIDE", c.Id("a")))), {"x": "b"})
+    two = c.to_cypher(c.And((c.HasState("x", "it's"), c.Related("x", "INSIDE", c.Id("'")))), {"x": "`"})
     assert one.text == two.text
     assert one.parameters != two.parameters
 
@@ -191,15 +173,15 @@ def test_a_deep_chain_and_a_dense_graph_are_looked_through_quickly(
     ids = [*(node_id for row in rows for node_id in row), *(f"d{number}" for number in range(2_001))]
     graph = SceneGraph.of([Node(node_id, "Object", "x", "x") for node_id in ids], [*dense, *deep])
     key = put(store, scene_name, graph)
-    asked: list[Condition] = [
-        Within(Id("r0_0"), Id("r19_4")),
-        Within(Id("r19_4"), Id("r0_0")),
-        Within(Id("r0_0"), Id("d5")),
-        Within(Id("d0"), Id("d2000")),
-        Within(Id("d2000"), Id("d0")),
+    asked: list[c.Condition] = [
+        c.Within(c.Id("r0_0"), c.Id("r19_4")),
+        c.Within(c.Id("r19_4"), c.Id("r0_0")),
+        c.Within(c.Id("r0_0"), c.Id("d5")),
+        c.Within(c.Id("d0"), c.Id("d2000")),
+        c.Within(c.Id("d2000"), c.Id("d0")),
     ]
     assert values(database, key, asked, {}) == [True, False, False, True, False]
-    assert [evaluate(condition, graph, {}) for condition in asked] == [True, False, False, True, False]
+    assert [c.evaluate(condition, graph, {}) for condition in asked] == [True, False, False, True, False]
     store.delete(scene_name)
 
 
@@ -207,10 +189,10 @@ def test_another_scene_is_never_looked_at(store: SceneStore, database: Database,
     key = put(store, scene_name, SceneGraph.of([CUP]))
     other = f"{scene_name}-other"
     put(store, other, SceneGraph.of([CUP, Node("only_here", "Object", "mug", "mug")]))
-    asked: list[Condition] = [
-        Exists("x", HasClass("x", "mug")),
-        Same(Id("only_here"), Id("only_here")),
-        Exactly(1, "x", ALWAYS),
+    asked: list[c.Condition] = [
+        c.Exists("x", c.HasClass("x", "mug")),
+        c.Same(c.Id("only_here"), c.Id("only_here")),
+        c.Exactly(1, "x", c.ALWAYS),
     ]
     assert values(database, key, asked, {}) == [False, False, True]
     store.delete(scene_name)

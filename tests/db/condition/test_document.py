@@ -8,33 +8,24 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from scenecypher.db.condition import (
-    And,
-    Condition,
-    HasState,
-    Id,
-    Not,
-    PropertyEquals,
-    Within,
-    condition_document,
-    condition_from_document,
-    condition_schema,
-)
+import scenecypher.db.condition as c
 from scenecypher.errors import DocumentError
 from tests.strategies import conditions
 from tests.worlds import WORLDS
 
 
 @given(conditions())
-def test_a_condition_comes_back_exactly(condition: Condition) -> None:
-    document = json.loads(json.dumps(condition_document(condition), ensure_ascii=False, allow_nan=False))
-    assert condition_from_document(document, file="task.json") == condition
-    assert condition_document(condition_from_document(document, file="task.json")) == document
+def test_a_condition_comes_back_exactly(condition: c.Condition) -> None:
+    document = json.loads(json.dumps(c.condition_document(condition), ensure_ascii=False, allow_nan=False))
+    assert c.condition_from_document(document, file="task.json") == condition
+    assert c.condition_document(c.condition_from_document(document, file="task.json")) == document
 
 
 def test_the_document_reads_as_it_is_published() -> None:
-    condition = And((HasState("x", "open"), Not(Within("x", Id("fridge_1"))), PropertyEquals("x", "size_x", 1.0)))
-    assert condition_document(condition) == {
+    condition = c.And(
+        (c.HasState("x", "open"), c.Not(c.Within("x", c.Id("fridge_1"))), c.PropertyEquals("x", "size_x", 1.0))
+    )
+    assert c.condition_document(condition) == {
         "op": "and",
         "parts": [
             {"op": "has_state", "x": "x", "state": "open"},
@@ -47,7 +38,7 @@ def test_the_document_reads_as_it_is_published() -> None:
 def test_the_goals_of_the_tiny_worlds_come_back() -> None:
     for world in WORLDS:
         for condition in (*world.holds, *(failing for failing, _ in world.fails)):
-            assert condition_from_document(condition_document(condition), file="x") == condition
+            assert c.condition_from_document(c.condition_document(condition), file="x") == condition
 
 
 def nested(levels: int) -> Any:
@@ -94,7 +85,7 @@ KIND = {"op": "has_kind", "x": "x", "kind": "Object"}
 )
 def test_a_problem_is_told_at_its_place(document: object, place: str, cause: str) -> None:
     with pytest.raises(DocumentError) as caught:
-        condition_from_document(document, file="task.json", root="$.goal")
+        c.condition_from_document(document, file="task.json", root="$.goal")
     ((found, why),) = caught.value.problems
     assert found == place
     assert cause in why
@@ -103,7 +94,7 @@ def test_a_problem_is_told_at_its_place(document: object, place: str, cause: str
 def test_all_problems_are_told_at_once() -> None:
     broken = {"op": "and", "parts": [{**KIND, "x": 7, "kind": 8}, {"op": "not"}, KIND, {"op": "has_state", "x": "x"}]}
     with pytest.raises(DocumentError) as caught:
-        condition_from_document(broken, file="task.json")
+        c.condition_from_document(broken, file="task.json")
     assert [place for place, _ in caught.value.problems] == [
         "$.parts[0].x",
         "$.parts[0].kind",
@@ -113,9 +104,9 @@ def test_all_problems_are_told_at_once() -> None:
 
 
 def test_what_is_just_not_too_deep_is_read() -> None:
-    assert condition_from_document(nested(98), file="task.json")
+    assert c.condition_from_document(nested(98), file="task.json")
 
 
 def test_the_schema_is_json() -> None:
-    schema = json.loads(json.dumps(condition_schema()))
+    schema = json.loads(json.dumps(c.condition_schema()))
     assert len(schema["oneOf"]) == 16

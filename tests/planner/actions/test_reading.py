@@ -6,24 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from scenecypher.db.condition import (
-    And,
-    Condition,
-    Exists,
-    ForAll,
-    HasAffordance,
-    HasClass,
-    HasKind,
-    HasState,
-    HeldBy,
-    Id,
-    Not,
-    Or,
-    PropertyEquals,
-    Related,
-    Same,
-    Within,
-)
+import scenecypher.db.condition as c
 from scenecypher.db.store.footprint import START, Hop, Only, Read, Reads
 from scenecypher.planner.actions.operator import (
     AGENT,
@@ -45,12 +28,12 @@ from scenecypher.planner.actions.pruning import WHOLE, reads_of
 from scenecypher.planner.actions.reading import ANY
 
 
-def operator(*requires: Condition, effects: tuple[Effect, ...] = (), choose: tuple[Choose, ...] = ()) -> Operator:
+def operator(*requires: c.Condition, effects: tuple[Effect, ...] = (), choose: tuple[Choose, ...] = ()) -> Operator:
     requirements = tuple(Requirement(condition, "no") for condition in requires)
     return Operator("try", (Parameter("x", "a thing"),), requirements, effects, "try", choose)
 
 
-def reads(*requires: Condition, effects: tuple[Effect, ...] = (), choose: tuple[Choose, ...] = ()) -> set[Read]:
+def reads(*requires: c.Condition, effects: tuple[Effect, ...] = (), choose: tuple[Choose, ...] = ()) -> set[Read]:
     return set(reads_of(operator(*requires, effects=effects, choose=choose)).reads)
 
 
@@ -59,11 +42,11 @@ def row(*hops: Hop, new: int = 1) -> Read:
 
 
 def test_facts_of_the_seeds_themselves_cost_no_read() -> None:
-    assert reads(HasState("x", "open"), HasKind(AGENT, "Agent"), Same("x", AGENT)) == set()
+    assert reads(c.HasState("x", "open"), c.HasKind(AGENT, "Agent"), c.Same("x", AGENT)) == set()
 
 
 def test_a_relation_between_seeds_is_read_between_them() -> None:
-    assert reads(Related(AGENT, "CLOSE", "x")) == {row(Hop(AGENT, ("CLOSE",), "x"))}
+    assert reads(c.Related(AGENT, "CLOSE", "x")) == {row(Hop(AGENT, ("CLOSE",), "x"))}
 
 
 def test_both_directions_are_read_at_once() -> None:
@@ -80,66 +63,68 @@ def test_relations_that_only_lead_from_a_node_are_read_that_way() -> None:
     [Become("near", "dirty"), Cease("near", "dirty"), Assign("near", "seen", value=True), Forget("near", "seen")],
 )
 def test_what_changes_a_node_reads_it_whole(effect: Effect) -> None:
-    near = Related("x", "ON", "near")
+    near = c.Related("x", "ON", "near")
     whole = Read((Hop("x", ("ON",), WHOLE),), whole=(WHOLE,))
     assert reads(effects=(ForEach("near", near, (effect,)),)) == {row(Hop("x", ("ON",), ANY)), whole}
 
 
 def test_what_is_between_two_seeds_is_read_as_a_join() -> None:
-    near = And((Related(AGENT, "CLOSE", "near"), Related("near", "CLOSE", "x")))
+    near = c.And((c.Related(AGENT, "CLOSE", "near"), c.Related("near", "CLOSE", "x")))
     hops = (Hop(AGENT, ("CLOSE",), "near"), Hop("near", ("CLOSE",), "x"))
-    assert reads(Exists("near", near)) == {row(*hops, new=2)}
+    assert reads(c.Exists("near", near)) == {row(*hops, new=2)}
 
 
 def test_a_join_within_what_is_read_anyway_costs_nothing() -> None:
-    near = And((Related(AGENT, "CLOSE", "near"), Related("near", "CLOSE", "x")))
+    near = c.And((c.Related(AGENT, "CLOSE", "near"), c.Related("near", "CLOSE", "x")))
     dropped = (Unrelate("x", ("CLOSE",)), Unrelate(AGENT, ("CLOSE",)))
-    assert reads(Exists("near", near), effects=dropped) == {
+    assert reads(c.Exists("near", near), effects=dropped) == {
         row(Hop(ANY, ("CLOSE",), "x", mutual=True)),
         row(Hop(ANY, ("CLOSE",), AGENT, mutual=True)),
     }
 
 
 def test_a_node_is_read_whole_only_where_its_own_facts_matter() -> None:
-    inside = Related("x", "INSIDE", "box")
+    inside = c.Related("x", "INSIDE", "box")
     plain = row(Hop("x", ("INSIDE",), ANY))
-    assert reads(Exists("box", inside)) == {plain}
-    shut = Exists("box", And((inside, Not(HasState("box", "closed")))))
-    named = Exists("box", And((inside, PropertyEquals("box", "name", "Tom"))))
+    assert reads(c.Exists("box", inside)) == {plain}
+    shut = c.Exists("box", c.And((inside, c.Not(c.HasState("box", "closed")))))
+    named = c.Exists("box", c.And((inside, c.PropertyEquals("box", "name", "Tom"))))
     whole = Read((Hop("x", ("INSIDE",), WHOLE),), whole=(WHOLE,))
     assert reads(shut) == {plain, replace(whole, only=(Only("states", "closed"),))}
     assert reads(shut, named) == {plain, whole}
 
 
 def test_nodes_that_matter_for_several_facts_are_read_once() -> None:
-    inside, on = Related("x", "INSIDE", "y"), Related("x", "ON", "y")
-    found = reads(Exists("y", And((inside, HasKind("y", "Place")))), Exists("y", And((on, HasClass("y", "sink")))))
+    inside, on = c.Related("x", "INSIDE", "y"), c.Related("x", "ON", "y")
+    found = reads(
+        c.Exists("y", c.And((inside, c.HasKind("y", "Place")))), c.Exists("y", c.And((on, c.HasClass("y", "sink"))))
+    )
     only = (Only("class", "sink"), Only("kind", "Place"))
     assert Read((Hop("x", ("INSIDE", "ON"), WHOLE),), whole=(WHOLE,), only=only) in found
     assert len(found) == 2
 
 
 def test_what_an_effect_takes_from_what_it_finds_is_read_on_from_there() -> None:
-    effects = (ForEach("held", HeldBy("held", AGENT), (Unrelate("held", ("INSIDE",)),)),)
+    effects = (ForEach("held", c.HeldBy("held", AGENT), (Unrelate("held", ("INSIDE",)),)),)
     holds = Hop(AGENT, ("HOLDS", "HOLDS_LH", "HOLDS_RH"), "held")
     split = Hop(AGENT, ("HOLDS", "HOLDS_LH", "HOLDS_RH"), ANY)
     assert reads(effects=effects) == {row(split), row(holds, Hop(ANY, ("INSIDE",), "held", mutual=True))}
 
 
 def test_what_depends_on_an_affordance_of_a_seed_is_guarded_by_it() -> None:
-    contents = ForEach("content", Related("content", "INSIDE", "x"), (Relate("content", "ON", "x"),))
-    found = reads(effects=(When(HasAffordance("x", "can_open"), (contents,)),))
+    contents = ForEach("content", c.Related("content", "INSIDE", "x"), (Relate("content", "ON", "x"),))
+    found = reads(effects=(When(c.HasAffordance("x", "can_open"), (contents,)),))
     assert {read.guard for read in found} == {("x", "can_open")}
 
 
 def test_climbing_from_several_seeds_is_one_read() -> None:
-    rooms = tuple(Choose(room, (Within(of, room, ("INSIDE",)),)) for of, room in ((AGENT, "here"), ("x", "there")))
+    rooms = tuple(Choose(room, (c.Within(of, room, ("INSIDE",)),)) for of, room in ((AGENT, "here"), ("x", "there")))
     climb = Hop(START, ("INSIDE",), ANY, far=True)
     assert reads(choose=rooms) == {Read((climb,), rows=(climb,), starts=(AGENT, "x"))}
 
 
 def test_classes_are_looked_up_as_such() -> None:
-    either = Or((HasClass("part", "hand"), HasClass("part", "face")))
+    either = c.Or((c.HasClass("part", "hand"), c.HasClass("part", "face")))
     found = reads_of(operator(effects=(ForEach("part", either, (Relate(AGENT, "CLOSE", "part"),)),)))
     assert found.classes == ("face", "hand")
     assert set(found.reads) == {row(Hop(AGENT, ("CLOSE",), ANY))}
@@ -148,20 +133,20 @@ def test_classes_are_looked_up_as_such() -> None:
 @pytest.mark.parametrize(
     "condition",
     [
-        Exists("y", HasState("y", "open")),
-        Exists("y", Not(Related("x", "ON", "y"))),
-        ForAll("y", HasAffordance("y", "can_open"), HasState("y", "closed")),
-        Exists("y", Or((Related("x", "ON", "y"), HasState("y", "open")))),
+        c.Exists("y", c.HasState("y", "open")),
+        c.Exists("y", c.Not(c.Related("x", "ON", "y"))),
+        c.ForAll("y", c.HasAffordance("y", "can_open"), c.HasState("y", "closed")),
+        c.Exists("y", c.Or((c.Related("x", "ON", "y"), c.HasState("y", "open")))),
     ],
 )
-def test_what_would_need_the_whole_scene_is_refused(condition: Condition) -> None:
+def test_what_would_need_the_whole_scene_is_refused(condition: c.Condition) -> None:
     with pytest.raises(ValueError, match="nothing that is known leads to 'y': relate it to a parameter"):
         reads(condition)
 
 
 def test_an_operator_that_names_a_node_is_refused() -> None:
     with pytest.raises(ValueError, match="an operator can't name the node 'cup_1'"):
-        reads(Related(Id("cup_1"), "ON", "x"))
+        reads(c.Related(c.Id("cup_1"), "ON", "x"))
 
 
 def test_more_than_a_statement_holds_is_refused() -> None:
