@@ -19,7 +19,8 @@ from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.simulator import INSERTED, Simulator, Step, noted
 from scenecypher.planner.actions.text import Call, parse
 from scenecypher.planner.actions.vocabularies import operators_of
-from scenecypher.planner.environment import Disagreed, Environment
+from scenecypher.planner.belief import world_name
+from scenecypher.planner.environment import Disagreed, Environment, SceneEnvironment
 from scenecypher.planner.perception.body import merge_body
 from scenecypher.planner.perception.merge import merge
 
@@ -214,3 +215,14 @@ def _noted(event: Event) -> tuple[Call, str | None]:
 
 class _Possible(Exception):
     """The precondition holds: it rolls the transaction back, and never leaves this module."""
+
+
+def simulator_of(store: SceneStore, scene: SceneInfo, *, agent: str | None = None, fix: bool = False) -> Simulator:
+    """Return what acts in a scene for a person; in a belief, what acts by it in its world.
+
+    Raises SceneNotFound if the world of a belief is gone.
+    """
+    if scene.role != "belief":
+        return Simulator(store, scene, agent=agent, fix=fix)
+    world = SceneEnvironment(store, store.find(world_name(scene.name)), actor="person", agent=agent)
+    return Believing(store, scene, world=world, agent=agent, fix=fix)

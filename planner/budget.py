@@ -12,6 +12,8 @@ from scenecypher.planner.events import Outcome
 INFEASIBLE: Final = 3
 """Proposals in a row that could not be carried out, before a session ends (LookPlanGraph, section IV-A)."""
 MOMENT_S: Final = 0.1
+SPARE_STEPS: Final = 10
+"""Decisions beyond the actions that a task grants: to say that all is done, and to plan anew."""
 
 
 @dataclass(frozen=True, slots=True)

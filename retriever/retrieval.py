@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.chat.model import Source, Usage
 from scenecypher.db.gate import Answer
+from scenecypher.db.gate.values import JsonValue
 
 Outcome: TypeAlias = Literal["answered", "unanswerable", "refused"]
 
@@ -81,7 +82,7 @@ class Retrieval:
     usage: Usage
     cypher: str | None = None
     columns: tuple[str, ...] = ()
-    rows: tuple[tuple[Any, ...], ...] = ()
+    rows: tuple[tuple[JsonValue, ...], ...] = ()
     version: int | None = None
     truncated: str | None = None
     addressed: bool | None = None

@@ -56,9 +56,10 @@ class Settings(BaseSettings):
     commit_timeout_s: Seconds = Field(default=30.0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
     retry_s: float = Field(default=15.0, ge=0, le=1_000_000, validation_alias="SCENECYPHER_RETRY_S")
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **given: object) -> None:
+        values: dict[str, Any] = given
         try:
-            super().__init__(**given)
+            super().__init__(**values)
         except ValidationError as error:
             raise InputError(_wrong(error)) from None
         except UnicodeDecodeError as error:

@@ -14,9 +14,7 @@ from scenecypher.db.store.enumerations import DENSE
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Change
-    from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.db.store.scene_store import SceneStore
-    from scenecypher.planner.actions.simulator import Simulator, Step
+    from scenecypher.planner.actions.simulator import Step
 
 
 def act(
@@ -37,28 +35,16 @@ def act(
     In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
     """
     from scenecypher.planner.actions.vocabularies import action_list
+    from scenecypher.planner.believing import simulator_of
 
     if (action is None) != list_actions:
         raise typer.BadParameter('give an action such as "grab(soap_1001)", or --list')
     with open_store() as store:
-        simulator = _simulator(store, store.find(scene), agent=agent, fix=fix)
+        simulator = simulator_of(store, store.find(scene), agent=agent, fix=fix)
         if action is None:
             typer.echo(action_list(simulator.operators, simulator.macros))
             return
         _tell(simulator.act(action, expected_version=expect), as_json=as_json)
-
-
-def _simulator(store: SceneStore, scene: SceneInfo, *, agent: str | None, fix: bool) -> Simulator:
-    """What acts in the scene; in a belief, what acts by it in its world. Raises SceneNotFound where that is gone."""
-    from scenecypher.planner.actions.simulator import Simulator
-    from scenecypher.planner.belief import world_name
-    from scenecypher.planner.believing import Believing
-    from scenecypher.planner.environment import SceneEnvironment
-
-    if scene.role != "belief":
-        return Simulator(store, scene, agent=agent, fix=fix)
-    world = SceneEnvironment(store, store.find(world_name(scene.name)), actor="person", agent=agent)
-    return Believing(store, scene, world=world, agent=agent, fix=fix)
 
 
 def _tell(steps: Iterator[Step], *, as_json: bool) -> None:

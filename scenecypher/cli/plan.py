@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from scenecypher.planner.staging import Setting
 
 STEPS = 30
-SPARE_STEPS = 10
-"""Decisions beyond the actions that a task grants: to say that all is done, and to plan anew."""
 
 
 def plan(
@@ -71,7 +69,7 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
-    from scenecypher.planner.budget import Budget, Meter, Metered
+    from scenecypher.planner.budget import SPARE_STEPS, Budget, Meter, Metered
     from scenecypher.planner.methods import recipe_named
     from scenecypher.planner.staging import NoModel, Setting
 

@@ -1,0 +1,265 @@
+"""Home: one scene to query, ask, act in and plan in; its past; and the results of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypedDict
+
+from typing_extensions import Unpack
+
+from scenecypher.chat.model import Model
+from scenecypher.db.gate import Gate
+from scenecypher.db.gate.values import JsonValue
+from scenecypher.db.graph.delta import Delta, diff
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.commit import Committed
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.history import Event
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import InputError
+from scenecypher.importers import datasets
+from scenecypher.planner.actions.simulator import Step
+from scenecypher.planner.believing import simulator_of
+from scenecypher.planner.budget import SPARE_STEPS, Budget
+from scenecypher.planner.events import Acted, Corrected, Finished
+from scenecypher.planner.events import Event as PlanEvent
+from scenecypher.planner.methods import recipe_named
+from scenecypher.planner.staging import NoModel, Setting, staged
+from scenecypher.retriever.reader import SceneReader
+from scenecypher.retriever.retrieval import Retrieval
+from scenecypher.retriever.retriever import Options, Retriever
+from scenecypher.retriever.schema_text import schema_text
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a home is reached by; `model` resolves the `model` argument of a method, None for the usual one."""
+
+    store: SceneStore
+    gate: Gate
+    enumerator: Enumerator
+    model: Callable[[Model | str | None], Model]
+
+
+class PlanOptions(TypedDict, total=False):
+    """Options of `Home.plan`.
+
+    `task` is a task of a data set, by its id, in place of an instruction. `method` is a name that `scenecypher methods`
+    lists (default ``stepwise``), `ablations` leave parts of it out. `belief` says whether to decide by what the robot
+    has seen, `fix` whether to correct actions by rule; by default the method decides both. `budget` bounds steps,
+    tokens and seconds.
+    """
+
+    task: str | None
+    method: str
+    model: Model | str | None
+    ablations: Sequence[str]
+    belief: bool | None
+    fix: bool | None
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """The rows of a query at one version of the scene; `truncated` says why there are no more, if there are."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[JsonValue, ...], ...]
+    truncated: str | None
+    version: int
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[JsonValue, ...]]:
+        return iter(self.rows)
+
+    def _repr_html_(self) -> str:
+        """Return a table, for notebooks."""
+        from scenecypher.notebook import table_html
+
+        return table_html(self.columns, self.rows, truncated=self.truncated)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """What happened when a task was carried out, and how it ended."""
+
+    events: tuple[PlanEvent, ...]
+    end: Finished
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the method ended with the task done."""
+        return self.end.outcome == "done"
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The actions that were carried out, corrections included."""
+        return tuple(event.action for event in self.events if isinstance(event, Acted | Corrected))
+
+
+@dataclass(frozen=True, slots=True)
+class PastHome:
+    """A home as it was at one version; it can be looked at, not acted in."""
+
+    name: str
+    version: int
+    graph: SceneGraph
+
+    def diff(self, other: Home | PastHome | SceneGraph) -> Delta:
+        """Return the changes that lead from this version to `other`."""
+        return diff(self.graph, _graph_of(other))
+
+    def _repr_html_(self) -> str:
+        """Return counts and a tree of the rooms, for notebooks."""
+        from scenecypher.notebook import home_html
+
+        return home_html(f"{self.name} at version {self.version}", self.graph)
+
+
+class Home:
+    """One scene of the database, by its name. Each method reads or changes the scene as it is at that moment.
+
+    Every method raises SceneNotFound once the scene is deleted, and ServiceError if the database fails.
+    """
+
+    def __init__(self, services: Services, name: str) -> None:
+        self.name, self._services = name, services
+
+    def __repr__(self) -> str:
+        return f"<Home {self.name!r}>"
+
+    def _repr_html_(self) -> str:
+        """Return counts and a tree of the rooms, for notebooks."""
+        from scenecypher.notebook import home_html
+
+        now = self._services.store.load(self.name)
+        return home_html(f"{self.name} at version {now.info.version}", now.graph)
+
+    # --- looking
+
+    @property
+    def info(self) -> SceneInfo:
+        """The facts of the scene: vocabulary, role, version, counts at its import."""
+        return self._services.store.find(self.name)
+
+    @property
+    def graph(self) -> SceneGraph:
+        """The whole scene, loaded at one version."""
+        return self._services.store.load(self.name).graph
+
+    @property
+    def schema(self) -> str:
+        """The text that a model is shown of the scene: what occurs in it, never the graph."""
+        info = self.info
+        return schema_text(self._services.enumerator.of(info), "", vocabulary=info.vocabulary)
+
+    def query(self, cypher: str) -> QueryResult:
+        """Run a reading query. It reads this scene only, changes nothing and has a bounded cost.
+
+        Raises QueryRefused, with a hint how to repair the query.
+        """
+        answer = SceneReader(self._services.gate, self._services.enumerator, self.info).run(cypher)
+        rows = tuple(tuple(row) for row in answer.rows)
+        return QueryResult(tuple(answer.columns), rows, answer.truncated, answer.version, answer.seconds)
+
+    def ask(self, question: str, *, model: Model | str | None = None, options: Options | None = None) -> Retrieval:
+        """Ask a question in words: a model writes Cypher, the gate scopes it, the database answers.
+
+        Returns the answer with its rows, its Cypher and all attempts. Raises InputError for an empty question,
+        ModelUnavailable.
+        """
+        services = self._services
+        retriever = Retriever(services.model(model), services.gate, services.enumerator, options or Options())
+        return retriever.ask(question, self.info)
+
+    # --- acting
+
+    def act(
+        self, action: str, *, agent: str | None = None, fix: bool = False, expected_version: int | None = None
+    ) -> tuple[Step, ...]:
+        """Carry out an action such as ``grab(cup_2004)``; each step is one transaction, the requested one last.
+
+        `fix` first does, by rule, what the action needs. `agent` is who acts, by default the first agent. Raises
+        ActionRefused with the unmet requirements, UnknownReference, or ConflictError if the scene is no longer at
+        `expected_version`; nothing of the refused action is committed.
+        """
+        simulator = simulator_of(self._services.store, self.info, agent=agent, fix=fix)
+        return tuple(simulator.act(action, expected_version=expected_version))
+
+    def history(self, *, after: int = 0) -> list[Event]:
+        """Return the events with a version above `after`, oldest first."""
+        return self._services.store.history(self.info, after=after)
+
+    def undo(self, *, version: int | None = None, to: int | None = None) -> Committed:
+        """Undo the latest action that still holds, the one of `version`, or everything after version `to`.
+
+        Raises InputError if there is none, ConflictError if its effects no longer hold.
+        """
+        return self._services.store.undo(self.info, version=version, to=to)
+
+    def redo(self) -> Committed:
+        """Take the latest undo back. Raises InputError if there is none."""
+        return self._services.store.redo(self.info)
+
+    # --- planning
+
+    def plan(self, instruction: str | None = None, **options: Unpack[PlanOptions]) -> PlanResult:
+        """Carry out a task: the method decides each step, each action is checked and committed.
+
+        Returns all events once the session has ended. Raises InputError, ModelUnavailable, ServiceError.
+        """
+        events = tuple(self.plan_events(instruction, **options))
+        end = events[-1]
+        assert isinstance(end, Finished)  # noqa: S101 - the session's last event
+        return PlanResult(events, end)
+
+    def plan_events(self, instruction: str | None = None, **options: Unpack[PlanOptions]) -> Iterator[PlanEvent]:
+        """Carry out a task as `plan` does, and yield each event as it happens; the last one is Finished.
+
+        Every action is a transaction, so that stopping between two events leaves nothing half-written.
+        """
+        if (instruction is None) == (options.get("task") is None):
+            raise InputError("give either an instruction in words or the task of a data set")
+        recipe = recipe_named(options.get("method", "stepwise"))
+        return staged(self._setting(instruction, recipe.model, options), recipe).run()
+
+    # --- the past
+
+    def at(self, version: int) -> PastHome:
+        """Return the home as it was at a version. Raises InputError for a version that it never had."""
+        return PastHome(self.name, version, self._services.store.as_of(self.name, version))
+
+    def diff(self, other: Home | PastHome | SceneGraph) -> Delta:
+        """Return the changes that lead from this home, as it is now, to `other`."""
+        return diff(self.graph, _graph_of(other))
+
+    def _setting(self, instruction: str | None, needs_model: bool, options: PlanOptions) -> Setting:  # noqa: FBT001
+        name = options.get("task")
+        task = datasets.task(name)[1] if name is not None else None
+        services = self._services
+        return Setting(
+            services.store,
+            services.gate,
+            self.info,
+            instruction or (task.instruction if task else ""),
+            options.get("method", "stepwise"),
+            goal=task.goal if task is not None and task.has_graph_goal else None,
+            deeds=task.action_goals if task is not None else (),
+            model=services.model(options.get("model")) if needs_model else NoModel(),
+            ablations=tuple(options.get("ablations", ())),
+            budget=options.get("budget", Budget(task.budget + SPARE_STEPS) if task else Budget()),
+            belief=options.get("belief"),
+            fix=options.get("fix"),
+        )
+
+
+Comparable: TypeAlias = Home | PastHome | SceneGraph
+
+
+def _graph_of(other: Comparable) -> SceneGraph:
+    return other if isinstance(other, SceneGraph) else other.graph

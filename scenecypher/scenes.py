@@ -1,0 +1,162 @@
+"""The front door: a connection to the configured database, and the homes in it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeAlias
+
+from scenecypher.chat.model import Model
+from scenecypher.db.connect import connect as connect_database
+from scenecypher.db.gate import Gate, Limits
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.enumerate import Enumerator
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.home import Home, Services
+from scenecypher.settings import Settings
+
+Teller: TypeAlias = Callable[[str], None]
+"""Receives a line of progress, such as "starting the local server"."""
+
+
+class NodeLinkGraph(Protocol):
+    """A `networkx` graph, of any of its four classes."""
+
+    def is_directed(self) -> bool:
+        """Tell whether its edges have a direction."""
+        ...
+
+    def is_multigraph(self) -> bool:
+        """Tell whether two nodes may have several edges."""
+        ...
+
+
+def connect(
+    settings: Settings | None = None, *, model: Model | str | None = None, tell: Teller | None = None
+) -> SceneDatabase:
+    """Connect to the configured database; start the local server if no other is configured.
+
+    `settings` are read from the environment and `.env` by default. `model` answers questions and plans: a model of
+    `scenecypher`, or the name of a model at the configured service; by default the configured one. `tell` receives
+    each line of progress; by default standard error does. Raises DatabaseUnavailable, InputError.
+    """
+    chosen = settings or Settings()
+    database = connect_database(chosen, tell=tell or _to_standard_error)
+    try:
+        return SceneDatabase(database, chosen, model=model)
+    except BaseException:
+        database.close()
+        raise
+
+
+class SceneDatabase:
+    """The homes in one database; a context manager that closes its connections. Safe to share between threads."""
+
+    def __init__(self, database: Database, settings: Settings, *, model: Model | str | None = None) -> None:
+        self.settings = settings
+        self.store = SceneStore(database, commit_timeout_s=settings.commit_timeout_s)
+        self.gate = Gate(database, limits=Limits.of(settings))
+        self.enumerator = Enumerator(database)
+        self._services = Services(self.store, self.gate, self.enumerator, self.model)
+        self._model, self._lock, self._open = model, Lock(), ExitStack()
+        self._open.callback(database.close)
+
+    # --- homes
+
+    def home(self, name: str) -> Home:
+        """Return the home of a scene, such as ``virtualhome/963_2``. Raises SceneNotFound with the nearest names."""
+        return Home(self._services, self.store.find(name).name)
+
+    def scenes(self) -> list[SceneInfo]:
+        """Return the facts of all scenes, by name."""
+        return self.store.scenes()
+
+    def delete(self, name: str) -> None:
+        """Delete a scene. Raises SceneNotFound."""
+        self.store.delete(name)
+
+    # --- bringing scenes in
+
+    def import_virtualhome(self, scene: str, *, name: str | None = None) -> Home:
+        """Import one of VirtualHome's 518 recorded homes, such as ``963_2``.
+
+        Raises InputError if the package `eai-eval` is missing or has no such home.
+        """
+        from scenecypher.importers.virtualhome import packaged_scene
+
+        return self.import_scene(packaged_scene(scene), name=name)
+
+    def import_file(self, path: str | Path, *, name: str | None = None, file_format: str | None = None) -> Home:
+        """Import a file: a document of `scenes export`, VirtualHome, GraSIF, node-link JSON of NetworkX, or Hydra.
+
+        The content decides on the format, unless `file_format` names it: json, virtualhome, grasif, networkx or dsg.
+        Raises DocumentError with all problems of the file.
+        """
+        from scenecypher.importers.detect import read_any
+
+        return self.import_scene(read_any(Path(path), name=name, file_format=file_format))
+
+    def import_networkx(self, graph: NodeLinkGraph, *, name: str) -> Home:
+        """Import a graph of NetworkX, with the attributes that docs/importing.md names.
+
+        Raises DocumentError with all problems of the graph.
+        """
+        from networkx import node_link_data
+
+        from scenecypher.importers.networkx_json import from_document
+
+        # The library's own type would make NetworkX a dependency of every user's type check.
+        to_document: Any = node_link_data
+        return self.import_scene(from_document(to_document(graph, edges="edges"), file=name, name=name))
+
+    def import_scene(self, scene: ImportedScene, *, name: str | None = None) -> Home:
+        """Import a scene that was read or made in Python.
+
+        An equal scene changes nothing, one that differs in few facts is brought up to date by one commit, any other
+        replaces the scene of that name. Raises InputError for a bad name.
+        """
+        self.store.prepare()
+        named = scene if name is None else replace(scene, name=name)
+        return Home(self._services, self.store.put(named).name)
+
+    # --- models and connections
+
+    def model(self, chosen: Model | str | None = None) -> Model:
+        """Return the model to ask: `chosen`, else the one given to `connect`, else the configured one.
+
+        A text is the name of a model at the configured service. Raises ModelUnavailable if none is configured.
+        """
+        wanted = self._model if chosen is None else chosen
+        if wanted is not None and not isinstance(wanted, str):
+            return wanted
+        from scenecypher.chat.live import OpenAIModel
+
+        named = self.settings if wanted is None else self.settings.model_copy(update={"model": wanted})
+        with self._lock:
+            model = self._open.enter_context(OpenAIModel.from_settings(named))
+            if chosen is None:
+                self._model = model
+        return model
+
+    def close(self) -> None:
+        """Close the connections to the database and to models."""
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _to_standard_error(line: str) -> None:
+    sys.stderr.write(line + "\n")
