@@ -13,6 +13,7 @@ from scenecypher.db.schema import VOCABULARIES, family
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, Locked
 from scenecypher.db.store.history import Event, holding
+from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
 from scenecypher.planner.actions.operator import Operator
@@ -112,7 +113,10 @@ class Believing(Simulator):
         done = self._store.commit(self.scene, found.delta, actor=self._actor, action=action, action_id=action_id)
         return Step(action, done.version, found.delta, seen=tuple(map(str, found.findings)))
 
-    def _commit(self, operator: Operator, call: Call, because: str | None, intent: Intent) -> Step:
+    def _commit(
+        self, operator: Operator, call: Call, because: str | None, intent: Intent, *, replica: Replica | None
+    ) -> Step:
+        del replica
         self._check(operator, call, expected=intent.expected_version)
         try:
             self._world.execute(str(call), action_id=intent.action_id, because=because)
@@ -126,7 +130,9 @@ class Believing(Simulator):
         if operator.name in LOOKS:
             seen = self.look(call.arguments[0], action=noted(call, because), action_id=believed_id)
             return replace(seen, action=str(call), because=because)
-        step = super()._commit(operator, call, because, Intent(self._actor, noted(call, because), believed_id))
+        step = super()._commit(
+            operator, call, because, Intent(self._actor, noted(call, because), believed_id), replica=None
+        )
         if operator.name not in self._revealing:
             return step
         return self._revealed(step, call.arguments[0], action_id=f"{action_id}{SEEN}")
@@ -147,6 +153,10 @@ class Believing(Simulator):
         seen = [SetProperty(id_, "seen", before=False, after=True) for id_ in unseen]
         return Delta.of([*delta.changes, *seen])
 
+    def _kept_replica(self) -> Replica | None:
+        """Return None: looks change the belief between any two actions."""
+        return None
+
     def _check(self, operator: Operator, call: Call, *, expected: int | None) -> None:
         """Whether the belief lets the action be at this version, without committing it. Raises as `_commit` does."""
 
@@ -154,7 +164,7 @@ class Believing(Simulator):
             self._decided(operator, call, locked)
             raise _Possible
 
-        intent = Intent(self._actor, str(call), uuid4().hex, expected, new=True)
+        intent = Intent(self._actor, str(call), uuid4().hex, expected)
         try:
             self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
         except _Possible:

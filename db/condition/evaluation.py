@@ -31,11 +31,11 @@ from scenecypher.db.condition.algebra import (
     terms,
 )
 from scenecypher.db.graph.change import value_of
-from scenecypher.db.graph.scene import Node, SceneGraph, relation_between, same_value
+from scenecypher.db.graph.scene import GraphView, Node, relation_between, same_value
 from scenecypher.db.schema import HOLDING
 
 
-def evaluate(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> bool:
+def evaluate(condition: Condition, graph: GraphView, bindings: Mapping[str, str]) -> bool:
     """Whether `condition` holds; `bindings` gives variables their node ids.
 
     An atom about an unbound variable or a missing node is false, so its Not is true.
@@ -56,20 +56,20 @@ def evaluate(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str
             return _holds_for(condition, graph, bindings)
 
 
-def witnesses(var: str, where: Condition, *, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
+def witnesses(var: str, where: Condition, *, graph: GraphView, bindings: Mapping[str, str]) -> Iterator[str]:
     """Ids of the nodes that, as `var`, make `where` true."""
     for node in _candidates(var, where, graph, bindings):
         if evaluate(where, graph, {**bindings, var: node}):
             yield node
 
 
-def resolve(term: Term, graph: SceneGraph, bindings: Mapping[str, str]) -> str | None:
+def resolve(term: Term, graph: GraphView, bindings: Mapping[str, str]) -> str | None:
     """The id of the node that `term` stands for; None where it is unbound or missing."""
     node = term.id if isinstance(term, Id) else bindings.get(term)
     return node if node is not None and node in graph.nodes else None
 
 
-def _holds_for(condition: Quantifier, graph: SceneGraph, bindings: Mapping[str, str]) -> bool:
+def _holds_for(condition: Quantifier, graph: GraphView, bindings: Mapping[str, str]) -> bool:
     found = witnesses(condition.var, condition.where, graph=graph, bindings=bindings)
     match condition:
         case Exists():
@@ -102,7 +102,7 @@ def _holds_of(atom: HasState | HasClass | HasKind | HasAffordance | PropertyEqua
             return same_value(value_of(node, atom.key), atom.value)
 
 
-def _holds_between(atom: Related | HeldBy | Within | Same, graph: SceneGraph, bindings: Mapping[str, str]) -> bool:
+def _holds_between(atom: Related | HeldBy | Within | Same, graph: GraphView, bindings: Mapping[str, str]) -> bool:
     first, second = terms(atom)
     x, y = resolve(first, graph, bindings), resolve(second, graph, bindings)
     if x is None or y is None:
@@ -118,7 +118,7 @@ def _holds_between(atom: Related | HeldBy | Within | Same, graph: SceneGraph, bi
             return x == y
 
 
-def _candidates(var: str, where: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> Collection[str]:
+def _candidates(var: str, where: Condition, graph: GraphView, bindings: Mapping[str, str]) -> Collection[str]:
     """The smallest set of ids, read off one part of `where`, that holds every witness; else all ids."""
     best: Collection[str] = graph.nodes
     for part in conjuncts(where):
@@ -128,7 +128,7 @@ def _candidates(var: str, where: Condition, graph: SceneGraph, bindings: Mapping
     return sorted(best) if isinstance(best, set) else best
 
 
-def _narrowed(var: str, part: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> Collection[str] | None:
+def _narrowed(var: str, part: Condition, graph: GraphView, bindings: Mapping[str, str]) -> Collection[str] | None:
     match part:
         case HasClass(x, class_) if x == var:
             return graph.by_class.get(class_, ())
@@ -141,7 +141,7 @@ def _narrowed(var: str, part: Condition, graph: SceneGraph, bindings: Mapping[st
 
 
 def _neighbours(
-    var: str, atom: Related | HeldBy | Within | Same, graph: SceneGraph, bindings: Mapping[str, str]
+    var: str, atom: Related | HeldBy | Within | Same, graph: GraphView, bindings: Mapping[str, str]
 ) -> Collection[str] | None:
     first, second = terms(atom)
     if var not in (first, second) or first == second:

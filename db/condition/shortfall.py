@@ -26,18 +26,18 @@ from scenecypher.db.condition.algebra import (
 )
 from scenecypher.db.condition.evaluation import evaluate, witnesses
 from scenecypher.db.condition.words import Speaker
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.scene import GraphView
 
 MOST_CASES: Final = 5
 """How many nodes that break a quantified condition are named one by one."""
 
 
-def unmet(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> tuple[str, ...]:
+def unmet(condition: Condition, graph: GraphView, bindings: Mapping[str, str]) -> tuple[str, ...]:
     """The smallest parts that fail, each said as the fact that stands in the way; empty exactly where all holds."""
     return tuple(dict.fromkeys(_failures(condition, graph, bindings)))
 
 
-def _failures(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
+def _failures(condition: Condition, graph: GraphView, bindings: Mapping[str, str]) -> Iterator[str]:
     match condition:
         case _ if evaluate(condition, graph, bindings):
             return
@@ -54,7 +54,7 @@ def _failures(condition: Condition, graph: SceneGraph, bindings: Mapping[str, st
             yield from _failures_of_atom(condition, graph, bindings)
 
 
-def _failures_of_or(condition: Or, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
+def _failures_of_or(condition: Or, graph: GraphView, bindings: Mapping[str, str]) -> Iterator[str]:
     if len(condition.parts) == 1:
         yield from _failures(condition.parts[0], graph, bindings)
         return
@@ -63,7 +63,7 @@ def _failures_of_or(condition: Or, graph: SceneGraph, bindings: Mapping[str, str
     yield f"none of these holds: {choices}" if choices else speaker.said(condition)
 
 
-def _failures_of_not(part: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
+def _failures_of_not(part: Condition, graph: GraphView, bindings: Mapping[str, str]) -> Iterator[str]:
     """`part` holds, and should not."""
     match part:
         case Not():
@@ -86,7 +86,7 @@ def _told(condition: Exists) -> tuple[Condition, ...]:
     return tuple(part for part in parts if not (isinstance(part, HasClass | HasKind) and part.x == condition.var))
 
 
-def _failures_of_quantifier(condition: Quantifier, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
+def _failures_of_quantifier(condition: Quantifier, graph: GraphView, bindings: Mapping[str, str]) -> Iterator[str]:
     found = witnesses(condition.var, condition.where, graph=graph, bindings=bindings)
     match condition:
         case ForAll():
@@ -100,7 +100,7 @@ def _failures_of_quantifier(condition: Quantifier, graph: SceneGraph, bindings: 
 
 
 def _cases(
-    then: Condition, var: str, found: Iterable[str], *, graph: SceneGraph, bindings: Mapping[str, str]
+    then: Condition, var: str, found: Iterable[str], *, graph: GraphView, bindings: Mapping[str, str]
 ) -> Iterator[str]:
     failing = (node for node in found if not evaluate(then, graph, {**bindings, var: node}))
     for node in islice(failing, MOST_CASES):
@@ -110,7 +110,7 @@ def _cases(
         yield f"{more} more like these"
 
 
-def _failures_of_atom(atom: Atom, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
+def _failures_of_atom(atom: Atom, graph: GraphView, bindings: Mapping[str, str]) -> Iterator[str]:
     lacking = False
     for term in terms(atom):
         node_id = term.id if isinstance(term, Id) else bindings.get(term)

@@ -41,13 +41,13 @@ from scenecypher.db.condition.phrases import (
     with_the,
     within_phrase,
 )
-from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.graph.scene import GraphView
 
 Literal: TypeAlias = tuple[Atom, bool]
 """An atom, and whether it is denied."""
 
 
-def explain(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> str:
+def explain(condition: Condition, graph: GraphView, bindings: Mapping[str, str]) -> str:
     """What `condition` says, in words: "the apple is not inside the fridge". It says nothing of whether it holds.
 
     Nodes go by their name where it is unique, else by name and id, else by id; an unbound variable by its own name.
@@ -59,7 +59,7 @@ def explain(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]
 class Speaker:
     """Says conditions; `pronouns` gives quantified variables their phrase, such as "that apple"."""
 
-    graph: SceneGraph
+    graph: GraphView
     bindings: Mapping[str, str]
     pronouns: Mapping[str, str] = field(default_factory=dict)
 

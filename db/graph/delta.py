@@ -23,11 +23,12 @@ from scenecypher.db.graph.change import (
     changed,
     conflict,
     inverse,
+    node_id_of,
     place_of,
     value_of,
     words,
 )
-from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.graph.scene import GraphView, Node, Relation, SceneGraph
 from scenecypher.db.graph.squash import edits_between, net
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "changed",
     "compose",
     "diff",
+    "edited",
     "invert",
     "value_of",
 ]
@@ -92,11 +94,46 @@ def diff(before: SceneGraph, after: SceneGraph) -> Delta:
 
 
 def apply(graph: SceneGraph, delta: Delta) -> SceneGraph:
-    """`graph` after `delta`. Raises ConflictError, naming the first thing that is not as the Delta says."""
-    nodes = _applied_to_nodes(graph.nodes, delta)
-    relations = _applied_to_relations(graph.relations, delta)
-    _expect_ends(delta, nodes, relations)
-    return SceneGraph(nodes, relations)
+    """Return `graph` after `delta`. Raises ConflictError, naming the first thing that is not as the Delta says."""
+    edits = edited(graph, delta)
+    nodes = graph.nodes
+    if edits:
+        kept = {node_id: node for node_id, node in nodes.items() if node_id not in edits}
+        nodes = MappingProxyType({**kept, **{node_id: node for node_id, node in edits.items() if node is not None}})
+    gone, new = _relations_changed(delta)
+    return SceneGraph(nodes, graph.relations - gone | new if gone or new else graph.relations)
+
+
+def edited(graph: GraphView, delta: Delta) -> dict[str, Node | None]:
+    """Return the nodes that `delta` changes as they are after it, None for those that it removes.
+
+    Takes time in the size of the Delta. Raises ConflictError, naming the first thing that is not as the Delta says.
+    """
+    edits: dict[str, Node | None] = {}
+    for change in delta.changes:
+        if isinstance(change, AddRelation | RemoveRelation):
+            continue
+        node_id = node_id_of(change)
+        before = edits[node_id] if node_id in edits else graph.nodes.get(node_id)
+        edits[node_id] = _edited(before, change)
+    _expect_relations(graph, delta, edits)
+    return edits
+
+
+def _edited(before: Node | None, change: NodeChange) -> Node | None:
+    match change:
+        case AddNode(node):
+            if before is not None:
+                raise conflict(f"node {node.id!r} is there already")
+            return node
+        case RemoveNode(node):
+            if before != node:
+                raise conflict(f"node {node.id!r} is not as it was")
+            return None
+        case _:
+            if before is None:
+                raise conflict(f"node {change.id!r} is not there")
+            return changed(before, change)
 
 
 def invert(delta: Delta) -> Delta:
@@ -109,46 +146,26 @@ def compose(deltas: Iterable[Delta]) -> Delta:
     return Delta.of(change for delta in deltas for change in delta.changes)
 
 
-def _applied_to_nodes(before: Mapping[str, Node], delta: Delta) -> Mapping[str, Node]:
-    changes = [change for change in delta.changes if not isinstance(change, AddRelation | RemoveRelation)]
-    if not changes:
-        return before
-    nodes = dict(before)
-    for change in changes:
-        match change:
-            case AddNode(node):
-                if node.id in nodes:
-                    raise conflict(f"node {node.id!r} is there already")
-                nodes[node.id] = node
-            case RemoveNode(node):
-                if nodes.get(node.id) != node:
-                    raise conflict(f"node {node.id!r} is not as it was")
-                del nodes[node.id]
-            case _:
-                if change.id not in nodes:
-                    raise conflict(f"node {change.id!r} is not there")
-                nodes[change.id] = changed(nodes[change.id], change)
-    return MappingProxyType(nodes)
-
-
-def _applied_to_relations(before: frozenset[Relation], delta: Delta) -> frozenset[Relation]:
+def _relations_changed(delta: Delta) -> tuple[set[Relation], set[Relation]]:
+    """Return the relations that a Delta removes and those that it adds."""
     gone = {change.relation for change in delta.changes if isinstance(change, RemoveRelation)}
-    new = {change.relation for change in delta.changes if isinstance(change, AddRelation)}
-    missing, present = gone - before, (new & before) - gone
+    return gone, {change.relation for change in delta.changes if isinstance(change, AddRelation)}
+
+
+def _expect_relations(graph: GraphView, delta: Delta, edits: Mapping[str, Node | None]) -> None:
+    gone, new = _relations_changed(delta)
+    missing = [relation for relation in gone if relation not in graph.relations]
+    present = [relation for relation in new if relation in graph.relations and relation not in gone]
     if missing:
         raise conflict(f"relation {words(min(missing))} is not there")
     if present:
         raise conflict(f"relation {words(min(present))} is there already")
-    return before - gone | new if gone or new else before
-
-
-def _expect_ends(delta: Delta, nodes: Mapping[str, Node], relations: frozenset[Relation]) -> None:
-    for change in delta.changes:
-        if isinstance(change, AddRelation):
-            for end in (change.relation.source, change.relation.target):
-                if end not in nodes:
-                    raise conflict(f"node {end!r} of relation {words(change.relation)} is not there")
-    gone = {change.node.id for change in delta.changes if isinstance(change, RemoveNode)}
-    left = [it for it in relations if it.source in gone or it.target in gone] if gone else []
+    for relation in sorted(new):
+        for end in (relation.source, relation.target):
+            if edits.get(end, graph.nodes.get(end)) is None:
+                raise conflict(f"node {end!r} of relation {words(relation)} is not there")
+    removed = [node_id for node_id, node in edits.items() if node is None]
+    around = (it for id_ in removed for it in (*graph.outgoing.get(id_, ()), *graph.incoming.get(id_, ())))
+    left = [relation for relation in around if relation not in gone]
     if left:
         raise conflict(f"relation {words(min(left))} still holds a node that is to go")

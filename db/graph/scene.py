@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from operator import attrgetter, lt
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 from scenecypher.db.graph.value import (
     LIST_LENGTH,
@@ -38,6 +39,7 @@ __all__ = [
     "NO_PROPERTIES",
     "STATE_LENGTH",
     "TEXT_LENGTH",
+    "GraphView",
     "InvalidValue",
     "Node",
     "Point",
@@ -47,6 +49,7 @@ __all__ = [
     "SceneGraph",
     "Value",
     "checked",
+    "closure",
     "label",
     "relation_between",
     "same_value",
@@ -119,6 +122,63 @@ def relation_between(source: str, type_: str, target: str) -> Relation:
     return Relation(source, type_, target)
 
 
+class GraphView(Protocol):
+    """What Conditions, operators and Deltas read of a graph: of a SceneGraph, or of a LiveGraph at its version."""
+
+    @property
+    def nodes(self) -> Mapping[str, Node]:
+        """The nodes by id."""
+        ...
+
+    @property
+    def relations(self) -> AbstractSet[Relation]:
+        """All relations."""
+        ...
+
+    @property
+    def outgoing(self) -> Mapping[str, Sequence[Relation]]:
+        """Relations by source id, sorted."""
+        ...
+
+    @property
+    def incoming(self) -> Mapping[str, Sequence[Relation]]:
+        """Relations by target id, sorted."""
+        ...
+
+    @property
+    def by_class(self) -> Mapping[str, Sequence[str]]:
+        """Node ids by class, sorted."""
+        ...
+
+    @property
+    def by_kind(self) -> Mapping[str, Sequence[str]]:
+        """Node ids by kind, sorted."""
+        ...
+
+    @property
+    def by_name(self) -> Mapping[str, Sequence[str]]:
+        """Node ids by name, sorted."""
+        ...
+
+    def __contains__(self, node_id: object, /) -> bool: ...
+
+    def targets(self, source: str, *types: str) -> tuple[str, ...]:
+        """Return the ids that `source` has a relation of one of `types` (or any) to."""
+        ...
+
+    def sources(self, target: str, *types: str) -> tuple[str, ...]:
+        """Return the ids that have a relation of one of `types` (or any) to `target`."""
+        ...
+
+    def reached(self, source: str, *types: str) -> set[str]:
+        """Return the ids to which one or more relations of `types` (or any) lead from `source`."""
+        ...
+
+    def reaching(self, target: str, *types: str) -> set[str]:
+        """Return the ids from which one or more relations of `types` (or any) lead to `target`."""
+        ...
+
+
 @dataclass(frozen=True)
 class SceneGraph:
     """The nodes (by id) and relations of one scene. Make one with `SceneGraph.of`."""
@@ -182,11 +242,11 @@ class SceneGraph:
 
     def reached(self, source: str, *types: str) -> set[str]:
         """Ids to which one or more relations of `types` (or any) lead from `source`; itself where they lead back."""
-        return _closure(source, lambda node_id: self.targets(node_id, *types))
+        return closure(source, lambda node_id: self.targets(node_id, *types))
 
     def reaching(self, target: str, *types: str) -> set[str]:
         """Ids from which one or more relations of `types` (or any) lead to `target`."""
-        return _closure(target, lambda node_id: self.sources(node_id, *types))
+        return closure(target, lambda node_id: self.sources(node_id, *types))
 
     def _by_field(self, field_name: str) -> Mapping[str, tuple[str, ...]]:
         ids: dict[str, list[str]] = {}
@@ -201,7 +261,8 @@ class SceneGraph:
         return {node_id: tuple(group) for node_id, group in groups.items()}
 
 
-def _closure(start: str, step: Callable[[str], Iterable[str]]) -> set[str]:
+def closure(start: str, step: Callable[[str], Iterable[str]]) -> set[str]:
+    """Return all that one or more steps lead to from `start`."""
     found: set[str] = set()
     waiting = [start]
     while waiting:

@@ -19,11 +19,11 @@ from scenecypher.db.graph.delta import (
     RemoveRelation,
     SetKind,
     SetProperty,
-    apply,
+    edited,
     value_of,
 )
 from scenecypher.db.graph.document import delta_hash, delta_json
-from scenecypher.db.graph.scene import Node, SceneGraph, relation_between
+from scenecypher.db.graph.scene import GraphView, Node, SceneGraph, relation_between
 from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.rows import node_of, node_row, stored
@@ -35,21 +35,6 @@ MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
 WITH s, s.version - 1 AS version
 OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
 WITH s, version, done
-"""
-
-# The same lock, given back when the statement ends; a label that is there already takes it and writes nothing to disk.
-# Without it a part is read while a commit is half applied: its version may be seen before its relations.
-BRIEF_LOCK: Final[LiteralString] = """
-MATCH (s:Scene {key: $key}) SET s:Scene
-WITH s, s.version AS version
-OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
-WITH s, version, done
-"""
-
-# The same where the action id was made for this action: nobody need look whether it was committed before.
-NEW_BRIEF_LOCK: Final[LiteralString] = """
-MATCH (s:Scene {key: $key}) SET s:Scene
-WITH s, s.version AS version, null AS done
 """
 
 SCENE_FACTS: Final[LiteralString] = """
@@ -124,8 +109,7 @@ class Intent:
     """Who changes a scene, and why.
 
     `action_id` makes it safe to repeat: the same id with the same Delta is applied once.
-    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it takes back. `new` says that the id was
-    made for this action, so that it can't have been done before.
+    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it takes back.
     """
 
     actor: str
@@ -134,18 +118,17 @@ class Intent:
     expected_version: int | None = None
     kind: str = "act"
     undoes: tuple[int, ...] = ()
-    new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """What was read under the lock: the scene's version before this change, and the part of it that was asked for.
+    """A scene's version before a change, and the part of it (or all of it) that decides the change.
 
     `agent` is the acting node's id, where one was asked for and is there.
     """
 
     version: int
-    part: SceneGraph
+    part: GraphView
     agent: str | None = None
 
 
@@ -231,7 +214,7 @@ def write(
     tx: ManagedTransaction, scene: SceneInfo, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
-    change = changing(scene, locked, delta, intent=intent, text=text)
+    change = changing(scene, locked.part, delta, intent=intent, text=text)
     record = tx.run(WRITE_HEAD + change.body + change.end, change.parameters).single(strict=True)
     for name in change.counted:
         if record[name] != len(change.parameters[name]):
@@ -242,11 +225,10 @@ def write(
     return Committed(record["version"], delta)
 
 
-def changing(scene: SceneInfo, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None) -> Change:
+def changing(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent, text: str | None = None) -> Change:
     """Check `delta` against the part that was read, and say how it is written. Raises ConflictError, InputError."""
     _check_declared(delta, scene.declared)
-    after = apply(locked.part, delta)
-    groups = _groups(scene.key, delta, after)
+    groups = _groups(scene.key, delta, edited(part, delta))
     text = text or delta_json(delta)
     parameters: dict[str, Any] = {
         **groups,
@@ -278,7 +260,7 @@ def _known_by_id(node_id: str) -> Node:
     return Node(node_id, UNREAD_KIND, node_id, "unread")
 
 
-def _groups(key: str, delta: Delta, after: SceneGraph) -> dict[str, list[Any]]:
+def _groups(key: str, delta: Delta, after: Mapping[str, Node | None]) -> dict[str, list[Any]]:
     """The Delta's changes as rows for each of WRITE_PARTS; lists and values as they are after it."""
     groups: dict[str, list[Any]] = {name: [] for name in WRITE_PARTS}
     values: dict[str, dict[str, Any]] = {}
@@ -294,14 +276,16 @@ def _groups(key: str, delta: Delta, after: SceneGraph) -> dict[str, list[Any]]:
             case SetKind():
                 groups["set_kinds"].append([change.id, change.before, change.after])
             case SetProperty() | ChangeList():
-                values.setdefault(change.id, {}).update(_value_after(change, after.nodes[change.id]))
+                values.setdefault(change.id, {}).update(_value_after(change, after[change.id]))
             case _:
                 assert_never(change)
     groups["set_values"] = [[node_id, items] for node_id, items in values.items()]
     return groups
 
 
-def _value_after(change: SetProperty | ChangeList, node: Node) -> dict[str, Any]:
+def _value_after(change: SetProperty | ChangeList, node: Node | None) -> dict[str, Any]:
+    if node is None:
+        return {}
     if isinstance(change, SetProperty):
         return {change.key: stored(value_of(node, change.key))}
     return {change.field: list(node.states if change.field == "states" else node.affordances)}

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, LiteralString
 
 from scenecypher.db.schema import KINDS, RELATION_TYPES
-from scenecypher.db.store.commit import BRIEF_LOCK, LOCK, NEW_BRIEF_LOCK, SCENE_FACTS
+from scenecypher.db.store.commit import LOCK, SCENE_FACTS
 
 FARTHEST: Final = 10
 """How many relations a far hop follows at most: deeper nesting is not seen."""
@@ -97,17 +97,7 @@ class Reads:
     @cached_property
     def locking(self) -> LiteralString:
         """The statement that takes the scene's lock and then reads."""
-        return self._under(LOCK)
-
-    @cached_property
-    def visiting(self) -> LiteralString:
-        """The statement that reads the same, and gives the lock back at its end."""
-        return self._under(BRIEF_LOCK)
-
-    @cached_property
-    def visiting_anew(self) -> LiteralString:
-        """The same for an action that can't have been done before."""
-        return self._under(NEW_BRIEF_LOCK)
+        return LOCK + self._seeds("s, version, done") + "RETURN " + SCENE_FACTS + self._found()
 
     @cached_property
     def looking(self) -> LiteralString:
@@ -125,9 +115,6 @@ class Reads:
         hops = {hop for read in self.reads for hop in read.hops}
         others = sorted({end for hop in hops for end in (hop.source, hop.target)} - {*self.seeds})
         return dict(zip((*self.seeds, *others), _VARIABLES, strict=False))
-
-    def _under(self, lock: LiteralString) -> LiteralString:
-        return lock + self._seeds("s, version, done") + "RETURN " + SCENE_FACTS + self._found()
 
     def _seeds(self, kept: LiteralString) -> LiteralString:
         """Bind each seed to its node, or to null."""

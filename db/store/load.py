@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, LiteralString
 
@@ -36,11 +37,20 @@ class Snapshot:
 
 def load(database: Database, name: str) -> Snapshot:
     """The whole published scene at one version. Raises SceneNotFound, SceneReplaced."""
+    return _loaded(database, lambda: find(database, name))
+
+
+def load_again(database: Database, scene: SceneInfo) -> Snapshot:
+    """Return this very generation of a scene at one version. Raises SceneReplaced."""
+    return _loaded(database, lambda: scene)
+
+
+def _loaded(database: Database, find_scene: Callable[[], SceneInfo]) -> Snapshot:
     for _ in range(LOAD_TRIES):
-        snapshot = _read(database, find(database, name), "ready")
+        snapshot = _read(database, find_scene(), "ready")
         if snapshot is not None:
             return snapshot
-    return _read_locked(database, find(database, name))
+    return _read_locked(database, find_scene())
 
 
 def load_replaced(database: Database, name: str) -> Snapshot:

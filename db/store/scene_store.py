@@ -21,15 +21,17 @@ from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, D
 from scenecypher.db.store.footprint import Footprint
 from scenecypher.db.store.history import Event, Step
 from scenecypher.db.store.load import Snapshot
-from scenecypher.db.store.optimistic import Crowding, try_act
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
-from scenecypher.errors import ConflictError, InputError, QueryTimeout, ServiceError
+from scenecypher.db.store.replica import MEMBERS, Replica
+from scenecypher.errors import ConflictError, InputError, QueryTimeout, RejectedError, ServiceError
 
 CHANGES_A_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
 HISTORY_TIMEOUT_S: Final = 60.0
 COMMIT_ASKED_AGAIN: Final = 5
+REPLICA_TRIES: Final = 3
+"""Tries on a replica; where other writers come first each time, the action waits for the lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,6 @@ class SceneStore:
     def __init__(self, database: Database, *, commit_timeout_s: float = 30.0) -> None:
         self.database = database
         self._commit_timeout_s = commit_timeout_s
-        self._crowding = Crowding()
 
     def prepare(self) -> None:
         """Create the constraints and indexes that are missing; once a connection, never while reading."""
@@ -180,14 +181,32 @@ class SceneStore:
         intent = Intent(actor, action, action_id or uuid4().hex, expected_version)
         return self._write(lambda tx: commit_delta(tx, scene, delta, intent=intent))
 
-    def act(self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent) -> Committed:
-        """Read `footprint` under the scene's lock, let `decide` make the Delta from it, commit it at that version.
+    def replica(self, scene: SceneInfo) -> Replica | None:
+        """Return the scene in memory, for a session's actions; None if it is too large to be kept there.
 
-        Most often that takes two statements (`optimistic.py`). Where another writer came between them, or lately did,
-        or a connection broke, it is done in one transaction that keeps the lock. Whatever `decide` raises
-        (ActionRefused above all) commits nothing.
+        Raises SceneReplaced.
         """
-        done = self._tried(scene, footprint, decide, intent)
+        if scene.nodes + scene.relations > MEMBERS:
+            return None
+        return Replica(self.database, load.load_again(self.database, scene))
+
+    def act(
+        self,
+        scene: SceneInfo,
+        footprint: Footprint,
+        decide: Decide,
+        *,
+        intent: Intent,
+        replica: Replica | None = None,
+    ) -> Committed:
+        """Let `decide` make the Delta of an action, and commit it at the version that it was decided at.
+
+        With a `replica` the action is decided on it and is one statement. Without one, or if the replica refuses the
+        action, other writers come first or a connection breaks, the footprint is read under the scene's lock and the
+        action decided and written there, in one transaction. Whatever `decide` raises then (ActionRefused above all)
+        commits nothing.
+        """
+        done = self._on_replica(replica, footprint, decide, intent=intent) if replica is not None else None
         if done is not None:
             return done
         parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
@@ -197,7 +216,10 @@ class SceneStore:
             locked = opened(record, scene, intent, None)
             return write(tx, scene, locked, decide(locked), intent=intent)
 
-        return self._write(work)
+        done = self._write(work)
+        if replica is not None:
+            replica.follow(done)
+        return done
 
     # --- history
 
@@ -280,24 +302,25 @@ class SceneStore:
         intent = Intent(actor, step.action, uuid4().hex, kind=kind, undoes=step.undoes)
         return self._write(lambda tx: commit_delta(tx, scene, step.delta, intent=intent))
 
-    def _tried(self, scene: SceneInfo, footprint: Footprint, decide: Decide, intent: Intent) -> Committed | None:
-        """The short way; None where it has to be done with the lock kept, which the action id makes safe."""
-        if not self._crowding.worth_trying(scene.key):
-            return None
-        timeout_s = self._commit_timeout_s
-        try:
-            done = try_act(self.database, scene, footprint, decide, intent=intent, timeout_s=timeout_s)
-        except AlreadyDone as before:
-            return _repeated(before)
-        except ConstraintViolated:
-            return None
-        except ServiceError as error:
-            if not error.retryable or isinstance(error, QueryTimeout):
-                raise
-            return None
-        if done is None:
-            self._crowding.lost(scene.key)
-        return done
+    def _on_replica(
+        self, replica: Replica, footprint: Footprint, decide: Decide, *, intent: Intent
+    ) -> Committed | None:
+        """Return what was committed; None if it must be decided under the lock, which the action id makes safe."""
+        for _ in range(REPLICA_TRIES):
+            if intent.expected_version not in {None, replica.version}:
+                return None
+            try:
+                done = replica.commit(decide, agent=footprint.agent, intent=intent, timeout_s=self._commit_timeout_s)
+                if done is not None:
+                    return done
+                replica.catch_up(timeout_s=self._commit_timeout_s)
+            except (RejectedError, ConstraintViolated):
+                return None
+            except ServiceError as error:
+                if not error.retryable or isinstance(error, QueryTimeout):
+                    raise
+                return None
+        return None
 
     def _write(self, work: Callable[[ManagedTransaction], Committed]) -> Committed:
         """Run a commit; a lost answer to COMMIT is asked again, which the action id makes safe."""

@@ -8,7 +8,7 @@ from typing import TypeAlias, assert_never
 
 from scenecypher.db.condition import evaluate, witnesses
 from scenecypher.db.graph.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
-from scenecypher.db.graph.scene import Relation, SceneGraph, relation_between
+from scenecypher.db.graph.scene import GraphView, Relation, relation_between
 from scenecypher.db.graph.value import Value, typed
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.operator import (
@@ -66,15 +66,13 @@ def by_id(nodes: Iterable[str]) -> str | None:
     return min(nodes, default=None)
 
 
-def bind(
-    operator: Operator, graph: SceneGraph, arguments: Mapping[str, str], *, first: First = by_id
-) -> dict[str, str]:
+def bind(operator: Operator, graph: GraphView, arguments: Mapping[str, str], *, first: First = by_id) -> dict[str, str]:
     """`arguments` (ids by parameter, and the agent's) with what the operator chooses."""
     return chosen(operator.choose, graph, arguments, first=first)
 
 
 def chosen(
-    choices: tuple[Choose, ...], graph: SceneGraph, bindings: Mapping[str, str], *, first: First = by_id
+    choices: tuple[Choose, ...], graph: GraphView, bindings: Mapping[str, str], *, first: First = by_id
 ) -> dict[str, str]:
     """`bindings` with a node for each choice that has one."""
     found = dict(bindings)
@@ -87,7 +85,7 @@ def chosen(
     return found
 
 
-def unmet(operator: Operator, graph: SceneGraph, bindings: Mapping[str, str]) -> tuple[Unmet, ...]:
+def unmet(operator: Operator, graph: GraphView, bindings: Mapping[str, str]) -> tuple[Unmet, ...]:
     """The requirements that do not hold, in the operator's order; `bindings` as `bind` made them."""
     return tuple(
         Unmet(requirement, worded(requirement.message, graph, bindings), bindings)
@@ -103,7 +101,7 @@ def call_of(repair: Repair, bindings: Mapping[str, str]) -> Call | None:
     return Call(repair.action, tuple(bindings[argument] for argument in repair.arguments))
 
 
-def changes(operator: Operator, graph: SceneGraph, bindings: Mapping[str, str]) -> Delta:
+def changes(operator: Operator, graph: GraphView, bindings: Mapping[str, str]) -> Delta:
     """What the action changes in `graph`; its precondition is taken to hold."""
     draft = _Draft(graph)
     for effect in operator.effects:
@@ -112,7 +110,7 @@ def changes(operator: Operator, graph: SceneGraph, bindings: Mapping[str, str]) 
 
 
 def simulate(
-    operator: Operator, graph: SceneGraph, arguments: Mapping[str, str], *, action: str, first: First = by_id
+    operator: Operator, graph: GraphView, arguments: Mapping[str, str], *, action: str, first: First = by_id
 ) -> Delta:
     """The Delta of one action, on a whole scene or on the part that it reads. Raises Infeasible."""
     bindings = bind(operator, graph, arguments, first=first)
@@ -122,7 +120,7 @@ def simulate(
     return changes(operator, graph, bindings)
 
 
-def worded(message: str, graph: SceneGraph, bindings: Mapping[str, str]) -> str:
+def worded(message: str, graph: GraphView, bindings: Mapping[str, str]) -> str:
     """A requirement's message about these nodes; an unbound variable goes by its own name."""
     return message.format_map(_Names((var, _name(graph, node_id)) for var, node_id in bindings.items()))
 
@@ -132,7 +130,7 @@ class _Names(dict[str, str]):
         return var
 
 
-def _name(graph: SceneGraph, node_id: str) -> str:
+def _name(graph: GraphView, node_id: str) -> str:
     """The id, with the name where that is another: only ids are sure to tell nodes apart."""
     node = graph.nodes.get(node_id)
     return node_id if node is None or node.name == node_id else f"{node.name} ({node_id})"
@@ -142,7 +140,7 @@ def _name(graph: SceneGraph, node_id: str) -> str:
 class _Draft:
     """What the effects read so far would lose and gain; all are read on the same graph."""
 
-    graph: SceneGraph
+    graph: GraphView
     lost: set[Relation] = field(default_factory=set)
     gained: set[Relation] = field(default_factory=set)
     states: dict[str, tuple[set[str], set[str]]] = field(default_factory=dict)

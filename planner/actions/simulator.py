@@ -14,6 +14,7 @@ from scenecypher.db.store.commit import Committed, Intent, Locked
 from scenecypher.db.store.footprint import Footprint, Reads
 from scenecypher.db.store.look import look
 from scenecypher.db.store.reference import resolve
+from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, UnknownReference
 from scenecypher.planner.actions.execution import First, Infeasible, Unmet, by_id, call_of, chosen, simulate
@@ -28,6 +29,7 @@ from scenecypher.planner.actions.vocabularies import macros_of, operators_of
 INSERTED: Final = "  [inserted: "
 """What the history has between an action that a correction inserted and the reason."""
 MOST_INSERTED: Final = 8
+ACTS_BEFORE_LOADING: Final = 1
 """Corrections before one action; more mean that the rules chase their tail."""
 
 
@@ -62,6 +64,8 @@ class Simulator:
         self.operators: Mapping[str, Operator] = operators_of(scene.vocabulary)
         self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
         self._store, self._actor, self._agent = store, actor, agent
+        self._replica: Replica | None = None
+        self._acts = 0
 
     def act(self, text: str, *, expected_version: int | None = None) -> Iterator[Step]:
         """Carry out an action such as ``grab(soap_1001)``: each step as it is committed, the asked one last.
@@ -124,26 +128,42 @@ class Simulator:
         self, call: Call, because: str | None, *, action_id: str | None = None, expected: int | None = None
     ) -> Step:
         operator = operator_of(call, self.operators, self.macros)
-        intent = Intent(self._actor, noted(call, because), action_id or uuid4().hex, expected, new=action_id is None)
+        intent = Intent(self._actor, noted(call, because), action_id or uuid4().hex, expected)
+        replica = self._kept_replica()
         try:
-            return self._commit(operator, call, because, intent)
+            return self._commit(operator, call, because, intent, replica=replica)
         except _Unseen as unseen:
             ids = tuple(self._resolved(word) if word in unseen.words else word for word in call.arguments)
         by_id = Call(call.name, ids)
+        if replica is not None and not all(node_id in replica.graph for node_id in ids):
+            replica = None
         try:
-            return self._commit(operator, by_id, because, replace(intent, action=noted(by_id, because)))
+            return self._commit(
+                operator, by_id, because, replace(intent, action=noted(by_id, because)), replica=replica
+            )
         except _Unseen as unseen:
             msg = f"{', '.join(unseen.words)} went away meanwhile; look at the scene again"
             raise UnknownReference(msg) from unseen
 
-    def _commit(self, operator: Operator, call: Call, because: str | None, intent: Intent) -> Step:
+    def _commit(
+        self, operator: Operator, call: Call, because: str | None, intent: Intent, *, replica: Replica | None
+    ) -> Step:
         """One action, by one transaction. Raises _Unseen where `call` has words that are no ids, ActionRefused."""
         decide = partial(self._decided, operator, call)
-        done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
+        done: Committed = self._store.act(
+            self.scene, self._footprint(operator, call), decide, intent=intent, replica=replica
+        )
         if done.repeated:
             self._check_same(call, done, intent.action_id)
         self.scene = replace(self.scene, version=max(done.version, self.scene.version))
         return Step(str(call), done.version, done.delta, because)
+
+    def _kept_replica(self) -> Replica | None:
+        """Return the scene in memory from the second action on: for a single one loading it does not pay."""
+        self._acts += 1
+        if self._acts == ACTS_BEFORE_LOADING + 1:
+            self._replica = self._store.replica(self.scene)
+        return self._replica
 
     def _check_same(self, call: Call, done: Committed, action_id: str) -> None:
         """Raises InputError where what was committed under this id is another action."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from neo4j import ManagedTransaction
 
-from scenecypher.db.store import catalog, commit, history, lease, load, optimistic, publish, scene_store
+from scenecypher.db.store import catalog, commit, history, lease, load, publish, replica, scene_store
 from scenecypher.db.store.commit import WRITE_PARTS, Change
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
@@ -46,22 +46,21 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-LOCKS = {commit.LOCK, commit.BRIEF_LOCK, commit.NEW_BRIEF_LOCK, optimistic.UNMOVED}
+LOCKS = {commit.LOCK, replica.UNMOVED}
 
 
 def statements() -> Iterator[tuple[str, str]]:
-    for module in (catalog, commit, history, lease, load, optimistic, publish, scene_store, surroundings):
+    for module in (catalog, commit, history, lease, load, publish, replica, scene_store, surroundings):
         yield from _constants(module)
     for vocabulary, operators in OPERATORS.items():
         for operator in operators.values():
             reads = reads_of(operator)
             yield f"{vocabulary} {operator.name}, locking", reads.locking
-            yield f"{vocabulary} {operator.name}, visiting", reads.visiting
-            yield f"{vocabulary} {operator.name}, visiting anew by its agent's id", reads.naming.visiting_anew
+            yield f"{vocabulary} {operator.name}, locking by its agent's id", reads.naming.locking
             yield f"{vocabulary} {operator.name}, looking", reads.looking
     everything = Change(tuple(WRITE_PARTS), {})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
-    yield "commit all at once", optimistic.unmoved(everything)
+    yield "commit all at once", replica.unmoved(everything)
 
 
 def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:

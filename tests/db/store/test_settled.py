@@ -19,7 +19,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.verdict import judge
 from scenecypher.planner.surroundings import surroundings
-from tests.db.store.test_optimistic import scene
+from tests.db.store.test_replica import scene
 
 __all__ = ["scene"]
 

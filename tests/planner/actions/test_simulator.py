@@ -192,14 +192,60 @@ def test_a_scene_without_agent_says_so(store: SceneStore) -> None:
 
 
 @pytest.mark.parametrize("action", ["walk(book_33)", "grab(cup_30)", "open(fridge_21)", "walk(kitchen_10)"])
-def test_an_action_takes_two_round_trips(store: SceneStore, action: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_action_of_a_session_is_one_statement(
+    store: SceneStore, action: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    simulator = Simulator(store, put(store, HOME))
+    for warming_up in ("open(fridge_21)", "close(fridge_21)"):
+        list(simulator.act(warming_up))
+    with caplog.at_level(logging.DEBUG, logger="neo4j.io"):
+        list(simulator.act(action))
+    assert sent(caplog) == {"RUN": 1, "BEGIN": 0, "COMMIT": 0}
+
+
+def test_a_single_action_is_one_transaction(store: SceneStore, caplog: pytest.LogCaptureFixture) -> None:
     scene = put(store, HOME)
     with caplog.at_level(logging.DEBUG, logger="neo4j.io"):
-        list(Simulator(store, scene).act(action))
-    sent = [record.getMessage() for record in caplog.records]
+        list(Simulator(store, scene).act("open(fridge_21)"))
+    assert sent(caplog) == {"RUN": 2, "BEGIN": 1, "COMMIT": 1}
+
+
+def sent(caplog: pytest.LogCaptureFixture) -> dict[str, int]:
+    """How many messages of each sort went to the server."""
+    lines = [record.getMessage() for record in caplog.records]
     words = ("RUN", "BEGIN", "COMMIT")
-    counts = [sum(f"C: {word} " in line or line.endswith(f"C: {word}") for line in sent) for word in words]
-    assert counts == [2, 0, 0]
+    return {word: sum(f"C: {word} " in line or line.endswith(f"C: {word}") for line in lines) for word in words}
+
+
+def test_a_session_sees_what_others_did_between_its_actions(store: SceneStore) -> None:
+    scene = put(store, HOME)
+    mine, other = Simulator(store, scene), Simulator(store, scene)
+    for action in ("open(fridge_21)", "close(fridge_21)"):
+        list(mine.act(action))
+    list(other.act("open(fridge_21)"))
+    with pytest.raises(Infeasible, match="open"):
+        list(mine.act("open(fridge_21)"))
+    (step,) = mine.act("close(fridge_21)")
+    assert step.version == 4
+    store.undo(scene)
+    (step,) = mine.act("close(fridge_21)") if "open" in states(store, scene) else mine.act("open(fridge_21)")
+    assert step.version == 6
+
+
+def test_a_session_reaches_a_node_that_came_after_it_began(store: SceneStore) -> None:
+    scene = put(store, HOME)
+    simulator = Simulator(store, scene)
+    for action in ("open(fridge_21)", "close(fridge_21)"):
+        list(simulator.act(action))
+    new = Node("vase_99", "Object", "vase_99", "vase", affordances=("grabbable",))
+    arrival = Delta.of([AddNode(new), AddRelation(Relation(new.id, "INSIDE", "hall_11"))])
+    store.commit(scene, arrival, actor="t", action="arrive")
+    (step,) = simulator.act("walk(vase_99)")
+    assert step.version == 4
+
+
+def states(store: SceneStore, scene: SceneInfo) -> tuple[str, ...]:
+    return store.load(scene.name).graph.nodes["fridge_21"].states
 
 
 def test_parts_of_a_scene_with_names_apart_from_ids_are_named_by_both(store: SceneStore) -> None:

@@ -1,25 +1,22 @@
-"""An action gives the lock back between reading and writing: whoever comes in between, it is as if it had kept it."""
+"""An action is decided on a replica and is one statement: whoever wrote meanwhile, it is as if it had held the lock."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import replace
-from functools import partial
 from typing import Any, Final, LiteralString
 from uuid import uuid4
 
 import pytest
-from neo4j import WRITE_ACCESS, ManagedTransaction
+from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.delta import ChangeList, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.store.catalog import SETTLED, SceneInfo
+from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, Locked
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.footprint import Footprint, Hop, Read, Reads
+from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, ConflictError, SceneReplaced
 from tests.db.store.test_store import fresh
@@ -41,6 +38,13 @@ def scene(store: SceneStore) -> SceneInfo:
     name = fresh("optimistic")
     store.put(ImportedScene(name, home()))
     return store.find(name)
+
+
+@pytest.fixture
+def replica(store: SceneStore, scene: SceneInfo) -> Replica:
+    kept = store.replica(scene)
+    assert kept is not None
+    return kept
 
 
 class Toggling:
@@ -75,46 +79,48 @@ def states(store: SceneStore, scene: SceneInfo) -> tuple[str, ...]:
     return store.load(scene.name).graph.nodes["cup"].states
 
 
-def test_undisturbed_it_reads_once_and_commits(store: SceneStore, scene: SceneInfo) -> None:
+def test_undisturbed_it_reads_once_and_commits(store: SceneStore, scene: SceneInfo, replica: Replica) -> None:
     toggling = Toggling()
-    done = store.act(scene, FOOTPRINT, toggling, intent=intent())
+    done = store.act(scene, FOOTPRINT, toggling, intent=intent(), replica=replica)
     assert (done.version, done.repeated, toggling.seen) == (1, False, [(0, ("clean",))])
     assert states(store, scene) == ("dirty",)
     assert [(event.version, event.delta) for event in store.history(scene)] == [(1, done.delta)]
 
 
-def test_who_commits_in_between_is_seen(store: SceneStore, scene: SceneInfo) -> None:
+def test_who_commits_in_between_is_seen(store: SceneStore, scene: SceneInfo, replica: Replica) -> None:
     toggling = Toggling(change(store, scene, "dirty"))
-    done = store.act(scene, FOOTPRINT, toggling, intent=intent())
+    done = store.act(scene, FOOTPRINT, toggling, intent=intent(), replica=replica)
     assert toggling.seen == [(0, ("clean",)), (1, ("dirty",))]
     assert (done.version, states(store, scene)) == (2, ("clean",))
     assert [event.version for event in store.history(scene)] == [1, 2]
 
 
-def test_a_refusal_is_final_where_nobody_wrote(store: SceneStore, scene: SceneInfo) -> None:
+def test_a_refusal_is_final_where_nobody_wrote(store: SceneStore, scene: SceneInfo, replica: Replica) -> None:
     change(store, scene, "broken")()
     toggling = Toggling()
     with pytest.raises(ActionRefused, match="broken"):
-        store.act(scene, FOOTPRINT, toggling, intent=intent())
-    assert toggling.seen == [(1, ("broken",))]
+        store.act(scene, FOOTPRINT, toggling, intent=intent(), replica=replica)
+    assert toggling.seen[-1] == (1, ("broken",))
     assert store.find(scene.name).version == 1
 
 
-def test_what_became_impossible_in_between_is_refused(store: SceneStore, scene: SceneInfo) -> None:
+def test_what_became_impossible_in_between_is_refused(store: SceneStore, scene: SceneInfo, replica: Replica) -> None:
     toggling = Toggling(change(store, scene, "broken"))
     with pytest.raises(ActionRefused, match="broken"):
-        store.act(scene, FOOTPRINT, toggling, intent=intent())
-    assert [version for version, _ in toggling.seen] == [0, 1]
+        store.act(scene, FOOTPRINT, toggling, intent=intent(), replica=replica)
+    assert [version for version, _ in toggling.seen] == [0, 1, 1], "the refusal is decided under the lock"
     assert store.find(scene.name).version == 1, "a commit that came to nothing leaves the version"
 
 
-def test_a_scene_that_is_replaced_in_between_takes_nothing(store: SceneStore, scene: SceneInfo) -> None:
+def test_a_scene_that_is_replaced_in_between_takes_nothing(
+    store: SceneStore, scene: SceneInfo, replica: Replica
+) -> None:
     with pytest.raises(SceneReplaced):
-        store.act(scene, FOOTPRINT, Toggling(lambda: store.delete(scene.name)), intent=intent())
+        store.act(scene, FOOTPRINT, Toggling(lambda: store.delete(scene.name)), intent=intent(), replica=replica)
 
 
 def test_what_changed_without_a_version_is_a_conflict_and_writes_nothing(
-    store: SceneStore, database: Database, scene: SceneInfo
+    store: SceneStore, database: Database, scene: SceneInfo, replica: Replica
 ) -> None:
     def let_go(_: Locked) -> Delta:
         if not happened:
@@ -126,62 +132,25 @@ def test_what_changed_without_a_version_is_a_conflict_and_writes_nothing(
 
     happened: list[object] = []
     with pytest.raises(ConflictError):
-        store.act(scene, FOOTPRINT, let_go, intent=intent())
+        store.act(scene, FOOTPRINT, let_go, intent=intent(), replica=replica)
     assert store.find(scene.name).version == 0
     assert (states(store, scene), store.history(scene)) == (("clean",), [])
 
 
-def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo) -> None:
+def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo, replica: Replica) -> None:
     once = intent()
-    first = store.act(scene, FOOTPRINT, Toggling(), intent=once)
-    again = store.act(scene, FOOTPRINT, Toggling(), intent=once)
+    first = store.act(scene, FOOTPRINT, Toggling(), intent=once, replica=replica)
+    again = store.act(scene, FOOTPRINT, Toggling(), intent=once, replica=replica)
     assert (again.version, again.delta, again.repeated) == (first.version, first.delta, True)
     assert store.find(scene.name).version == 1
 
 
-def test_an_action_id_that_is_not_as_new_as_it_is_said_to_be_is_applied_once(
-    store: SceneStore, scene: SceneInfo
-) -> None:
-    once = intent()
-    first = store.act(scene, FOOTPRINT, Toggling(), intent=once)
-    again = store.act(scene, FOOTPRINT, Toggling(), intent=replace(once, new=True))
-    assert (again.version, again.delta, again.repeated) == (first.version, first.delta, True)
-    assert (store.find(scene.name).version, states(store, scene)) == (1, ("dirty",))
-
-
-@pytest.mark.parametrize("new", [False, True])
 @pytest.mark.parametrize("lost", ["answer", "request"])
-def test_a_lost_answer_leaves_one_commit(
-    store: SceneStore, address: Address, scene: SceneInfo, lost: Any, *, new: bool
-) -> None:
+def test_a_lost_answer_leaves_one_commit(store: SceneStore, address: Address, scene: SceneInfo, lost: Any) -> None:
     with proxied(address, b"AS unmoved") as (proxy, through), Database(through) as database:
         shaky = SceneStore(database)
         proxy.lose(lost)
-        done = shaky.act(scene, FOOTPRINT, Toggling(), intent=replace(intent(), new=new))
+        done = shaky.act(scene, FOOTPRINT, Toggling(), intent=intent(), replica=shaky.replica(scene))
         assert proxy.lost == 1
     assert (done.version, states(store, scene)) == (1, ("dirty",))
     assert len(store.history(scene)) == 1
-
-
-def test_reading_waits_for_a_writer_to_be_through_and_writes_nothing(
-    store: SceneStore, database: Database, scene: SceneInfo
-) -> None:
-    """Held by another transaction, the lock is not had before that commits; and nothing is committed by taking it."""
-    parameters = {**FOOTPRINT.parameters, "key": scene.key, "action_id": uuid4().hex}
-    read = partial(database.once, FOOTPRINT.reads.visiting, parameters, timeout_s=30)
-    with ThreadPoolExecutor(1) as pool:
-
-        def hold(tx: ManagedTransaction) -> Future[Any]:
-            tx.run(SETTLED, key=scene.key).consume()
-            reading = pool.submit(read)
-            with pytest.raises(FutureTimeout):
-                reading.result(timeout=0.3)
-            return reading
-
-        record = database.write(hold, timeout_s=30).result(timeout=30)
-    assert record["version"] == 0
-    with database._session(WRITE_ACCESS) as session:
-        session.run("RETURN 1").consume()
-        before = session.last_bookmarks().raw_values
-        session.run(FOOTPRINT.reads.visiting, parameters).consume()
-        assert session.last_bookmarks().raw_values == before
