@@ -19,9 +19,9 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.importers.datasets import DATASETS, dataset
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.pddl_deeds import Situation
 from scenecypher.planner.actions.pddl_part import part_of
 from scenecypher.planner.actions.pddl_planner import Planned, Question, plan
+from scenecypher.planner.actions.pddl_required_actions import Situation
 from scenecypher.planner.actions.vocabularies import operators_of
 from scenecypher.planner.goal_check import missing, steps_of
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from scenecypher.chat.model import Image, Model
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
-from scenecypher.planner.actions.repeating import Done
+from scenecypher.planner.actions.idempotency import Done
 from scenecypher.planner.actions.text import parse
 from scenecypher.planner.believing import LOOKS
 from scenecypher.planner.perception.naming import Known

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 from scenecypher.chat.model import Model
 from scenecypher.errors import UnknownReference
 from scenecypher.importers.babyai import episode
+from scenecypher.planner.actions.idempotency import Done
 from scenecypher.planner.actions.minigrid import Executor
-from scenecypher.planner.actions.repeating import Done
 from scenecypher.planner.actions.text import parse
 from scenecypher.planner.perception.body import Body
 from scenecypher.planner.perception.grid_view import (

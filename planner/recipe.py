@@ -12,8 +12,8 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.planner.actions.pddl_deeds import Deed
 from scenecypher.planner.actions.pddl_planner import Planned
+from scenecypher.planner.actions.pddl_required_actions import Deed
 from scenecypher.planner.method import Method
 from scenecypher.planner.session import Asker, Teller
 from scenecypher.planner.toolbox import Tool

@@ -22,10 +22,10 @@ from scenecypher.errors import InputError
 from scenecypher.importers.datasets import DATASETS, dataset
 from scenecypher.importers.reference_plans import DATA_SETS, FILE, as_lines, reference_plan, reference_plans
 from scenecypher.importers.task import Task
-from scenecypher.planner.actions.pddl_deeds import carried_out
 from scenecypher.planner.actions.pddl_effort import EFFORTS
 from scenecypher.planner.actions.pddl_part import part_of
 from scenecypher.planner.actions.pddl_planner import Planned, Question, plan
+from scenecypher.planner.actions.pddl_required_actions import carried_out
 from scenecypher.planner.actions.text import Call, parse
 from scenecypher.planner.actions.vocabularies import operators_of
 

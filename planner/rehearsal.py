@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ActionRefused, UnknownReference, did_you_mean
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.pddl_deeds import carried_out
+from scenecypher.planner.actions.pddl_required_actions import carried_out
 from scenecypher.planner.actions.text import Call, operator_of, parse
 
 

@@ -12,8 +12,8 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.planner.actions.pddl_deeds import Deed
 from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, Planned, Question, plan
+from scenecypher.planner.actions.pddl_required_actions import Deed
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.vocabularies import action_list
 from scenecypher.planner.belief import belief_of

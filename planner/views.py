@@ -13,7 +13,7 @@ from scenecypher.planner.actions.text import Call, parse
 from scenecypher.planner.believing import LOOKS, REVEALING
 from scenecypher.planner.method import Call as ToolCall
 from scenecypher.planner.method import Memory
-from scenecypher.planner.prompts.around import around, deed
+from scenecypher.planner.prompts.alfworld_text import around, deed
 from scenecypher.planner.prompts.graph_json import graph_json
 from scenecypher.planner.prompts.graph_words import graph_words
 from scenecypher.planner.recipe import Access, Form, Recipe

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from scenecypher.errors import ActionRefused, did_you_mean
 from scenecypher.importers.babyai_grid import Cell, Things, cells, position, rooms
-from scenecypher.planner.actions.minigrid_ways import Layout, turns
+from scenecypher.planner.actions.minigrid_paths import Layout, turns
 from scenecypher.planner.actions.text import Call
 
 MOVES: Final = {"left": 0, "right": 1, "forward": 2, "pickup": 3, "drop": 4, "toggle": 5}

@@ -7,7 +7,7 @@ import time
 from scenecypher.db.condition import evaluate
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.pddl import pddl_text, planning_problem
-from scenecypher.planner.actions.pddl_cases import OutOfTime
+from scenecypher.planner.actions.pddl_bindings import OutOfTime
 from scenecypher.planner.actions.pddl_effort import efforts_of
 from scenecypher.planner.actions.pddl_engine import check_installed
 from scenecypher.planner.actions.pddl_facts import Reader

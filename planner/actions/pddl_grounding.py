@@ -15,7 +15,8 @@ from scenecypher.planner.actions.operator import (
     Choose,
     Operator,
 )
-from scenecypher.planner.actions.pddl_cases import Case, Cases, OutOfTime, Scope
+from scenecypher.planner.actions.pddl_bindings import Case, Cases, OutOfTime, Scope
+from scenecypher.planner.actions.pddl_effects import Effects, Outcome
 from scenecypher.planner.actions.pddl_facts import Facts, Reader
 from scenecypher.planner.actions.pddl_formula import (
     FALSE,
@@ -32,7 +33,6 @@ from scenecypher.planner.actions.pddl_formula import (
     cubes,
     negated,
 )
-from scenecypher.planner.actions.pddl_outcomes import Effects, Outcome
 from scenecypher.planner.actions.pddl_variables import asked_for, variables_of
 from scenecypher.planner.actions.text import Call
 

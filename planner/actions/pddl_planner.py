@@ -10,20 +10,20 @@ from typing import Final, TypeAlias
 from scenecypher.db.condition import And, Condition, HasState, conjuncts, evaluate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.minigrid_hurdles import hindered, with_hurdles
+from scenecypher.planner.actions.minigrid_obstacles import hindered, with_hurdles
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.pddl import planning_problem
-from scenecypher.planner.actions.pddl_cases import OutOfTime, Scope
-from scenecypher.planner.actions.pddl_deeds import Deed, Situation, carried_out, deeds_done
+from scenecypher.planner.actions.pddl_bindings import OutOfTime, Scope
+from scenecypher.planner.actions.pddl_dead_effects import lean
 from scenecypher.planner.actions.pddl_effort import Effort, efforts_of
 from scenecypher.planner.actions.pddl_engine import Answered, check_installed, solve
 from scenecypher.planner.actions.pddl_facts import Facts, Reader
 from scenecypher.planner.actions.pddl_formula import FALSE, TRUE, Atom, Formula, literals
 from scenecypher.planner.actions.pddl_grounding import GroundAction, Grounding
-from scenecypher.planner.actions.pddl_lean import lean
 from scenecypher.planner.actions.pddl_part import SECOND_HAND, is_filler, is_spare, sought_for
-from scenecypher.planner.actions.pddl_plain import plain
 from scenecypher.planner.actions.pddl_relevance import nearest, useful
+from scenecypher.planner.actions.pddl_required_actions import Deed, Situation, carried_out, deeds_done
+from scenecypher.planner.actions.pddl_simplified import plain
 from scenecypher.planner.actions.text import Call
 from scenecypher.planner.actions.vocabularies import operators_of
 

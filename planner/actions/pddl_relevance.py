@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from scenecypher.planner.actions.pddl_effects import Outcome
 from scenecypher.planner.actions.pddl_formula import Atom, Cube, Formula, Literal, literals
 from scenecypher.planner.actions.pddl_grounding import GroundAction
-from scenecypher.planner.actions.pddl_outcomes import Outcome
 from scenecypher.planner.actions.text import Call
 
 FAR: Final = float("inf")

@@ -17,11 +17,11 @@ from scenecypher.db.store.reference import resolve
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, UnknownReference
 from scenecypher.planner.actions.execution import First, Infeasible, Unmet, by_id, call_of, chosen, simulate
+from scenecypher.planner.actions.idempotency import reused
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import AGENT, Operator, Repair
-from scenecypher.planner.actions.pruning import few_reads, reads_of
-from scenecypher.planner.actions.reading import Way, choices_needs
-from scenecypher.planner.actions.repeating import reused
+from scenecypher.planner.actions.read_plan import few_reads, reads_of
+from scenecypher.planner.actions.read_set import Way, choices_needs
 from scenecypher.planner.actions.text import Call, operator_of, parse
 from scenecypher.planner.actions.vocabularies import macros_of, operators_of
 

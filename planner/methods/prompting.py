@@ -16,9 +16,9 @@ from typing import Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.method import Decision, Memory, Solve
+from scenecypher.planner.prompts.explanations import explanation
 from scenecypher.planner.prompts.solution import FORM, solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text
+from scenecypher.planner.prompts.text_replies import ask_in_text
 from scenecypher.planner.prompts.worked import needed
 
 SYSTEM: Final = """\

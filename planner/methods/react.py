@@ -15,10 +15,10 @@ from typing import Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from scenecypher.planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
+from scenecypher.planner.prompts.explanations import explanation
 from scenecypher.planner.prompts.solution import FORM as SOLUTION_FORM
 from scenecypher.planner.prompts.solution import solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text
+from scenecypher.planner.prompts.text_replies import ask_in_text
 from scenecypher.planner.prompts.worked import worked
 from scenecypher.planner.reasoning_tools import tools_of
 from scenecypher.retriever.graph_api import CALLS

@@ -23,9 +23,9 @@ from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_
 from scenecypher.planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from scenecypher.planner.method import Call as ToolCall
 from scenecypher.planner.prompts.calls import known_call
+from scenecypher.planner.prompts.explanations import explanation
 from scenecypher.planner.prompts.functions import WHOLE, functions
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text
+from scenecypher.planner.prompts.text_replies import ask_in_text
 from scenecypher.planner.prompts.worked import worked
 
 NAME: Final = "react-alfworld"

@@ -20,9 +20,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.explanations import explanation
 from scenecypher.planner.prompts.solution import FORM, solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text, headed, section
+from scenecypher.planner.prompts.text_replies import ask_in_text, headed, section
 from scenecypher.planner.prompts.worked import worked
 from scenecypher.planner.reasoning_tools import TOOL_CALLER, tools_of, tools_text
 

@@ -16,8 +16,8 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
 from scenecypher.planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text
+from scenecypher.planner.prompts.explanations import explanation
+from scenecypher.planner.prompts.text_replies import ask_in_text
 from scenecypher.planner.recipe import Access
 from scenecypher.retriever.graph_api import CALLS, SETS, GraphApi, call
 from scenecypher.retriever.reader import SceneReader

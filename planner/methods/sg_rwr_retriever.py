@@ -13,8 +13,8 @@ from scenecypher.chat.clean import clean_cypher
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text, headed, sections
+from scenecypher.planner.prompts.explanations import explanation
+from scenecypher.planner.prompts.text_replies import ask_in_text, headed, sections
 from scenecypher.planner.recipe import Access
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval, rows_text

@@ -12,9 +12,9 @@ from typing import Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.explanations import explanation
 from scenecypher.planner.prompts.solution import FORM, solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text, program_in
+from scenecypher.planner.prompts.text_replies import ask_in_text, program_in
 from scenecypher.planner.reasoning_tools import PROGRAM, has_failed, tools_text
 
 PROGRAMS: Final = 5

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from scenecypher.chat.model import Usage
-from scenecypher.planner.actions.pddl_deeds import Deed
 from scenecypher.planner.actions.pddl_planner import Planned
+from scenecypher.planner.actions.pddl_required_actions import Deed
 from scenecypher.planner.actions.text import Call
 from scenecypher.planner.goal_check import missing, steps_of
 from scenecypher.planner.method import Act, Decision, Done, GiveUp, Memory

@@ -34,17 +34,17 @@ from scenecypher.planner.actions.grasif import OPERATORS
 from scenecypher.planner.actions.minigrid import Executor
 from scenecypher.planner.actions.operator import Assign, ForEach, Forget, When
 from scenecypher.planner.actions.pddl import pddl_text, planning_problem
-from scenecypher.planner.actions.pddl_cases import Scope
-from scenecypher.planner.actions.pddl_deeds import Situation, carried_out
+from scenecypher.planner.actions.pddl_bindings import Scope
+from scenecypher.planner.actions.pddl_effects import Outcome
 from scenecypher.planner.actions.pddl_effort import Effort
 from scenecypher.planner.actions.pddl_facts import Facts, Reader
 from scenecypher.planner.actions.pddl_formula import FALSE, TRUE, Atom, Literal, Some, at_least, cubes, negated
 from scenecypher.planner.actions.pddl_grounding import GroundAction, Grounding
 from scenecypher.planner.actions.pddl_lifted import solve_text
-from scenecypher.planner.actions.pddl_outcomes import Outcome
 from scenecypher.planner.actions.pddl_part import sought_for
 from scenecypher.planner.actions.pddl_planner import Question, plan, shortened
 from scenecypher.planner.actions.pddl_relevance import nearest, useful
+from scenecypher.planner.actions.pddl_required_actions import Situation, carried_out
 from scenecypher.planner.actions.pddl_variables import parts_of
 from scenecypher.planner.actions.text import Call, parse
 from scenecypher.planner.actions.virtualhome import OPERATORS as VIRTUALHOME

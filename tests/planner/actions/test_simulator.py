@@ -20,7 +20,7 @@ from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.simulator import Simulator, Step
 from scenecypher.planner.actions.virtualhome import OPERATORS
 from tests.db.store.test_store import fresh
-from tests.planner.actions.duel import agent_of, proposal
+from tests.planner.actions.differential import agent_of, proposal
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import BOTH_HANDS, FAR, HOME, ROBOT, edited, mutual
 from tests.sampling import FULL

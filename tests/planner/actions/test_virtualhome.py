@@ -15,9 +15,9 @@ from scenecypher.importers.eai import program_files
 from scenecypher.importers.virtualhome_graph import document_of
 from scenecypher.planner.actions.virtualhome import OPERATORS
 from scenecypher.planner.actions.virtualhome_terms import BODY_PARTS, KNIVES
-from tests.planner.actions.duel import Duel, home, proposal, totals, wander
+from tests.planner.actions.differential import Duel, home, proposal, totals, wander
 from tests.planner.actions.evolving_graph import NAMES, UNSUPPORTED, VERBS
-from tests.planner.actions.unsettled import unsettled
+from tests.planner.actions.randomized import unsettled
 from tests.sampling import sample
 
 LINE: Final = re.compile(r"\[(\w+)\]((?:\s*<[^>]+>\s*\([\d.]+\))*)")

@@ -13,7 +13,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions import virtualhome
 from scenecypher.planner.actions.execution import simulate
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.actions.pruning import reads_of
+from scenecypher.planner.actions.read_plan import reads_of
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import parse
 from scenecypher.planner.actions.virtualhome_ext import OPERATORS

@@ -18,7 +18,7 @@ from scenecypher.importers.babyai import episode
 from scenecypher.importers.babyai_oracle import QUESTION
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import Step, Task
-from scenecypher.planner.prompts.talking import headed
+from scenecypher.planner.prompts.text_replies import headed
 from scenecypher.planner.traversal import traverse_room
 
 FOLDER: Final = Path(__file__).parents[3] / "planner" / "prompts" / "worked"

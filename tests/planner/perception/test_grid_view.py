@@ -17,7 +17,7 @@ from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneG
 from scenecypher.importers.babyai import Episode, episode
 from scenecypher.importers.babyai_grid import Cell, neighbors, position, scene_graph
 from scenecypher.planner.actions.minigrid import MOVES
-from scenecypher.planner.actions.minigrid_ways import Layout, turns
+from scenecypher.planner.actions.minigrid_paths import Layout, turns
 from scenecypher.planner.belief import believed
 from scenecypher.planner.perception.grid_view import Pose, View, observations, picture_of, view_of, visible_cells
 from scenecypher.planner.perception.grid_vision import read_view

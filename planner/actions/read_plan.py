@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.store.footprint import START, Hop, Only, Read, Reads
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.reading import ANY, Need, needs, seeds
+from scenecypher.planner.actions.read_set import ANY, Need, needs, seeds
 
 Path: TypeAlias = tuple[Hop, ...]
 

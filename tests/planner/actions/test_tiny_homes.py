@@ -13,9 +13,9 @@ from scenecypher.db.schema import REMEMBERED
 from scenecypher.importers.virtualhome_format import KIND_OF_CATEGORY
 from scenecypher.planner.actions.text import parse
 from scenecypher.planner.actions.virtualhome import OPERATORS
-from tests.planner.actions.duel import Duel, totals, wander
+from tests.planner.actions.differential import Duel, totals, wander
 from tests.planner.actions.flat import FLAT, FLAT_ROWS
-from tests.planner.actions.unsettled import unsettled
+from tests.planner.actions.randomized import unsettled
 from tests.planner.actions.worlds import HOME, ROBOT, ROWS
 from tests.sampling import FULL
 

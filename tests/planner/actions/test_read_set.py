@@ -24,8 +24,8 @@ from scenecypher.planner.actions.operator import (
     Unrelate,
     When,
 )
-from scenecypher.planner.actions.pruning import WHOLE, reads_of
-from scenecypher.planner.actions.reading import ANY
+from scenecypher.planner.actions.read_plan import WHOLE, reads_of
+from scenecypher.planner.actions.read_set import ANY
 
 
 def operator(*requires: c.Condition, effects: tuple[Effect, ...] = (), choose: tuple[Choose, ...] = ()) -> Operator:

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.schema import HOLDING
 from scenecypher.planner.actions.operator import Choose, Operator
+from scenecypher.planner.actions.pddl_effects import Outcome
 from scenecypher.planner.actions.pddl_facts import Facts, Reader
 from scenecypher.planner.actions.pddl_formula import (
     FALSE,
@@ -21,7 +22,6 @@ from scenecypher.planner.actions.pddl_formula import (
     literals,
     negated,
 )
-from scenecypher.planner.actions.pddl_outcomes import Outcome
 from scenecypher.planner.actions.pddl_variables import asked_for, effect_variables
 
 NOTHING: Final = "no_"
