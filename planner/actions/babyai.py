@@ -23,7 +23,7 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     Unrelate,
     When,
-    bound,
+    is_bound,
 )
 
 COLORS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
@@ -78,7 +78,7 @@ REMOVE: Final = Operator(
     "remove",
     (Parameter("x", "a key, a ball or a box"),),
     (LIFTABLE, NOT_IN_HAND, IN_REACH),
-    (Forget("x", "center"), Forget("held", "center"), Forget(AGENT, "center"), When(bound("held"), (), COME_THERE)),
+    (Forget("x", "center"), Forget("held", "center"), Forget(AGENT, "center"), When(is_bound("held"), (), COME_THERE)),
     "walk to a thing and put it aside, where it is in the way of nothing; what is in the hand stays there",
     (HERE, THERE, HELD, SHUT),
 )

@@ -23,7 +23,7 @@ from scenecypher.planner.actions.operator import (
     Repair,
     Requirement,
     Unrelate,
-    bound,
+    is_bound,
 )
 
 CONTAINMENT: Final = VOCABULARIES["grasif"].containment
@@ -61,7 +61,7 @@ def same_room(x: str) -> Requirement:
 def not_shut_in(x: str) -> Requirement:
     """Nothing closed holds `x`."""
     return Requirement(
-        c.Not(bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=Repair("open", ("lid",))
+        c.Not(is_bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=Repair("open", ("lid",))
     )
 
 
@@ -81,7 +81,7 @@ def afford(x: str, action: str, doing: str) -> Requirement:
 
 
 A_FREE_HAND: Final = Requirement(
-    c.Or((c.Not(bound("held")), c.Same("x", "held"))),
+    c.Or((c.Not(is_bound("held")), c.Same("x", "held"))),
     "{agent} holds {held}, and has one hand",
     repair=Repair(
         "put_on",
@@ -92,7 +92,7 @@ A_FREE_HAND: Final = Requirement(
         ),
     ),
 )
-SOMETHING_HELD: Final = Requirement(bound("held"), "{agent} holds nothing: pick something up first")
+SOMETHING_HELD: Final = Requirement(is_bound("held"), "{agent} holds nothing: pick something up first")
 
 
 def put(action: str, relation: str, doing: str, words: str, *extra: Requirement) -> Operator:
@@ -149,7 +149,7 @@ PICK_UP: Final = Operator(
         afford("x", "pick_up", "picked up"),
         Requirement(c.Not(c.Same("x", "held")), "{agent} holds {x} already", "already"),
         Requirement(
-            c.Not(bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
+            c.Not(is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
         ),
         *within_reach("x"),
         A_FREE_HAND,
@@ -223,7 +223,7 @@ REARRANGE: Final = Macro(
     "rearrange",
     (Parameter("x", "the object"), Parameter("y", "its destination, an asset or an object")),
     word="relation",
-    ways={
+    expansions={
         "ontop": (("pick_up", "x"), ("put_on", "y")),
         "inside": (("pick_up", "x"), ("put_inside", "y")),
         "under": (("pick_up", "x"), ("put_under", "y")),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from scenecypher.errors import ActionRefused, did_you_mean
 from scenecypher.planner.actions.operator import Parameter
-from scenecypher.planner.actions.text import Call, given
+from scenecypher.planner.actions.text import ActionCall, argument_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Macro:
     name: str
     parameters: tuple[Parameter, ...]
     word: str
-    ways: Mapping[str, tuple[tuple[str, str], ...]]
+    expansions: Mapping[str, tuple[tuple[str, str], ...]]
     words: str
     aliases: Mapping[str, str] = field(default_factory=dict)
 
@@ -31,16 +31,16 @@ class Macro:
         first, *others = (parameter.name for parameter in self.parameters)
         return f"{self.name}({', '.join((first, self.word, *others))})"
 
-    def steps(self, call: Call) -> tuple[Call, ...]:
+    def steps(self, call: ActionCall) -> tuple[ActionCall, ...]:
         """What `call` is carried out as. Raises ActionRefused."""
         if len(call.arguments) != len(self.parameters) + 1:
             wanted = f"it takes {len(self.parameters) + 1}, as in {self.signature}"
-            raise ActionRefused(str(call), [f"{given(call)}; {wanted}"])
+            raise ActionRefused(str(call), [f"{argument_count(call)}; {wanted}"])
         first, word, *others = call.arguments
         word = self.aliases.get(word.casefold(), word.casefold())
-        if word not in self.ways:
-            known = ", ".join(self.ways)
-            hint = did_you_mean(word[:60], tuple(self.ways))
+        if word not in self.expansions:
+            known = ", ".join(self.expansions)
+            hint = did_you_mean(word[:60], tuple(self.expansions))
             raise ActionRefused(str(call), [f"{word[:60]!r} is no {self.word}{hint}; choose one of {known}"])
         nodes = dict(zip((parameter.name for parameter in self.parameters), (first, *others), strict=True))
-        return tuple(Call(name, (nodes[parameter],)) for name, parameter in self.ways[word])
+        return tuple(ActionCall(name, (nodes[parameter],)) for name, parameter in self.expansions[word])

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from scenecypher.errors import ActionRefused, did_you_mean
 from scenecypher.importers.babyai_grid import Cell, Things, cells, position, rooms
-from scenecypher.planner.actions.minigrid_paths import Layout, turns
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.minigrid_paths import GridLayout, turns
+from scenecypher.planner.actions.text import ActionCall
 
 MOVES: Final = {"left": 0, "right": 1, "forward": 2, "pickup": 3, "drop": 4, "toggle": 5}
 """MiniGrid's numbers for what `step` takes."""
@@ -24,7 +24,7 @@ ACTIONS: Final = ("pickup", "remove", "open")
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ActionResult:
     """An action came off: the low-level steps that it took, and whether MiniGrid says that the mission is fulfilled."""
 
     steps: int
@@ -41,7 +41,7 @@ class Executor:
         self._ended = ""
         self._fulfilled = False
 
-    def do(self, call: Call) -> Done:
+    def do(self, call: ActionCall) -> ActionResult:
         """Carry out one action of ACTIONS. Raises ActionRefused where it can't be done; steps may have been taken."""
         if call.name not in ACTIONS or len(call.arguments) != 1:
             raise ActionRefused(str(call), [f"choose one of {', '.join(f'{name}(node)' for name in ACTIONS)}"])
@@ -50,7 +50,7 @@ class Executor:
             self._act(call.name, call.arguments[0])
         except _Refused as refused:
             raise ActionRefused(str(call), [str(refused)]) from None
-        return Done(self._taken - before, self._fulfilled)
+        return ActionResult(self._taken - before, self._fulfilled)
 
     def turn(self) -> None:
         """One turn to the left, to look around. Raises ActionRefused where the episode has ended."""
@@ -69,22 +69,22 @@ class Executor:
                 self._open(node_id)
 
     def _pickup(self, node_id: str) -> None:
-        thing = self._liftable(node_id)
-        self._lay_aside()
-        self._lift(thing, node_id)
+        thing = self._reachable_item(node_id)
+        self._put_down_held()
+        self._pick_up(thing, node_id)
 
     def _remove(self, node_id: str) -> None:
-        thing, held = self._liftable(node_id), self.env.carrying
+        thing, held = self._reachable_item(node_id), self.env.carrying
         room = next((room.cells for room in rooms(self.env) if self._cell(thing, node_id) in room.cells), ())
-        self._lay_aside()
-        self._lift(thing, node_id)
-        spot = Layout.of(self.env).spot(position(self.env), room)
+        self._put_down_held()
+        self._pick_up(thing, node_id)
+        spot = GridLayout.of(self.env).drop_spot(position(self.env), room)
         if spot is None:
             self._step("drop")
-            self._take_again(held)
+            self._pick_up_again(held)
             raise _Refused(f"there is no free place for {node_id}; remove something else first")
-        self._lay(*spot)
-        self._take_again(held)
+        self._put_down(*spot)
+        self._pick_up_again(held)
 
     def _open(self, node_id: str) -> None:
         door = self._thing(node_id)
@@ -99,14 +99,14 @@ class Executor:
             hand = f"a {held.color} {held.type} is" if held else "nothing is"
             raise _Refused(f"{node_id} is locked, and {hand} in the hand; pick up the {door.color} key first")
 
-    def _liftable(self, node_id: str) -> Any:
+    def _reachable_item(self, node_id: str) -> Any:
         """The thing, once it is sure that the agent can walk up to it and lift it."""
         thing = self._thing(node_id)
         if not thing.can_pickup():
             raise _Refused(f"{node_id} can not be lifted; choose a key, a ball or a box")
         if thing is self.env.carrying:
             raise _Refused(f"{node_id} is in the hand already; go on with the next action")
-        self._way(self._cell(thing, node_id), node_id)
+        self._path_beside(self._cell(thing, node_id), node_id)
         return thing
 
     def _thing(self, node_id: str) -> Any:
@@ -121,41 +121,43 @@ class Executor:
                 return cell
         raise _Refused(f"{node_id} stands nowhere in the grid; choose what lies in a room")
 
-    def _way(self, cell: Cell, node_id: str) -> list[Cell]:
-        way = Layout.of(self.env).way_beside(position(self.env), cell)
-        if way is None:
+    def _path_beside(self, cell: Cell, node_id: str) -> list[Cell]:
+        path = GridLayout.of(self.env).path_beside(position(self.env), cell)
+        if path is None:
             raise _Refused(f"no way leads to {node_id}; remove what is in the way, or open a door")
-        return way
+        return path
 
-    def _lift(self, thing: Any, node_id: str) -> None:
+    def _pick_up(self, thing: Any, node_id: str) -> None:
         self._go_beside(self._cell(thing, node_id), node_id)
         self._step("pickup")
 
-    def _lay_aside(self) -> None:
+    def _put_down_held(self) -> None:
         """Put down what is in the hand, if anything: where it shuts nothing in, in the room where the agent is."""
         if self.env.carrying is None:
             return
         here = position(self.env)
-        spot = Layout.of(self.env).spot(here, next((room.cells for room in rooms(self.env) if here in room.cells), ()))
+        spot = GridLayout.of(self.env).drop_spot(
+            here, next((room.cells for room in rooms(self.env) if here in room.cells), ())
+        )
         if spot is None:
             raise _Refused("there is no free place for what is in the hand; go elsewhere first")
-        self._lay(*spot)
+        self._put_down(*spot)
 
-    def _take_again(self, held: Any) -> None:
+    def _pick_up_again(self, held: Any) -> None:
         if held is not None:
-            self._lift(held, next(node_id for node_id, thing in self.things.items() if thing is held))
+            self._pick_up(held, next(node_id for node_id, thing in self.things.items() if thing is held))
 
-    def _lay(self, stand: Cell, cell: Cell) -> None:
-        self._walk(Layout.of(self.env).way_to(position(self.env), stand))
+    def _put_down(self, stand: Cell, cell: Cell) -> None:
+        self._walk(GridLayout.of(self.env).path_to(position(self.env), stand))
         self._look_at(cell)
         self._step("drop")
 
     def _go_beside(self, cell: Cell, node_id: str) -> None:
-        self._walk(self._way(cell, node_id))
+        self._walk(self._path_beside(cell, node_id))
         self._look_at(cell)
 
-    def _walk(self, way: list[Cell]) -> None:
-        for cell in way:
+    def _walk(self, path: list[Cell]) -> None:
+        for cell in path:
             self._look_at(cell)
             self._step("forward")
 

@@ -10,7 +10,7 @@ from scenecypher.importers.babyai_grid import Cell, cells, neighbors
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class GridLayout:
     """What is where: `empty` cells, doors that stand `open` or are `shut`, and `things`, which can be lifted.
 
     The agent can stand in `empty`, `open` and `floor`, and a thing in `empty` alone. All else is in the way.
@@ -23,7 +23,7 @@ class Layout:
     things: frozenset[Cell]
 
     @classmethod
-    def of(cls, env: Any) -> Layout:
+    def of(cls, env: Any) -> GridLayout:
         """The grid as it is now; the agent takes no cell."""
         groups: dict[str, set[Cell]] = {name: set() for name in ("empty", "floor", "open", "shut", "things")}
         for cell, thing in cells(env).items():
@@ -31,19 +31,19 @@ class Layout:
                 groups[name].add(cell)
         return cls(**{name: frozenset(group) for name, group in groups.items()})
 
-    def lifted(self, cell: Cell) -> Layout:
+    def without_thing(self, cell: Cell) -> GridLayout:
         """The layout without the thing in `cell`."""
         return replace(self, empty=self.empty | {cell}, things=self.things - {cell})
 
-    def laid(self, cell: Cell) -> Layout:
+    def with_thing(self, cell: Cell) -> GridLayout:
         """The layout with a thing in `cell` too."""
         return replace(self, empty=self.empty - {cell}, things=self.things | {cell})
 
-    def all_open(self) -> Layout:
+    def with_doors_open(self) -> GridLayout:
         """The layout with every door open."""
         return replace(self, open=self.open | self.shut, shut=frozenset())
 
-    def reached(self, start: Cell) -> dict[Cell, Cell]:
+    def reachable(self, start: Cell) -> dict[Cell, Cell]:
         """The cells that can be walked to, the nearest first, each with the one before it; `start` with itself."""
         free = self.empty | self.floor | self.open
         before = {start: start}
@@ -54,38 +54,38 @@ class Layout:
             waiting += fresh
         return before
 
-    def way_beside(self, start: Cell, goal: Cell) -> list[Cell] | None:
+    def path_beside(self, start: Cell, goal: Cell) -> list[Cell] | None:
         """The cells to walk over, `start` left out, to the nearest one beside `goal`; None where there is no way."""
-        stand = next((cell for cell in self.reached(start) if goal in neighbors(cell)), None)
-        return None if stand is None else self.way_to(start, stand)
+        stand = next((cell for cell in self.reachable(start) if goal in neighbors(cell)), None)
+        return None if stand is None else self.path_to(start, stand)
 
-    def way_to(self, start: Cell, goal: Cell) -> list[Cell]:
+    def path_to(self, start: Cell, goal: Cell) -> list[Cell]:
         """The cells to walk over, `start` left out, to `goal`, which can be reached."""
-        before, way = self.reached(start), [goal]
-        while way[-1] != start:
-            way.append(before[way[-1]])
-        return way[-2::-1]
+        before, path = self.reachable(start), [goal]
+        while path[-1] != start:
+            path.append(before[path[-1]])
+        return path[-2::-1]
 
-    def spot(self, start: Cell, rather: Iterable[Cell] = ()) -> tuple[Cell, Cell] | None:
+    def drop_spot(self, start: Cell, preferred: Iterable[Cell] = ()) -> tuple[Cell, Cell] | None:
         """Where to stand and where to lay what is carried: as near as can be, one of the cells `rather` if possible.
 
         Whatever could be touched before can be touched afterwards, as the doors are and with all of them open.
         """
-        spots = [(stand, cell) for stand in self.reached(start) for cell in neighbors(stand) if cell in self.empty]
-        wished = frozenset(rather)
-        spots.sort(key=lambda spot: spot[1] not in wished)
+        spots = [(stand, cell) for stand in self.reachable(start) for cell in neighbors(stand) if cell in self.empty]
+        preferred_cells = frozenset(preferred)
+        spots.sort(key=lambda spot: spot[1] not in preferred_cells)
         return next((spot for spot in spots if self._harmless(*spot)), None)
 
     def _harmless(self, stand: Cell, cell: Cell) -> bool:
-        before, after = self, self.laid(cell)
+        before, after = self, self.with_thing(cell)
         return all(
-            one.touched(stand) <= other.touched(stand)
-            for one, other in ((before, after), (before.all_open(), after.all_open()))
+            one.touchable(stand) <= other.touchable(stand)
+            for one, other in ((before, after), (before.with_doors_open(), after.with_doors_open()))
         )
 
-    def touched(self, start: Cell) -> set[Cell]:
+    def touchable(self, start: Cell) -> set[Cell]:
         """The things and doors that can be walked up to."""
-        near = {beside for cell in self.reached(start) for beside in (cell, *neighbors(cell))}
+        near = {beside for cell in self.reachable(start) for beside in (cell, *neighbors(cell))}
         return near & (self.things | self.shut | self.open)
 
 

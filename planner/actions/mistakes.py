@@ -8,19 +8,19 @@ from typing import Final, Literal, TypeAlias, assert_never
 from scenecypher.db.condition import Condition, evaluate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import UnknownReference
-from scenecypher.planner.actions.execution import Infeasible, Unmet
+from scenecypher.planner.actions.execution import Infeasible, UnmetRequirement
 from scenecypher.planner.actions.operator import Fault
 
 Mistake: TypeAlias = Literal["wrong_order", "missing_step", "affordance", "unseen_object", "additional_step"]
 """Done too late or too early, something left out, not possible with this thing, no such thing, or needless."""
 
-SKIPPED: Final[Mistake] = "additional_step"
+SKIPPABLE: Final[Mistake] = "additional_step"
 """The mistake that does not end a plan: the step is left out and the plan goes on."""
 
-OF_FAULT: Final[Mapping[Fault, Mistake]] = {
+MISTAKE_OF_FAULT: Final[Mapping[Fault, Mistake]] = {
     "missing": "missing_step",
     "affordance": "affordance",
-    "already": SKIPPED,
+    "already": SKIPPABLE,
 }
 
 
@@ -35,15 +35,15 @@ def mistake_of(refusal: Infeasible | UnknownReference, history: Iterable[SceneGr
             return "unseen_object"
         case Infeasible():
             first = refusal.unmet[0]
-            mistake = OF_FAULT[first.requirement.fault]
+            mistake = MISTAKE_OF_FAULT[first.requirement.fault]
             return "wrong_order" if mistake == "missing_step" and _was_met(first, history) else mistake
         case _:
             assert_never(refusal)
 
 
-def _was_met(unmet: Unmet, history: Iterable[SceneGraph]) -> bool:
+def _was_met(unmet: UnmetRequirement, history: Iterable[SceneGraph]) -> bool:
     """Whether each of the requirement's conditions held once, not necessarily at the same time."""
-    open_: list[Condition] = [*unmet.requirement.once]
+    open_: list[Condition] = [*unmet.requirement.held_earlier]
     if not open_:
         return False
     for graph in history:

@@ -52,7 +52,7 @@ class Requirement:
     message: str
     fault: Fault = "missing"
     repair: Repair | None = None
-    once: tuple[Condition, ...] = ()
+    held_earlier: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +161,6 @@ class Operator:
         return f"{self.name}({', '.join(parameter.name for parameter in self.parameters)})"
 
 
-def bound(var: str) -> Condition:
+def is_bound(var: str) -> Condition:
     """Whether `var` stands for a node."""
     return Same(var, var)

@@ -11,7 +11,7 @@ from scenecypher.db.condition import Condition, explain
 from scenecypher.db.graph.scene import EMPTY
 from scenecypher.db.schema import family
 from scenecypher.planner.actions.macro import Macro
-from scenecypher.planner.actions.mistakes import OF_FAULT
+from scenecypher.planner.actions.mistakes import MISTAKE_OF_FAULT
 from scenecypher.planner.actions.operator import (
     Assign,
     Become,
@@ -82,14 +82,14 @@ def _action(operator: Operator) -> Iterator[str]:
 def _macro(macro: Macro) -> Iterator[str]:
     yield f"### `{macro.signature}`\n"
     yield f"{_sentence(macro.words)}\n"
-    for word, steps in macro.ways.items():
+    for word, steps in macro.expansions.items():
         yield f"- {macro.word} `{word}`: " + ", then ".join(f"`{name}({x})`" for name, x in steps)
     yield ""
 
 
 def _requirement(requirement: Requirement) -> str:
     said = re.sub(r"[{}]", "", requirement.message).replace("|", "\\|")
-    mistake = OF_FAULT[requirement.fault].replace("_", " ")
+    mistake = MISTAKE_OF_FAULT[requirement.fault].replace("_", " ")
     mended = _repair(requirement.repair) if requirement.repair else ""
     return f"| {said} | {mistake} | {mended} |"
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from scenecypher.planner.actions.pddl_formula import All, Atom, Cube, Formula, Literal, Some
+from scenecypher.planner.actions.pddl_formula import Conjunction, Cube, Formula, GroundAtom, Literal, Threshold
 from scenecypher.planner.actions.pddl_grounding import GroundAction
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 
 ACTING: Final = "acting"
 """True until `finish`: from then on only sub-goals are asserted."""
@@ -21,9 +21,9 @@ class PlanningProblem:
     """A problem of unified-planning, and the call that each of its actions stands for; what has none is no action."""
 
     problem: Any
-    calls: Mapping[str, Call]
+    calls: Mapping[str, ActionCall]
 
-    def calls_of(self, names: Iterable[str]) -> tuple[Call, ...]:
+    def calls_of(self, names: Iterable[str]) -> tuple[ActionCall, ...]:
         """The actions of a plan."""
         return tuple(self.calls[name] for name in names if name in self.calls)
 
@@ -37,7 +37,7 @@ class SubGoal:
 
 
 def planning_problem(
-    actions: Sequence[GroundAction], goal: Formula, now: Iterable[Atom], *, name: str = "scene"
+    actions: Sequence[GroundAction], goal: Formula, now: Iterable[GroundAtom], *, name: str = "scene"
 ) -> PlanningProblem:
     """The problem of reaching `goal`, which is no longer a constant, from where `now` holds.
 
@@ -79,10 +79,10 @@ class _Writer:
         self._problem = Problem(name, self._env)
         self._fluents: dict[str, Any] = {}
         self._objects: dict[str, Any] = {}
-        self._facts: dict[Atom, Any] = {}
+        self._facts: dict[GroundAtom, Any] = {}
         self._subgoals: list[SubGoal] = []
 
-    def problem(self, actions: Sequence[GroundAction], goal: Formula, now: frozenset[Atom]) -> PlanningProblem:
+    def problem(self, actions: Sequence[GroundAction], goal: Formula, now: frozenset[GroundAtom]) -> PlanningProblem:
         direct = self._asked(goal)
         calls = {}
         finishing = bool(self._subgoals)
@@ -103,7 +103,7 @@ class _Writer:
 
     def _asked(self, goal: Formula) -> list[Literal]:
         """The literals that must hold in the end; what is no conjunction of literals becomes sub-goals."""
-        parts = goal.parts if isinstance(goal, All) else (goal,)
+        parts = goal.parts if isinstance(goal, Conjunction) else (goal,)
         direct = [part for part in parts if isinstance(part, Literal)]
         return direct + [self._subgoal(part) for part in parts if not isinstance(part, Literal)]
 
@@ -112,11 +112,11 @@ class _Writer:
         match formula:
             case Literal():
                 return formula
-            case All():
+            case Conjunction():
                 return self._assertable([self._asked(formula)])
-            case Some() if formula.least == 1:
+            case Threshold() if formula.least == 1:
                 return self._assertable([self._asked(part) for part in formula.parts])
-            case Some():
+            case Threshold():
                 return self._counted(formula)
         raise AssertionError
 
@@ -125,7 +125,7 @@ class _Writer:
         self._subgoals.append(SubGoal(name, tuple(map(frozenset, ways))))
         return Literal((name,))
 
-    def _counted(self, formula: Some) -> Literal:
+    def _counted(self, formula: Threshold) -> Literal:
         """At least `least` of the parts: so many of the first i-1, or one less of those and the i-th."""
         parts = [self._subgoal(part) for part in formula.parts]
         fewer: list[list[Literal] | None] = [[] for _ in range(len(parts) + 1)]
@@ -143,11 +143,11 @@ class _Writer:
         made = self._model.InstantaneousAction(name, _env=self._env)
         if acting:
             made.add_precondition(self._literal(Literal((ACTING,))))
-        for literal in sorted(action.needs, key=_order):
+        for literal in sorted(action.precondition, key=_order):
             made.add_precondition(self._literal(literal))
-        for outcome in action.outcomes:
-            when = self._make.And([self._literal(literal) for literal in sorted(outcome.when, key=_order)])
-            for atoms, value in ((outcome.lost, False), (outcome.gained, True)):
+        for effect in action.effects:
+            when = self._make.And([self._literal(literal) for literal in sorted(effect.when, key=_order)])
+            for atoms, value in ((effect.lost, False), (effect.gained, True)):
                 for atom in sorted(atoms):
                     made.add_effect(self._fact(atom), value, when)
         self._problem.add_action(made)
@@ -174,7 +174,7 @@ class _Writer:
         fact = self._fact(literal.atom)
         return fact if literal.holds else self._make.Not(fact)
 
-    def _fact(self, atom: Atom) -> Any:
+    def _fact(self, atom: GroundAtom) -> Any:
         if atom not in self._facts:
             fluent = self._fluent(atom[0], len(atom) - 1)
             self._facts[atom] = fluent(*(self._object(node) for node in atom[1:]))
@@ -198,5 +198,5 @@ class _Writer:
         return self._objects[node]
 
 
-def _order(literal: Literal) -> tuple[Atom, bool]:
+def _order(literal: Literal) -> tuple[GroundAtom, bool]:
     return literal.atom, literal.holds

@@ -9,24 +9,24 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.schema import HOLDING
 from scenecypher.planner.actions.operator import Choose, Operator
-from scenecypher.planner.actions.pddl_effects import Outcome
-from scenecypher.planner.actions.pddl_facts import Facts, Reader
+from scenecypher.planner.actions.pddl_effects import ConditionalEffect
+from scenecypher.planner.actions.pddl_facts import ConditionReader, PossibleFacts
 from scenecypher.planner.actions.pddl_formula import (
     FALSE,
     TRUE,
-    Atom,
     Cube,
     Formula,
+    GroundAtom,
     Literal,
     all_of,
     literals,
     negated,
 )
-from scenecypher.planner.actions.pddl_variables import asked_for, effect_variables
+from scenecypher.planner.actions.pddl_variables import effect_variables, required_choices
 
-NOTHING: Final = "no_"
+ABSENT: Final = "no_"
 """With a relation type: the fact that the agent has no such relation."""
-MOST_CHAINS: Final = 40
+MAX_CHAINS: Final = 40
 """Places where one thing may be, with all that it is in or on, of which the thrifty look at no more."""
 
 Places: TypeAlias = Mapping[str, tuple[str, str] | None]
@@ -37,7 +37,7 @@ class OutOfTime(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class GroundingScope:
     """What to ground: who acts, which atoms the goal speaks of, and what else things may be put on.
 
     A `thrifty` grounding leaves out what a plan hardly needs: things are put only where the goal wants them or on one
@@ -46,58 +46,61 @@ class Scope:
     """
 
     agent: str
-    wanted: frozenset[Atom]
-    spares: frozenset[str]
-    thrifty: bool = True
+    wanted: frozenset[GroundAtom]
+    spare_surfaces: frozenset[str]
+    pruned: bool = True
     movable: frozenset[str] | None = None
     deadline: float = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class GuardedBinding:
     """One way to bind what an operator chooses: under which condition, with what known of where things are."""
 
     bindings: Mapping[str, str]
     guard: Formula
-    reader: Reader
+    reader: ConditionReader
     unbound: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
-class Cases:
+class ChoiceBinder:
     """Finds the cases of operators on what may come to hold."""
 
-    facts: Facts
-    scope: Scope
-    _exclusive: set[str] = field(init=False, default_factory=set)
+    facts: PossibleFacts
+    scope: GroundingScope
+    _exclusive_types: set[str] = field(init=False, default_factory=set)
 
-    def of(self, operator: Operator, arguments: Mapping[str, str]) -> list[Case]:
+    def of(self, operator: Operator, arguments: Mapping[str, str]) -> list[GuardedBinding]:
         """A case for each way to bind what the effects speak of; what only requirements ask for stays open."""
         nodes = [arguments[parameter.name] for parameter in operator.parameters]
-        found = [Case(arguments, guard, Reader(self.facts, places)) for places, guard in self._placings(nodes)]
-        wanted = asked_for(effect_variables(operator.effects), operator.choose)
+        found = [
+            GuardedBinding(arguments, guard, ConditionReader(self.facts, places))
+            for places, guard in self._placements(nodes)
+        ]
+        wanted = required_choices(effect_variables(operator.effects), operator.choose)
         for choice in operator.choose:
             if choice.var in wanted:
-                found = [fuller for case in found for fuller in self._options(choice, case)]
+                found = [fuller for case in found for fuller in self._bindings_of(choice, case)]
         return found
 
-    def _options(self, choice: Choose, case: Case) -> Iterator[Case]:
-        as_now = self._chosen_now(choice, case) if self.scope.thrifty else None
+    def _bindings_of(self, choice: Choose, case: GuardedBinding) -> Iterator[GuardedBinding]:
+        as_now = self._current_choice(choice, case) if self.scope.pruned else None
         yield from self.chosen(choice, case) if as_now is None else (as_now,)
 
-    def _placings(self, nodes: Iterable[str]) -> Iterator[tuple[Places, Formula]]:
+    def _placements(self, nodes: Iterable[str]) -> Iterator[tuple[Places, Formula]]:
         """Where the nodes may be, with all that they are in or on: one way only where that can't change."""
         if not self.facts.parent_types:
             yield {}, TRUE
             return
         ways: list[tuple[dict[str, tuple[str, str] | None], Formula]] = [({}, TRUE)]
         for node in nodes:
-            ways = [placed for places, guard in ways for placed in self._placed(node, places, guard)]
-        if self.scope.thrifty and len(ways) > MOST_CHAINS:
-            ways = sorted(ways, key=lambda way: not self.facts.holds_now(way[1]))[:MOST_CHAINS]
+            ways = [placed for places, guard in ways for placed in self._placements_of(node, places, guard)]
+        if self.scope.pruned and len(ways) > MAX_CHAINS:
+            ways = sorted(ways, key=lambda way: not self.facts.holds_now(way[1]))[:MAX_CHAINS]
         yield from ways
 
-    def _placed(
+    def _placements_of(
         self, node: str, places: dict[str, tuple[str, str] | None], guard: Formula
     ) -> Iterator[tuple[dict[str, tuple[str, str] | None], Formula]]:
         """`places` with each chain of what `node` may be in or on."""
@@ -111,17 +114,17 @@ class Cases:
             atom = (type_, parent, node) if type_ in HOLDING else (type_, node, parent)
             here = all_of((guard, self.facts.literal(atom)))
             if parent not in _below(node, places) and here != FALSE:
-                yield from self._placed(parent, {**places, node: (type_, parent)}, here)
+                yield from self._placements_of(parent, {**places, node: (type_, parent)}, here)
         if not options:
             yield {**places, node: None}, guard
 
-    def chosen(self, choice: Choose, case: Case, *, whole: bool = False) -> Iterator[Case]:
+    def chosen(self, choice: Choose, case: GuardedBinding, *, whole: bool = False) -> Iterator[GuardedBinding]:
         """A case for each node that may be the first of the first alternative, and one for none."""
         blocked: Formula = TRUE
         last = len(choice.among) - 1
         for number, alternative in enumerate(choice.among):
             found = list(case.reader.witnesses(choice.var, alternative, case.bindings))
-            exclusive = self.scope.thrifty and self._of_agent(formula for _, formula in found)
+            exclusive = self.scope.pruned and self._is_agents_relation(formula for _, formula in found)
             earlier = blocked
             for node, formula in found:
                 guard = all_of((case.guard, earlier if exclusive else blocked, formula))
@@ -131,15 +134,15 @@ class Cases:
                 if blocked == FALSE:
                     return
             if exclusive and found:
-                blocked = all_of((blocked, self._none_of(next(literals(found[0][1])).atom)))
+                blocked = all_of((blocked, self._absence_fact(next(literals(found[0][1])).atom)))
             likely = any(self.facts.holds_now(formula) for _, formula in found)
-            if self.scope.thrifty and likely and number < last and not whole:
+            if self.scope.pruned and likely and number < last and not whole:
                 return
         guard = all_of((case.guard, blocked))
         if guard != FALSE:
             yield replace(case, guard=guard, unbound=case.unbound | {choice.var})
 
-    def _chosen_now(self, choice: Choose, case: Case) -> Case | None:
+    def _current_choice(self, choice: Choose, case: GuardedBinding) -> GuardedBinding | None:
         """The case of what is chosen as things are now, on condition that they stay so.
 
         None for the agent's own relations, which change all the time, and where nothing is chosen now.
@@ -147,7 +150,7 @@ class Cases:
         blocked: Formula = TRUE
         for alternative in choice.among:
             found = list(case.reader.witnesses(choice.var, alternative, case.bindings))
-            if found and self._of_agent(formula for _, formula in found):
+            if found and self._is_agents_relation(formula for _, formula in found):
                 return None
             for node, formula in found:
                 if self.facts.holds_now(formula):
@@ -156,38 +159,40 @@ class Cases:
                 blocked = all_of((blocked, negated(formula)))
         return None
 
-    def _of_agent(self, formulas: Iterable[Formula]) -> bool:
+    def _is_agents_relation(self, formulas: Iterable[Formula]) -> bool:
         """Whether each says what one relation leads to from the agent: the thrifty take it that there is one."""
         atoms = [formula.atom if isinstance(formula, Literal) and formula.holds else () for formula in formulas]
         return all(len(atom) == 3 and atom[:2] == (atoms[0][0], self.scope.agent) for atom in atoms)
 
-    def _none_of(self, example: Atom) -> Formula:
+    def _absence_fact(self, example: GroundAtom) -> Formula:
         """A fact of its own for "the agent has no relation of this type", such as an empty hand: engines like that."""
         type_, agent, _ = example
-        atom = (NOTHING + type_, agent)
-        if type_ not in self._exclusive:
-            self._exclusive.add(type_)
+        atom = (ABSENT + type_, agent)
+        if type_ not in self._exclusive_types:
+            self._exclusive_types.add(type_)
             if not any(other[0] == type_ and other[1] == agent for other in self.facts.now):
                 self.facts.now.add(atom)
             self.facts.gained.add(atom)
             self.facts.lost.add(atom)
         return Literal(atom)
 
-    def kept(self, needs: Cube, outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+    def with_absence_facts(
+        self, precondition: Cube, effects: tuple[ConditionalEffect, ...]
+    ) -> tuple[ConditionalEffect, ...]:
         """The outcomes of an action with what it does to the facts of `_none_of`."""
-        more: list[Outcome] = []
-        for outcome in outcomes:
-            for type_, source, _ in sorted(atom for atom in outcome.gained if self._is_exclusive(atom)):
-                more.append(Outcome(outcome.when, frozenset(), frozenset({(NOTHING + type_, source)})))
-            for atom in sorted(atom for atom in outcome.lost if self._is_exclusive(atom)):
-                taken = any(other[:2] == atom[:2] for other in outcome.gained)
-                when = outcome.when if Literal(atom) in needs else outcome.when | {Literal(atom)}
-                if not taken and Literal(atom, holds=False) not in needs:
-                    more.append(Outcome(when, frozenset({(NOTHING + atom[0], atom[1])}), frozenset()))
-        return (*outcomes, *more)
+        more: list[ConditionalEffect] = []
+        for effect in effects:
+            for type_, source, _ in sorted(atom for atom in effect.gained if self._is_exclusive(atom)):
+                more.append(ConditionalEffect(effect.when, frozenset(), frozenset({(ABSENT + type_, source)})))
+            for atom in sorted(atom for atom in effect.lost if self._is_exclusive(atom)):
+                taken = any(other[:2] == atom[:2] for other in effect.gained)
+                when = effect.when if Literal(atom) in precondition else effect.when | {Literal(atom)}
+                if not taken and Literal(atom, holds=False) not in precondition:
+                    more.append(ConditionalEffect(when, frozenset({(ABSENT + atom[0], atom[1])}), frozenset()))
+        return (*effects, *more)
 
-    def _is_exclusive(self, atom: Atom) -> bool:
-        return len(atom) == 3 and atom[0] in self._exclusive and atom[1] == self.scope.agent
+    def _is_exclusive(self, atom: GroundAtom) -> bool:
+        return len(atom) == 3 and atom[0] in self._exclusive_types and atom[1] == self.scope.agent
 
 
 def _below(node: str, places: Places) -> set[str]:

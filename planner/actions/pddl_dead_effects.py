@@ -17,33 +17,35 @@ from scenecypher.planner.actions.operator import (
     Unrelate,
     When,
 )
-from scenecypher.planner.actions.pddl_variables import asked_for, effect_variables, parts_of, variables_of
+from scenecypher.planner.actions.pddl_variables import atoms_of, effect_variables, required_choices, variables_of
 
 
-def lean(operators: Mapping[str, Operator], goal: Condition) -> Mapping[str, Operator]:
+def drop_dead_effects(operators: Mapping[str, Operator], goal: Condition) -> Mapping[str, Operator]:
     """The operators with only the effects on relations and states that are read, without those that have none left."""
-    read = set(_words(goal))
+    read = set(_facts_read(goal))
     for operator in operators.values():
         required = {name for part in operator.requires for name in variables_of(part.condition)}
-        for condition in (*(part.condition for part in operator.requires), *_choices(operator, required)):
-            read |= set(_words(condition))
+        for condition in (*(part.condition for part in operator.requires), *_choice_conditions(operator, required)):
+            read |= set(_facts_read(condition))
     while True:
-        kept = {name: replace(each, effects=tuple(_read(each.effects, read))) for name, each in operators.items()}
-        more = {word for each in kept.values() for word in _words_of_effects(each)} - read
+        kept = {
+            name: replace(each, effects=tuple(_live_effects(each.effects, read))) for name, each in operators.items()
+        }
+        more = {word for each in kept.values() for word in _facts_read_by_effects(each)} - read
         if not more:
             return {name: operator for name, operator in kept.items() if operator.effects}
         read |= more
 
 
-def _choices(operator: Operator, variables: Iterable[str]) -> Iterator[Condition]:
+def _choice_conditions(operator: Operator, variables: Iterable[str]) -> Iterator[Condition]:
     """The conditions by which these variables, and those before them, are chosen."""
-    wanted = asked_for(variables, operator.choose)
+    wanted = required_choices(variables, operator.choose)
     yield from (part for choice in operator.choose if choice.var in wanted for part in choice.among)
 
 
-def _words(condition: Condition) -> Iterator[str]:
+def _facts_read(condition: Condition) -> Iterator[str]:
     """The relation types and states that a condition speaks of."""
-    for part in parts_of(condition):
+    for part in atoms_of(condition):
         match part:
             case Related():
                 yield part.type
@@ -57,50 +59,53 @@ def _words(condition: Condition) -> Iterator[str]:
                 continue
 
 
-def _words_of_effects(operator: Operator) -> Iterator[str]:
-    conditions = [*_conditions(operator.effects), *_choices(operator, effect_variables(operator.effects))]
+def _facts_read_by_effects(operator: Operator) -> Iterator[str]:
+    conditions = [
+        *_effect_conditions(operator.effects),
+        *_choice_conditions(operator, effect_variables(operator.effects)),
+    ]
     for condition in conditions:
-        yield from _words(condition)
+        yield from _facts_read(condition)
 
 
-def _conditions(effects: tuple[Effect, ...]) -> Iterator[Condition]:
+def _effect_conditions(effects: tuple[Effect, ...]) -> Iterator[Condition]:
     for effect in effects:
         match effect:
             case ForEach():
                 yield effect.where
-                yield from _conditions(effect.effects)
+                yield from _effect_conditions(effect.effects)
             case When():
                 yield effect.condition
-                yield from _conditions((*effect.effects, *effect.otherwise))
+                yield from _effect_conditions((*effect.effects, *effect.otherwise))
             case _:
                 continue
 
 
-def _read(effects: tuple[Effect, ...], read: set[str]) -> Iterator[Effect]:
+def _live_effects(effects: tuple[Effect, ...], read: set[str]) -> Iterator[Effect]:
     """The effects on what is read, those inside of others too."""
     for effect in effects:
-        kept = _kept(effect, read)
+        kept = _live_part(effect, read)
         if kept is not None:
             yield kept
 
 
-def _kept(effect: Effect, read: set[str]) -> Effect | None:
+def _live_part(effect: Effect, read: set[str]) -> Effect | None:
     """An effect without what is not read of it; None where nothing is left."""
     match effect:
         case ForEach():
-            inner = tuple(_read(effect.effects, read))
+            inner = tuple(_live_effects(effect.effects, read))
             return replace(effect, effects=inner) if inner else None
         case When():
-            then, otherwise = tuple(_read(effect.effects, read)), tuple(_read(effect.otherwise, read))
+            then, otherwise = tuple(_live_effects(effect.effects, read)), tuple(_live_effects(effect.otherwise, read))
             return replace(effect, effects=then, otherwise=otherwise) if then or otherwise else None
         case Unrelate():
             types = tuple(type_ for type_ in effect.types if type_ in read)
             return replace(effect, types=types) if types else None
         case _:
-            return effect if _written(effect) & read else None
+            return effect if _facts_written(effect) & read else None
 
 
-def _written(effect: Effect) -> set[str]:
+def _facts_written(effect: Effect) -> set[str]:
     """What a plain effect changes."""
     match effect:
         case Relate():

@@ -16,26 +16,26 @@ class Effort:
     """
 
     wide: bool
-    thrifty: bool = True
+    pruned: bool = True
     nearest: bool = False
     stepwise: bool = False
     share: float = 1.0
-    most: float = float("inf")
+    max_actions: float = float("inf")
 
 
 EFFORTS: Final = (
-    Effort(wide=False, nearest=True, share=0.4, most=600),
+    Effort(wide=False, nearest=True, share=0.4, max_actions=600),
     Effort(wide=False, nearest=True, stepwise=True, share=0.7),
     Effort(wide=True, nearest=True),
     Effort(wide=True),
-    Effort(wide=True, thrifty=False),
+    Effort(wide=True, pruned=False),
 )
 
 
-WHOLE: Final = (Effort(wide=True, thrifty=False),)
+UNPRUNED: Final = (Effort(wide=True, pruned=False),)
 """For BabyAI, whose levels are small, and whose keys and hurdles are in no goal: a thrifty grounding misses them."""
 
 
 def efforts_of(vocabulary: str) -> Sequence[Effort]:
     """What is tried one after the other."""
-    return WHOLE if vocabulary == "babyai" else EFFORTS
+    return UNPRUNED if vocabulary == "babyai" else EFFORTS

@@ -12,8 +12,8 @@ from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.planner.actions.pddl_formula import (
     FALSE,
     TRUE,
-    Atom,
     Formula,
+    GroundAtom,
     Literal,
     all_of,
     any_of,
@@ -21,12 +21,12 @@ from scenecypher.planner.actions.pddl_formula import (
     negated,
 )
 
-DEEPEST: Final = 5
+MAX_NESTING: Final = 5
 """Things in or on one another, further than which nothing that can be moved is followed."""
 
 
 @dataclass
-class Facts:
+class PossibleFacts:
     """What holds at first, and what may come to hold (`gained`) or cease to (`lost`) as far as is known.
 
     With `anything`, every fact may be true or not: a Condition read on that names all facts that it depends on, but for
@@ -35,10 +35,10 @@ class Facts:
 
     graph: SceneGraph
     vocabulary: str
-    now: set[Atom] = field(init=False)
-    gained: set[Atom] = field(default_factory=set)
-    lost: set[Atom] = field(default_factory=set)
-    anything: bool = False
+    now: set[GroundAtom] = field(init=False)
+    gained: set[GroundAtom] = field(default_factory=set)
+    lost: set[GroundAtom] = field(default_factory=set)
+    all_possible: bool = False
 
     def __post_init__(self) -> None:
         relations = {(r.type, r.source, r.target) for r in self.graph.relations}
@@ -51,7 +51,7 @@ class Facts:
         self.containment: tuple[str, ...] = rules.containment
         self.parent_types = frozenset((*rules.containment, *HOLDING)) if rules.one_parent else frozenset()
 
-    def gain(self, atom: Atom) -> bool:
+    def gain(self, atom: GroundAtom) -> bool:
         """Take note that `atom` may come to hold; whether that is news."""
         if atom in self.now or atom in self.gained:
             return False
@@ -59,30 +59,30 @@ class Facts:
         self._index(atom)
         return True
 
-    def lose(self, atom: Atom) -> bool:
+    def lose(self, atom: GroundAtom) -> bool:
         """Take note that `atom` may cease to hold; whether that is news."""
         if atom in self.lost or not (atom in self.now or atom in self.gained):
             return False
         self.lost.add(atom)
         return True
 
-    def literal(self, atom: Atom) -> Formula:
+    def literal(self, atom: GroundAtom) -> Formula:
         """Whether `atom` holds."""
-        if self.anything:
+        if self.all_possible:
             return Literal(atom)
         if atom in self.now:
             return Literal(atom) if atom in self.lost else TRUE
         return Literal(atom) if atom in self.gained else FALSE
 
-    def possible(self, type_: str, x: str) -> set[str]:
+    def possible_targets(self, type_: str, x: str) -> set[str]:
         """What `x` may have a relation of the type to."""
-        if self.anything:
+        if self.all_possible:
             return {*self.graph.nodes} - {x}
         return self._from.get((type_, x), set())
 
-    def possible_to(self, type_: str, x: str) -> set[str]:
+    def possible_sources(self, type_: str, x: str) -> set[str]:
         """What may have a relation of the type to `x`."""
-        if self.anything:
+        if self.all_possible:
             return {*self.graph.nodes} - {x}
         return self._to.get((type_, x), set())
 
@@ -95,10 +95,10 @@ class Facts:
 
     def parents(self, x: str) -> list[tuple[str, str]]:
         """What `x` may be in, on or held by: the relation, from whichever end, and the other node."""
-        found = [(type_, y) for type_ in self.containment for y in sorted(self.possible(type_, x))]
-        return found + [(type_, y) for type_ in HOLDING for y in sorted(self.possible_to(type_, x))]
+        found = [(type_, y) for type_ in self.containment for y in sorted(self.possible_targets(type_, x))]
+        return found + [(type_, y) for type_ in HOLDING for y in sorted(self.possible_sources(type_, x))]
 
-    def _index(self, atom: Atom) -> None:
+    def _index(self, atom: GroundAtom) -> None:
         if len(atom) == 3:
             type_, source, target = atom
             self._from.setdefault((type_, source), set()).add(target)
@@ -106,10 +106,10 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ConditionReader:
     """Reads Conditions on `facts`; `places` are the nodes of which it is known where they are (one parent each)."""
 
-    facts: Facts
+    facts: PossibleFacts
     places: Mapping[str, tuple[str, str] | None] = field(default_factory=dict)
 
     def read(self, condition: c.Condition, bindings: Mapping[str, str]) -> Formula:  # noqa: PLR0911 - a row a form
@@ -197,9 +197,9 @@ class Reader:
 
     def _within(self, x: str, y: str, types: tuple[str, ...], passed: tuple[str, ...]) -> Formula:
         """Whether relations lead from `x` to `y`, over none of the nodes `passed`."""
-        if len(passed) == DEEPEST:
+        if len(passed) == MAX_NESTING:
             return FALSE
-        if self.facts.anything:
+        if self.facts.all_possible:
             return any_of(Literal((type_, x, y)) for type_ in types)
         ways: list[Formula] = []
         for type_ in types:
@@ -214,7 +214,7 @@ class Reader:
         if x in self.places and type_ in self.facts.parent_types:
             place = self.places[x]
             return [place[1]] if place is not None and place[0] == type_ else []
-        return sorted(self.facts.possible(type_, x))
+        return sorted(self.facts.possible_targets(type_, x))
 
     def _node(self, term: c.Term, bindings: Mapping[str, str]) -> str | None:
         node = term.id if isinstance(term, c.Id) else bindings.get(term)
@@ -237,10 +237,10 @@ class Reader:
                 return graph.by_kind.get(kind, ())
             case c.Related(source, type_, target) if source == var and target != var:
                 node = self._node(target, bindings)
-                return self.facts.possible_to(type_, node) if node else ()
+                return self.facts.possible_sources(type_, node) if node else ()
             case c.Related(source, type_, target) if target == var and source != var:
                 node = self._node(source, bindings)
-                return self.facts.possible(type_, node) if node else ()
+                return self.facts.possible_targets(type_, node) if node else ()
             case c.Within(x, y, types) if y == var and x != var:
                 node = self._node(x, bindings)
                 return self._above(node, types) if node else ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Final, TypeAlias, assert_never
 
-Atom: TypeAlias = tuple[str, ...]
+GroundAtom: TypeAlias = tuple[str, ...]
 """A fact that may change: ``(relation type, source id, target id)``, or ``(state, id)``."""
 
 
@@ -15,34 +15,34 @@ Atom: TypeAlias = tuple[str, ...]
 class Literal:
     """`atom` holds, or does not."""
 
-    atom: Atom
+    atom: GroundAtom
     holds: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class All:
+class Conjunction:
     """Each of `parts`."""
 
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class Threshold:
     """At least `least` of `parts`."""
 
     parts: tuple[Formula, ...]
     least: int = 1
 
 
-Formula: TypeAlias = Literal | All | Some
+Formula: TypeAlias = Literal | Conjunction | Threshold
 Cube: TypeAlias = frozenset[Literal]
 """Literals that hold together."""
 
-TRUE: Final = All(())
-FALSE: Final = Some(())
+TRUE: Final = Conjunction(())
+FALSE: Final = Threshold(())
 
 
-class TooLarge(Exception):
+class FormulaTooLarge(Exception):
     """A formula has too many ways to hold."""
 
 
@@ -52,10 +52,10 @@ def all_of(parts: Iterable[Formula]) -> Formula:
     for part in parts:
         if part == FALSE:
             return FALSE
-        found |= dict.fromkeys(part.parts if isinstance(part, All) else (part,))
+        found |= dict.fromkeys(part.parts if isinstance(part, Conjunction) else (part,))
     if any(isinstance(part, Literal) and Literal(part.atom, not part.holds) in found for part in found):
         return FALSE
-    return next(iter(found)) if len(found) == 1 else All(tuple(found))
+    return next(iter(found)) if len(found) == 1 else Conjunction(tuple(found))
 
 
 def any_of(parts: Iterable[Formula]) -> Formula:
@@ -64,10 +64,10 @@ def any_of(parts: Iterable[Formula]) -> Formula:
     for part in parts:
         if part == TRUE:
             return TRUE
-        found |= dict.fromkeys(part.parts if isinstance(part, Some) and part.least == 1 else (part,))
+        found |= dict.fromkeys(part.parts if isinstance(part, Threshold) and part.least == 1 else (part,))
     if any(isinstance(part, Literal) and Literal(part.atom, not part.holds) in found for part in found):
         return TRUE
-    return next(iter(found)) if len(found) == 1 else Some(tuple(found))
+    return next(iter(found)) if len(found) == 1 else Threshold(tuple(found))
 
 
 def at_least(number: int, parts: Iterable[Formula]) -> Formula:
@@ -84,7 +84,7 @@ def at_least(number: int, parts: Iterable[Formula]) -> Formula:
         return FALSE
     if number == len(open_):
         return all_of(open_)
-    return any_of(open_) if number == 1 else Some(tuple(open_), number)
+    return any_of(open_) if number == 1 else Threshold(tuple(open_), number)
 
 
 def negated(formula: Formula) -> Formula:
@@ -92,9 +92,9 @@ def negated(formula: Formula) -> Formula:
     match formula:
         case Literal():
             return Literal(formula.atom, not formula.holds)
-        case All():
+        case Conjunction():
             return any_of(map(negated, formula.parts))
-        case Some():
+        case Threshold():
             return at_least(len(formula.parts) - formula.least + 1, map(negated, formula.parts))
         case _:
             assert_never(formula)
@@ -119,9 +119,9 @@ def _cubes(formula: Formula, most: int) -> list[Cube]:
     match formula:
         case Literal():
             return [frozenset({formula})]
-        case All():
+        case Conjunction():
             return _joined([_cubes(part, most) for part in formula.parts], most)
-        case Some():
+        case Threshold():
             found: list[Cube] = []
             for chosen in combinations(formula.parts, formula.least) if formula.parts else ():
                 found += _joined([_cubes(part, most) for part in chosen], most)
@@ -142,4 +142,4 @@ def _joined(parts: list[list[Cube]], most: int) -> list[Cube]:
 
 def _check(size: int, most: int) -> None:
     if size > most:
-        raise TooLarge
+        raise FormulaTooLarge

@@ -8,12 +8,12 @@ from typing import Final
 from scenecypher.db.condition import Condition, HasClass, Id, Related, terms
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
-from scenecypher.planner.actions.pddl_variables import parts_of
+from scenecypher.planner.actions.pddl_variables import atoms_of
 from scenecypher.planner.relevant import HIGHEST, MOST_CONTENTS, SMALL, UPWARD, Sought
 
 SURFACES: Final = ("put_on", "surfaces")
 """The affordances of what things can be put on, in the words of the vocabularies."""
-LIFTED: Final = ("pick_up", "grabbable")
+LIFTABLE: Final = ("pick_up", "grabbable")
 """Those of what can be carried away, likewise."""
 SECOND_HAND: Final = "HOLDS_LH"
 """The hand that takes a thing only where the other one is full."""
@@ -24,12 +24,12 @@ def sought_for(goal: Condition) -> Sought:
     ids: set[str] = set()
     classes: set[str] = set()
     fillers = False
-    for part in parts_of(goal):
+    for part in atoms_of(goal):
         if isinstance(part, HasClass):
             classes.add(part.class_)
         fillers |= isinstance(part, Related) and part.type == SECOND_HAND
         ids |= {term.id for term in terms(part) if isinstance(term, Id)}
-    return Sought(frozenset(ids), frozenset(classes), SURFACES, LIFTED, fillers)
+    return Sought(frozenset(ids), frozenset(classes), SURFACES, LIFTABLE, fillers)
 
 
 def part_of(graph: SceneGraph, goal: Condition, *, wide: bool) -> SceneGraph:
@@ -39,26 +39,26 @@ def part_of(graph: SceneGraph, goal: Condition, *, wide: bool) -> SceneGraph:
     sought = sought_for(goal)
     core = _above(graph, {*_sought(graph, sought), *_of_agents(graph)})
     places = {*graph.by_kind.get("Place", ())} if wide else {x for x in core if graph.nodes[x].kind == "Place"}
-    core |= places.union(*(_first_in(graph, place, is_spare) for place in places))
+    core |= places.union(*(_first_in(graph, place, is_spare_surface) for place in places))
     if sought.fillers:
-        core = core.union(*(_first_in(graph, place, is_filler) for place in places))
+        core = core.union(*(_first_in(graph, place, is_liftable) for place in places))
     if wide:
         core |= {*sorted(_contents(graph, core))[:MOST_CONTENTS]}
     inside = (r for r in graph.relations if r.source in core and r.target in core)
     return SceneGraph.of((graph.nodes[x] for x in core), inside)
 
 
-def is_spare(graph: SceneGraph, x: str) -> bool:
+def is_spare_surface(graph: SceneGraph, x: str) -> bool:
     """Whether things can be laid on `x`, and it stays where it is."""
     affordances = {*graph.nodes[x].affordances}
-    return bool(affordances & {*SURFACES}) and not affordances & {*LIFTED}
+    return bool(affordances & {*SURFACES}) and not affordances & {*LIFTABLE}
 
 
-def is_filler(graph: SceneGraph, x: str) -> bool:
+def is_liftable(graph: SceneGraph, x: str) -> bool:
     """Whether `x` can be lifted as things are: nothing closed holds it."""
     boxes = (graph.nodes[y] for y in graph.targets(x, "INSIDE"))
     shut_in = any("closed" in box.states and box.kind != "Place" for box in boxes)
-    return bool({*graph.nodes[x].affordances} & {*LIFTED}) and not shut_in
+    return bool({*graph.nodes[x].affordances} & {*LIFTABLE}) and not shut_in
 
 
 def _sought(graph: SceneGraph, sought: Sought) -> Iterator[str]:

@@ -20,12 +20,12 @@ def main(engine: str, seconds: str, domain: str, problem: str) -> None:
     get_environment().credits_stream = None
     read = PDDLReader().parse_problem(domain, problem)
     choose = partial(OneshotPlanner, name=engine) if engine else partial(OneshotPlanner, problem_kind=read.kind)
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, _exit)
     with redirect_stdout(sys.stderr), choose() as planner:
         try:
             result = planner.solve(read, timeout=float(seconds))
         finally:
-            _end(planner)
+            _kill_engine(planner)
     steps = [_step(instance) for instance in result.plan.actions] if result.plan is not None else []
     proven = "unsolvable" if result.status.name == "UNSOLVABLE_PROVEN" else "unknown"
     found = "solved" if result.plan is not None else proven
@@ -33,11 +33,11 @@ def main(engine: str, seconds: str, domain: str, problem: str) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
 
 
-def _leave(_signal: int, _frame: object) -> None:
+def _exit(_signal: int, _frame: object) -> None:
     sys.exit(1)
 
 
-def _end(planner: Any) -> None:
+def _kill_engine(planner: Any) -> None:
     """End an engine that still runs: it is in a session of its own, where it would outlive us."""
     process = getattr(planner, "_process", None)
     if process is not None and process.poll() is None:

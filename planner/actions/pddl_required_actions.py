@@ -13,32 +13,32 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT, Operator
 from scenecypher.planner.actions.pddl_part import sought_for
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 
-Deed: TypeAlias = tuple[str, ...]
+RequiredAction: TypeAlias = tuple[str, ...]
 """Alternatives, in the words of the data sets, which write our actions without underscores: one must be done."""
 
-DEEPEST: Final = 4
+MAX_REPAIRS: Final = 4
 """How many actions in a row a rule puts before one that is not possible yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class PlanningState:
     """A scene, or a part of it, as it is at some time, who acts there, and with which operators."""
 
     graph: SceneGraph
     agent: str
     operators: Mapping[str, Operator]
 
-    def after(self, *plan: Call) -> Situation:
+    def after(self, *plan: ActionCall) -> PlanningState:
         """When the plan is carried out. Raises Infeasible."""
         graph = self.graph
         for call in plan:
-            graph = carried_out(call, graph, operators=self.operators, agent=self.agent)
+            graph = apply_call(call, graph, operators=self.operators, agent=self.agent)
         return replace(self, graph=graph)
 
 
-def carried_out(call: Call, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str) -> SceneGraph:
+def apply_call(call: ActionCall, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str) -> SceneGraph:
     """The graph after an action. Raises Infeasible."""
     operator = operators[call.name]
     names = (parameter.name for parameter in operator.parameters)
@@ -46,47 +46,49 @@ def carried_out(call: Call, graph: SceneGraph, *, operators: Mapping[str, Operat
     return apply(graph, simulate(operator, graph, arguments, action=str(call)))
 
 
-def deeds_done(deeds: Sequence[Deed], goal: Condition, situation: Situation) -> tuple[Call, ...] | None:
+def plan_required(
+    required_actions: Sequence[RequiredAction], goal: Condition, state: PlanningState
+) -> tuple[ActionCall, ...] | None:
     """Actions that do each of the deeds in order and leave the goal true; None where no few do.
 
     Of those the fewest, and rather with what the goal names than with anything else.
     """
-    plan: tuple[Call, ...] = ()
+    plan: tuple[ActionCall, ...] = ()
     named = sought_for(goal).ids
-    for deed in deeds:
-        found = [steps for steps in _ways(deed, situation) if evaluate(goal, situation.after(*steps).graph, {})]
+    for required in required_actions:
+        found = [steps for steps in _attempts(required, state) if evaluate(goal, state.after(*steps).graph, {})]
         if not found:
             return None
         best = min(found, key=lambda steps: (len(steps), not named & {*steps[-1].arguments}, tuple(map(str, steps))))
-        plan, situation = plan + best, situation.after(*best)
+        plan, state = plan + best, state.after(*best)
     return plan
 
 
-def _ways(deed: Deed, situation: Situation) -> Iterator[tuple[Call, ...]]:
+def _attempts(required: RequiredAction, state: PlanningState) -> Iterator[tuple[ActionCall, ...]]:
     """The ways to do one, with anything, each with what has to be done first by rule."""
-    nodes = sorted({*situation.graph.nodes} - {situation.agent})
-    for operator in situation.operators.values():
-        if operator.name.replace("_", "") in deed:
+    nodes = sorted({*state.graph.nodes} - {state.agent})
+    for operator in state.operators.values():
+        if operator.name.replace("_", "") in required:
             for arguments in product(nodes, repeat=len(operator.parameters)):
-                steps = _by_rule(Call(operator.name, arguments), situation, DEEPEST)
+                steps = _with_repairs(ActionCall(operator.name, arguments), state, MAX_REPAIRS)
                 if steps is not None:
                     yield steps
 
 
-def _by_rule(call: Call, situation: Situation, depth: int) -> tuple[Call, ...] | None:
+def _with_repairs(call: ActionCall, state: PlanningState, depth: int) -> tuple[ActionCall, ...] | None:
     """The action with what its refusals say is to be done first; None where they say nothing, or too much."""
-    steps: tuple[Call, ...] = ()
-    for _ in range(DEEPEST):
+    steps: tuple[ActionCall, ...] = ()
+    for _ in range(MAX_REPAIRS):
         try:
-            situation.after(call)
+            state.after(call)
         except Infeasible as refusal:
             remedy = refusal.unmet[0].remedy
             if depth == 0 or remedy is None or any(part.requirement.repair is None for part in refusal.unmet):
                 return None
-            first = _by_rule(remedy, situation, depth - 1)
+            first = _with_repairs(remedy, state, depth - 1)
             if first is None:
                 return None
-            steps, situation = steps + first, situation.after(*first)
+            steps, state = steps + first, state.after(*first)
         else:
             return (*steps, call)
     return None

@@ -12,43 +12,43 @@ from typing import Final
 from scenecypher.planner.actions.operator import Effect, Operator, Relate, When
 from scenecypher.planner.actions.virtualhome_hands import GRAB
 
-REPLACED: Final = frozenset(
+REDUNDANT: Final = frozenset(
     {"run", "find", "put_back", "drop", "release", "move", "push", "pull", "touch", "look_at", "point_at", "watch"}
 )
 """VirtualHome's actions that are left out, since others bring the same about."""
 
 
-def plain(vocabulary: str, operators: Mapping[str, Operator]) -> Mapping[str, Operator]:
+def simplify_operators(vocabulary: str, operators: Mapping[str, Operator]) -> Mapping[str, Operator]:
     """The operators to plan with at first."""
-    return _PLAIN[vocabulary](operators) if vocabulary in _PLAIN else operators
+    return _SIMPLIFICATIONS[vocabulary](operators) if vocabulary in _SIMPLIFICATIONS else operators
 
 
 def _virtualhome(operators: Mapping[str, Operator]) -> Mapping[str, Operator]:
-    kept = {name: operator for name, operator in operators.items() if name not in REPLACED}
-    return {**kept, GRAB.name: _plain_grab(operators[GRAB.name])}
+    kept = {name: operator for name, operator in operators.items() if name not in REDUNDANT}
+    return {**kept, GRAB.name: _grab_without_origin(operators[GRAB.name])}
 
 
-def _plain_grab(grab: Operator) -> Operator:
+def _grab_without_origin(grab: Operator) -> Operator:
     """Of where a thing was taken from only that it was taken is kept: nobody puts it back.
 
     The place is the first by id of what the thing is close to, which changes with every step.
     """
-    effects = tuple(effect for effect in grab.effects if not _is_about_origin(effect))
+    effects = tuple(effect for effect in grab.effects if not _mentions_origin(effect))
     choose = tuple(choice for choice in grab.choose if choice.var != "origin")
     return replace(grab, effects=(*effects, Relate("x", "TAKEN_FROM", "x")), choose=choose)
 
 
-def _is_about_origin(effect: Effect) -> bool:
+def _mentions_origin(effect: Effect) -> bool:
     match effect:
         case Relate():
             return "origin" in (effect.source, effect.target)
         case When():
-            return any(map(_is_about_origin, (*effect.effects, *effect.otherwise)))
+            return any(map(_mentions_origin, (*effect.effects, *effect.otherwise)))
         case _:
             return False
 
 
-_PLAIN: Final[Mapping[str, Callable[[Mapping[str, Operator]], Mapping[str, Operator]]]] = {
+_SIMPLIFICATIONS: Final[Mapping[str, Callable[[Mapping[str, Operator]], Mapping[str, Operator]]]] = {
     "virtualhome": _virtualhome,
     "virtualhome_ext": _virtualhome,
 }

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from scenecypher.db.condition import And, AtLeast, Condition, Exactly, Exists, ForAll, Not, Or, terms
-from scenecypher.db.condition import Atom as Atomic
+from scenecypher.db.condition import And, AtLeast, Atom, Condition, Exactly, Exists, ForAll, Not, Or, terms
 from scenecypher.planner.actions.operator import (
     Assign,
     Become,
@@ -21,7 +20,7 @@ from scenecypher.planner.actions.operator import (
 )
 
 
-def asked_for(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozenset[str]:
+def required_choices(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozenset[str]:
     """The chosen ones among `variables`, with those that must be chosen before them."""
     wanted = {*variables}
     for choice in reversed(choices):
@@ -32,22 +31,22 @@ def asked_for(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozense
 
 def variables_of(condition: Condition) -> set[str]:
     """Every variable in it."""
-    return {term for part in parts_of(condition) for term in terms(part) if isinstance(term, str)}
+    return {term for part in atoms_of(condition) for term in terms(part) if isinstance(term, str)}
 
 
-def parts_of(condition: Condition) -> Iterator[Atomic]:
+def atoms_of(condition: Condition) -> Iterator[Atom]:
     """The smallest conditions that it consists of."""
     match condition:
         case And() | Or():
             for part in condition.parts:
-                yield from parts_of(part)
+                yield from atoms_of(part)
         case Not():
-            yield from parts_of(condition.part)
+            yield from atoms_of(condition.part)
         case Exists() | AtLeast() | Exactly():
-            yield from parts_of(condition.where)
+            yield from atoms_of(condition.where)
         case ForAll():
-            yield from parts_of(condition.where)
-            yield from parts_of(condition.then)
+            yield from atoms_of(condition.where)
+            yield from atoms_of(condition.then)
         case _:
             yield condition
 

@@ -9,111 +9,113 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.store.footprint import START, Hop, Only, Read, Reads
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.read_set import ANY, Need, needs, seeds
+from scenecypher.planner.actions.read_set import ANY_NODE, ReadNeed, read_needs, seed_variables
 
-Path: TypeAlias = tuple[Hop, ...]
+HopPath: TypeAlias = tuple[Hop, ...]
 
-MANY: Final = 3
+MIN_JOINS: Final = 3
 """So many joins cost more to plan than the relations that they leave out cost to read."""
-WHOLE: Final = "whole"
+WHOLE_NODE: Final = "whole"
 """What the node that is read whole is called in every path to one, so that paths can be compared."""
 
 
 def reads_of(operator: Operator) -> Reads:
     """What an action of this operator reads. Raises ValueError for what can't be reached from its parameters."""
-    return few_reads(seeds(operator), tuple(dict.fromkeys(needs(operator))))
+    return minimal_reads(seed_variables(operator), tuple(dict.fromkeys(read_needs(operator))))
 
 
-def few_reads(bound: tuple[str, ...], found: Sequence[Need]) -> Reads:
+def minimal_reads(is_bound: tuple[str, ...], found: Sequence[ReadNeed]) -> Reads:
     """Reads that fetch all of `found`, where the variables `bound` are seeds."""
     reads: list[Read] = []
-    always: list[Path] = []
+    always: list[HopPath] = []
     for guard in sorted({need.guard or () for need in found}):
         chosen = [need for need in found if (need.guard or ()) == guard]
-        paths = _relation_paths(bound, chosen, always)
+        paths = _relation_paths(is_bound, chosen, always)
         when = (guard[0], guard[1]) if guard else None
-        news = [(path, _new_hops(path, [*paths, *always])) for path in paths]
+        news = [(path, _uncovered_hops(path, [*paths, *always])) for path in paths]
         reads += [Read(path, rows=hops, guard=when) for path, hops in news if hops]
-        nodes = [(_called(need.hops, need.whole), need.only) for need in chosen if need.whole is not None]
-        for path in _fewest_wholes([path for path, _ in nodes]):
-            reads.append(Read(path, whole=(WHOLE,), only=_only(path, nodes), guard=when))
+        nodes = [(_rename_whole(need.hops, need.whole), need.only) for need in chosen if need.whole is not None]
+        for path in _drop_covered_nodes([path for path, _ in nodes]):
+            reads.append(Read(path, whole=(WHOLE_NODE,), only=_filters(path, nodes), guard=when))
         always = always or paths
     classes = {need.class_ for need in found if need.class_ is not None}
-    return Reads(bound, tuple(_together(reads, bound)), tuple(sorted(classes)))
+    return Reads(is_bound, tuple(_merge_starts(reads, is_bound)), tuple(sorted(classes)))
 
 
-def _together(reads: Iterable[Read], bound: tuple[str, ...]) -> Iterator[Read]:
+def _merge_starts(reads: Iterable[Read], is_bound: tuple[str, ...]) -> Iterator[Read]:
     """Reads that do the same from several seeds as one."""
     alike: dict[Read, list[Read]] = {}
     for read in reads:
-        alike.setdefault(_from_start(read, bound), []).append(read)
+        alike.setdefault(_generalize_start(read, is_bound), []).append(read)
     for read, same in alike.items():
         yield replace(read, starts=tuple(each.hops[0].source for each in same)) if len(same) > 1 else same[0]
 
 
-def _from_start(read: Read, bound: tuple[str, ...]) -> Read:
+def _generalize_start(read: Read, is_bound: tuple[str, ...]) -> Read:
     """A read of one hop away from a seed, its seed called START."""
     first, *others = read.hops
-    if others or read.guard or first.source not in bound or first.target in bound:
+    if others or read.guard or first.source not in is_bound or first.target in is_bound:
         return read
     hop = replace(first, source=START)
     return replace(read, hops=(hop,), rows=(hop,) if read.rows else ())
 
 
-def _relation_paths(bound: tuple[str, ...], found: Sequence[Need], always: Sequence[Path]) -> list[Path]:
+def _relation_paths(is_bound: tuple[str, ...], found: Sequence[ReadNeed], always: Sequence[HopPath]) -> list[HopPath]:
     """The paths to read for the relations of `found`, beside those that are `always` read."""
-    paths = [_opened(need.hops, bound) for need in found if need.hops and need.whole is None]
-    return _two_way([path for path in _fewest(_spokes(paths, bound)) if _new_hops(path, always)])
+    paths = [_open_end(need.hops, is_bound) for need in found if need.hops and need.whole is None]
+    return _merge_directions(
+        [path for path in _drop_covered(_merge_joins(paths, is_bound)) if _uncovered_hops(path, always)]
+    )
 
 
-def _fewest(paths: Iterable[Path]) -> list[Path]:
+def _drop_covered(paths: Iterable[HopPath]) -> list[HopPath]:
     """Without the paths all of whose relations are read by others."""
-    kept = _split(paths)
+    kept = _split_types(paths)
     for path in sorted(kept, key=lambda path: (-len(path), path)):
         others = [other for other in kept if other != path]
-        if not _new_hops(path, others):
+        if not _uncovered_hops(path, others):
             kept = others
-    return _merged(kept)
+    return _merge_types(kept)
 
 
-def _spokes(paths: Sequence[Path], bound: tuple[str, ...]) -> list[Path]:
+def _merge_joins(paths: Sequence[HopPath], is_bound: tuple[str, ...]) -> list[HopPath]:
     """Many joins that end in a seed's relations of the same types as one read of all of those."""
-    ends = Counter(_end(path, bound) for path in dict.fromkeys(paths))
-    return [(end,) if (end := _end(path, bound)) and ends[end] >= MANY else path for path in paths]
+    ends = Counter(_end(path, is_bound) for path in dict.fromkeys(paths))
+    return [(end,) if (end := _end(path, is_bound)) and ends[end] >= MIN_JOINS else path for path in paths]
 
 
-def _end(path: Path, bound: tuple[str, ...]) -> Hop | None:
+def _end(path: HopPath, is_bound: tuple[str, ...]) -> Hop | None:
     """The last hop from a seed, its other end left open, of a path that leads on; None where there is no such hop."""
     *before, last = path
-    reached = {end for hop in before for end in (hop.source, hop.target)} - {*bound}
-    if last.source in bound and last.target in reached:
-        return replace(last, target=ANY)
-    return replace(last, source=ANY) if last.target in bound and last.source in reached else None
+    reached = {end for hop in before for end in (hop.source, hop.target)} - {*is_bound}
+    if last.source in is_bound and last.target in reached:
+        return replace(last, target=ANY_NODE)
+    return replace(last, source=ANY_NODE) if last.target in is_bound and last.source in reached else None
 
 
-def _two_way(paths: Iterable[Path]) -> list[Path]:
+def _merge_directions(paths: Iterable[HopPath]) -> list[HopPath]:
     """Two paths that differ in the direction of their last hop as one, along which both are read."""
-    ways: dict[Path, dict[str, Path]] = {}
+    ways: dict[HopPath, dict[str, HopPath]] = {}
     for *before, last in paths:
         ends = sorted((last.source, last.target))
         between = replace(last, source=ends[0], target=ends[1], types=())
         ways.setdefault((*before, between), {})[last.source] = (*before, last)
-    return sorted(_both(path, [*directions.values()]) for path, directions in ways.items())
+    return sorted(_bidirectional(path, [*directions.values()]) for path, directions in ways.items())
 
 
-def _both(path: Path, directions: Sequence[Path]) -> Path:
+def _bidirectional(path: HopPath, directions: Sequence[HopPath]) -> HopPath:
     if len(directions) == 1 or path[-1].far:
         return directions[0]
     types = {type_ for direction in directions for type_ in direction[-1].types}
     return (*path[:-1], replace(path[-1], types=tuple(sorted(types)), mutual=True))
 
 
-def _new_hops(path: Path, others: Sequence[Path]) -> Path:
+def _uncovered_hops(path: HopPath, others: Sequence[HopPath]) -> HopPath:
     """The hops of `path` whose relations no other path reads."""
-    return tuple(hop for hop in path if not any(_reads(other, hop, path) for other in others if other != path))
+    return tuple(hop for hop in path if not any(_covers(other, hop, path) for other in others if other != path))
 
 
-def _reads(other: Path, hop: Hop, path: Path) -> bool:
+def _covers(other: HopPath, hop: Hop, path: HopPath) -> bool:
     """Whether `other` reads at least those relations of `hop` that `path` does, since it asks for no more."""
     *before, last = other
     if not {*before} <= {*path} or not any(_includes(last, asked) for asked in path):
@@ -126,55 +128,55 @@ def _includes(wide: Hop, narrow: Hop) -> bool:
     if not {*narrow.types} <= {*wide.types} or (narrow.far and not wide.far):
         return False
     ends = [(wide.source, wide.target), (wide.target, wide.source)][: 2 if wide.mutual else 1]
-    return any(source in (narrow.source, ANY) and target in (narrow.target, ANY) for source, target in ends)
+    return any(source in (narrow.source, ANY_NODE) and target in (narrow.target, ANY_NODE) for source, target in ends)
 
 
-def _opened(path: Path, bound: tuple[str, ...]) -> Path:
+def _open_end(path: HopPath, is_bound: tuple[str, ...]) -> HopPath:
     """`path` with an end that nothing else speaks of left open."""
     *before, last = path
-    others = {end for hop in before for end in (hop.source, hop.target)} | {*bound}
+    others = {end for hop in before for end in (hop.source, hop.target)} | {*is_bound}
     if last.source not in others:
-        return (*before, replace(last, source=ANY))
-    return (*before, replace(last, target=ANY)) if last.target not in others else path
+        return (*before, replace(last, source=ANY_NODE))
+    return (*before, replace(last, target=ANY_NODE)) if last.target not in others else path
 
 
-def _split(paths: Iterable[Path]) -> list[Path]:
+def _split_types(paths: Iterable[HopPath]) -> list[HopPath]:
     """Paths with one type in their last hop each, each once, sorted."""
     return sorted({(*before, replace(last, types=(type_,))) for *before, last in paths for type_ in last.types})
 
 
-def _merged(paths: Iterable[Path]) -> list[Path]:
+def _merge_types(paths: Iterable[HopPath]) -> list[HopPath]:
     """Paths that differ only in the types of their last hop as one, sorted."""
-    types: dict[tuple[Path, Hop], set[str]] = {}
+    types: dict[tuple[HopPath, Hop], set[str]] = {}
     for *before, last in paths:
         types.setdefault((tuple(before), replace(last, types=())), set()).update(last.types)
     return sorted((*before, replace(last, types=tuple(sorted(names)))) for (before, last), names in types.items())
 
 
-def _fewest_wholes(paths: Iterable[Path]) -> list[Path]:
+def _drop_covered_nodes(paths: Iterable[HopPath]) -> list[HopPath]:
     """Without the paths whose nodes are reached by a wider one."""
-    kept = _split(paths)
+    kept = _split_types(paths)
     for path in sorted(kept, key=lambda path: (-len(path), path)):
         others = [other for other in kept if other != path]
         if any(_reaches(other, path) for other in others):
             kept = others
-    return _merged(kept)
+    return _merge_types(kept)
 
 
-def _reaches(wide: Path, narrow: Path) -> bool:
+def _reaches(wide: HopPath, narrow: HopPath) -> bool:
     """Whether `wide` leads to every node that `narrow` leads to, since it asks for no more."""
     return all(any(_includes(hop, asked) for asked in narrow) for hop in wide)
 
 
-def _only(path: Path, nodes: Iterable[tuple[Path, Only | None]]) -> tuple[Only, ...]:
+def _filters(path: HopPath, nodes: Iterable[tuple[HopPath, Only | None]]) -> tuple[Only, ...]:
     """What the nodes at the end of `path` must be any of to matter; nothing where all of them do."""
-    wanted = {only for other, only in nodes for each in _split([other]) if _reaches(path, each)}
+    wanted = {only for other, only in nodes for each in _split_types([other]) if _reaches(path, each)}
     return tuple(sorted(only for only in wanted if only)) if None not in wanted else ()
 
 
-def _called(path: Path, name: str | None) -> Path:
+def _rename_whole(path: HopPath, name: str | None) -> HopPath:
     """`path` with the node `name` called WHOLE."""
-    renamed = {name: WHOLE}
+    renamed = {name: WHOLE_NODE}
     return tuple(
         replace(hop, source=renamed.get(hop.source, hop.source), target=renamed.get(hop.target, hop.target))
         for hop in path

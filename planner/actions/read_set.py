@@ -26,23 +26,23 @@ from scenecypher.planner.actions.operator import (
     When,
 )
 
-ANY: Final = "_"
+ANY_NODE: Final = "_"
 """A variable that stands for whatever node is at a relation's other end."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class AccessPath:
     """One way to reach what a variable stands for: the hops to it, and by which name they call it."""
 
     name: str
     hops: tuple[Hop, ...] = ()
 
 
-Known: TypeAlias = Mapping[str, tuple[Way, ...]]
+AccessPaths: TypeAlias = Mapping[str, tuple[AccessPath, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class ReadNeed:
     """A fact that decides an action: the last of `hops`, or all of the node `whole`; `class_` is looked up as such.
 
     With `only`, the node matters only where it is such; with a `guard`, a seed and an affordance, only where the seed
@@ -56,79 +56,79 @@ class Need:
     guard: tuple[str, str] | None = None
 
 
-def needs(operator: Operator) -> Iterator[Need]:
+def read_needs(operator: Operator) -> Iterator[ReadNeed]:
     """Every fact that the operator's conditions and effects may look at, some more than once."""
-    known: Known = {name: (Way(name),) for name in seeds(operator)}
-    yield from choices_needs(operator.choose, known)
-    known = with_choices(operator.choose, known)
+    known: AccessPaths = {name: (AccessPath(name),) for name in seed_variables(operator)}
+    yield from choice_needs(operator.choose, known)
+    known = add_choices(operator.choose, known)
     for requirement in operator.requires:
         yield from condition_needs(requirement.condition, known)
     for effect in operator.effects:
         yield from effect_needs(effect, known)
 
 
-def seeds(operator: Operator) -> tuple[str, ...]:
+def seed_variables(operator: Operator) -> tuple[str, ...]:
     """The variables that are bound from the start: the agent, then the parameters."""
     return (AGENT, *(parameter.name for parameter in operator.parameters))
 
 
-def choices_needs(choices: tuple[Choose, ...], known: Known) -> Iterator[Need]:
+def choice_needs(choices: tuple[Choose, ...], known: AccessPaths) -> Iterator[ReadNeed]:
     """What binding `choices` looks at."""
     for choice in choices:
         for where in choice.among:
-            yield from quantified_needs(choice.var, where, known)
-        known = with_choices((choice,), known)
+            yield from quantifier_needs(choice.var, where, known)
+        known = add_choices((choice,), known)
 
 
-def with_choices(choices: tuple[Choose, ...], known: Known) -> Known:
+def add_choices(choices: tuple[Choose, ...], known: AccessPaths) -> AccessPaths:
     """`known` and the ways to what is chosen."""
     for choice in choices:
-        ways = (way for where in choice.among for way in ways_to(choice.var, where, known))
+        ways = (way for where in choice.among for way in access_paths(choice.var, where, known))
         known = {**known, choice.var: tuple(dict.fromkeys(ways))}
     return known
 
 
-def condition_needs(condition: c.Condition, known: Known) -> Iterator[Need]:
+def condition_needs(condition: c.Condition, known: AccessPaths) -> Iterator[ReadNeed]:
     """What evaluating `condition` looks at."""
     match condition:
         case c.And() | c.Or() | c.Not():
             for part in (condition.part,) if isinstance(condition, c.Not) else condition.parts:
                 yield from condition_needs(part, known)
         case c.Exists() | c.AtLeast() | c.Exactly():
-            yield from quantified_needs(condition.var, condition.where, known)
+            yield from quantifier_needs(condition.var, condition.where, known)
         case c.ForAll():
-            inside = {**known, condition.var: ways_to(condition.var, condition.where, known)}
-            yield from quantified_needs(condition.var, condition.where, known)
+            inside = {**known, condition.var: access_paths(condition.var, condition.where, known)}
+            yield from quantifier_needs(condition.var, condition.where, known)
             yield from condition_needs(condition.then, inside)
         case c.Related() | c.HeldBy() | c.Within():
             yield from hop_needs(hop_of(condition), known)
         case c.HasState() | c.HasClass() | c.HasKind() | c.HasAffordance() | c.PropertyEquals():
-            yield from node_needs(condition.x, known, only=only_of(condition))
+            yield from node_needs(condition.x, known, only=filter_of(condition))
         case c.Same():
             return
         case _:
             assert_never(condition)
 
 
-def quantified_needs(var: str, where: c.Condition, known: Known) -> Iterator[Need]:
+def quantifier_needs(var: str, where: c.Condition, known: AccessPaths) -> Iterator[ReadNeed]:
     """What finding the nodes that, as `var`, make `where` true looks at."""
-    for alternative in alternatives(where):
+    for alternative in positive_alternatives(where):
         classes = [part.class_ for part in alternative if isinstance(part, c.HasClass) and part.x == var]
-        yield from (Need(class_=class_) for class_ in classes)
-    yield from condition_needs(where, {**known, var: ways_to(var, where, known)})
+        yield from (ReadNeed(class_=class_) for class_ in classes)
+    yield from condition_needs(where, {**known, var: access_paths(var, where, known)})
 
 
-def effect_needs(effect: Effect, known: Known) -> Iterator[Need]:
+def effect_needs(effect: Effect, known: AccessPaths) -> Iterator[ReadNeed]:
     """What an effect looks at, to change only what is to be changed."""
     match effect:
         case Become() | Cease() | Assign() | Forget():
             yield from node_needs(effect.x, known)
         case Relate() | Unrelate():
             for hop in hops_of(effect):
-                yield from hop_needs(hop, {**known, ANY: (Way(ANY),)})
+                yield from hop_needs(hop, {**known, ANY_NODE: (AccessPath(ANY_NODE),)})
         case ForEach():
-            yield from quantified_needs(effect.var, effect.where, known)
-            inside = {**known, effect.var: ways_to(effect.var, effect.where, known)}
+            yield from quantifier_needs(effect.var, effect.where, known)
+            inside = {**known, effect.var: access_paths(effect.var, effect.where, known)}
             for part in effect.effects:
                 yield from effect_needs(part, inside)
         case When():
@@ -138,7 +138,7 @@ def effect_needs(effect: Effect, known: Known) -> Iterator[Need]:
             assert_never(effect)
 
 
-def branch_needs(effect: When, known: Known) -> Iterator[Need]:
+def branch_needs(effect: When, known: AccessPaths) -> Iterator[ReadNeed]:
     """What the effects of both branches look at, guarded by what the condition asks of a seed."""
     guard = guard_of(effect.condition, known)
     for part in effect.effects:
@@ -147,18 +147,18 @@ def branch_needs(effect: When, known: Known) -> Iterator[Need]:
         yield from effect_needs(part, known)
 
 
-def guard_of(condition: c.Condition, known: Known) -> tuple[str, str] | None:
+def guard_of(condition: c.Condition, known: AccessPaths) -> tuple[str, str] | None:
     """An affordance of a seed without which `condition` can't hold."""
     for part in c.conjuncts(condition):
-        if isinstance(part, c.HasAffordance) and known[variable(part.x)] == (Way(variable(part.x)),):
-            return variable(part.x), part.affordance
+        if isinstance(part, c.HasAffordance) and known[variable_name(part.x)] == (AccessPath(variable_name(part.x)),):
+            return variable_name(part.x), part.affordance
     return None
 
 
 def hops_of(effect: Relate | Unrelate) -> Iterator[Hop]:
     """The relations that an effect may add or take away."""
     if isinstance(effect, Unrelate):
-        other = effect.other or ANY
+        other = effect.other or ANY_NODE
         yield Hop(effect.x, effect.types, other)
         if not effect.directed:
             yield Hop(other, effect.types, effect.x)
@@ -168,21 +168,21 @@ def hops_of(effect: Relate | Unrelate) -> Iterator[Hop]:
         yield Hop(effect.target, (effect.type,), effect.source)
 
 
-def hop_needs(hop: Hop, known: Known) -> Iterator[Need]:
+def hop_needs(hop: Hop, known: AccessPaths) -> Iterator[ReadNeed]:
     """The relation itself, by every way to its two ends."""
     for source, target in product(known[hop.source], known[hop.target]):
         last = Hop(source.name, hop.types, target.name, hop.far)
-        yield Need(tuple(dict.fromkeys((*source.hops, *target.hops, last))))
+        yield ReadNeed(tuple(dict.fromkeys((*source.hops, *target.hops, last))))
 
 
-def node_needs(term: c.Term, known: Known, *, only: Only | None = None) -> Iterator[Need]:
+def node_needs(term: c.Term, known: AccessPaths, *, only: Only | None = None) -> Iterator[ReadNeed]:
     """The node that `term` stands for, unless it is a seed, which is read anyway."""
-    for way in known[variable(term)]:
+    for way in known[variable_name(term)]:
         if way.hops:
-            yield Need(way.hops, whole=way.name, only=only)
+            yield ReadNeed(way.hops, whole=way.name, only=only)
 
 
-def only_of(atom: c.HasState | c.HasClass | c.HasKind | c.HasAffordance | c.PropertyEquals) -> Only | None:
+def filter_of(atom: c.HasState | c.HasClass | c.HasKind | c.HasAffordance | c.PropertyEquals) -> Only | None:
     """Of which nodes an atom may be true: for all others it is false of a node known by its id only, too."""
     match atom:
         case c.HasState():
@@ -197,19 +197,19 @@ def only_of(atom: c.HasState | c.HasClass | c.HasKind | c.HasAffordance | c.Prop
             return None
 
 
-def ways_to(var: str, where: c.Condition, known: Known) -> tuple[Way, ...]:
+def access_paths(var: str, where: c.Condition, known: AccessPaths) -> tuple[AccessPath, ...]:
     """How the nodes that make `where` true can be reached. Raises ValueError where nothing known leads to them."""
-    ways = (way for parts in alternatives(where) for way in _ways(var, parts, known))
+    ways = (way for parts in positive_alternatives(where) for way in _alternative_paths(var, parts, known))
     return tuple(dict.fromkeys(ways))
 
 
-def _ways(var: str, parts: tuple[c.Condition, ...], known: Known) -> Iterator[Way]:
+def _alternative_paths(var: str, parts: tuple[c.Condition, ...], known: AccessPaths) -> Iterator[AccessPath]:
     """The ways of one alternative: along all its relations at once, so that little is read."""
     binders: list[Hop] = []
     for part in parts:
         match part:
             case c.Same(x, y) if var in (x, y) and x != y:
-                yield from known[variable(y if x == var else x)]
+                yield from known[variable_name(y if x == var else x)]
                 return
             case c.Related() | c.HeldBy() | c.Within():
                 hop = hop_of(part)
@@ -222,26 +222,26 @@ def _ways(var: str, parts: tuple[c.Condition, ...], known: Known) -> Iterator[Wa
         raise ValueError(msg)
     for ends in product(*(known[hop.source if hop.target == var else hop.target] for hop in binders)):
         hops = [hop for end in ends for hop in end.hops]
-        hops += [_renamed(hop, var, end.name) for hop, end in zip(binders, ends, strict=True)]
-        yield Way(var, tuple(dict.fromkeys(hops)))
+        hops += [_rename_end(hop, var, end.name) for hop, end in zip(binders, ends, strict=True)]
+        yield AccessPath(var, tuple(dict.fromkeys(hops)))
 
 
-def _renamed(hop: Hop, var: str, other: str) -> Hop:
+def _rename_end(hop: Hop, var: str, other: str) -> Hop:
     if hop.source == var:
         return Hop(var, hop.types, other, hop.far)
     return Hop(other, hop.types, var, hop.far)
 
 
-def alternatives(condition: c.Condition, *, denied: bool = False) -> Iterator[tuple[c.Condition, ...]]:
+def positive_alternatives(condition: c.Condition, *, denied: bool = False) -> Iterator[tuple[c.Condition, ...]]:
     """The disjunctive normal form: each alternative's parts that hold as they stand; what is denied is left out."""
     match condition:
         case c.Not():
-            yield from alternatives(condition.part, denied=not denied)
+            yield from positive_alternatives(condition.part, denied=not denied)
         case c.And() | c.Or() if isinstance(condition, c.Or) is not denied:
             for part in condition.parts:
-                yield from alternatives(part, denied=denied)
+                yield from positive_alternatives(part, denied=denied)
         case c.And() | c.Or():
-            for choice in product(*(tuple(alternatives(part, denied=denied)) for part in condition.parts)):
+            for choice in product(*(tuple(positive_alternatives(part, denied=denied)) for part in condition.parts)):
                 yield tuple(part for parts in choice for part in parts)
         case _:
             yield () if denied else (condition,)
@@ -251,16 +251,16 @@ def hop_of(atom: c.Related | c.HeldBy | c.Within) -> Hop:
     """The relation that an atom speaks of."""
     match atom:
         case c.Related():
-            return Hop(variable(atom.source), (atom.type,), variable(atom.target))
+            return Hop(variable_name(atom.source), (atom.type,), variable_name(atom.target))
         case c.HeldBy():
-            return Hop(variable(atom.agent), HOLDING, variable(atom.x))
+            return Hop(variable_name(atom.agent), HOLDING, variable_name(atom.x))
         case c.Within():
-            return Hop(variable(atom.x), atom.types, variable(atom.y), far=True)
+            return Hop(variable_name(atom.x), atom.types, variable_name(atom.y), far=True)
         case _:
             assert_never(atom)
 
 
-def variable(term: c.Term) -> str:
+def variable_name(term: c.Term) -> str:
     """The variable that a term is. Raises ValueError for a constant, which no operator has."""
     if isinstance(term, c.Id):
         msg = f"an operator can't name the node {term.id!r}: make it a parameter"

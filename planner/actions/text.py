@@ -11,15 +11,15 @@ from typing import Final, Protocol
 from scenecypher.errors import ActionRefused, did_you_mean
 from scenecypher.planner.actions.operator import Operator
 
-LONGEST: Final = 2_000
-_HALF: Final = re.compile("[\ud800-\udfff]")
+MAX_CHARACTERS: Final = 2_000
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 """Half a surrogate pair: no character, which neither a database nor a model takes."""
 _CALL: Final = re.compile(r"\s*([^\W\d][\w -]*?)\s*\((.*)\)\s*;?\s*", re.DOTALL)
-_GAP: Final = re.compile("[ -]+")
+_WORD_GAP: Final = re.compile("[ -]+")
 _ARGUMENT: Final = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|'([^']*)'|([^,"'()]*(?:'[^,"'()]+)*))\s*(,|$)""")
 
 
-class Signed(Protocol):
+class HasSignature(Protocol):
     """What is called like an action."""
 
     @property
@@ -29,7 +29,7 @@ class Signed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ActionCall:
     """An action's name and its arguments, as they were written."""
 
     name: str
@@ -39,20 +39,20 @@ class Call:
         return f"{self.name}({', '.join(map(_quoted, self.arguments))})"
 
 
-def parse(text: str) -> Call:
+def parse_action(text: str) -> ActionCall:
     """The call that `text` is. Raises ActionRefused where it is none.
 
     Arguments may stand in quotes, double quotes within double ones being doubled.
     """
-    found = _CALL.fullmatch(text) if len(text) <= LONGEST and not _HALF.search(text) else None
+    found = _CALL.fullmatch(text) if len(text) <= MAX_CHARACTERS and not _LONE_SURROGATE.search(text) else None
     arguments = _arguments(found[2]) if found else None
     if found is None or arguments is None:
         raise ActionRefused(_short(text), ["that is no action; write one like grab(soap_1001)"])
-    return Call(_GAP.sub("_", found[1].lower()), arguments)
+    return ActionCall(_WORD_GAP.sub("_", found[1].lower()), arguments)
 
 
 def operator_of(
-    call: Call, operators: Mapping[str, Operator], macros: Mapping[str, Signed] = MappingProxyType({})
+    call: ActionCall, operators: Mapping[str, Operator], macros: Mapping[str, HasSignature] = MappingProxyType({})
 ) -> Operator:
     """The operator that is called. Raises ActionRefused for an unknown one, or the wrong number of arguments.
 
@@ -65,11 +65,11 @@ def operator_of(
         raise ActionRefused(_short(str(call)), [f"there is no action {call.name!r}{hint}; choose one of {known}"])
     if len(call.arguments) != len(operator.parameters):
         wanted = f"it takes {len(operator.parameters)}, as in {operator.signature}"
-        raise ActionRefused(_short(str(call)), [f"{given(call)}; {wanted}"])
+        raise ActionRefused(_short(str(call)), [f"{argument_count(call)}; {wanted}"])
     return operator
 
 
-def given(call: Call) -> str:
+def argument_count(call: ActionCall) -> str:
     """How many arguments a call has, in words."""
     return "1 argument is given" if len(call.arguments) == 1 else f"{len(call.arguments)} arguments are given"
 

@@ -18,7 +18,7 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     Unrelate,
     When,
-    bound,
+    is_bound,
 )
 from scenecypher.planner.actions.virtualhome_terms import (
     A_FREE_HAND,
@@ -69,7 +69,7 @@ GRAB: Final = Operator(
     (Parameter("x", "a thing that can be grabbed"),),
     (
         afford("x", "grabbable", classes=("water", "child"), doing="grabbed"),
-        Requirement(Not(bound("before")), "{x} was grabbed already, from {before}", "already"),
+        Requirement(Not(is_bound("before")), "{x} was grabbed already, from {before}", "already"),
         close_to("x"),
         not_shut_in("x"),
         A_FREE_HAND,
@@ -78,7 +78,7 @@ GRAB: Final = Operator(
     (
         Unrelate("x", ("ON", "INSIDE", "CLOSE", *HANDS)),
         Relate(AGENT, "CLOSE", "x", mutual=True),
-        When(bound("right"), (Relate(AGENT, "HOLDS_LH", "x"),), (Relate(AGENT, "HOLDS_RH", "x"),)),
+        When(is_bound("right"), (Relate(AGENT, "HOLDS_LH", "x"),), (Relate(AGENT, "HOLDS_RH", "x"),)),
         Relate("x", "INSIDE", "here"),
         Relate(AGENT, "CLOSE", "origin", mutual=True),
         When(
@@ -119,7 +119,9 @@ PUT_BACK: Final = Operator(
     (HELD_THING,),
     (
         Requirement(
-            bound("y"), "{x} was not taken from anywhere, so that it can't be put back", repair=Repair("grab", ("x",))
+            is_bound("y"),
+            "{x} was not taken from anywhere, so that it can't be put back",
+            repair=Repair("grab", ("x",)),
         ),
     ),
     tuple(
@@ -174,7 +176,7 @@ PUT_OFF: Final = Operator(
             Related("x", "ON", AGENT),
             "{agent} does not wear {x}",
             repair=Repair("wear", ("x",)),
-            once=(Related("x", "ON", AGENT),),
+            held_earlier=(Related("x", "ON", AGENT),),
         ),
         afford("x", "clothes", doing="taken off"),
     ),

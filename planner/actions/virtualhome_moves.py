@@ -18,7 +18,7 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     Unrelate,
     When,
-    bound,
+    is_bound,
 )
 from scenecypher.planner.actions.virtualhome_terms import (
     AT_REST,
@@ -41,7 +41,7 @@ from scenecypher.planner.actions.virtualhome_terms import (
 
 SEATS: Final = ((4, ("couch", "bed", "sofa")), (2, ("loveseat", "pianobench", "bench")))
 BERTHS: Final = ((3, ("bed",)), (2, ("couch", "bathtub", "loveseat", "sofa")))
-A_WAY_THERE: Final = Requirement(bound("room"), "{x} is in no room, so that there is no way to it", "affordance")
+A_WAY_THERE: Final = Requirement(is_bound("room"), "{x} is in no room, so that there is no way to it", "affordance")
 
 COME_CLOSE: Final[tuple[Effect, ...]] = (
     Unrelate(AGENT, ("INSIDE", "CLOSE", "FACING")),

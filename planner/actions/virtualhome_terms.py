@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.planner.actions.operator import AGENT, Choose, Repair, Requirement, bound
+from scenecypher.planner.actions.operator import AGENT, Choose, Repair, Requirement, is_bound
 
 HANDS: Final = ("HOLDS_RH", "HOLDS_LH")
 BODY_PARTS: Final = (
@@ -64,7 +64,7 @@ def close_to(x: str) -> Requirement:
         is_close(x),
         f"{{agent}} is not close to {{{x}}}",
         repair=Repair("walk", (x,)),
-        once=(c.Related(AGENT, "CLOSE", x),),
+        held_earlier=(c.Related(AGENT, "CLOSE", x),),
     )
 
 
@@ -75,7 +75,7 @@ def faces(x: str) -> Requirement:
         c.Or((c.Related(AGENT, "FACING", x), c.Exists("seen", seen))),
         f"{{agent}} does not face {{{x}}}",
         repair=Repair("turn_to", (x,)),
-        once=(c.Related(AGENT, "FACING", x),),
+        held_earlier=(c.Related(AGENT, "FACING", x),),
     )
 
 
@@ -85,7 +85,7 @@ def holds(x: str) -> Requirement:
         c.HeldBy(x, AGENT),
         f"{{agent}} does not hold {{{x}}}",
         repair=Repair("grab", (x,)),
-        once=(c.HeldBy(x, AGENT),),
+        held_earlier=(c.HeldBy(x, AGENT),),
     )
 
 
@@ -97,10 +97,10 @@ def closed_box(x: str) -> Choose:
 def not_shut_in(x: str) -> Requirement:
     """`x` is in nothing closed: no ``box`` was found. The engine's list of what was missing names `x` open."""
     return Requirement(
-        c.Not(bound("box")),
+        c.Not(is_bound("box")),
         f"{{{x}}} is inside {{box}}, which is closed",
         repair=Repair("open", ("box",)),
-        once=(c.HasState(x, "open"),),
+        held_earlier=(c.HasState(x, "open"),),
     )
 
 
@@ -109,7 +109,7 @@ IN_HANDS: Final = (
     Choose("left", (c.Related(AGENT, "HOLDS_LH", "left"),)),
 )
 A_FREE_HAND: Final = Requirement(
-    c.Not(c.And((bound("right"), bound("left")))),
+    c.Not(c.And((is_bound("right"), is_bound("left")))),
     "{agent} has no free hand, since it holds {right} and {left}: put one of them down first",
     repair=Repair(
         "put_on",
@@ -129,19 +129,19 @@ A_FREE_HAND: Final = Requirement(
             ),
         ),
     ),
-    once=(c.Not(c.Exists("held", c.HeldBy("held", AGENT))),),
+    held_earlier=(c.Not(c.Exists("held", c.HeldBy("held", AGENT))),),
 )
-IN_A_ROOM: Final = Requirement(bound("here"), "{agent} is in no room, so that nothing can be reached from there")
+IN_A_ROOM: Final = Requirement(is_bound("here"), "{agent} is in no room, so that nothing can be reached from there")
 ON_ITS_FEET: Final = Requirement(
     c.Not(SITS_OR_LIES),
     "{agent} sits or lies",
     repair=Repair("stand_up", ()),
-    once=(c.Not(c.HasState(AGENT, "sitting")), c.Not(c.HasState(AGENT, "lying"))),
+    held_earlier=(c.Not(c.HasState(AGENT, "sitting")), c.Not(c.HasState(AGENT, "lying"))),
 )
 AT_REST: Final = Requirement(
     SITS_OR_LIES,
     "{agent} neither sits nor lies: it must do so first",
-    once=(c.HasState(AGENT, "lying"),),
+    held_earlier=(c.HasState(AGENT, "lying"),),
 )
 
 

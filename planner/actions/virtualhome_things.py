@@ -13,7 +13,7 @@ from scenecypher.planner.actions.operator import (
     Parameter,
     Repair,
     Requirement,
-    bound,
+    is_bound,
 )
 from scenecypher.planner.actions.virtualhome_terms import (
     A_FREE_HAND,
@@ -127,9 +127,9 @@ WIPE: Final = clean(
     "wipe",
     "wipe a thing within reach with whatever is held; it becomes clean",
     Requirement(
-        Or((bound("right"), bound("left"))),
+        Or((is_bound("right"), is_bound("left"))),
         "{agent} holds nothing to wipe with: grab something first",
-        once=(Exists("held", HeldBy("held", AGENT)),),
+        held_earlier=(Exists("held", HeldBy("held", AGENT)),),
     ),
     choose=IN_HANDS,
 )

@@ -49,5 +49,5 @@ def action_list(operators: Mapping[str, Operator], macros: Mapping[str, Macro] |
 def _line(action: Operator | Macro) -> str:
     roles = [f"{parameter.name}: {parameter.words}" for parameter in action.parameters]
     if isinstance(action, Macro):
-        roles.insert(1, f"{action.word}: {', '.join(action.ways)}")
+        roles.insert(1, f"{action.word}: {', '.join(action.expansions)}")
     return f"{action.signature}: {action.words} ({'; '.join(roles)})"

@@ -22,8 +22,8 @@ from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
 from scenecypher.planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from scenecypher.planner.method import Call as ToolCall
-from scenecypher.planner.prompts.calls import known_call
-from scenecypher.planner.prompts.explanations import explanation
+from scenecypher.planner.prompts.calls import check_known_call
+from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.functions import WHOLE, functions
 from scenecypher.planner.prompts.text_replies import ask_in_text
 from scenecypher.planner.prompts.worked import worked
@@ -91,7 +91,7 @@ class ReactAlfworld:
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         text = SYSTEM.format(
-            environment=explanation(self._vocabulary),
+            environment=environment_explanation(self._vocabulary),
             actions=self._annotations(),
             form=FORM.format(example=self._example),
         )
@@ -115,7 +115,7 @@ class ReactAlfworld:
             return Think(thought)
         if called is None:
             raise ReplyRejected(f"it is no action; reply in this form:\n{FORM.format(example=self._example)}")
-        known_call(called[1], self._names)
+        check_known_call(called[1], self._names)
         return self._action(called[1], called[2].strip(), reason)
 
     def _action(self, name: str, written: str, reason: str) -> Decision:

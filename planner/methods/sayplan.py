@@ -26,7 +26,7 @@ from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.schema import family
 from scenecypher.errors import ActionRefused
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.graph_tools import REHEARSED
 from scenecypher.planner.method import Call, Decision, Done, GiveUp, Memory, Solve, Turn
 from scenecypher.planner.prompts.functions import WHOLE, functions
@@ -229,7 +229,7 @@ def translated(plan: Sequence[str], view: str) -> Iterator[str]:
     accessed = ""
     for action in plan:
         try:
-            call = parse(action)
+            call = parse_action(action)
         except ActionRefused:
             yield action
             continue

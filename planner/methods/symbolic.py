@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from scenecypher.chat.model import Usage
-from scenecypher.planner.actions.pddl_planner import Planned
-from scenecypher.planner.actions.pddl_required_actions import Deed
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.pddl_planner import PlanResult
+from scenecypher.planner.actions.pddl_required_actions import RequiredAction
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.goal_check import missing, steps_of
 from scenecypher.planner.method import Act, Decision, Done, GiveUp, Memory
 
@@ -19,9 +19,13 @@ MOST_PLANS: Final = 5
 class Symbolic:
     """Decides by `planning`, which gives a plan from the scene as it is now, and for what is left of `deeds`."""
 
-    def __init__(self, planning: Callable[[tuple[Deed, ...]], Planned], deeds: tuple[Deed, ...] = ()) -> None:
-        self._planning, self._deeds = planning, deeds
-        self._ahead: list[Call] = []
+    def __init__(
+        self,
+        planning: Callable[[tuple[RequiredAction, ...]], PlanResult],
+        required_actions: tuple[RequiredAction, ...] = (),
+    ) -> None:
+        self._planning, self._deeds = planning, required_actions
+        self._ahead: list[ActionCall] = []
         self._plans = 0
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:

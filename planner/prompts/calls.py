@@ -20,7 +20,7 @@ _CALL: Final = re.compile(r"`*\s*([A-Za-z_]\w*)\s*[(\[](.*)[)\]]\s*`*\.?\s*", re
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReActStep:
     """A thought, the name of what is called, and what stands between the brackets, as it was written."""
 
     thought: str
@@ -31,7 +31,7 @@ class Step:
         return f"Thought: {self.thought}\nAction: {self.name}({self.written})"
 
 
-def step_in(text: str, example: str) -> Step:
+def parse_step(text: str, example: str) -> ReActStep:
     """The first thought and action of a reply; what a model makes up after them is left out.
 
     Raises ReplyRejected, with the form, where there is no action.
@@ -40,10 +40,10 @@ def step_in(text: str, example: str) -> Step:
     called = _CALL.fullmatch(action[1].strip()) if action else None
     if called is None:
         raise ReplyRejected(f"it has no action; reply in this form:\n{FORM.format(example=example)}")
-    return Step(thought[1].strip() if thought else "", called[1], called[2].strip())
+    return ReActStep(thought[1].strip() if thought else "", called[1], called[2].strip())
 
 
-def arguments_in(step: Step, names: Sequence[str]) -> Mapping[str, Any]:
+def parse_arguments(step: ReActStep, names: Sequence[str]) -> Mapping[str, Any]:
     """The arguments of a call by name: Python's literals, bare words as text. Raises ReplyRejected."""
     source = f"f({step.written})"
     try:
@@ -60,7 +60,7 @@ def arguments_in(step: Step, names: Sequence[str]) -> Mapping[str, Any]:
     return values
 
 
-def known_call(name: str, known: Sequence[str]) -> None:
+def check_known_call(name: str, known: Sequence[str]) -> None:
     """Raises ReplyRejected where `name` is none of the calls that there are."""
     if name not in known:
         raise ReplyRejected(f"there is no call {name[:60]!r}{did_you_mean(name, known)}; use {', '.join(known)}")

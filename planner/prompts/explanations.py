@@ -28,6 +28,6 @@ on or off, and affordances, which say what can be done with them. A robot acts t
 OTHERWISE: Final = "The environment is a set of places with things in them, and an agent that acts there."
 
 
-def explanation(vocabulary: str) -> str:
+def environment_explanation(vocabulary: str) -> str:
     """What a model is told of the world that a scene graph of this vocabulary describes."""
     return EXPLANATIONS.get(family(vocabulary), OTHERWISE)

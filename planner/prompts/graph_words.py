@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from scenecypher.db.graph.scene import Node, SceneGraph
-from scenecypher.planner.prompts.layout import Layout, cell, seen, traits
+from scenecypher.planner.prompts.layout import SceneLayout, cell_of, is_confirmed, trait_words
 
 
 def graph_words(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
     """The graph in sentences, sorted: equal for equal graphs."""
-    layout = Layout(graph, vocabulary)
+    layout = SceneLayout(graph, vocabulary)
     return "\n".join(_paragraphs(layout, inspected))
 
 
-def _paragraphs(layout: Layout, inspected: Collection[str]) -> Iterable[str]:
+def _paragraphs(layout: SceneLayout, inspected: Collection[str]) -> Iterable[str]:
     yield f"Places: {', '.join(place.id for place in layout.of_kind('Place')) or 'none known'}."
-    held = ", ".join(id_ + traits(layout.graph.nodes[id_]) for id_ in layout.held) or "nothing"
+    held = ", ".join(id_ + trait_words(layout.graph.nodes[id_]) for id_ in layout.held) or "nothing"
     at = _cell(layout, layout.graph.nodes[layout.agent]) if layout.agent else ""
     yield f"You are in {layout.here or 'no known place'}{at}, holding {held}."
     doors = [_door(layout, door) for door in layout.of_kind("Door")]
@@ -34,10 +34,12 @@ def _paragraphs(layout: Layout, inspected: Collection[str]) -> Iterable[str]:
     yield from _listed(
         "Assets in this room:", [_asset(node, inspected) for node in assets if rooms[node.id] == layout.here]
     )
-    yield from _listed("Objects that you see in this room:", [_thing(layout, it, inspected) for it in here if seen(it)])
+    yield from _listed(
+        "Objects that you see in this room:", [_thing(layout, it, inspected) for it in here if is_confirmed(it)]
+    )
     yield from _listed(
         "Objects that you remember in this room, which may be gone:",
-        [_thing(layout, it, inspected) for it in here if not seen(it)],
+        [_thing(layout, it, inspected) for it in here if not is_confirmed(it)],
     )
     elsewhere = [(_asset(it, inspected), it) for it in assets if rooms[it.id] != layout.here]
     elsewhere += [(_thing(layout, it, inspected), it) for it in objects if rooms[it.id] != layout.here]
@@ -54,25 +56,25 @@ def _listed(title: str, lines: list[str]) -> Iterable[str]:
 
 def _asset(node: Node, inspected: Collection[str]) -> str:
     looked = ", inspected" if node.id in inspected else ""
-    return f"{node.id}{traits(node)}{_states(node)}{looked}"
+    return f"{node.id}{trait_words(node)}{_states(node)}{looked}"
 
 
-def _thing(layout: Layout, node: Node, inspected: Collection[str]) -> str:
+def _thing(layout: SceneLayout, node: Node, inspected: Collection[str]) -> str:
     where = " and ".join(f"{relation} {support}" for relation, support in layout.supports(node.id))
     holder = layout.holder(node.id)
     where = f" {where}" if where else f" held by {holder}" if holder else ""
-    remembered = "" if seen(node) else ", not confirmed"
+    remembered = "" if is_confirmed(node) else ", not confirmed"
     looked = ", inspected" if node.id in inspected else ""
-    return f"{node.id}{traits(node)}{where}{_cell(layout, node)}{_states(node)}{looked}{remembered}"
+    return f"{node.id}{trait_words(node)}{where}{_cell(layout, node)}{_states(node)}{looked}{remembered}"
 
 
-def _door(layout: Layout, node: Node) -> str:
+def _door(layout: SceneLayout, node: Node) -> str:
     joined = " and ".join(layout.places_joined(node.id))
-    return f"{node.id}{traits(node)} between {joined}{_cell(layout, node)}{_states(node)}"
+    return f"{node.id}{trait_words(node)} between {joined}{_cell(layout, node)}{_states(node)}"
 
 
-def _cell(layout: Layout, node: Node) -> str:
-    found = cell(node, layout.vocabulary)
+def _cell(layout: SceneLayout, node: Node) -> str:
+    found = cell_of(node, layout.vocabulary)
     return "" if found is None else f" in cell {found}"
 
 

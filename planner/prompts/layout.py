@@ -16,7 +16,7 @@ TRAITS: Final = ("color",)
 
 
 @dataclass(frozen=True)
-class Layout:
+class SceneLayout:
     """A scene graph, or a part of one, with what it says of where things are. The agent is the first by id."""
 
     graph: SceneGraph
@@ -58,14 +58,14 @@ class Layout:
 
     def room_of(self, id_: str) -> str | None:
         """The first place that a node is in, over any number of things and whoever holds it."""
-        told, waiting = {id_}, [id_]
-        for node_id in waiting:
+        visited, queue = {id_}, [id_]
+        for node_id in queue:
             above = sorted({*self.graph.targets(node_id, *self._types), *self.graph.sources(node_id, *HOLDING)})
             places = [it for it in above if self.graph.nodes[it].kind == "Place"]
             if places:
                 return places[0]
-            waiting += [it for it in above if it not in told]
-            told |= {*above}
+            queue += [it for it in above if it not in visited]
+            visited |= {*above}
         return None
 
     def places_joined(self, door: str) -> tuple[str, ...]:
@@ -78,12 +78,12 @@ class Layout:
         return VOCABULARIES.get(self.vocabulary, VOCABULARIES["generic"]).containment
 
 
-def seen(node: Node) -> bool:
+def is_confirmed(node: Node) -> bool:
     """Whether a node is known to be where the graph says: in a belief only objects may not be."""
     return node.properties.get("seen") is not False
 
 
-def cell(node: Node, vocabulary: str) -> tuple[int, int] | None:
+def cell_of(node: Node, vocabulary: str) -> tuple[int, int] | None:
     """The grid cell that a thing or door is in, where the scene is a grid and the cell is known."""
     center = node.properties.get("center")
     if vocabulary != "babyai" or node.kind == "Place" or not isinstance(center, Point):
@@ -91,7 +91,7 @@ def cell(node: Node, vocabulary: str) -> tuple[int, int] | None:
     return round(center.x), round(center.y)
 
 
-def traits(node: Node) -> str:
+def trait_words(node: Node) -> str:
     """What tells a node from others of its class, such as its colour, and its class where the id does not say it."""
     words = [str(node.properties[name]) for name in TRAITS if name in node.properties]
     if words or node.class_.casefold() not in node.id.casefold():

@@ -8,7 +8,7 @@ from typing import Final
 
 from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
 from scenecypher.planner.method import Done, Solve
 
@@ -21,7 +21,7 @@ _EMPTY: Final = re.compile(r"\s*\[\s*\]\s*")
 ANSWER_CHARACTERS: Final = 200
 
 
-def solution(text: str, vocabulary: str, *, reason: str = "", final: bool = True) -> Solve | Done:
+def parse_solution(text: str, vocabulary: str, *, reason: str = "", final: bool = True) -> Solve | Done:
     """The actions that `text` lists, else the answer that it is. Raises ReplyRejected where it is neither.
 
     SG2 and SG-RwR give both under one name; that a text with actions is a plan and any other an answer is ours.
@@ -41,13 +41,13 @@ def _actions(text: str, vocabulary: str) -> Iterator[str]:
     for found in _CALL.finditer(text):
         name = found[1].lower()
         if (name in known or not found[2]) and name != DONE:
-            yield str(Call(name, tuple(_arguments(found[3]))))
+            yield str(ActionCall(name, tuple(_arguments(found[3]))))
 
 
 def _arguments(text: str) -> Iterator[str]:
     return (argument for part in text.split(",") if (argument := part.strip().strip("\"'<>` ")))
 
 
-def asks_a_question(instruction: str, vocabulary: str) -> bool:
+def is_question_task(instruction: str, vocabulary: str) -> bool:
     """Whether a task is to find something out, as BabyAI's numerical questions are; that it is told by is ours."""
     return family(vocabulary) == "babyai" and instruction.lower().startswith("find the ")

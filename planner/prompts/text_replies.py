@@ -54,7 +54,7 @@ def ask_in_text(
     raise AssertionError
 
 
-def sections(text: str) -> Mapping[str, str]:
+def parse_sections(text: str) -> Mapping[str, str]:
     """What stands under each ``[Heading]``, by the heading in lower case; of equal ones the first counts.
 
     A model that goes on by itself makes up what it would have been answered.
@@ -65,20 +65,20 @@ def sections(text: str) -> Mapping[str, str]:
     return dict(reversed(parts))
 
 
-def section(text: str, name: str, form: str) -> str:
+def required_section(text: str, name: str, form: str) -> str:
     """What stands under one heading. Raises ReplyRejected, with the whole `form`, where nothing does."""
-    found = sections(text).get(name.lower(), "")
+    found = parse_sections(text).get(name.lower(), "")
     if not found:
         raise ReplyRejected(f"it has no [{name}]; reply in this form, and only once:\n{form}")
     return found
 
 
-def headed(**parts: str) -> str:
+def format_sections(**parts: str) -> str:
     """Sections as text, as the papers' agents write them."""
     return "\n\n".join(f"[{name.capitalize()}]\n{text}" for name, text in parts.items())
 
 
-def program_in(text: str) -> str:
+def extract_program(text: str) -> str:
     """The Python in a reply: what stands in its fences, else all of it."""
     blocks = _FENCED.findall(text)
     return "\n\n".join(block.strip() for block in blocks) if blocks else text.strip()

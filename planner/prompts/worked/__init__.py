@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from scenecypher.db.schema import family
 from scenecypher.errors import InputError
-from scenecypher.planner.prompts.solution import asks_a_question
+from scenecypher.planner.prompts.solution import is_question_task
 
 
 def worked(method: str, vocabulary: str, instruction: str) -> str:
@@ -15,7 +15,7 @@ def worked(method: str, vocabulary: str, instruction: str) -> str:
     In BabyAI those of traversal, which are of Trv-1 alone (SG2, "2D Grid World Traversal Planning"), or those of
     questions.
     """
-    kind = "-questions" if asks_a_question(instruction, vocabulary) else ""
+    kind = "-questions" if is_question_task(instruction, vocabulary) else ""
     file = files(__name__) / f"{method}-{family(vocabulary)}{kind}.txt"
     return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
 

@@ -16,7 +16,7 @@ from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.mistakes import Mistake, mistake_of
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.virtualhome import OPERATORS
 from tests.planner.actions.evolving_graph import Engine, Verdict, line_of
 
@@ -84,7 +84,7 @@ class Duel:
 
     graph: SceneGraph
     agent: str = ""
-    remedy: Call | None = None
+    remedy: ActionCall | None = None
     engine: Engine = field(init=False)
     history: list[SceneGraph] = field(init=False)
     steps: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -141,7 +141,7 @@ class Duel:
 
 def wander(duel: Duel, chance: random.Random, *, steps: int) -> None:
     """Random actions, and mostly what our refusal says to do first, then the refused action again."""
-    pending: list[Call] = []
+    pending: list[ActionCall] = []
     for _ in range(steps):
         call = pending.pop() if pending else any_call(chance, duel.graph)
         verdict = duel.step(call.name, call.arguments)
@@ -150,10 +150,10 @@ def wander(duel: Duel, chance: random.Random, *, steps: int) -> None:
         assert verdict.feasible or verdict.mistake is not None
 
 
-def any_call(chance: random.Random, graph: SceneGraph) -> Call:
+def any_call(chance: random.Random, graph: SceneGraph) -> ActionCall:
     """A proposal; now and then on something that is not there."""
     action, arguments = proposal(chance, graph)
-    return Call(action, tuple(GHOST if chance.random() < 0.02 else argument for argument in arguments))
+    return ActionCall(action, tuple(GHOST if chance.random() < 0.02 else argument for argument in arguments))
 
 
 def proposal(chance: random.Random, graph: SceneGraph) -> tuple[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ import pytest
 
 from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRelation, SetProperty
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
-from scenecypher.planner.actions.execution import changes
+from scenecypher.planner.actions.execution import effects_delta
 from scenecypher.planner.actions.operator import (
     Assign,
     Become,
@@ -17,7 +17,7 @@ from scenecypher.planner.actions.operator import (
     Relate,
     Unrelate,
     When,
-    bound,
+    is_bound,
 )
 
 HERE = Point(1.0, 2.0)
@@ -31,7 +31,7 @@ GRAPH = SceneGraph.of(
 
 
 def net(*effects: Effect) -> Delta:
-    return changes(Operator("try", (), (), effects, "try"), GRAPH, {"a": "a", "b": "b"})
+    return effects_delta(Operator("try", (), (), effects, "try"), GRAPH, {"a": "a", "b": "b"})
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def net(*effects: Effect) -> Delta:
         ((Relate("a", "CLOSE", "b"),), [AddRelation(Relation("a", "CLOSE", "b"))]),
         ((Become("c", "open"), Cease("c", "open"), Assign("c", "color", "red"), Forget("c", "color")), []),
         (
-            (When(bound("c"), (Cease("a", "sitting"),), (Forget("a", "center"),)),),
+            (When(is_bound("c"), (Cease("a", "sitting"),), (Forget("a", "center"),)),),
             [SetProperty("a", "center", HERE, None)],
         ),
     ],

@@ -19,8 +19,8 @@ from scenecypher.errors import ActionRefused, UnknownReference
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.grasif import CONTAINMENT, MACROS, OPERATORS
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.actions.simulator import Simulator, Step
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.simulator import CommittedAction, Simulator
+from scenecypher.planner.actions.text import parse_action
 from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import ROBOT, drawn, home
 from tests.planner.actions.worlds import edited
@@ -35,7 +35,7 @@ BOX_HELD: Final = edited(BOX_OPEN, add=[Relation(ROBOT, "HOLDS", "box-1")], remo
 
 
 def simulated(graph: SceneGraph, action: str) -> SceneGraph:
-    call = parse(action)
+    call = parse_action(action)
     arguments = {AGENT: ROBOT, "x": call.arguments[0]}
     return apply(graph, simulate(OPERATORS[call.name], graph, arguments, action=action))
 
@@ -130,7 +130,7 @@ def put(store: SceneStore, graph: SceneGraph) -> SceneInfo:
     return store.find(name)
 
 
-def carried_out(steps: list[Step]) -> list[tuple[str, str | None]]:
+def carried_out(steps: list[CommittedAction]) -> list[tuple[str, str | None]]:
     return [(step.action, step.because) for step in steps]
 
 
@@ -144,16 +144,16 @@ def test_a_correction_goes_opens_frees_the_hand_and_says_why(store: SceneStore) 
         ("put_on(fridge-1)", "agent holds pen-1, and has one hand"),
         ("pick_up(apple-1)", None),
     ]
-    noted = [event.action for event in store.history(scene)]
-    assert noted[0] == "go_to(kitchen)  [inserted: apple-1 is not in the agent's room]"
-    assert noted[-1] == "pick_up(apple-1)"
+    history_text = [event.action for event in store.history(scene)]
+    assert history_text[0] == "go_to(kitchen)  [inserted: apple-1 is not in the agent's room]"
+    assert history_text[-1] == "pick_up(apple-1)"
 
 
 @pytest.mark.parametrize("action", ["turn_on(lamp-1)", "open(fridge-1)"])
 def test_toggles_work_from_any_room(store: SceneStore, action: str) -> None:
     scene = put(store, HOME)
     steps = carried_out(list(Simulator(store, scene, fix=True).act(action)))
-    node = parse(action).arguments[0]
+    node = parse_action(action).arguments[0]
     assert steps == [("go_to(kitchen)", f"{node} is not in the agent's room"), (action, None)]
     with pytest.raises(Infeasible, match="not in the agent's room"):
         list(Simulator(store, put(store, HOME)).act(action))
@@ -310,7 +310,7 @@ def walked(seed: int) -> int:
     deltas = []
     actions = [f"{name}({id_})" for name in OPERATORS if name != "done" for id_ in graph.nodes if id_ != ROBOT]
     for action in chance.choices(actions, k=60):
-        call = parse(action)
+        call = parse_action(action)
         expected = model.do(call.name, call.arguments[0])
         try:
             delta = simulate(OPERATORS[call.name], graph, {AGENT: ROBOT, "x": call.arguments[0]}, action=action)

@@ -14,7 +14,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.vocabularies import operators_of
 from tests.db.store.test_store import fresh
 from tests.planner.actions.flat import FLAT
@@ -44,17 +44,17 @@ def homes(draw: st.DrawFn) -> SceneGraph:
 
 
 @st.composite
-def episodes(draw: st.DrawFn, *, longest: int) -> tuple[str, SceneGraph, list[Call]]:
+def episodes(draw: st.DrawFn, *, longest: int) -> tuple[str, SceneGraph, list[ActionCall]]:
     """A vocabulary, a home and actions there, some of which can be done; repeated ones are likely."""
     vocabulary, graph = draw(st.sampled_from(VOCABULARIES)), draw(homes())
     operators = list(operators_of(vocabulary).values())
     few = draw(st.lists(st.sampled_from(sorted(graph.nodes)), min_size=2, max_size=4, unique=True))
     chosen = draw(st.lists(st.sampled_from(operators), min_size=longest // 2, max_size=longest))
-    calls = [Call(each.name, tuple(draw(st.sampled_from(few)) for _ in each.parameters)) for each in chosen]
+    calls = [ActionCall(each.name, tuple(draw(st.sampled_from(few)) for _ in each.parameters)) for each in chosen]
     return vocabulary, graph, calls
 
 
-def outcome(vocabulary: str, graph: SceneGraph, call: Call) -> Delta | tuple[str, ...]:
+def outcome(vocabulary: str, graph: SceneGraph, call: ActionCall) -> Delta | tuple[str, ...]:
     """What an action changes in memory, or why it is refused."""
     operator = operators_of(vocabulary)[call.name]
     names = (parameter.name for parameter in operator.parameters)
@@ -66,7 +66,7 @@ def outcome(vocabulary: str, graph: SceneGraph, call: Call) -> Delta | tuple[str
 
 
 @given(episodes(longest=24))
-def test_what_was_done_can_be_undone_exactly(episode: tuple[str, SceneGraph, list[Call]]) -> None:
+def test_what_was_done_can_be_undone_exactly(episode: tuple[str, SceneGraph, list[ActionCall]]) -> None:
     vocabulary, before, calls = episode
     graph, deltas = before, []
     for call in calls:
@@ -84,7 +84,9 @@ def test_what_was_done_can_be_undone_exactly(episode: tuple[str, SceneGraph, lis
 
 @HARDLY_MORE_THAN_A_FEW
 @given(episode=episodes(longest=8))
-def test_the_database_does_what_memory_does(store: SceneStore, episode: tuple[str, SceneGraph, list[Call]]) -> None:
+def test_the_database_does_what_memory_does(
+    store: SceneStore, episode: tuple[str, SceneGraph, list[ActionCall]]
+) -> None:
     vocabulary, before, calls = episode
     name = fresh("law")
     store.put(ImportedScene(name, before, vocabulary=vocabulary))
@@ -102,7 +104,7 @@ def test_the_database_does_what_memory_does(store: SceneStore, episode: tuple[st
     store.delete(name)
 
 
-def in_database(simulator: Simulator, call: Call) -> Delta | tuple[str, ...]:
+def in_database(simulator: Simulator, call: ActionCall) -> Delta | tuple[str, ...]:
     try:
         (step,) = simulator.act(str(call))
     except Infeasible as refused:
@@ -116,7 +118,7 @@ def test_enough_of_what_is_generated_can_be_done() -> None:
 
     @settings(max_examples=60, database=None, derandomize=True)
     @given(episodes(longest=24))
-    def look(episode: tuple[str, SceneGraph, list[Call]]) -> None:
+    def look(episode: tuple[str, SceneGraph, list[ActionCall]]) -> None:
         vocabulary, graph, calls = episode
         for call in calls:
             delta = outcome(vocabulary, graph, call)

@@ -11,8 +11,8 @@ from scenecypher.errors import ActionRefused
 from scenecypher.importers.babyai import Episode, episode
 from scenecypher.importers.babyai_grid import scene_graph
 from scenecypher.importers.task import Step, Task
-from scenecypher.planner.actions.minigrid import Done, Executor
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.minigrid import ActionResult, Executor
+from scenecypher.planner.actions.text import ActionCall
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
 
@@ -27,8 +27,8 @@ def begun(level: str, seed: int) -> tuple[Episode, Task, Executor]:
     return start, start.task, Executor(start.env, start.things)
 
 
-def call(step: Step) -> Call:
-    return Call(step.action, step.arguments)
+def call(step: Step) -> ActionCall:
+    return ActionCall(step.action, step.arguments)
 
 
 def assert_plan_comes_off(level: str, seed: int) -> None:
@@ -65,7 +65,9 @@ def refusal(level: str, seed: int, *, wrong_key: bool = False, leave_out: str = 
     try:
         for step in task.program:
             if str(step) != leave_out:
-                executor.do(Call(step.action, (wrong,)) if wrong_key and step.arguments == (right,) else call(step))
+                executor.do(
+                    ActionCall(step.action, (wrong,)) if wrong_key and step.arguments == (right,) else call(step)
+                )
     except ActionRefused as refused:
         return str(refused)
     return ""
@@ -97,8 +99,8 @@ def episode_program(level: str, seed: int) -> tuple[Step, ...]:
 def test_a_key_in_the_hand_is_laid_down_for_another_thing() -> None:
     start, task, executor = begun("trv1", 3)
     first, second = start.scene.graph.by_class["key"]
-    executor.do(Call("pickup", (first,)))
-    executor.do(Call("pickup", (second,)))
+    executor.do(ActionCall("pickup", (first,)))
+    executor.do(ActionCall("pickup", (second,)))
     graph = scene_graph(start.env, start.things)
     assert graph.targets("agent", "HOLDS") == (second,)
     assert graph.targets(first, "INSIDE") == ("room_1",)
@@ -108,7 +110,7 @@ def test_a_key_in_the_hand_is_laid_down_for_another_thing() -> None:
 def test_a_graph_taken_on_the_way_keeps_its_ids() -> None:
     start, _, executor = begun("trv1", 3)
     before = start.scene.graph
-    executor.do(Call("remove", ("ball_1",)))
+    executor.do(ActionCall("remove", ("ball_1",)))
     after = scene_graph(start.env, start.things)
     assert after.nodes.keys() == before.nodes.keys()
     changed = {node_id for node_id in after.nodes if after.nodes[node_id] != before.nodes[node_id]}
@@ -119,16 +121,16 @@ def test_a_graph_taken_on_the_way_keeps_its_ids() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (Call("fly", ("key_1",)), "choose one of pickup(node), remove(node), open(node)"),
-        (Call("open", ("door_1", "key_1")), "choose one of"),
-        (Call("pickup", ("kay_1",)), "no thing has the id 'kay_1' (did you mean 'key_1'"),
-        (Call("pickup", ("door_1",)), "door_1 can not be lifted; choose a key, a ball or a box"),
-        (Call("open", ("key_1",)), "key_1 is no door; choose a door"),
-        (Call("open", ("door_1",)), "no way leads to door_1; remove what is in the way, or open a door"),
-        (Call("pickup", ("box_1",)), "no way leads to box_1"),
+        (ActionCall("fly", ("key_1",)), "choose one of pickup(node), remove(node), open(node)"),
+        (ActionCall("open", ("door_1", "key_1")), "choose one of"),
+        (ActionCall("pickup", ("kay_1",)), "no thing has the id 'kay_1' (did you mean 'key_1'"),
+        (ActionCall("pickup", ("door_1",)), "door_1 can not be lifted; choose a key, a ball or a box"),
+        (ActionCall("open", ("key_1",)), "key_1 is no door; choose a door"),
+        (ActionCall("open", ("door_1",)), "no way leads to door_1; remove what is in the way, or open a door"),
+        (ActionCall("pickup", ("box_1",)), "no way leads to box_1"),
     ],
 )
-def test_what_can_not_be_done_is_refused_and_changes_nothing(call: Call, words: str) -> None:
+def test_what_can_not_be_done_is_refused_and_changes_nothing(call: ActionCall, words: str) -> None:
     start, _, executor = begun("trv1", 3)
     with pytest.raises(ActionRefused) as refused:
         executor.do(call)
@@ -139,9 +141,9 @@ def test_what_can_not_be_done_is_refused_and_changes_nothing(call: Call, words: 
 def test_an_episode_that_has_ended_takes_no_more_actions() -> None:
     _, task, executor = begun("trv1", 3)
     last = [executor.do(call(step)) for step in task.program][-1]
-    assert last == Done(last.steps, fulfilled=True)
+    assert last == ActionResult(last.steps, fulfilled=True)
     with pytest.raises(ActionRefused, match=r"the episode ended after .* steps; begin another"):
-        executor.do(Call("pickup", ("ball_1",)))
+        executor.do(ActionCall("pickup", ("ball_1",)))
 
 
 def test_steps_are_counted_as_the_environment_counts_them() -> None:

@@ -24,8 +24,8 @@ from scenecypher.planner.actions.operator import (
     Unrelate,
     When,
 )
-from scenecypher.planner.actions.read_plan import WHOLE, reads_of
-from scenecypher.planner.actions.read_set import ANY
+from scenecypher.planner.actions.read_plan import WHOLE_NODE, reads_of
+from scenecypher.planner.actions.read_set import ANY_NODE
 
 
 def operator(*requires: c.Condition, effects: tuple[Effect, ...] = (), choose: tuple[Choose, ...] = ()) -> Operator:
@@ -55,7 +55,7 @@ def test_both_directions_are_read_at_once() -> None:
 
 
 def test_relations_that_only_lead_from_a_node_are_read_that_way() -> None:
-    assert reads(effects=(Unrelate("x", ("FACING",), directed=True),)) == {row(Hop("x", ("FACING",), ANY))}
+    assert reads(effects=(Unrelate("x", ("FACING",), directed=True),)) == {row(Hop("x", ("FACING",), ANY_NODE))}
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_relations_that_only_lead_from_a_node_are_read_that_way() -> None:
 )
 def test_what_changes_a_node_reads_it_whole(effect: Effect) -> None:
     near = c.Related("x", "ON", "near")
-    whole = Read((Hop("x", ("ON",), WHOLE),), whole=(WHOLE,))
-    assert reads(effects=(ForEach("near", near, (effect,)),)) == {row(Hop("x", ("ON",), ANY)), whole}
+    whole = Read((Hop("x", ("ON",), WHOLE_NODE),), whole=(WHOLE_NODE,))
+    assert reads(effects=(ForEach("near", near, (effect,)),)) == {row(Hop("x", ("ON",), ANY_NODE)), whole}
 
 
 def test_what_is_between_two_seeds_is_read_as_a_join() -> None:
@@ -78,18 +78,18 @@ def test_a_join_within_what_is_read_anyway_costs_nothing() -> None:
     near = c.And((c.Related(AGENT, "CLOSE", "near"), c.Related("near", "CLOSE", "x")))
     dropped = (Unrelate("x", ("CLOSE",)), Unrelate(AGENT, ("CLOSE",)))
     assert reads(c.Exists("near", near), effects=dropped) == {
-        row(Hop(ANY, ("CLOSE",), "x", mutual=True)),
-        row(Hop(ANY, ("CLOSE",), AGENT, mutual=True)),
+        row(Hop(ANY_NODE, ("CLOSE",), "x", mutual=True)),
+        row(Hop(ANY_NODE, ("CLOSE",), AGENT, mutual=True)),
     }
 
 
 def test_a_node_is_read_whole_only_where_its_own_facts_matter() -> None:
     inside = c.Related("x", "INSIDE", "box")
-    plain = row(Hop("x", ("INSIDE",), ANY))
+    plain = row(Hop("x", ("INSIDE",), ANY_NODE))
     assert reads(c.Exists("box", inside)) == {plain}
     shut = c.Exists("box", c.And((inside, c.Not(c.HasState("box", "closed")))))
     named = c.Exists("box", c.And((inside, c.PropertyEquals("box", "name", "Tom"))))
-    whole = Read((Hop("x", ("INSIDE",), WHOLE),), whole=(WHOLE,))
+    whole = Read((Hop("x", ("INSIDE",), WHOLE_NODE),), whole=(WHOLE_NODE,))
     assert reads(shut) == {plain, replace(whole, only=(Only("states", "closed"),))}
     assert reads(shut, named) == {plain, whole}
 
@@ -100,15 +100,15 @@ def test_nodes_that_matter_for_several_facts_are_read_once() -> None:
         c.Exists("y", c.And((inside, c.HasKind("y", "Place")))), c.Exists("y", c.And((on, c.HasClass("y", "sink"))))
     )
     only = (Only("class", "sink"), Only("kind", "Place"))
-    assert Read((Hop("x", ("INSIDE", "ON"), WHOLE),), whole=(WHOLE,), only=only) in found
+    assert Read((Hop("x", ("INSIDE", "ON"), WHOLE_NODE),), whole=(WHOLE_NODE,), only=only) in found
     assert len(found) == 2
 
 
 def test_what_an_effect_takes_from_what_it_finds_is_read_on_from_there() -> None:
     effects = (ForEach("held", c.HeldBy("held", AGENT), (Unrelate("held", ("INSIDE",)),)),)
     holds = Hop(AGENT, ("HOLDS", "HOLDS_LH", "HOLDS_RH"), "held")
-    split = Hop(AGENT, ("HOLDS", "HOLDS_LH", "HOLDS_RH"), ANY)
-    assert reads(effects=effects) == {row(split), row(holds, Hop(ANY, ("INSIDE",), "held", mutual=True))}
+    split = Hop(AGENT, ("HOLDS", "HOLDS_LH", "HOLDS_RH"), ANY_NODE)
+    assert reads(effects=effects) == {row(split), row(holds, Hop(ANY_NODE, ("INSIDE",), "held", mutual=True))}
 
 
 def test_what_depends_on_an_affordance_of_a_seed_is_guarded_by_it() -> None:
@@ -119,7 +119,7 @@ def test_what_depends_on_an_affordance_of_a_seed_is_guarded_by_it() -> None:
 
 def test_climbing_from_several_seeds_is_one_read() -> None:
     rooms = tuple(Choose(room, (c.Within(of, room, ("INSIDE",)),)) for of, room in ((AGENT, "here"), ("x", "there")))
-    climb = Hop(START, ("INSIDE",), ANY, far=True)
+    climb = Hop(START, ("INSIDE",), ANY_NODE, far=True)
     assert reads(choose=rooms) == {Read((climb,), rows=(climb,), starts=(AGENT, "x"))}
 
 
@@ -127,7 +127,7 @@ def test_classes_are_looked_up_as_such() -> None:
     either = c.Or((c.HasClass("part", "hand"), c.HasClass("part", "face")))
     found = reads_of(operator(effects=(ForEach("part", either, (Relate(AGENT, "CLOSE", "part"),)),)))
     assert found.classes == ("face", "hand")
-    assert set(found.reads) == {row(Hop(AGENT, ("CLOSE",), ANY))}
+    assert set(found.reads) == {row(Hop(AGENT, ("CLOSE",), ANY_NODE))}
 
 
 @pytest.mark.parametrize(

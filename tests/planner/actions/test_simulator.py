@@ -17,7 +17,7 @@ from scenecypher.importers.eai import graph_files
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.actions.simulator import Simulator, Step
+from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.actions.virtualhome import OPERATORS
 from tests.db.store.test_store import fresh
 from tests.planner.actions.differential import agent_of, proposal
@@ -28,7 +28,7 @@ from tests.sampling import FULL
 STEPS = 150 if FULL else 25
 
 
-def carried_out(steps: list[Step]) -> list[tuple[str, str | None]]:
+def carried_out(steps: list[CommittedAction]) -> list[tuple[str, str | None]]:
     return [(step.action, step.because) for step in steps]
 
 

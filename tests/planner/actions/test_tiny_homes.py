@@ -11,7 +11,7 @@ import pytest
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import REMEMBERED
 from scenecypher.importers.virtualhome_format import KIND_OF_CATEGORY
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.actions.virtualhome import OPERATORS
 from tests.planner.actions.differential import Duel, totals, wander
 from tests.planner.actions.flat import FLAT, FLAT_ROWS
@@ -47,7 +47,7 @@ def of_the_engine(graph: SceneGraph) -> bool:
 
 def test_each_requirement_that_is_broken_alone_is_judged_as_in_the_reference() -> None:
     for action, graph in SITUATIONS:
-        call = parse(action)
+        call = parse_action(action)
         if of_the_engine(graph):
             Duel(of_the_source(graph)).step(call.name, call.arguments)
 

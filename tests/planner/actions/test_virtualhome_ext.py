@@ -15,7 +15,7 @@ from scenecypher.planner.actions.execution import simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.read_plan import reads_of
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.actions.virtualhome_ext import OPERATORS
 from tests.db.store.test_store import fresh
 from tests.planner.actions.worlds import ROBOT, edited, mutual, node
@@ -41,7 +41,7 @@ def kitchen(appliance: str, states: str, *, affordances: str = "can_open contain
 
 
 def done(graph: SceneGraph, text: str) -> SceneGraph:
-    call = parse(text)
+    call = parse_action(text)
     operator = OPERATORS[call.name]
     names = (parameter.name for parameter in operator.parameters)
     arguments = {AGENT: ROBOT, **dict(zip(names, call.arguments, strict=True))}

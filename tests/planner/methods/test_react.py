@@ -12,7 +12,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.events import Answered, Called, Event, Finished, Proposed, Refused, Solved
 from scenecypher.planner.methods.prompting import STYLES
-from scenecypher.planner.prompts.calls import Step, arguments_in, step_in
+from scenecypher.planner.prompts.calls import ReActStep, parse_arguments, parse_step
 from scenecypher.planner.prompts.worked import worked
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.worlds import HOME
@@ -184,28 +184,31 @@ def test_graph_prompting_shows_the_whole_graph_once(store: SceneStore, style: st
 @pytest.mark.parametrize(
     ("text", "step"),
     [
-        ("Thought: a\nb\nAction: expand(x)", Step("a\nb", "expand", "x")),
-        ("Thought 1: a\nAction 1: expand[x]\nObservation 1: y\nThought 2: b\nAction 2: z(1)", Step("a", "expand", "x")),
-        ("Action: `get_nodes()`", Step("", "get_nodes", "")),
-        ("Thought: f(x)\nAction: finish([pickup(a), open(b)])", Step("f(x)", "finish", "[pickup(a), open(b)]")),
+        ("Thought: a\nb\nAction: expand(x)", ReActStep("a\nb", "expand", "x")),
+        (
+            "Thought 1: a\nAction 1: expand[x]\nObservation 1: y\nThought 2: b\nAction 2: z(1)",
+            ReActStep("a", "expand", "x"),
+        ),
+        ("Action: `get_nodes()`", ReActStep("", "get_nodes", "")),
+        ("Thought: f(x)\nAction: finish([pickup(a), open(b)])", ReActStep("f(x)", "finish", "[pickup(a), open(b)]")),
     ],
 )
-def test_a_step_is_the_first_thought_and_action(text: str, step: Step) -> None:
-    assert step_in(text, "f(x)") == step
+def test_a_step_is_the_first_thought_and_action(text: str, step: ReActStep) -> None:
+    assert parse_step(text, "f(x)") == step
 
 
 def test_arguments_are_literals_or_bare_words() -> None:
     names = ("a", "b")
-    assert arguments_in(Step("", "f", "room_1, b=[1, -2.5, (x, 'y')]"), names) == {
+    assert parse_arguments(ReActStep("", "f", "room_1, b=[1, -2.5, (x, 'y')]"), names) == {
         "a": "room_1",
         "b": [1, -2.5, ["x", "y"]],
     }
-    assert arguments_in(Step("", "f", "table-1, b = bed_side-2"), names) == {"a": "table-1", "b": "bed_side-2"}
-    assert arguments_in(Step("", "f", "the red ball"), ("a",)) == {"a": "the red ball"}
+    assert parse_arguments(ReActStep("", "f", "table-1, b = bed_side-2"), names) == {"a": "table-1", "b": "bed_side-2"}
+    assert parse_arguments(ReActStep("", "f", "the red ball"), ("a",)) == {"a": "the red ball"}
     for odd in ("...", "b'x'", '"\\ud800"', "0x" + "f" * 5_000, "1e999", "-1e999", "2j"):
-        found = arguments_in(Step("", "f", odd), ("a",))
+        found = parse_arguments(ReActStep("", "f", odd), ("a",))
         assert found == {"a": odd}, "what no log can hold stays as it was written"
         json.dumps(found, ensure_ascii=False).encode()
     for written in ("1", "1, 2, 3", "a=1, c=2", "*x"):
         with pytest.raises(ReplyRejected, match="f takes a, b; call it so"):
-            arguments_in(Step("", "f", written), names)
+            parse_arguments(ReActStep("", "f", written), names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scenecypher.importers import babyai, datasets
 from scenecypher.planner.method import Done, Solve
 from scenecypher.planner.methods.sayplan import Reply
-from scenecypher.planner.prompts.solution import solution
+from scenecypher.planner.prompts.solution import parse_solution
 from scenecypher.planner.prompts.worked import worked
 from tests.planner.methods.worked_examples import (
     FOLDER,
@@ -47,11 +47,11 @@ def test_their_solutions_are_right() -> None:
     for instance in TRAVERSALS:
         example = Traversal(*instance)
         program = [f"{step.action}({', '.join(step.arguments)})" for step in babyai.read_task(*instance).program]  # type: ignore[union-attr]
-        solved = solution(example.solution, "babyai")
+        solved = parse_solution(example.solution, "babyai")
         assert isinstance(solved, Solve)
         assert list(solved.actions) == program
     for instance in QUESTIONS:
-        assert isinstance(solution(Question(*instance).solution, "babyai"), Done)
+        assert isinstance(parse_solution(Question(*instance).solution, "babyai"), Done)
 
 
 def test_sayplans_replies_are_in_its_own_form() -> None:
