@@ -1,4 +1,4 @@
-"""Actions that are carried out as several others, as data: LookPlanGraph's `rearrange`."""
+"""Macros as data: actions that are carried out as several others, such as LookPlanGraph's `rearrange`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scenecypher.planner.actions.text import ActionCall, argument_count
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """One action that stands for several; a word among its arguments says which.
+    """An action that expands to several; one word among its arguments selects the expansion.
 
-    It is written ``name(first, word, others)``. `ways` gives the steps by that word, each the name of an operator and
-    the parameter that it is done with; `aliases` are other spellings.
+    It is written ``name(first, word, others)``. `expansions` gives the steps by that word, each an operator's name and
+    the parameter that it takes; `aliases` are other spellings.
     """
 
     name: str
@@ -27,12 +27,12 @@ class Macro:
 
     @property
     def signature(self) -> str:
-        """As it is typed: ``rearrange(x, relation, y)``."""
+        """The macro as it is typed: ``rearrange(x, relation, y)``."""
         first, *others = (parameter.name for parameter in self.parameters)
         return f"{self.name}({', '.join((first, self.word, *others))})"
 
     def steps(self, call: ActionCall) -> tuple[ActionCall, ...]:
-        """What `call` is carried out as. Raises ActionRefused."""
+        """Return the steps of `call`. Raises ActionRefused."""
         if len(call.arguments) != len(self.parameters) + 1:
             wanted = f"it takes {len(self.parameters) + 1}, as in {self.signature}"
             raise ActionRefused(str(call), [f"{argument_count(call)}; {wanted}"])

@@ -1,4 +1,4 @@
-"""The page of all actions, made from the operators: `python -m scenecypher.planner.actions.page > docs/actions.md`."""
+"""The generated page of all actions: `python -m scenecypher.planner.actions.page > docs/actions.md`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _ITSELF: Final = re.compile(r"\b(\w+) is (not )?\1\b")
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join([HEAD, *(line for vocabulary in OPERATORS for line in _section(vocabulary))])
 
 
@@ -157,7 +157,7 @@ def _unrelate(effect: Unrelate) -> str:
 
 
 def _said(condition: Condition) -> str:
-    """In words; ``box is box`` says that a box was found."""
+    """Describe a condition in words; ``box is box`` becomes "box is found"."""
     return _ITSELF.sub(
         lambda found: f"{found[1]} is not found" if found[2] else f"{found[1]} is found", explain(condition, EMPTY, {})
     )

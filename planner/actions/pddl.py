@@ -1,4 +1,4 @@
-"""PDDL through `unified-planning`: ground actions and a goal as a problem, and a plan as actions again."""
+"""PDDL problems by `unified-planning`: ground actions and a goal in, plans as actions out."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from scenecypher.planner.actions.pddl_grounding import GroundAction
 from scenecypher.planner.actions.text import ActionCall
 
 ACTING: Final = "acting"
-"""True until `finish`: from then on only sub-goals are asserted."""
+"""The fact that holds until `finish`; afterwards only sub-goals can be asserted."""
 FINISH: Final = "finish"
 
 
 @dataclass(frozen=True, slots=True)
 class PlanningProblem:
-    """A problem of unified-planning, and the call that each of its actions stands for; what has none is no action."""
+    """A problem of unified-planning and the call of each of its actions; auxiliary actions have none."""
 
     problem: Any
     calls: Mapping[str, ActionCall]
 
     def calls_of(self, names: Iterable[str]) -> tuple[ActionCall, ...]:
-        """The actions of a plan."""
+        """Return the actions of a plan, without auxiliary ones."""
         return tuple(self.calls[name] for name in names if name in self.calls)
 
 
 @dataclass(frozen=True, slots=True)
 class SubGoal:
-    """A fact that can be asserted after `finish`, in one of several ways."""
+    """A fact that can be asserted after `finish` if one of `ways` holds."""
 
     name: str
     ways: tuple[Cube, ...]
@@ -39,15 +39,15 @@ class SubGoal:
 def planning_problem(
     actions: Sequence[GroundAction], goal: Formula, now: Iterable[GroundAtom], *, name: str = "scene"
 ) -> PlanningProblem:
-    """The problem of reaching `goal`, which is no longer a constant, from where `now` holds.
+    """Return the problem of reaching `goal`, which must not be constant, from the facts `now`.
 
-    Of the values at first only those that are true are given: unified-planning would list all others one by one.
+    Only true initial values are written: unified-planning would list all others one by one.
     """
     return _Writer(name).problem(actions, goal, frozenset(now))
 
 
 def pddl_text(planning: PlanningProblem) -> tuple[str, str]:
-    """Domain and problem as PDDL; their names are made up where ours are none in PDDL."""
+    """Return domain and problem as PDDL; names that PDDL does not allow are replaced."""
     from unified_planning.io import PDDLWriter
 
     writer = PDDLWriter(planning.problem)
@@ -55,7 +55,7 @@ def pddl_text(planning: PlanningProblem) -> tuple[str, str]:
 
 
 class _Writer:
-    """Writes one problem, in an environment of its own, so that several can be written side by side."""
+    """Writes one problem in an environment of its own, so that several can be written in parallel."""
 
     def __init__(self, name: str) -> None:
         from unified_planning import environment, model
@@ -102,13 +102,13 @@ class _Writer:
     # --- goals
 
     def _asked(self, goal: Formula) -> list[Literal]:
-        """The literals that must hold in the end; what is no conjunction of literals becomes sub-goals."""
+        """Return the literals of the goal; parts that are no literals become sub-goals."""
         parts = goal.parts if isinstance(goal, Conjunction) else (goal,)
         direct = [part for part in parts if isinstance(part, Literal)]
         return direct + [self._subgoal(part) for part in parts if not isinstance(part, Literal)]
 
     def _subgoal(self, formula: Formula) -> Literal:
-        """A fact that can be asserted only where `formula` holds."""
+        """Return a fact that can be asserted only if `formula` holds."""
         match formula:
             case Literal():
                 return formula
@@ -126,7 +126,7 @@ class _Writer:
         return Literal((name,))
 
     def _counted(self, formula: Threshold) -> Literal:
-        """At least `least` of the parts: so many of the first i-1, or one less of those and the i-th."""
+        """Encode "at least `least` of the parts": that many of the first i-1, or one less of these and the i-th."""
         parts = [self._subgoal(part) for part in formula.parts]
         fewer: list[list[Literal] | None] = [[] for _ in range(len(parts) + 1)]
         for _ in range(formula.least):
@@ -181,7 +181,7 @@ class _Writer:
         return self._facts[atom]
 
     def _fluent(self, word: str, arity: int) -> Any:
-        """Relations keep their names; a state is called ``is_open``, so that it can't be taken for an action."""
+        """Return the fluent; relations keep their names, a state is called ``is_open`` to differ from actions."""
         name = f"is_{word}" if arity == 1 else word
         if name not in self._fluents:
             ends = dict.fromkeys(("x", "y")[:arity], self._node)

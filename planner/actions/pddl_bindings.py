@@ -1,4 +1,4 @@
-"""What an operator chooses: each way to bind it, under which condition, with what known of where things are."""
+"""Bindings of an operator's choices, each with its condition and the assumed places of nodes."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from scenecypher.planner.actions.pddl_formula import (
 from scenecypher.planner.actions.pddl_variables import effect_variables, required_choices
 
 ABSENT: Final = "no_"
-"""With a relation type: the fact that the agent has no such relation."""
+"""Prefix of a relation type, for the fact that the agent has no such relation."""
 MAX_CHAINS: Final = 40
-"""Places where one thing may be, with all that it is in or on, of which the thrifty look at no more."""
+"""Cap on containment chains of one node in pruned grounding."""
 
 Places: TypeAlias = Mapping[str, tuple[str, str] | None]
 
 
 class OutOfTime(Exception):
-    """Grounding took too long."""
+    """Grounding exceeded its deadline."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroundingScope:
-    """What to ground: who acts, which atoms the goal speaks of, and what else things may be put on.
+    """The bounds of a grounding: the agent, the goal's facts, and other surfaces that things may be put on.
 
-    A `thrifty` grounding leaves out what a plan hardly needs: things are put only where the goal wants them or on one
-    of `spares`, only what is `movable` is taken (None: anything), and of several ways for a precondition to hold only
-    the plainest is used. Every plan is one without it, too.
+    A `pruned` grounding drops what plans rarely need: objects are put only where the goal wants them or on
+    `spare_surfaces`, only `movable` objects are taken (None: any), and of a disjunctive precondition only single
+    literals are kept if there are any. Each of its plans is also a plan of the full grounding.
     """
 
     agent: str
@@ -55,7 +55,7 @@ class GroundingScope:
 
 @dataclass(frozen=True, slots=True)
 class GuardedBinding:
-    """One way to bind what an operator chooses: under which condition, with what known of where things are."""
+    """One binding of an operator's choices, with its condition and the assumed places of nodes."""
 
     bindings: Mapping[str, str]
     guard: Formula
@@ -65,14 +65,14 @@ class GuardedBinding:
 
 @dataclass(slots=True)
 class ChoiceBinder:
-    """Finds the cases of operators on what may come to hold."""
+    """Finds the bindings of operators over the possible facts."""
 
     facts: PossibleFacts
     scope: GroundingScope
     _exclusive_types: set[str] = field(init=False, default_factory=set)
 
     def of(self, operator: Operator, arguments: Mapping[str, str]) -> list[GuardedBinding]:
-        """A case for each way to bind what the effects speak of; what only requirements ask for stays open."""
+        """Return a binding for each way to bind the effects' variables; those of requirements only stay open."""
         nodes = [arguments[parameter.name] for parameter in operator.parameters]
         found = [
             GuardedBinding(arguments, guard, ConditionReader(self.facts, places))
@@ -89,7 +89,7 @@ class ChoiceBinder:
         yield from self.chosen(choice, case) if as_now is None else (as_now,)
 
     def _placements(self, nodes: Iterable[str]) -> Iterator[tuple[Places, Formula]]:
-        """Where the nodes may be, with all that they are in or on: one way only where that can't change."""
+        """Yield the possible places of the nodes and of everything they are in or on, with their condition."""
         if not self.facts.parent_types:
             yield {}, TRUE
             return
@@ -103,7 +103,7 @@ class ChoiceBinder:
     def _placements_of(
         self, node: str, places: dict[str, tuple[str, str] | None], guard: Formula
     ) -> Iterator[tuple[dict[str, tuple[str, str] | None], Formula]]:
-        """`places` with each chain of what `node` may be in or on."""
+        """Yield `places` extended by each containment chain that `node` may be in."""
         if node in places or self.facts.graph.nodes[node].kind == "Place" or node == self.scope.agent:
             yield places, guard
             return
@@ -119,7 +119,7 @@ class ChoiceBinder:
             yield {**places, node: None}, guard
 
     def chosen(self, choice: Choose, case: GuardedBinding, *, whole: bool = False) -> Iterator[GuardedBinding]:
-        """A case for each node that may be the first of the first alternative, and one for none."""
+        """Yield a binding for each node that may be the choice, and one for the case that there is none."""
         blocked: Formula = TRUE
         last = len(choice.among) - 1
         for number, alternative in enumerate(choice.among):
@@ -143,9 +143,9 @@ class ChoiceBinder:
             yield replace(case, guard=guard, unbound=case.unbound | {choice.var})
 
     def _current_choice(self, choice: Choose, case: GuardedBinding) -> GuardedBinding | None:
-        """The case of what is chosen as things are now, on condition that they stay so.
+        """Return the binding to the currently chosen node, on condition that it remains the choice.
 
-        None for the agent's own relations, which change all the time, and where nothing is chosen now.
+        None for the agent's own relations, which change all the time, and if nothing is chosen now.
         """
         blocked: Formula = TRUE
         for alternative in choice.among:
@@ -160,12 +160,12 @@ class ChoiceBinder:
         return None
 
     def _is_agents_relation(self, formulas: Iterable[Formula]) -> bool:
-        """Whether each says what one relation leads to from the agent: the thrifty take it that there is one."""
+        """Return whether all are targets of one relation type of the agent, which pruning assumes to be exclusive."""
         atoms = [formula.atom if isinstance(formula, Literal) and formula.holds else () for formula in formulas]
         return all(len(atom) == 3 and atom[:2] == (atoms[0][0], self.scope.agent) for atom in atoms)
 
     def _absence_fact(self, example: GroundAtom) -> Formula:
-        """A fact of its own for "the agent has no relation of this type", such as an empty hand: engines like that."""
+        """Return an explicit fact for "the agent has no relation of this type": engines handle it better."""
         type_, agent, _ = example
         atom = (ABSENT + type_, agent)
         if type_ not in self._exclusive_types:
@@ -179,7 +179,7 @@ class ChoiceBinder:
     def with_absence_facts(
         self, precondition: Cube, effects: tuple[ConditionalEffect, ...]
     ) -> tuple[ConditionalEffect, ...]:
-        """The outcomes of an action with what it does to the facts of `_none_of`."""
+        """Return an action's effects extended by its effects on the facts of `_absence_fact`."""
         more: list[ConditionalEffect] = []
         for effect in effects:
             for type_, source, _ in sorted(atom for atom in effect.gained if self._is_exclusive(atom)):
@@ -196,7 +196,7 @@ class ChoiceBinder:
 
 
 def _below(node: str, places: Places) -> set[str]:
-    """What can't be what `node` is in: itself, and what is in or on it."""
+    """Return the nodes that can't contain `node`: itself and everything in or on it."""
     below = {node}
     while True:
         more = {child for child, place in places.items() if place is not None and place[1] in below} - below

@@ -1,4 +1,4 @@
-"""Operators without the effects that nobody reads: what no requirement, no goal and no other effect depends on."""
+"""Dead-effect elimination: drop effects that no requirement, goal or other effect depends on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from scenecypher.planner.actions.pddl_variables import atoms_of, effect_variable
 
 
 def drop_dead_effects(operators: Mapping[str, Operator], goal: Condition) -> Mapping[str, Operator]:
-    """The operators with only the effects on relations and states that are read, without those that have none left."""
+    """Return the operators with only the effects on relations and states that are read.
+
+    Operators without remaining effects are dropped.
+    """
     read = set(_facts_read(goal))
     for operator in operators.values():
         required = {name for part in operator.requires for name in variables_of(part.condition)}
@@ -38,13 +41,13 @@ def drop_dead_effects(operators: Mapping[str, Operator], goal: Condition) -> Map
 
 
 def _choice_conditions(operator: Operator, variables: Iterable[str]) -> Iterator[Condition]:
-    """The conditions by which these variables, and those before them, are chosen."""
+    """Yield the conditions that choose these variables and the ones they depend on."""
     wanted = required_choices(variables, operator.choose)
     yield from (part for choice in operator.choose if choice.var in wanted for part in choice.among)
 
 
 def _facts_read(condition: Condition) -> Iterator[str]:
-    """The relation types and states that a condition speaks of."""
+    """Yield the relation types and states that a condition reads."""
     for part in atoms_of(condition):
         match part:
             case Related():
@@ -82,7 +85,7 @@ def _effect_conditions(effects: tuple[Effect, ...]) -> Iterator[Condition]:
 
 
 def _live_effects(effects: tuple[Effect, ...], read: set[str]) -> Iterator[Effect]:
-    """The effects on what is read, those inside of others too."""
+    """Yield the live parts of the effects, nested ones included."""
     for effect in effects:
         kept = _live_part(effect, read)
         if kept is not None:
@@ -90,7 +93,7 @@ def _live_effects(effects: tuple[Effect, ...], read: set[str]) -> Iterator[Effec
 
 
 def _live_part(effect: Effect, read: set[str]) -> Effect | None:
-    """An effect without what is not read of it; None where nothing is left."""
+    """Return the part of an effect that is read; None if nothing remains."""
     match effect:
         case ForEach():
             inner = tuple(_live_effects(effect.effects, read))
@@ -106,7 +109,7 @@ def _live_part(effect: Effect, read: set[str]) -> Effect | None:
 
 
 def _facts_written(effect: Effect) -> set[str]:
-    """What a plain effect changes."""
+    """Return the relation types and states that an unnested effect changes."""
     match effect:
         case Relate():
             return {effect.type}

@@ -1,4 +1,4 @@
-"""What a ground action changes: facts that come to hold and facts that cease to, and when."""
+"""Ground conditional effects of an action: facts added and removed, each with its condition."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from scenecypher.planner.actions.pddl_facts import ConditionReader, PossibleFact
 from scenecypher.planner.actions.pddl_formula import FALSE, TRUE, Cube, Formula, GroundAtom, all_of, cubes, negated
 
 MAX_EFFECT_CUBES: Final = 64
-"""Ways in which one effect may take place."""
+"""Maximum number of cubes of one effect's condition."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConditionalEffect:
-    """What comes to hold and what ceases to, where `when` holds."""
+    """The facts added and removed if `when` holds."""
 
     when: Cube
     gained: frozenset[GroundAtom]
@@ -35,14 +35,14 @@ class ConditionalEffect:
 
 @dataclass(frozen=True, slots=True)
 class EffectGrounder:
-    """Reads effects on what may come to hold."""
+    """Grounds effects over the possible facts."""
 
     facts: PossibleFacts
 
     def conditional_effects(
         self, effects: tuple[Effect, ...], bindings: Mapping[str, str], reader: ConditionReader
     ) -> Iterator[ConditionalEffect]:
-        """What the effects change; what is both lost and gained is gained. Raises TooLarge."""
+        """Yield the ground effects; a fact both removed and added is added. Raises FormulaTooLarge."""
         always_gained: set[GroundAtom] = set()
         always_lost: set[GroundAtom] = set()
         sometimes: list[ConditionalEffect] = []
@@ -65,7 +65,7 @@ class EffectGrounder:
     def _changes(
         self, effects: tuple[Effect, ...], bindings: Mapping[str, str], when: Formula, reader: ConditionReader
     ) -> Iterator[tuple[Formula, set[GroundAtom], set[GroundAtom]]]:
-        """What each effect makes hold and cease, and when."""
+        """Yield the condition, the facts added and the facts removed of each effect."""
         for effect in effects:
             match effect:
                 case ForEach():

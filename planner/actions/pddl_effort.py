@@ -1,4 +1,4 @@
-"""How much is looked at when a plan is sought: little at first, then more."""
+"""Search efforts: how much of a scene is considered, in increasing order."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is looked at: a `wide` part of the scene, a `thrifty` grounding, the `nearest` actions only.
+    """One search: a `wide` part of the scene, a `pruned` grounding, only the `nearest` actions.
 
-    With `stepwise` the parts of the goal are brought about one after the other. `share` is of the time that is left;
-    more than `most` ground actions are not tried.
+    With `stepwise`, the goal's parts are reached one after another. `share` is a fraction of the remaining time; a
+    search with more than `max_actions` ground actions is skipped.
     """
 
     wide: bool
@@ -33,9 +33,9 @@ EFFORTS: Final = (
 
 
 UNPRUNED: Final = (Effort(wide=True, pruned=False),)
-"""For BabyAI, whose levels are small, and whose keys and hurdles are in no goal: a thrifty grounding misses them."""
+"""For BabyAI: its levels are small, and no goal names their keys and obstacles, which pruning would drop."""
 
 
 def efforts_of(vocabulary: str) -> Sequence[Effort]:
-    """What is tried one after the other."""
+    """Return the efforts to try in order."""
     return UNPRUNED if vocabulary == "babyai" else EFFORTS

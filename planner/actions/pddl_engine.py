@@ -1,4 +1,4 @@
-"""A plan for a problem, by whichever engine of unified-planning is installed, within a time on the wall clock."""
+"""Solving a problem with an installed engine of unified-planning, within a wall-clock time limit."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from scenecypher.planner.actions.text import ActionCall
 
 INSTALL_COMMAND: Final = "pip install 'scenecypher[pddl]'"
 GRACE_S: Final = 5.0
-"""How much longer than its time limit an engine may take to end by itself."""
+"""Seconds beyond its time limit that an engine gets to end by itself."""
 
 EngineStatus: TypeAlias = Literal["solved", "unsolvable", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class EngineAnswer:
-    """What an engine said: a plan, that there is none, or that it does not know."""
+    """An engine's answer: a plan, a proof that there is none, or neither."""
 
     status: EngineStatus
     plan: tuple[ActionCall, ...] = ()
@@ -35,10 +35,10 @@ class EngineAnswer:
 def solve(
     planning: PlanningProblem, *, timeout_s: float, engine: str | None = None, search: str | None = None
 ) -> EngineAnswer:
-    """A plan within `timeout_s`, by Fast Downward where it is installed, else by any engine that fits, or by `engine`.
+    """Return a plan within `timeout_s`: by `engine`, else by Fast Downward if installed, else by any suitable engine.
 
-    `search` is an alias of Fast Downward's, such as ``lama-first``, or a search such as ``astar(lmcut())``.
-    Raises InputError where there is no engine.
+    `search` is an alias of Fast Downward, such as ``lama-first``, or a search such as ``astar(lmcut())``. Raises
+    InputError if no engine is installed.
     """
     check_pddl_installed()
     if engine is None and find_spec("up_fast_downward") is not None:
@@ -47,16 +47,17 @@ def solve(
 
 
 def check_pddl_installed() -> None:
-    """Raises InputError where unified-planning is missing."""
+    """Raise InputError if unified-planning is missing."""
     if find_spec("unified_planning") is None:
         msg = f"planning without a model takes unified-planning and an engine: run `{INSTALL_COMMAND}`"
         raise InputError(msg)
 
 
 def _solve_with_fast_downward(planning: PlanningProblem, timeout_s: float, search: str) -> EngineAnswer:
-    """It writes its translation into the working folder unless told otherwise: here into one of its own.
+    """Solve with Fast Downward, its translation in a temporary folder instead of the working folder.
 
-    It runs in a session of its own, where it would outlive a program that is killed: so it gets a limit itself, too.
+    It starts a session of its own and would outlive this program if that is killed: so it gets the time limit itself,
+    too.
     """
     from up_fast_downward import FastDownwardPDDLPlanner
 
@@ -88,7 +89,7 @@ def _read_result(planning: PlanningProblem, result: Any, engine: str) -> EngineA
 
 
 def _solve_in_subprocess(planning: PlanningProblem, timeout_s: float, engine: str | None) -> EngineAnswer:
-    """In a process of its own: not every engine keeps to its time limit."""
+    """Solve in a subprocess, since not every engine keeps to its time limit."""
     from unified_planning.io import PDDLWriter
 
     writer = PDDLWriter(planning.problem)
@@ -110,7 +111,7 @@ def _solve_in_subprocess(planning: PlanningProblem, timeout_s: float, engine: st
 def run_in_subprocess(
     folder: str, *, timeout_s: float, engine: str | None = None
 ) -> subprocess.CompletedProcess[str] | None:
-    """What `pddl_process` says of the domain and problem in `folder`; None where it had to be ended."""
+    """Run `pddl_process` on the domain and problem in `folder`; return None if it had to be ended."""
     command = [sys.executable, "-m", "scenecypher.planner.actions.pddl_process", engine or "", str(timeout_s)]
     command += [f"{folder}/domain.pddl", f"{folder}/problem.pddl"]
     out = subprocess.PIPE
@@ -129,7 +130,7 @@ def run_in_subprocess(
 
 
 def _terminate(process: subprocess.Popen[str]) -> None:
-    """Ask the process to end, which ends its engine first; only then make it."""
+    """Ask the process to end, so that it ends its engine first; kill it if it does not."""
     process.terminate()
     try:
         process.communicate(timeout=GRACE_S)

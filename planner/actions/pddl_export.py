@@ -1,4 +1,4 @@
-"""Domain and problem as PDDL text: the part of a scene that a goal is about, as it is now, for any PDDL planner."""
+"""Export to PDDL: domain and problem of the part of a scene that a goal is about, as it is now."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from scenecypher.planner.actions.pddl_planner import (
 
 
 def export_pddl(request: PlanRequest, read_part: ReadPart) -> tuple[str, str]:
-    """Domain and problem as `plan` first asks an engine: the nearest ways to act, on the part that the goal is about.
+    """Return domain and problem as `find_plan` first asks an engine: the nearest actions, on the goal's part.
 
-    The actions are ground. Raises InputError where the goal holds already or can't be reached, where there are too many
-    ways to act, and where unified-planning is missing.
+    The actions are ground. Raises InputError if the goal holds already or can't be reached, if there are too many
+    actions, and if unified-planning is missing.
     """
     check_pddl_installed()
     effort = efforts_of(request.vocabulary)[0]

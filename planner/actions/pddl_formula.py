@@ -1,4 +1,4 @@
-"""Ground formulas in negation normal form: what is left of a Condition once all that can't change is filled in."""
+"""Ground formulas in negation normal form: a Condition after its constant parts are evaluated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GroundAtom: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """`atom` holds, or does not."""
+    """A ground atom or, if `holds` is false, its negation."""
 
     atom: GroundAtom
     holds: bool = True
@@ -21,14 +21,14 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """Each of `parts`."""
+    """All of `parts`."""
 
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """At least `least` of `parts`."""
+    """At least `least` of `parts`; a disjunction by default."""
 
     parts: tuple[Formula, ...]
     least: int = 1
@@ -36,18 +36,18 @@ class Threshold:
 
 Formula: TypeAlias = Literal | Conjunction | Threshold
 Cube: TypeAlias = frozenset[Literal]
-"""Literals that hold together."""
+"""A conjunction of literals."""
 
 TRUE: Final = Conjunction(())
 FALSE: Final = Threshold(())
 
 
 class FormulaTooLarge(Exception):
-    """A formula has too many ways to hold."""
+    """A formula has too many cubes."""
 
 
 def all_of(parts: Iterable[Formula]) -> Formula:
-    """The conjunction, simplified."""
+    """Return the simplified conjunction."""
     found: dict[Formula, None] = {}
     for part in parts:
         if part == FALSE:
@@ -59,7 +59,7 @@ def all_of(parts: Iterable[Formula]) -> Formula:
 
 
 def any_of(parts: Iterable[Formula]) -> Formula:
-    """The disjunction, simplified."""
+    """Return the simplified disjunction."""
     found: dict[Formula, None] = {}
     for part in parts:
         if part == TRUE:
@@ -71,7 +71,7 @@ def any_of(parts: Iterable[Formula]) -> Formula:
 
 
 def at_least(number: int, parts: Iterable[Formula]) -> Formula:
-    """At least `number` of `parts`, simplified; the parts count one each, also where they are equal."""
+    """Return the simplified "at least `number` of `parts`"; equal parts count separately."""
     open_: list[Formula] = []
     for part in parts:
         if part == TRUE:
@@ -88,7 +88,7 @@ def at_least(number: int, parts: Iterable[Formula]) -> Formula:
 
 
 def negated(formula: Formula) -> Formula:
-    """What holds where `formula` does not."""
+    """Return the negation."""
     match formula:
         case Literal():
             return Literal(formula.atom, not formula.holds)
@@ -101,7 +101,7 @@ def negated(formula: Formula) -> Formula:
 
 
 def literals(formula: Formula) -> Iterator[Literal]:
-    """Every literal in it."""
+    """Yield every literal of the formula."""
     if isinstance(formula, Literal):
         yield formula
     else:
@@ -110,7 +110,7 @@ def literals(formula: Formula) -> Iterator[Literal]:
 
 
 def cubes(formula: Formula, most: int) -> list[Cube]:
-    """The ways in which it can hold, none including another. Raises TooLarge for more than `most`."""
+    """Return the formula's minimal cubes. Raises FormulaTooLarge if there are more than `most`."""
     found = dict.fromkeys(_cubes(formula, most))
     return [cube for cube in found if not any(other < cube for other in found)]
 

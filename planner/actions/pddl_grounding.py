@@ -1,4 +1,4 @@
-"""From operators to ground actions: every way in which an action may be carried out among a few nodes."""
+"""Grounding: all ground actions of operators over a few nodes."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from scenecypher.planner.actions.pddl_variables import required_choices, variabl
 from scenecypher.planner.actions.text import ActionCall
 
 MAX_CUBES: Final = 256
-"""Ways in which one action's precondition may hold; an action with more is left out."""
+"""Maximum number of cubes of one action's precondition; an action with more is dropped."""
 MAX_PRUNED_CUBES: Final = 64
-"""The same for a thrifty grounding."""
+"""The same limit for a pruned grounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroundAction:
-    """`call` carried out where `needs` holds."""
+    """`call`, applicable if `precondition` holds."""
 
     call: ActionCall
     precondition: Cube
@@ -53,7 +53,7 @@ class GroundAction:
 
 @dataclass
 class Grounding:
-    """Grounds operators on `facts`, until no more facts can come to hold."""
+    """Grounds operators on `facts` until no further facts become possible."""
 
     facts: PossibleFacts
     operators: Mapping[str, Operator]
@@ -69,7 +69,7 @@ class Grounding:
         self._candidates = list(self._possible_calls())
 
     def actions(self) -> list[GroundAction]:
-        """Every action that may be possible at some time. Raises OutOfTime."""
+        """Return every action that may become applicable. Raises OutOfTime."""
         while True:
             found, news = [], False
             for operator, arguments in self._candidates:
@@ -93,7 +93,7 @@ class Grounding:
         return news
 
     def _possible_calls(self) -> Iterator[tuple[Operator, dict[str, str]]]:
-        """Operators with arguments that can do what they are to be used for, as far as that never changes."""
+        """Yield operators with arguments that satisfy the requirements that never change."""
         reader = ConditionReader(self.facts)
         ids = sorted({*self.facts.graph.nodes} - ({self.scope.agent} if self.scope.pruned else set()))
         for operator in self.operators.values():
@@ -131,7 +131,7 @@ class Grounding:
                 return
 
     def _read(self, condition: c.Condition, operator: Operator, case: GuardedBinding) -> Formula:
-        """The value of a condition, whatever is chosen of what it speaks of."""
+        """Return the formula of a condition over all choices that it depends on."""
         match condition:
             case c.And():
                 return all_of(self._read(part, operator, case) for part in condition.parts)
@@ -152,7 +152,7 @@ class Grounding:
         return self._values[key]
 
     def _split_variables(self, condition: c.Condition, operator: Operator) -> tuple[tuple[str, ...], frozenset[str]]:
-        """The variables that a condition speaks of, over what is chosen for it, and those of them to be chosen."""
+        """Return the variables that a condition and its choices mention, and the chosen ones among them."""
         key = (condition, operator.name)
         if key not in self._variables:
             open_ = required_choices(variables_of(condition), operator.choose)
@@ -162,7 +162,7 @@ class Grounding:
         return self._variables[key]
 
     def _read_cases(self, condition: c.Condition, choices: Iterable[Choose], case: GuardedBinding) -> Formula:
-        """Of the cases exactly one holds: so either one that meets the condition, or none that does not."""
+        """Combine exclusive bindings: one that meets the condition holds, or none that violates it."""
         cases = [case]
         for choice in choices:
             if choice.var not in case.bindings and choice.var not in case.unbound:
@@ -173,7 +173,7 @@ class Grounding:
         return any_of(met) if len(met) < len(unmet) else all_of(unmet)
 
     def _is_useful(self, effects: tuple[ConditionalEffect, ...]) -> bool:
-        """Whether things are put only where it may be of use."""
+        """Return whether objects are put only where a plan may need them."""
         if not self.scope.pruned:
             return True
         return all(
@@ -189,14 +189,14 @@ class Grounding:
         return self._is_placement(atom) and atom[2] not in self.scope.spare_surfaces
 
     def _is_placement(self, atom: GroundAtom) -> bool:
-        """Whether it says of a thing, not of the agent, that it is in or on another, not in a room."""
+        """Return whether the fact puts an object, not the agent, in or on another, not in a room."""
         if len(atom) != 3 or atom[0] not in self.facts.containment or atom[1] == self.scope.agent:
             return False
         return self.facts.graph.nodes[atom[2]].kind != "Place"
 
 
 def _strengthened(formula: Formula) -> Formula:
-    """A stronger formula: of several ways those that are one literal, where there is such a one."""
+    """Return a stronger formula: of each disjunction only the single literals, if there are any."""
     match formula:
         case Threshold() if formula.least == 1 and any(isinstance(part, Literal) for part in formula.parts):
             kept = tuple(part for part in formula.parts if isinstance(part, Literal))
@@ -208,7 +208,7 @@ def _strengthened(formula: Formula) -> Formula:
 
 
 def _is_static(condition: c.Condition, chosen: frozenset[str]) -> bool:
-    """Whether no action can change its value, and it speaks of nothing that has to be chosen first."""
+    """Return whether no action can change the condition's value and it mentions no chosen variable."""
     match condition:
         case c.And() | c.Or():
             return all(_is_static(part, chosen) for part in condition.parts)

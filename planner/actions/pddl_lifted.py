@@ -1,4 +1,4 @@
-"""A plan for a domain and a problem that are PDDL text, by any installed engine, in a process of its own."""
+"""Solving a PDDL domain and problem given as text, with any installed engine, in a subprocess."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenecypher.planner.actions.pddl_engine import EngineStatus, check_pddl_ins
 
 @dataclass(frozen=True, slots=True)
 class LiftedPlan:
-    """What an engine said: the steps of a plan as an action's name and its arguments, or why there is none."""
+    """An engine's answer: the plan's steps, each an action's name and arguments, or why there is none."""
 
     status: EngineStatus
     steps: tuple[tuple[str, ...], ...] = ()
@@ -20,7 +20,7 @@ class LiftedPlan:
 
 
 def solve_text(domain: str, problem: str, *, timeout_s: float) -> LiftedPlan:
-    """A plan within `timeout_s`. Raises InputError where no engine is installed."""
+    """Return a plan within `timeout_s`. Raises InputError if no engine is installed."""
     check_pddl_installed()
     with TemporaryDirectory(prefix="scenecypher-") as folder:
         for name, text in (("domain", domain), ("problem", problem)):

@@ -1,4 +1,4 @@
-"""From a goal and the part of a scene that it is about to a plan that was carried out in memory before it is given."""
+"""Planning: from a goal and its part of a scene to a plan that is validated in memory."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from scenecypher.planner.actions.vocabularies import operators_of
 
 PLAN_TIMEOUT_S: Final = 30.0
 MAX_SHORTENED: Final = 60
-"""Actions of a plan in which those that are of no use are looked for, in the square of their number."""
+"""Maximum length of a plan from which needless actions are removed, at quadratic cost."""
 GOAL_PARTS_AT_ONCE: Final = 3
-"""Parts of a goal that are planned for together where the whole is too much."""
+"""Goal parts that are added per step in stepwise planning."""
 MAX_NAMED: Final = 5
-"""Nodes that a message lists."""
+"""Maximum number of nodes that a message lists."""
 NEAREST_CALLS: Final = 3
-"""Of the actions that bring a fact about so many are looked at first."""
+"""Number of calls considered first for each fact to be achieved."""
 NO_AGENT: Final = "the scene has no agent"
 
 ReadPart = Callable[[bool], SceneGraph]
-"""The part of the scene that a goal is about, as it is now; a wider one where asked."""
+"""Reads the part of the scene that a goal is about, as it is now; True asks for a wider part."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
-    """A plan that reaches the goal, or why there is none; `seconds` it took, `nodes` it looked at."""
+    """A plan that reaches the goal, or why there is none; the `seconds` it took, the number of `nodes` considered."""
 
     plan: tuple[ActionCall, ...] | None
     why: str
@@ -54,9 +54,9 @@ class PlanResult:
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """What is asked of an engine: which goal, with which operators, by whom, and for how long.
+    """A goal, its vocabulary, a time limit, and optionally the engine and its search.
 
-    `deeds` are actions that the task asks for beside the goal.
+    `required_actions` are actions that the task requires besides the goal.
     """
 
     goal: Condition
@@ -68,13 +68,13 @@ class PlanRequest:
 
 
 PlanOrReason: TypeAlias = tuple[tuple[ActionCall, ...] | None, str]
-"""A plan, or None and why there is none."""
+"""A plan, or None and the reason."""
 
 
 def find_plan(request: PlanRequest, read_part: ReadPart, *, efforts: Sequence[Effort] | None = None) -> PlanResult:
-    """A validated plan: on the part that the goal is about, then on a wider one, then with nothing left out.
+    """Return a validated plan: on the part that the goal is about, then on a wider one, then without pruning.
 
-    That there is none is said only of the part that was looked at last. Raises InputError where no engine is installed.
+    "No plan" refers only to the part that was tried last. Raises InputError if no engine is installed.
     """
     check_pddl_installed()
     started = time.monotonic()
@@ -94,7 +94,7 @@ def find_plan(request: PlanRequest, read_part: ReadPart, *, efforts: Sequence[Ef
 
 
 def planning_state(part: SceneGraph, vocabulary: str) -> PlanningState | None:
-    """How things are in a part of a scene, for its first agent; None where there is none."""
+    """Return the state of a part of a scene with its first agent; None if it has no agent."""
     operators, graph = _with_obstacles(vocabulary, part)
     agent = min(graph.by_kind.get("Agent", ()), default=None)
     return None if agent is None else PlanningState(graph, agent, operators)
@@ -115,7 +115,7 @@ def _attempt(request: PlanRequest, part: SceneGraph, *, effort: Effort, deadline
 
 
 def _with_required(request: PlanRequest, found: tuple[ActionCall, ...], state: PlanningState) -> PlanOrReason:
-    """The plan, and after it the actions that the task asks for; without these where there is first more to do."""
+    """Return the plan followed by the required actions; without them if the plan must be carried out first."""
     more = plan_required(request.required_actions, request.goal, state.after(*found))
     if more is None and not found:
         return (
@@ -130,7 +130,7 @@ def _describe_required(required_actions: Sequence[RequiredAction]) -> str:
 
 
 def _plan_stepwise(request: PlanRequest, state: PlanningState, *, effort: Effort, deadline: float) -> PlanOrReason:
-    """A plan for a few parts of the goal, then from where it ended for a few more, which keeps what was reached."""
+    """Plan for a few parts of the goal, then from the reached state for a few more, keeping the former."""
     parts = sorted(conjuncts(request.goal), key=lambda part: isinstance(part, HasState))
     plan: tuple[ActionCall, ...] = ()
     for number in range(0, len(parts), GOAL_PARTS_AT_ONCE):
@@ -146,7 +146,7 @@ def _plan_stepwise(request: PlanRequest, state: PlanningState, *, effort: Effort
 def _plan_whole(
     request: PlanRequest, state: PlanningState, *, effort: Effort, deadline: float, about: Condition | None = None
 ) -> PlanOrReason:
-    """A plan for the whole goal, which moves at first only what `about` speaks of (None: the goal)."""
+    """Plan for the whole goal; the nearest search moves only what `about` names (None: the goal)."""
     if evaluate(request.goal, state.graph, {}):
         return (), ""
     goal_formula = optimistic_goal(request, state.graph)
@@ -171,9 +171,9 @@ def ground_actions(
     deadline: float,
     about: Condition | None = None,
 ) -> tuple[PossibleFacts, Sequence[GroundAction]]:
-    """What is so, and the ways to act; with `nearest` only on what `about` (None: the goal) speaks of.
+    """Return the possible facts and ground actions; `nearest` restricts to what `about` (None: the goal) names.
 
-    `wanted` is what `hoped` says of the goal. Raises OutOfTime at the `deadline` of `time.monotonic`.
+    `wanted` is the goal's `optimistic_goal`. Raises OutOfTime at the `deadline` of `time.monotonic`.
     """
     graph = state.graph
     goal_atoms = _atoms(goal_formula if about is None else optimistic_goal(replace(request, goal=about), graph))
@@ -194,7 +194,7 @@ def ground_actions(
 def _solve_ground(
     request: PlanRequest, facts: PossibleFacts, actions: Sequence[GroundAction], *, effort: Effort, deadline: float
 ) -> tuple[EngineAnswer | None, str]:
-    """What an engine says, or why none is asked."""
+    """Return an engine's answer, or the reason why none is asked."""
     goal = ConditionReader(facts).read(request.goal, {})
     if goal in (TRUE, FALSE):
         return None, "no action brings about what the goal asks for"
@@ -209,12 +209,12 @@ def _solve_ground(
 def relevant_actions(
     actions: Sequence[GroundAction], goal: Formula, facts: PossibleFacts, *, effort: Effort
 ) -> Sequence[GroundAction]:
-    """Those of the actions that may help to the goal."""
+    """Return the actions that may help to reach the goal."""
     return nearest(actions, goal, facts.now, calls=NEAREST_CALLS) if effort.nearest else goal_relevant(actions, goal)
 
 
 def _validated(answered: EngineAnswer, goal: Condition, state: PlanningState) -> PlanOrReason:
-    """The plan, where the operators themselves say that it can be carried out and reaches the goal."""
+    """Return the plan if the operators can carry it out and it reaches the goal."""
     if answered.status != "solved":
         proven = answered.status == "unsolvable"
         return None, "there is no plan" if proven else "the engine found no plan in its time"
@@ -229,7 +229,7 @@ def _validated(answered: EngineAnswer, goal: Condition, state: PlanningState) ->
 def shorten_plan(
     plan: Sequence[ActionCall], goal: Condition, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str
 ) -> tuple[ActionCall, ...]:
-    """The plan without each action that nothing after it needs, one after the other (action elimination)."""
+    """Return the plan without actions that nothing after them needs, tested one by one (action elimination)."""
     kept, number = tuple(plan), 0
     while number < len(kept):
         shorter, end = _without(kept, number, graph, operators=operators, agent=agent)
@@ -244,9 +244,9 @@ def shorten_plan(
 def _without(
     plan: tuple[ActionCall, ...], number: int, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str
 ) -> tuple[tuple[ActionCall, ...], SceneGraph]:
-    """The plan without the action of this number and those that are not possible without it, and where it ends.
+    """Return the plan without this action and those that depend on it, and its final graph.
 
-    `graph` is how things are before that action.
+    `graph` is the graph before that action.
     """
     kept = plan[:number]
     for call in plan[number + 1 :]:
@@ -265,17 +265,17 @@ def _with_obstacles(vocabulary: str, part: SceneGraph) -> tuple[Mapping[str, Ope
 
 
 def optimistic_goal(request: PlanRequest, graph: SceneGraph) -> Formula:
-    """The goal's value where everything could come to be; that is false where it speaks of what is not there."""
+    """Return the goal's formula if every fact were possible; FALSE if it is about missing nodes."""
     return ConditionReader(PossibleFacts(graph, request.vocabulary, all_possible=True)).read(request.goal, {})
 
 
 def _atoms(formula: Formula) -> frozenset[GroundAtom]:
-    """The facts that a value depends on."""
+    """Return the facts that a formula depends on."""
     return frozenset(literal.atom for literal in literals(formula))
 
 
 def unreachable_reason(goal: Condition, graph: SceneGraph) -> str:
-    """Why a goal that nothing can bring about can't be reached."""
+    """Return why a goal that no action can achieve is unreachable."""
     missing = sorted(sought_for(goal).ids - graph.nodes.keys())
     if not missing:
         return "nothing that can be done makes the goal hold in this scene"
@@ -283,13 +283,13 @@ def unreachable_reason(goal: Condition, graph: SceneGraph) -> str:
 
 
 def _liftable_fillers(graph: SceneGraph, goal_formula: frozenset[GroundAtom]) -> frozenset[str]:
-    """What fills the first hand, where the goal asks for something in the second."""
+    """Return the objects that can fill the first hand, if the goal asks for one in the second."""
     goal_atoms = any(atom[0] == SECOND_HAND for atom in goal_formula)
     return frozenset(x for x in graph.nodes if is_liftable(graph, x)) if goal_atoms else frozenset()
 
 
 def _spare_surfaces(graph: SceneGraph) -> frozenset[str]:
-    """One surface a room, the first by id."""
+    """Return one surface a room, the first by id."""
     found = (
         min((x for x in graph.sources(place, "INSIDE") if is_spare_surface(graph, x)), default=None)
         for place in graph.by_kind.get("Place", ())

@@ -1,4 +1,4 @@
-"""An engine as a process: ``python -m scenecypher.planner.actions.pddl_process ENGINE SECONDS DOMAIN PROBLEM``."""
+"""An engine in a subprocess: ``python -m scenecypher.planner.actions.pddl_process ENGINE SECONDS DOMAIN PROBLEM``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def main(engine: str, seconds: str, domain: str, problem: str) -> None:
-    """Print the answer as one JSON line, the last one; an empty ENGINE stands for any that fits."""
+    """Print the answer as one JSON line, the last one; an empty ENGINE means any suitable one."""
     from unified_planning.environment import get_environment
     from unified_planning.io import PDDLReader
     from unified_planning.shortcuts import OneshotPlanner
@@ -38,14 +38,14 @@ def _exit(_signal: int, _frame: object) -> None:
 
 
 def _kill_engine(planner: Any) -> None:
-    """End an engine that still runs: it is in a session of its own, where it would outlive us."""
+    """Kill an engine that still runs: it is in a session of its own and would outlive this process."""
     process = getattr(planner, "_process", None)
     if process is not None and process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
 def _step(instance: Any) -> list[str]:
-    """An action's name, then its arguments."""
+    """Return an action's name, then its arguments."""
     return [instance.action.name, *map(str, instance.actual_parameters)]
 
 

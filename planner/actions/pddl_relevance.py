@@ -1,4 +1,4 @@
-"""Which ground actions a plan may need: those that help towards the goal, or only the nearest of these."""
+"""Selection of ground actions: all that are relevant to a goal, or the nearest of these."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from scenecypher.planner.actions.text import ActionCall
 UNREACHABLE: Final = float("inf")
 
 Achiever: TypeAlias = tuple[ActionCall, Cube, Cube]
-"""A call, what it needs, and when its effect takes place."""
+"""One way to achieve a literal: the call, its precondition, and the condition of the effect."""
 
 
 def goal_relevant(actions: Iterable[GroundAction], goal: Formula) -> list[GroundAction]:
-    """The actions that may help to bring about `goal`, without what of them changes nothing that matters."""
+    """Return the actions relevant to `goal` (backward reachability), without irrelevant effects."""
     pool = list(dict.fromkeys(actions))
     achieving = _achieving_actions(pool)
     wanted = set(literals(goal))
@@ -34,10 +34,10 @@ def goal_relevant(actions: Iterable[GroundAction], goal: Formula) -> list[Ground
 
 
 def nearest(actions: Iterable[GroundAction], goal: Formula, now: set[GroundAtom], *, calls: int) -> list[GroundAction]:
-    """Of the useful actions those that, for some fact that is needed, are among the nearest `calls` ways to it.
+    """Return the relevant actions that are among the `calls` cheapest achievers of some needed literal.
 
-    How near is told by plans in which nothing is ever lost (the additive heuristic). All variants of a call stay. What
-    holds now is needed only where one of the actions that are kept ends it.
+    Costs ignore that facts are removed (the additive heuristic). All variants of a call are kept. A literal that holds
+    now counts as needed only if a kept action violates it.
     """
     pool = goal_relevant(actions, goal)
     cost, achievers = _costs(pool, now), _achievers(pool)
@@ -59,7 +59,7 @@ def nearest(actions: Iterable[GroundAction], goal: Formula, now: set[GroundAtom]
 
 
 def _achievers(actions: Iterable[GroundAction]) -> dict[Literal, list[Achiever]]:
-    """The ways to bring each literal about: a call, what its action needs, and when the effect takes place."""
+    """Return the achievers of each literal."""
     found: dict[Literal, list[Achiever]] = {}
     for action in actions:
         for effect in action.effects:
@@ -71,7 +71,7 @@ def _achievers(actions: Iterable[GroundAction]) -> dict[Literal, list[Achiever]]
 def _cheapest(
     achievers: Iterable[Achiever], cost: Mapping[Literal, float], calls: int
 ) -> list[tuple[ActionCall, Cube]]:
-    """The cheapest way of each of the `calls` cheapest calls, with when the effect takes place."""
+    """Return the `calls` cheapest calls with the effect condition of their cheapest achiever."""
     prices: dict[ActionCall, tuple[float, Cube]] = {}
     for call, precondition, when in achievers:
         price = sum(cost.get(literal, UNREACHABLE) for literal in precondition | when)
@@ -82,7 +82,7 @@ def _cheapest(
 
 
 def _costs(actions: Sequence[GroundAction], now: set[GroundAtom]) -> dict[Literal, float]:
-    """How many actions it takes to bring each literal about, where nothing that held is ever lost."""
+    """Return the number of actions needed to achieve each literal if nothing is ever removed."""
     atoms = {literal.atom for action in actions for literal in action.precondition}
     atoms |= {literal.atom for action in actions for effect in action.effects for literal in effect.when}
     cost = {Literal(atom, atom in now): 0.0 for atom in atoms}
@@ -109,7 +109,7 @@ def _achieving_actions(actions: Iterable[GroundAction]) -> dict[Literal, list[Gr
 
 
 def _requirements(action: GroundAction, wanted: set[Literal]) -> set[Literal]:
-    """What an action needs for what it brings about of `wanted`."""
+    """Return the literals that an action needs to achieve some of `wanted`."""
     conditions = [effect.when for effect in action.effects if _added_literals(effect) & wanted]
     return set(action.precondition).union(*conditions)
 
@@ -119,7 +119,7 @@ def _added_literals(effect: ConditionalEffect) -> set[Literal]:
 
 
 def _restrict_effects(actions: Iterable[GroundAction], atoms: set[GroundAtom]) -> list[GroundAction]:
-    """The actions without what they do to other facts."""
+    """Return the actions without their effects on other facts."""
     found = (replace(action, effects=_effects_on(action.effects, atoms)) for action in actions)
     return list(dict.fromkeys(action for action in found if action.effects))
 

@@ -1,4 +1,4 @@
-"""Actions that a task asks for beside its goal: they are done where the goal holds already, and leave it so."""
+"""Actions that a task requires besides its goal: done after the goal is reached, keeping it true."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from scenecypher.planner.actions.pddl_part import sought_for
 from scenecypher.planner.actions.text import ActionCall
 
 RequiredAction: TypeAlias = tuple[str, ...]
-"""Alternatives, in the words of the data sets, which write our actions without underscores: one must be done."""
+"""Alternatives, one of which must be done, spelt as in the data sets: our action names without underscores."""
 
 MAX_REPAIRS: Final = 4
-"""How many actions in a row a rule puts before one that is not possible yet."""
+"""Maximum number of repairs, and their maximum depth, before one action."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanningState:
-    """A scene, or a part of it, as it is at some time, who acts there, and with which operators."""
+    """A scene or a part of it at one time, with its agent and operators."""
 
     graph: SceneGraph
     agent: str
     operators: Mapping[str, Operator]
 
     def after(self, *plan: ActionCall) -> PlanningState:
-        """When the plan is carried out. Raises Infeasible."""
+        """Return the state after the plan. Raises Infeasible."""
         graph = self.graph
         for call in plan:
             graph = apply_call(call, graph, operators=self.operators, agent=self.agent)
@@ -39,7 +39,7 @@ class PlanningState:
 
 
 def apply_call(call: ActionCall, graph: SceneGraph, *, operators: Mapping[str, Operator], agent: str) -> SceneGraph:
-    """The graph after an action. Raises Infeasible."""
+    """Return the graph after an action. Raises Infeasible."""
     operator = operators[call.name]
     names = (parameter.name for parameter in operator.parameters)
     arguments = {AGENT: agent, **dict(zip(names, call.arguments, strict=True))}
@@ -49,9 +49,9 @@ def apply_call(call: ActionCall, graph: SceneGraph, *, operators: Mapping[str, O
 def plan_required(
     required_actions: Sequence[RequiredAction], goal: Condition, state: PlanningState
 ) -> tuple[ActionCall, ...] | None:
-    """Actions that do each of the deeds in order and leave the goal true; None where no few do.
+    """Return actions that do each required action in order and keep the goal true; None if none are found.
 
-    Of those the fewest, and rather with what the goal names than with anything else.
+    Of the candidates, take the fewest actions, and prefer arguments that the goal names.
     """
     plan: tuple[ActionCall, ...] = ()
     named = sought_for(goal).ids
@@ -65,7 +65,7 @@ def plan_required(
 
 
 def _attempts(required: RequiredAction, state: PlanningState) -> Iterator[tuple[ActionCall, ...]]:
-    """The ways to do one, with anything, each with what has to be done first by rule."""
+    """Yield plans for one required action, with any arguments, each preceded by its repairs."""
     nodes = sorted({*state.graph.nodes} - {state.agent})
     for operator in state.operators.values():
         if operator.name.replace("_", "") in required:
@@ -76,7 +76,7 @@ def _attempts(required: RequiredAction, state: PlanningState) -> Iterator[tuple[
 
 
 def _with_repairs(call: ActionCall, state: PlanningState, depth: int) -> tuple[ActionCall, ...] | None:
-    """The action with what its refusals say is to be done first; None where they say nothing, or too much."""
+    """Return the action preceded by the repairs that its refusals name; None if these do not suffice."""
     steps: tuple[ActionCall, ...] = ()
     for _ in range(MAX_REPAIRS):
         try:

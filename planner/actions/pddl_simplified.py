@@ -1,6 +1,6 @@
-"""Operators as they are planned with at first: without those that others stand in for, and blunter where it is enough.
+"""Simplified operators for the first searches: redundant ones dropped, some effects approximated.
 
-What they leave out or add is no risk: a plan is carried out with the operators themselves before it is given.
+Simplification is safe: every plan is validated with the original operators.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from scenecypher.planner.actions.virtualhome_hands import GRAB
 REDUNDANT: Final = frozenset(
     {"run", "find", "put_back", "drop", "release", "move", "push", "pull", "touch", "look_at", "point_at", "watch"}
 )
-"""VirtualHome's actions that are left out, since others bring the same about."""
+"""VirtualHome's actions that are dropped, since others have the same effect."""
 
 
 def simplify_operators(vocabulary: str, operators: Mapping[str, Operator]) -> Mapping[str, Operator]:
-    """The operators to plan with at first."""
+    """Return the operators of the first searches."""
     return _SIMPLIFICATIONS[vocabulary](operators) if vocabulary in _SIMPLIFICATIONS else operators
 
 
@@ -29,9 +29,9 @@ def _virtualhome(operators: Mapping[str, Operator]) -> Mapping[str, Operator]:
 
 
 def _grab_without_origin(grab: Operator) -> Operator:
-    """Of where a thing was taken from only that it was taken is kept: nobody puts it back.
+    """Return `grab` that only records that an object was taken, not from where: nothing puts it back.
 
-    The place is the first by id of what the thing is close to, which changes with every step.
+    The origin is the first by id of the nodes close to the object, which changes with every step.
     """
     effects = tuple(effect for effect in grab.effects if not _mentions_origin(effect))
     choose = tuple(choice for choice in grab.choose if choice.var != "origin")

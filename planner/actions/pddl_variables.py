@@ -1,4 +1,4 @@
-"""Of which variables conditions and effects speak, and which of them have to be chosen for that."""
+"""Variables and atoms of conditions and effects, and the choices that they depend on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scenecypher.planner.actions.operator import (
 
 
 def required_choices(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozenset[str]:
-    """The chosen ones among `variables`, with those that must be chosen before them."""
+    """Return the chosen variables among `variables`, and those that their choices depend on."""
     wanted = {*variables}
     for choice in reversed(choices):
         if choice.var in wanted:
@@ -30,12 +30,12 @@ def required_choices(variables: Iterable[str], choices: tuple[Choose, ...]) -> f
 
 
 def variables_of(condition: Condition) -> set[str]:
-    """Every variable in it."""
+    """Return every variable of the condition."""
     return {term for part in atoms_of(condition) for term in terms(part) if isinstance(term, str)}
 
 
 def atoms_of(condition: Condition) -> Iterator[Atom]:
-    """The smallest conditions that it consists of."""
+    """Yield the atomic conditions of the condition."""
     match condition:
         case And() | Or():
             for part in condition.parts:
@@ -52,7 +52,7 @@ def atoms_of(condition: Condition) -> Iterator[Atom]:
 
 
 def effect_variables(effects: tuple[Effect, ...]) -> set[str]:
-    """Every variable in them."""
+    """Return every variable of the effects."""
     found: set[str] = set()
     for effect in effects:
         match effect:

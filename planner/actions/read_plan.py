@@ -1,4 +1,4 @@
-"""From the facts that an operator needs to few reads that fetch them all."""
+"""Few reads that fetch the whole read set of an operator."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from scenecypher.planner.actions.read_set import ANY_NODE, ReadNeed, read_needs,
 HopPath: TypeAlias = tuple[Hop, ...]
 
 MIN_JOINS: Final = 3
-"""So many joins cost more to plan than the relations that they leave out cost to read."""
+"""From this number of joins on, planning them costs more than reading the relations that they exclude."""
 WHOLE_NODE: Final = "whole"
-"""What the node that is read whole is called in every path to one, so that paths can be compared."""
+"""The common name of the node that is read whole, so that paths can be compared."""
 
 
 def reads_of(operator: Operator) -> Reads:
-    """What an action of this operator reads. Raises ValueError for what can't be reached from its parameters."""
+    """Return the reads of an operator. Raises ValueError if a node is not reachable from its parameters."""
     return minimal_reads(seed_variables(operator), tuple(dict.fromkeys(read_needs(operator))))
 
 
 def minimal_reads(is_bound: tuple[str, ...], found: Sequence[ReadNeed]) -> Reads:
-    """Reads that fetch all of `found`, where the variables `bound` are seeds."""
+    """Return few reads that fetch all of `found`; the variables `bound` are seeds."""
     reads: list[Read] = []
     always: list[HopPath] = []
     for guard in sorted({need.guard or () for need in found}):
@@ -43,7 +43,7 @@ def minimal_reads(is_bound: tuple[str, ...], found: Sequence[ReadNeed]) -> Reads
 
 
 def _merge_starts(reads: Iterable[Read], is_bound: tuple[str, ...]) -> Iterator[Read]:
-    """Reads that do the same from several seeds as one."""
+    """Yield equal reads that start at different seeds as one read."""
     alike: dict[Read, list[Read]] = {}
     for read in reads:
         alike.setdefault(_generalize_start(read, is_bound), []).append(read)
@@ -52,7 +52,7 @@ def _merge_starts(reads: Iterable[Read], is_bound: tuple[str, ...]) -> Iterator[
 
 
 def _generalize_start(read: Read, is_bound: tuple[str, ...]) -> Read:
-    """A read of one hop away from a seed, its seed called START."""
+    """Return a one-hop read with its seed replaced by START; any other read unchanged."""
     first, *others = read.hops
     if others or read.guard or first.source not in is_bound or first.target in is_bound:
         return read
@@ -61,7 +61,7 @@ def _generalize_start(read: Read, is_bound: tuple[str, ...]) -> Read:
 
 
 def _relation_paths(is_bound: tuple[str, ...], found: Sequence[ReadNeed], always: Sequence[HopPath]) -> list[HopPath]:
-    """The paths to read for the relations of `found`, beside those that are `always` read."""
+    """Return the paths to read for the relations of `found`, except those in `always`."""
     paths = [_open_end(need.hops, is_bound) for need in found if need.hops and need.whole is None]
     return _merge_directions(
         [path for path in _drop_covered(_merge_joins(paths, is_bound)) if _uncovered_hops(path, always)]
@@ -69,7 +69,7 @@ def _relation_paths(is_bound: tuple[str, ...], found: Sequence[ReadNeed], always
 
 
 def _drop_covered(paths: Iterable[HopPath]) -> list[HopPath]:
-    """Without the paths all of whose relations are read by others."""
+    """Drop paths whose relations are all read by other paths."""
     kept = _split_types(paths)
     for path in sorted(kept, key=lambda path: (-len(path), path)):
         others = [other for other in kept if other != path]
@@ -79,13 +79,13 @@ def _drop_covered(paths: Iterable[HopPath]) -> list[HopPath]:
 
 
 def _merge_joins(paths: Sequence[HopPath], is_bound: tuple[str, ...]) -> list[HopPath]:
-    """Many joins that end in a seed's relations of the same types as one read of all of those."""
+    """Replace MIN_JOINS or more joins that end in the same relations of a seed by one read of those relations."""
     ends = Counter(_end(path, is_bound) for path in dict.fromkeys(paths))
     return [(end,) if (end := _end(path, is_bound)) and ends[end] >= MIN_JOINS else path for path in paths]
 
 
 def _end(path: HopPath, is_bound: tuple[str, ...]) -> Hop | None:
-    """The last hop from a seed, its other end left open, of a path that leads on; None where there is no such hop."""
+    """Return the last hop of a join that ends at a seed, its other end open; None if the path is no such join."""
     *before, last = path
     reached = {end for hop in before for end in (hop.source, hop.target)} - {*is_bound}
     if last.source in is_bound and last.target in reached:
@@ -94,7 +94,7 @@ def _end(path: HopPath, is_bound: tuple[str, ...]) -> Hop | None:
 
 
 def _merge_directions(paths: Iterable[HopPath]) -> list[HopPath]:
-    """Two paths that differ in the direction of their last hop as one, along which both are read."""
+    """Merge two paths that differ only in the direction of their last hop."""
     ways: dict[HopPath, dict[str, HopPath]] = {}
     for *before, last in paths:
         ends = sorted((last.source, last.target))
@@ -111,12 +111,12 @@ def _bidirectional(path: HopPath, directions: Sequence[HopPath]) -> HopPath:
 
 
 def _uncovered_hops(path: HopPath, others: Sequence[HopPath]) -> HopPath:
-    """The hops of `path` whose relations no other path reads."""
+    """Return the hops of `path` whose relations no other path reads."""
     return tuple(hop for hop in path if not any(_covers(other, hop, path) for other in others if other != path))
 
 
 def _covers(other: HopPath, hop: Hop, path: HopPath) -> bool:
-    """Whether `other` reads at least those relations of `hop` that `path` does, since it asks for no more."""
+    """Return whether `other` reads at least the relations of `hop` that `path` reads, since it joins on no more."""
     *before, last = other
     if not {*before} <= {*path} or not any(_includes(last, asked) for asked in path):
         return False
@@ -124,7 +124,7 @@ def _covers(other: HopPath, hop: Hop, path: HopPath) -> bool:
 
 
 def _includes(wide: Hop, narrow: Hop) -> bool:
-    """Whether every relation of `narrow` is one of `wide`, which may leave an end open."""
+    """Return whether every relation of `narrow` matches `wide`, which may have an open end."""
     if not {*narrow.types} <= {*wide.types} or (narrow.far and not wide.far):
         return False
     ends = [(wide.source, wide.target), (wide.target, wide.source)][: 2 if wide.mutual else 1]
@@ -132,7 +132,7 @@ def _includes(wide: Hop, narrow: Hop) -> bool:
 
 
 def _open_end(path: HopPath, is_bound: tuple[str, ...]) -> HopPath:
-    """`path` with an end that nothing else speaks of left open."""
+    """Return `path` with its last hop's end open if no other hop mentions that end."""
     *before, last = path
     others = {end for hop in before for end in (hop.source, hop.target)} | {*is_bound}
     if last.source not in others:
@@ -141,12 +141,12 @@ def _open_end(path: HopPath, is_bound: tuple[str, ...]) -> HopPath:
 
 
 def _split_types(paths: Iterable[HopPath]) -> list[HopPath]:
-    """Paths with one type in their last hop each, each once, sorted."""
+    """Return the paths with one relation type in each last hop, without duplicates, sorted."""
     return sorted({(*before, replace(last, types=(type_,))) for *before, last in paths for type_ in last.types})
 
 
 def _merge_types(paths: Iterable[HopPath]) -> list[HopPath]:
-    """Paths that differ only in the types of their last hop as one, sorted."""
+    """Merge paths that differ only in the types of their last hop, sorted."""
     types: dict[tuple[HopPath, Hop], set[str]] = {}
     for *before, last in paths:
         types.setdefault((tuple(before), replace(last, types=())), set()).update(last.types)
@@ -154,7 +154,7 @@ def _merge_types(paths: Iterable[HopPath]) -> list[HopPath]:
 
 
 def _drop_covered_nodes(paths: Iterable[HopPath]) -> list[HopPath]:
-    """Without the paths whose nodes are reached by a wider one."""
+    """Drop paths whose end nodes a wider path reaches."""
     kept = _split_types(paths)
     for path in sorted(kept, key=lambda path: (-len(path), path)):
         others = [other for other in kept if other != path]
@@ -164,18 +164,18 @@ def _drop_covered_nodes(paths: Iterable[HopPath]) -> list[HopPath]:
 
 
 def _reaches(wide: HopPath, narrow: HopPath) -> bool:
-    """Whether `wide` leads to every node that `narrow` leads to, since it asks for no more."""
+    """Return whether `wide` reaches every node that `narrow` reaches, since it joins on no more."""
     return all(any(_includes(hop, asked) for asked in narrow) for hop in wide)
 
 
 def _filters(path: HopPath, nodes: Iterable[tuple[HopPath, Only | None]]) -> tuple[Only, ...]:
-    """What the nodes at the end of `path` must be any of to matter; nothing where all of them do."""
+    """Return filters of which a node at the end of `path` must pass one; empty if every node matters."""
     wanted = {only for other, only in nodes for each in _split_types([other]) if _reaches(path, each)}
     return tuple(sorted(only for only in wanted if only)) if None not in wanted else ()
 
 
 def _rename_whole(path: HopPath, name: str | None) -> HopPath:
-    """`path` with the node `name` called WHOLE."""
+    """Return `path` with the node `name` renamed to WHOLE_NODE."""
     renamed = {name: WHOLE_NODE}
     return tuple(
         replace(hop, source=renamed.get(hop.source, hop.source), target=renamed.get(hop.target, hop.target))

@@ -1,4 +1,4 @@
-"""What an operator reads of a scene, derived from its own data: the relations and nodes that decide it."""
+"""The read set of an operator, derived from its data: the relations and nodes that its result depends on."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from scenecypher.planner.actions.operator import (
 )
 
 ANY_NODE: Final = "_"
-"""A variable that stands for whatever node is at a relation's other end."""
+"""The variable for an arbitrary node at the other end of a relation."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccessPath:
-    """One way to reach what a variable stands for: the hops to it, and by which name they call it."""
+    """One path to the node that a variable stands for: its hops, and the variable's name in them."""
 
     name: str
     hops: tuple[Hop, ...] = ()
@@ -43,10 +43,10 @@ AccessPaths: TypeAlias = Mapping[str, tuple[AccessPath, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ReadNeed:
-    """A fact that decides an action: the last of `hops`, or all of the node `whole`; `class_` is looked up as such.
+    """A fact that an action depends on: the last hop of `hops`, the node `whole`, or the nodes of `class_`.
 
-    With `only`, the node matters only where it is such; with a `guard`, a seed and an affordance, only where the seed
-    has that.
+    With `only`, the node matters only if it meets that filter. `guard` is a seed and an affordance: without that
+    affordance the fact does not matter.
     """
 
     hops: tuple[Hop, ...] = ()
@@ -57,7 +57,7 @@ class ReadNeed:
 
 
 def read_needs(operator: Operator) -> Iterator[ReadNeed]:
-    """Every fact that the operator's conditions and effects may look at, some more than once."""
+    """Yield every fact that the operator's conditions and effects may depend on; some occur more than once."""
     known: AccessPaths = {name: (AccessPath(name),) for name in seed_variables(operator)}
     yield from choice_needs(operator.choose, known)
     known = add_choices(operator.choose, known)
@@ -68,12 +68,12 @@ def read_needs(operator: Operator) -> Iterator[ReadNeed]:
 
 
 def seed_variables(operator: Operator) -> tuple[str, ...]:
-    """The variables that are bound from the start: the agent, then the parameters."""
+    """Return the variables that are bound from the start: the agent, then the parameters."""
     return (AGENT, *(parameter.name for parameter in operator.parameters))
 
 
 def choice_needs(choices: tuple[Choose, ...], known: AccessPaths) -> Iterator[ReadNeed]:
-    """What binding `choices` looks at."""
+    """Yield the facts that binding `choices` depends on."""
     for choice in choices:
         for where in choice.among:
             yield from quantifier_needs(choice.var, where, known)
@@ -81,7 +81,7 @@ def choice_needs(choices: tuple[Choose, ...], known: AccessPaths) -> Iterator[Re
 
 
 def add_choices(choices: tuple[Choose, ...], known: AccessPaths) -> AccessPaths:
-    """`known` and the ways to what is chosen."""
+    """Return `known` extended by the access paths of the chosen variables."""
     for choice in choices:
         ways = (way for where in choice.among for way in access_paths(choice.var, where, known))
         known = {**known, choice.var: tuple(dict.fromkeys(ways))}
@@ -89,7 +89,7 @@ def add_choices(choices: tuple[Choose, ...], known: AccessPaths) -> AccessPaths:
 
 
 def condition_needs(condition: c.Condition, known: AccessPaths) -> Iterator[ReadNeed]:
-    """What evaluating `condition` looks at."""
+    """Yield the facts that evaluating `condition` depends on."""
     match condition:
         case c.And() | c.Or() | c.Not():
             for part in (condition.part,) if isinstance(condition, c.Not) else condition.parts:
@@ -111,7 +111,7 @@ def condition_needs(condition: c.Condition, known: AccessPaths) -> Iterator[Read
 
 
 def quantifier_needs(var: str, where: c.Condition, known: AccessPaths) -> Iterator[ReadNeed]:
-    """What finding the nodes that, as `var`, make `where` true looks at."""
+    """Yield the facts needed to find the nodes that make `where` true when bound to `var`."""
     for alternative in positive_alternatives(where):
         classes = [part.class_ for part in alternative if isinstance(part, c.HasClass) and part.x == var]
         yield from (ReadNeed(class_=class_) for class_ in classes)
@@ -119,7 +119,7 @@ def quantifier_needs(var: str, where: c.Condition, known: AccessPaths) -> Iterat
 
 
 def effect_needs(effect: Effect, known: AccessPaths) -> Iterator[ReadNeed]:
-    """What an effect looks at, to change only what is to be changed."""
+    """Yield the facts needed to compute what an effect changes."""
     match effect:
         case Become() | Cease() | Assign() | Forget():
             yield from node_needs(effect.x, known)
@@ -139,7 +139,7 @@ def effect_needs(effect: Effect, known: AccessPaths) -> Iterator[ReadNeed]:
 
 
 def branch_needs(effect: When, known: AccessPaths) -> Iterator[ReadNeed]:
-    """What the effects of both branches look at, guarded by what the condition asks of a seed."""
+    """Yield the facts of both branches; those of the first are guarded by the affordance its condition requires."""
     guard = guard_of(effect.condition, known)
     for part in effect.effects:
         yield from (replace(need, guard=need.guard or guard) for need in effect_needs(part, known))
@@ -148,7 +148,7 @@ def branch_needs(effect: When, known: AccessPaths) -> Iterator[ReadNeed]:
 
 
 def guard_of(condition: c.Condition, known: AccessPaths) -> tuple[str, str] | None:
-    """An affordance of a seed without which `condition` can't hold."""
+    """Return a seed and an affordance of it that `condition` requires, else None."""
     for part in c.conjuncts(condition):
         if isinstance(part, c.HasAffordance) and known[variable_name(part.x)] == (AccessPath(variable_name(part.x)),):
             return variable_name(part.x), part.affordance
@@ -156,7 +156,7 @@ def guard_of(condition: c.Condition, known: AccessPaths) -> tuple[str, str] | No
 
 
 def hops_of(effect: Relate | Unrelate) -> Iterator[Hop]:
-    """The relations that an effect may add or take away."""
+    """Yield the relations that an effect may add or remove."""
     if isinstance(effect, Unrelate):
         other = effect.other or ANY_NODE
         yield Hop(effect.x, effect.types, other)
@@ -169,21 +169,24 @@ def hops_of(effect: Relate | Unrelate) -> Iterator[Hop]:
 
 
 def hop_needs(hop: Hop, known: AccessPaths) -> Iterator[ReadNeed]:
-    """The relation itself, by every way to its two ends."""
+    """Yield one need for each combination of access paths to the relation's two ends."""
     for source, target in product(known[hop.source], known[hop.target]):
         last = Hop(source.name, hop.types, target.name, hop.far)
         yield ReadNeed(tuple(dict.fromkeys((*source.hops, *target.hops, last))))
 
 
 def node_needs(term: c.Term, known: AccessPaths, *, only: Only | None = None) -> Iterator[ReadNeed]:
-    """The node that `term` stands for, unless it is a seed, which is read anyway."""
+    """Yield the node that `term` stands for, unless it is a seed: seeds are always read."""
     for way in known[variable_name(term)]:
         if way.hops:
             yield ReadNeed(way.hops, whole=way.name, only=only)
 
 
 def filter_of(atom: c.HasState | c.HasClass | c.HasKind | c.HasAffordance | c.PropertyEquals) -> Only | None:
-    """Of which nodes an atom may be true: for all others it is false of a node known by its id only, too."""
+    """Return a filter that a node must pass for the atom to be true, else None.
+
+    For all other nodes the atom is false, and remains false if only their id is known.
+    """
     match atom:
         case c.HasState():
             return Only("states", atom.state)
@@ -198,13 +201,16 @@ def filter_of(atom: c.HasState | c.HasClass | c.HasKind | c.HasAffordance | c.Pr
 
 
 def access_paths(var: str, where: c.Condition, known: AccessPaths) -> tuple[AccessPath, ...]:
-    """How the nodes that make `where` true can be reached. Raises ValueError where nothing known leads to them."""
+    """Return the access paths to the nodes that make `where` true.
+
+    Raises ValueError if no known variable leads to them.
+    """
     ways = (way for parts in positive_alternatives(where) for way in _alternative_paths(var, parts, known))
     return tuple(dict.fromkeys(ways))
 
 
 def _alternative_paths(var: str, parts: tuple[c.Condition, ...], known: AccessPaths) -> Iterator[AccessPath]:
-    """The ways of one alternative: along all its relations at once, so that little is read."""
+    """Yield the paths of one alternative, along all its relations at once to read few nodes."""
     binders: list[Hop] = []
     for part in parts:
         match part:
@@ -233,7 +239,7 @@ def _rename_end(hop: Hop, var: str, other: str) -> Hop:
 
 
 def positive_alternatives(condition: c.Condition, *, denied: bool = False) -> Iterator[tuple[c.Condition, ...]]:
-    """The disjunctive normal form: each alternative's parts that hold as they stand; what is denied is left out."""
+    """Yield the positive literals of each clause of the disjunctive normal form; negated literals are dropped."""
     match condition:
         case c.Not():
             yield from positive_alternatives(condition.part, denied=not denied)
@@ -248,7 +254,7 @@ def positive_alternatives(condition: c.Condition, *, denied: bool = False) -> It
 
 
 def hop_of(atom: c.Related | c.HeldBy | c.Within) -> Hop:
-    """The relation that an atom speaks of."""
+    """Return the relation that an atom tests."""
     match atom:
         case c.Related():
             return Hop(variable_name(atom.source), (atom.type,), variable_name(atom.target))
@@ -261,7 +267,7 @@ def hop_of(atom: c.Related | c.HeldBy | c.Within) -> Hop:
 
 
 def variable_name(term: c.Term) -> str:
-    """The variable that a term is. Raises ValueError for a constant, which no operator has."""
+    """Return the term's variable. Raises ValueError for a constant, which an operator must not name."""
     if isinstance(term, c.Id):
         msg = f"an operator can't name the node {term.id!r}: make it a parameter"
         raise ValueError(msg)  # noqa: TRY004 - an operator's mistake, not a type's

@@ -1,4 +1,4 @@
-"""The simulator: checks an action, corrects it by rule where asked to, and commits it, one transaction an action."""
+"""The simulator: checks an action, optionally corrects it by rule, and commits it in one transaction."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from scenecypher.planner.actions.text import ActionCall, operator_of, parse_acti
 from scenecypher.planner.actions.vocabularies import macros_of, operators_of
 
 INSERTED_MARK: Final = "  [inserted: "
-"""What the history has between an action that a correction inserted and the reason."""
+"""The separator in the history between an inserted action and the reason of its insertion."""
 MAX_INSERTED: Final = 8
-"""Corrections before one action; more mean that the rules chase their tail."""
+"""Maximum number of corrections before one action; more indicate a loop in the rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommittedAction:
-    """An action that was carried out; `because` says why a correction inserted it, `seen` what it showed."""
+    """A committed action; `because` is the reason if a correction inserted it, `seen` what it showed."""
 
     action: str
     version: int
@@ -51,9 +51,9 @@ class CommittedAction:
 
 
 class Simulator:
-    """Acts on one scene. `agent` is the acting node's id (None: the one that is first when it first acts).
+    """Acts on one scene. `agent` is the acting node's id; None means the first by id at the first action.
 
-    `fix` inserts what is missing. Where an operator chooses among nodes, `first` says which is taken.
+    `fix` inserts missing actions. `pick_node` selects a node if an operator's choice has several.
     """
 
     def __init__(
@@ -72,13 +72,14 @@ class Simulator:
         self._store, self._actor, self._agent = store, actor, agent
 
     def act(self, text: str, *, expected_version: int | None = None) -> Iterator[CommittedAction]:
-        """Carry out an action such as ``grab(soap_1001)``: each step as it is committed, the asked one last.
+        """Carry out an action such as ``grab(soap_1001)``; yield each committed action, the requested one last.
 
-        With `expected_version`, only where nobody has changed the scene since that version, steps before it apart.
+        With `expected_version`, commit only if nobody else has changed the scene since that version.
 
-        A macro is carried out as its steps, of which the last counts as the asked one; with `fix` each is corrected
-        like any other action. Raises ActionRefused (Infeasible with the unmet requirements), UnknownReference or
-        ConflictError (another version), with nothing of that action committed; what was inserted before it stays.
+        A macro is carried out as its steps, of which the last counts as the requested one; with `fix`, each is
+        corrected like any other action. Raises ActionRefused (Infeasible with the unmet requirements), UnknownReference
+        or ConflictError (another version). Nothing of the failed action is committed; actions inserted before it
+        remain.
         """
         call, at = parse_action(text), _ExpectedVersion(expected_version)
         if call.name in self.macros:
@@ -87,17 +88,17 @@ class Simulator:
             yield from self._act_corrected(call, None, set(), at)
 
     def act_once(self, text: str, *, action_id: str, because: str | None = None) -> CommittedAction:
-        """Carry out this one action, uncorrected; again with the same `action_id` it is not done again.
+        """Carry out one action without correction; repeating it with the same `action_id` is a no-op.
 
-        `because` says why another's correction inserted it. Raises ActionRefused, UnknownReference, InputError where
-        the id was another action's.
+        `because` is the reason if another correction inserted it. Raises ActionRefused, UnknownReference, or InputError
+        if the id belongs to another action.
         """
         return self._perform(parse_action(text), because, action_id=action_id)
 
     def _act_macro(self, call: ActionCall, macro: Macro, at: _ExpectedVersion) -> Iterator[CommittedAction]:
-        """The steps of a macro; those before the last are left out where they are done already.
+        """Carry out the steps of a macro; steps before the last are skipped if their effect holds already.
 
-        A word that is no node is refused before the first of them is committed.
+        An unknown reference is refused before any step is committed.
         """
         steps = macro.steps(call)
         words = dict.fromkeys(word for step in steps for word in step.arguments)
@@ -149,7 +150,7 @@ class Simulator:
             raise UnknownReference(msg) from unresolved
 
     def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
-        """One action, by one transaction. Raises _Unseen where `call` has words that are no ids, ActionRefused."""
+        """Commit one action in one transaction. Raises _UnresolvedWords for words that are no ids, or ActionRefused."""
         decide = partial(self._decided, operator, call)
         done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
         if done.repeated:
@@ -158,7 +159,7 @@ class Simulator:
         return CommittedAction(str(call), done.version, done.delta, because)
 
     def _check_same(self, call: ActionCall, done: Committed, action_id: str) -> None:
-        """Raises InputError where what was committed under this id is another action."""
+        """Raise InputError if the action committed under this id is another one."""
         event = self._store.history(self.scene, after=done.version - 1)[0]
         before = event.action.partition(INSERTED_MARK)[0]
         if before not in {str(call), str(ActionCall(call.name, tuple(map(self._resolved, call.arguments))))}:
@@ -173,7 +174,7 @@ class Simulator:
         )
 
     def _bound(self, operator: Operator, call: ActionCall, locked: Locked) -> dict[str, str]:
-        """Ids by variable. Raises _Unseen for arguments that are no ids, ActionRefused where nobody can act."""
+        """Return ids by variable. Raises _UnresolvedWords for words that are no ids, ActionRefused without an agent."""
         if locked.agent is None:
             named = f"there is no agent {self._agent!r} here: name one that it has"
             no_agent = "this scene has no agent: choose one that has"
@@ -189,7 +190,7 @@ class Simulator:
         return resolve(self._store.database, self.scene, word)
 
     def _remedy(self, refusal: Infeasible) -> ActionCall | None:
-        """What to do first, by rule; None where nothing helps, or a part of the precondition has no rule."""
+        """Return the action to insert first; None if no rule helps with one of the unmet requirements."""
         if not self.fix or any(part.requirement.repair is None for part in refusal.unmet):
             return None
         unmet = refusal.unmet[0]
@@ -197,7 +198,7 @@ class Simulator:
         return unmet.remedy or (self._find_remedy(repair, unmet) if repair else None)
 
     def _find_remedy(self, repair: Repair, unmet: UnmetRequirement) -> ActionCall | None:
-        """The remedy after a look at the scene for what it is to be done with."""
+        """Return the remedy, reading from the scene the nodes that its arguments need."""
         known = {argument: unmet.bindings[argument] for argument in repair.arguments if argument in unmet.bindings}
         ways = {name: (AccessPath(name),) for name in (AGENT, *known)}
         reads = minimal_reads((AGENT, *known), tuple(dict.fromkeys(choice_needs(repair.choose, ways))))
@@ -207,13 +208,13 @@ class Simulator:
 
 
 def history_text(call: ActionCall, because: str | None) -> str:
-    """An action as the history has it."""
+    """Return an action as the history stores it."""
     return str(call) if because is None else f"{call}{INSERTED_MARK}{because}]"
 
 
 @dataclass(slots=True)
 class _ExpectedVersion:
-    """The version that the scene must still have; our own steps move it on. None: whatever it has."""
+    """The version that the scene must still have; our own actions advance it. None accepts any version."""
 
     version: int | None
 
@@ -224,7 +225,7 @@ class _ExpectedVersion:
 
 
 class _UnresolvedWords(Exception):
-    """Words that are no ids: nothing is committed, and it never leaves this module."""
+    """Arguments that are no ids: nothing is committed. Never leaves this module."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         super().__init__(words)

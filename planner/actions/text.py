@@ -13,24 +13,24 @@ from scenecypher.planner.actions.operator import Operator
 
 MAX_CHARACTERS: Final = 2_000
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-"""Half a surrogate pair: no character, which neither a database nor a model takes."""
+"""Half a surrogate pair: no character, refused by databases and model services."""
 _CALL: Final = re.compile(r"\s*([^\W\d][\w -]*?)\s*\((.*)\)\s*;?\s*", re.DOTALL)
 _WORD_GAP: Final = re.compile("[ -]+")
 _ARGUMENT: Final = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|'([^']*)'|([^,"'()]*(?:'[^,"'()]+)*))\s*(,|$)""")
 
 
 class HasSignature(Protocol):
-    """What is called like an action."""
+    """Anything with an action's signature."""
 
     @property
     def signature(self) -> str:
-        """As it is typed."""
+        """The action as it is typed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ActionCall:
-    """An action's name and its arguments, as they were written."""
+    """An action's name and its arguments as written."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -40,9 +40,9 @@ class ActionCall:
 
 
 def parse_action(text: str) -> ActionCall:
-    """The call that `text` is. Raises ActionRefused where it is none.
+    """Parse `text`. Raises ActionRefused if it is no action.
 
-    Arguments may stand in quotes, double quotes within double ones being doubled.
+    Arguments may be quoted; a double quote within double quotes is doubled.
     """
     found = _CALL.fullmatch(text) if len(text) <= MAX_CHARACTERS and not _LONE_SURROGATE.search(text) else None
     arguments = _arguments(found[2]) if found else None
@@ -54,9 +54,9 @@ def parse_action(text: str) -> ActionCall:
 def operator_of(
     call: ActionCall, operators: Mapping[str, Operator], macros: Mapping[str, HasSignature] = MappingProxyType({})
 ) -> Operator:
-    """The operator that is called. Raises ActionRefused for an unknown one, or the wrong number of arguments.
+    """Return the called operator. Raises ActionRefused if it is unknown or the number of arguments is wrong.
 
-    What else could have been called, `macros`, is named in the refusal.
+    The refusal also names `macros`, the other actions that can be called.
     """
     operator = operators.get(call.name)
     if operator is None:
@@ -70,12 +70,12 @@ def operator_of(
 
 
 def argument_count(call: ActionCall) -> str:
-    """How many arguments a call has, in words."""
+    """Return the number of arguments of a call, in words."""
     return "1 argument is given" if len(call.arguments) == 1 else f"{len(call.arguments)} arguments are given"
 
 
 def _arguments(text: str) -> tuple[str, ...] | None:
-    """What stands between commas; None where something is empty or a quote does not end."""
+    """Split at commas; None if an argument is empty or a quote does not end."""
     if not text.strip():
         return ()
     found: list[str] = []
@@ -97,7 +97,7 @@ def _unquoted(piece: re.Match[str]) -> str:
 
 
 def _quoted(argument: str) -> str:
-    """As it is read again; where it has both sorts of quotes, the outer ones are doubled within."""
+    """Quote the argument so that it is parsed back; with both kinds of quotes in it, double quotes are doubled."""
     if not set(argument) & set(""",()"'"""):
         return argument
     if "'" in argument or '"' not in argument:
