@@ -1,8 +1,8 @@
-"""BabyAI's three actions as the papers have them: pick up, remove, open; each walks up to its node first.
+"""BabyAI's three actions as in the papers: pick up, remove, open; each walks to its node first.
 
-The graph says what is in which room and in the hand, and which doors are open; an open door into a room stands for a
-way there. What stands in the way of what is a matter of cells, on which `minigrid.py` decides: the graph
-does not know in which cell the agent, and what it moved, come to stand, so that an operator forgets their `center`.
+The graph states rooms, the hand's content and open doors; an open door into a room counts as a path to it. Obstacles
+are a matter of cells, which `minigrid.py` decides: the graph does not know in which cell the agent and what it moved
+end up, so an operator forgets their `center`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from scenecypher.planner.actions.operator import (
 )
 
 COLORS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
-"""All that MiniGrid has."""
+"""All colours of MiniGrid."""
 
 HERE: Final = Choose("here", (c.Related(AGENT, "INSIDE", "here"),))
 THERE: Final = Choose("there", (c.Related("x", "INSIDE", "there"),))
@@ -50,7 +50,7 @@ COME_THERE: Final[tuple[Effect, ...]] = (
 
 
 def fits(key: str, door: str) -> tuple[c.Condition, ...]:
-    """`key` is a key of the colour of `door`: one condition a colour."""
+    """Return the conditions that `key` is a key of the colour of `door`, one a colour."""
     return tuple(
         c.And((c.PropertyEquals(door, "color", color), c.HasClass(key, "key"), c.PropertyEquals(key, "color", color)))
         for color in COLORS

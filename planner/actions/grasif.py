@@ -1,7 +1,7 @@
 """GraSIF's actions (LookPlanGraph, appendix F): a robot with one hand among rooms, assets and objects.
 
-A node is on, in, under or attached to one other at most, and what it holds moves along with it. What is inside
-something closed can be neither seen nor touched.
+A node is on, in, under or attached to at most one other, and its contents move along with it. Nodes inside something
+closed can be neither seen nor touched.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ HELD: Final = Choose("held", (c.Related(AGENT, "HOLDS", "held"),))
 
 
 def carried(x: str) -> c.Condition:
-    """`x` is in the agent's hand, or in or on what is."""
+    """Return the condition that `x` is in the agent's hand, or in or on the held object."""
     return c.Or((c.Same(x, "held"), c.Within(x, "held", CONTAINMENT)))
 
 
 def room_of(x: str) -> Choose:
-    """The room that `x` is in, over any number of things."""
+    """Choose the room that `x` is in, over any number of containers."""
     return Choose("room", (c.And((c.Within(x, "room", CONTAINMENT), c.HasKind("room", "Place"))),))
 
 
 def lid_of(x: str) -> Choose:
-    """Something closed that `x` is inside of, over any number of things."""
+    """Choose a closed node that `x` is inside of, over any number of containers."""
     inside = c.Exists("content", c.And((c.Within(x, "content", CONTAINMENT), c.Related("content", "INSIDE", "lid"))))
     closed = c.And((c.HasState("lid", "closed"), c.Or((c.Related(x, "INSIDE", "lid"), inside))))
     return Choose("lid", (c.And((c.Within(x, "lid", CONTAINMENT), closed)),))
 
 
 def same_room(x: str) -> Requirement:
-    """The agent is in the room of `x`, or carries it."""
+    """Require that the agent is in the room of `x`, or carries it."""
     return Requirement(
         c.Or((c.Same("here", "room"), carried(x))),
         f"{{{x}}} is not in the agent's room",
@@ -59,24 +59,24 @@ def same_room(x: str) -> Requirement:
 
 
 def not_shut_in(x: str) -> Requirement:
-    """Nothing closed holds `x`."""
+    """Require that `x` is inside nothing closed."""
     return Requirement(
         c.Not(is_bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=Repair("open", ("lid",))
     )
 
 
 def within_reach(x: str) -> tuple[Requirement, ...]:
-    """The agent can touch `x`; needs what `reach` chooses."""
+    """Require that the agent can touch `x`; reads the choices of `reach`."""
     return same_room(x), not_shut_in(x)
 
 
 def reach(x: str) -> tuple[Choose, ...]:
-    """What `within_reach` reads."""
+    """Return the choices that `within_reach` reads."""
     return HERE, HELD, room_of(x), lid_of(x)
 
 
 def afford(x: str, action: str, doing: str) -> Requirement:
-    """`x` admits the action."""
+    """Require that `x` affords the action."""
     return Requirement(c.HasAffordance(x, action), f"{{{x}}} can not be {doing}", "affordance")
 
 
@@ -96,7 +96,7 @@ SOMETHING_HELD: Final = Requirement(is_bound("held"), "{agent} holds nothing: pi
 
 
 def put(action: str, relation: str, doing: str, words: str, *extra: Requirement) -> Operator:
-    """What is held comes to have `relation` to the destination."""
+    """Return an operator that gives the held object the `relation` to the destination."""
     return Operator(
         action,
         (Parameter("x", "where what is held shall be: an asset or an object"),),
@@ -114,7 +114,7 @@ def put(action: str, relation: str, doing: str, words: str, *extra: Requirement)
 
 
 def switch(action: str, state: str, instead_of: str, *, words: str) -> Operator:
-    """What is within reach comes to be in another state."""
+    """Return an operator that changes the state of a node within reach."""
     return Operator(
         action,
         (Parameter("x", "an asset or an object"),),
@@ -182,7 +182,7 @@ TURN_ON: Final = switch("turn_on", "on", "off", words="turn a device on")
 TURN_OFF: Final = switch("turn_off", "off", "on", words="turn a device off")
 
 UNSEEN: Final = c.PropertyEquals("child", "seen", value=False)
-"""True in a belief only: in the world nothing is unseen."""
+"""True only in a belief: in the world nothing is unseen."""
 
 DISCOVER: Final = Operator(
     "discover_objects",

@@ -1,4 +1,4 @@
-"""A graph's actions carried out in MiniGrid: walks, turns, and what is in the hand put aside and taken up again."""
+"""A graph's actions carried out in MiniGrid's own steps, including walks, turns and putting the held item aside."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from scenecypher.planner.actions.minigrid_paths import GridLayout, turns
 from scenecypher.planner.actions.text import ActionCall
 
 MOVES: Final = {"left": 0, "right": 1, "forward": 2, "pickup": 3, "drop": 4, "toggle": 5}
-"""MiniGrid's numbers for what `step` takes."""
+"""MiniGrid's action numbers for `step`."""
 
 ACTIONS: Final = ("pickup", "remove", "open")
-"""Each walks up to a node first; a closed door is not walked through, nor opened on the way.
+"""Actions that walk to a node first; a closed door is neither walked through nor opened on the way.
 
-- ``pickup(x)``: x comes into the one hand. What was there is laid down in the room where the agent is.
-- ``remove(x)``: x is put where it is in the way of nothing, in its own room if possible. What was in the hand is laid
-  down for that time and taken up again.
-- ``open(x)``: a locked door takes the key of its colour in the hand, where it stays.
+- ``pickup(x)``: x comes into the one hand. The item held before is put down in the agent's room.
+- ``remove(x)``: x is put where it blocks nothing, in its own room if possible. The held item is put down meanwhile and
+  picked up again.
+- ``open(x)``: a locked door requires the key of its colour in the hand, where it stays.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """An action came off: the low-level steps that it took, and whether MiniGrid says that the mission is fulfilled."""
+    """A carried-out action: its number of low-level steps, and whether MiniGrid reports the mission as fulfilled."""
 
     steps: int
     fulfilled: bool
 
 
 class Executor:
-    """Acts in an environment that has been reset; `things` are its objects by node id, as when the episode began."""
+    """Acts in an environment that has been reset; `things` are its objects by node id at the episode's start."""
 
     def __init__(self, env: Any, things: Things) -> None:
         self.env = env
@@ -42,7 +42,10 @@ class Executor:
         self._fulfilled = False
 
     def do(self, call: ActionCall) -> ActionResult:
-        """Carry out one action of ACTIONS. Raises ActionRefused where it can't be done; steps may have been taken."""
+        """Carry out one action of ACTIONS.
+
+        Raises ActionRefused if it can't be done; steps may have been taken by then.
+        """
         if call.name not in ACTIONS or len(call.arguments) != 1:
             raise ActionRefused(str(call), [f"choose one of {', '.join(f'{name}(node)' for name in ACTIONS)}"])
         before = self._taken
@@ -53,7 +56,7 @@ class Executor:
         return ActionResult(self._taken - before, self._fulfilled)
 
     def turn(self) -> None:
-        """One turn to the left, to look around. Raises ActionRefused where the episode has ended."""
+        """Turn left once, to look around. Raises ActionRefused if the episode has ended."""
         try:
             self._step("left")
         except _Refused as refused:
@@ -100,7 +103,7 @@ class Executor:
             raise _Refused(f"{node_id} is locked, and {hand} in the hand; pick up the {door.color} key first")
 
     def _reachable_item(self, node_id: str) -> Any:
-        """The thing, once it is sure that the agent can walk up to it and lift it."""
+        """Return the item after checking that the agent can walk to it and pick it up."""
         thing = self._thing(node_id)
         if not thing.can_pickup():
             raise _Refused(f"{node_id} can not be lifted; choose a key, a ball or a box")
@@ -132,7 +135,7 @@ class Executor:
         self._step("pickup")
 
     def _put_down_held(self) -> None:
-        """Put down what is in the hand, if anything: where it shuts nothing in, in the room where the agent is."""
+        """Put the held item, if any, down in the agent's room where it blocks nothing."""
         if self.env.carrying is None:
             return
         here = position(self.env)
@@ -176,4 +179,4 @@ class Executor:
 
 
 class _Refused(Exception):
-    """Why an action can't be done; it never leaves this module."""
+    """The reason that an action can't be done. Never leaves this module."""

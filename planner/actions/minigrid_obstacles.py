@@ -1,4 +1,4 @@
-"""What stands before a door, for planning in BabyAI: the graph's cells say it, its relations do not."""
+"""Obstacles before doors, for planning in BabyAI: derived from the graph's cells, since no relation states them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenecypher.planner.actions.babyai import OPERATORS
 from scenecypher.planner.actions.operator import Operator, Requirement, Unrelate
 
 BLOCKS: Final = "BLOCKS"
-"""An item in the cell before a door. It is in no scene: only a copy that is planned on has it."""
+"""An item in the cell before a door. Scenes do not have this relation, only the copy that is planned on."""
 
 _OBSTACLE: Final = And((Related("obstacle", BLOCKS, "door"), Not(Same("obstacle", "x"))))
 _CLEAR_DOOR: Final = And(
@@ -28,7 +28,7 @@ CLEAR_DOOR: Final = Requirement(
 
 
 def with_obstacles(graph: SceneGraph) -> SceneGraph:
-    """The graph with what stands before its doors, as far as cells are known."""
+    """Return the graph with BLOCKS relations for the items before its doors, as far as cells are known."""
     doors = graph.by_kind.get("Door", ())
     items = graph.by_kind.get("Object", ())
     obstacles = {Relation(item, BLOCKS, door) for door in doors for item in items if _adjacent(graph, item, door)}
@@ -36,7 +36,7 @@ def with_obstacles(graph: SceneGraph) -> SceneGraph:
 
 
 def operators_with_obstacles() -> Mapping[str, Operator]:
-    """BabyAI's operators as MiniGrid lets them be carried out where such things stand."""
+    """Return BabyAI's operators with MiniGrid's additional requirements about obstacles."""
     lifted = {name: _clears_obstacle(OPERATORS[name]) for name in ("pickup", "remove")}
     opened = replace(OPERATORS["open"], requires=(*OPERATORS["open"].requires, CLEAR_PATH, CLEAR_DOOR))
     return {**lifted, "open": opened}

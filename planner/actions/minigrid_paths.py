@@ -1,4 +1,4 @@
-"""Ways through a grid, and where a thing may be put down without shutting anything in."""
+"""Paths through a grid, and cells where an item may be put down without blocking anything."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scenecypher.importers.babyai_grid import Cell, cells, neighbors
 
 @dataclass(frozen=True, slots=True)
 class GridLayout:
-    """What is where: `empty` cells, doors that stand `open` or are `shut`, and `things`, which can be lifted.
+    """Cells by content: `empty`, `floor`, `open` and `shut` doors, and `things`, which can be picked up.
 
-    The agent can stand in `empty`, `open` and `floor`, and a thing in `empty` alone. All else is in the way.
+    The agent can stand in `empty`, `open` and `floor`, an item only in `empty`. All other cells are obstacles.
     """
 
     empty: frozenset[Cell]
@@ -24,7 +24,7 @@ class GridLayout:
 
     @classmethod
     def of(cls, env: Any) -> GridLayout:
-        """The grid as it is now; the agent takes no cell."""
+        """Return the layout of the grid as it is now; the agent occupies no cell."""
         groups: dict[str, set[Cell]] = {name: set() for name in ("empty", "floor", "open", "shut", "things")}
         for cell, thing in cells(env).items():
             if name := _group(thing):
@@ -32,19 +32,19 @@ class GridLayout:
         return cls(**{name: frozenset(group) for name, group in groups.items()})
 
     def without_thing(self, cell: Cell) -> GridLayout:
-        """The layout without the thing in `cell`."""
+        """Return the layout without the item in `cell`."""
         return replace(self, empty=self.empty | {cell}, things=self.things - {cell})
 
     def with_thing(self, cell: Cell) -> GridLayout:
-        """The layout with a thing in `cell` too."""
+        """Return the layout with an item added in `cell`."""
         return replace(self, empty=self.empty - {cell}, things=self.things | {cell})
 
     def with_doors_open(self) -> GridLayout:
-        """The layout with every door open."""
+        """Return the layout with every door open."""
         return replace(self, open=self.open | self.shut, shut=frozenset())
 
     def reachable(self, start: Cell) -> dict[Cell, Cell]:
-        """The cells that can be walked to, the nearest first, each with the one before it; `start` with itself."""
+        """Return the reachable cells, the nearest first, each with its predecessor; `start` with itself."""
         free = self.empty | self.floor | self.open
         before = {start: start}
         waiting = [start]
@@ -55,21 +55,22 @@ class GridLayout:
         return before
 
     def path_beside(self, start: Cell, goal: Cell) -> list[Cell] | None:
-        """The cells to walk over, `start` left out, to the nearest one beside `goal`; None where there is no way."""
+        """Return the path from `start` (excluded) to the nearest cell beside `goal`; None if there is none."""
         stand = next((cell for cell in self.reachable(start) if goal in neighbors(cell)), None)
         return None if stand is None else self.path_to(start, stand)
 
     def path_to(self, start: Cell, goal: Cell) -> list[Cell]:
-        """The cells to walk over, `start` left out, to `goal`, which can be reached."""
+        """Return the path from `start` (excluded) to `goal`, which must be reachable."""
         before, path = self.reachable(start), [goal]
         while path[-1] != start:
             path.append(before[path[-1]])
         return path[-2::-1]
 
     def drop_spot(self, start: Cell, preferred: Iterable[Cell] = ()) -> tuple[Cell, Cell] | None:
-        """Where to stand and where to lay what is carried: as near as can be, one of the cells `rather` if possible.
+        """Return where to stand and where to put the held item: the nearest such pair, `preferred` cells first.
 
-        Whatever could be touched before can be touched afterwards, as the doors are and with all of them open.
+        Every item and door that is reachable before is reachable afterwards, with the doors as they are and with all
+        open.
         """
         spots = [(stand, cell) for stand in self.reachable(start) for cell in neighbors(stand) if cell in self.empty]
         preferred_cells = frozenset(preferred)
@@ -84,13 +85,13 @@ class GridLayout:
         )
 
     def touchable(self, start: Cell) -> set[Cell]:
-        """The things and doors that can be walked up to."""
+        """Return the cells of items and doors that can be walked up to."""
         near = {beside for cell in self.reachable(start) for beside in (cell, *neighbors(cell))}
         return near & (self.things | self.shut | self.open)
 
 
 def turns(direction: int, cell: Cell, beside: Cell) -> Iterator[str]:
-    """The turns after which an agent in `cell` that looks in MiniGrid's `direction` looks at the cell `beside`."""
+    """Yield the turns of an agent in `cell`, looking in MiniGrid's `direction`, to face the cell `beside`."""
     quarter = (neighbors(cell).index(beside) - direction) % 4
     yield from ["left"] if quarter == 3 else ["right"] * quarter
 

@@ -61,7 +61,7 @@ class _Writer:
         from unified_planning import environment, model
 
         class Problem(model.Problem):  # type: ignore[misc]
-            """A problem whose facts are false unless they are said to be true, and whose kind is found out once."""
+            """A problem whose facts are false by default and whose kind is computed once."""
 
             @cached_property
             def kind(self) -> Any:

@@ -33,7 +33,7 @@ def sought_for(goal: Condition) -> Sought:
 
 
 def part_of(graph: SceneGraph, goal: Condition, *, wide: bool) -> SceneGraph:
-    """Return the part of a graph that a goal is about; `scenecypher.planner.relevant.relevant` reads it from a scene."""
+    """Return the part of a graph that a goal is about, as `scenecypher.planner.relevant.relevant` reads it."""
     if len(graph.nodes) <= SMALL:
         return graph
     sought = sought_for(goal)

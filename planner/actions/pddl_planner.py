@@ -115,13 +115,11 @@ def _attempt(request: PlanRequest, part: SceneGraph, *, effort: Effort, deadline
 
 
 def _with_required(request: PlanRequest, found: tuple[ActionCall, ...], state: PlanningState) -> PlanOrReason:
-    """Return the plan followed by the required actions; without them if the plan must be carried out first."""
+    """Return the plan, followed by the required actions if a way to do them after it is found."""
     more = plan_required(request.required_actions, request.goal, state.after(*found))
     if more is None and not found:
-        return (
-            None,
-            f"the goal holds, but no way was found to {_describe_required(request.required_actions)} as well, which the task asks for",
-        )
+        required = _describe_required(request.required_actions)
+        return None, f"the goal holds, but no way was found to {required} as well, which the task asks for"
     return found + (more or ()), ""
 
 
@@ -173,7 +171,7 @@ def ground_actions(
 ) -> tuple[PossibleFacts, Sequence[GroundAction]]:
     """Return the possible facts and ground actions; `nearest` restricts to what `about` (None: the goal) names.
 
-    `wanted` is the goal's `optimistic_goal`. Raises OutOfTime at the `deadline` of `time.monotonic`.
+    `goal_formula` is the goal's `optimistic_goal`. Raises OutOfTime at the `deadline` of `time.monotonic`.
     """
     graph = state.graph
     goal_atoms = _atoms(goal_formula if about is None else optimistic_goal(replace(request, goal=about), graph))
@@ -282,10 +280,10 @@ def unreachable_reason(goal: Condition, graph: SceneGraph) -> str:
     return f"the goal is about {', '.join(missing[:MAX_NAMED])}, which this scene does not have: is it the task's own?"
 
 
-def _liftable_fillers(graph: SceneGraph, goal_formula: frozenset[GroundAtom]) -> frozenset[str]:
+def _liftable_fillers(graph: SceneGraph, goal_atoms: frozenset[GroundAtom]) -> frozenset[str]:
     """Return the objects that can fill the first hand, if the goal asks for one in the second."""
-    goal_atoms = any(atom[0] == SECOND_HAND for atom in goal_formula)
-    return frozenset(x for x in graph.nodes if is_liftable(graph, x)) if goal_atoms else frozenset()
+    needs_second_hand = any(atom[0] == SECOND_HAND for atom in goal_atoms)
+    return frozenset(x for x in graph.nodes if is_liftable(graph, x)) if needs_second_hand else frozenset()
 
 
 def _spare_surfaces(graph: SceneGraph) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""VirtualHome's actions that take, carry and put down, and what is done with a thing in the hand."""
+"""VirtualHome's actions that take, carry and put down objects, and those that use a held object."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OPEN_OR_OPENLESS: Final[Condition] = Or((Not(HasAffordance("y", "can_open")), Ha
 
 
 def lay_down(relation: str) -> tuple[Effect, ...]:
-    """`x` leaves the hand, and has the relation to `y`."""
+    """Return the effects of releasing `x` with the `relation` to `y`."""
     return (
         LET_GO,
         Relate(AGENT, "CLOSE", "y", mutual=True),
@@ -54,7 +54,7 @@ def lay_down(relation: str) -> tuple[Effect, ...]:
 
 
 def put(name: str, relation: str, words: str, *extra: Requirement) -> Operator:
-    """Lay what is held ON, or put it INSIDE, what the agent is close to."""
+    """Return an operator that puts the held object on or into a node that the agent is close to."""
     return Operator(
         name,
         (HELD_THING, Parameter("y", "where it shall be")),

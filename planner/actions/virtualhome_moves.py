@@ -1,4 +1,4 @@
-"""VirtualHome's actions of the body: to go somewhere, to sit, lie, stand, turn and look."""
+"""VirtualHome's actions of the body: going, sitting, lying, standing, turning and looking."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ WALK: Final = Operator(
 RUN: Final = replace(WALK, name="run", words="go quickly to a room or up to a thing; what is held comes along")
 
 AT_HAND: Final[Condition] = Or((Related("x", "ON", AGENT), HasAffordance("x", "body_part"), is_close("x")))
-"""Where it holds nobody walks: what is worn, parts of the body, and what is close already."""
+"""The condition under which no walk is needed: worn things, parts of the body, and what is close already."""
 
 FIND: Final = Operator(
     "find",

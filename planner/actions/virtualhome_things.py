@@ -1,4 +1,4 @@
-"""VirtualHome's actions on things within reach: to open, switch, plug, clean, touch, cut and move them."""
+"""VirtualHome's actions on things within reach: opening, switching, plugging, cleaning, cutting and moving them."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ SWITCH_OFF: Final = Operator(
 
 
 def plug(name: str, *, before: str, after: str, words: str) -> Operator:
-    """Put the plug of a device in, or pull it out."""
+    """Return an operator that plugs a device in or out."""
     return Operator(
         name,
         (DEVICE,),
@@ -115,7 +115,7 @@ PLUG_OUT: Final = plug(
 
 
 def clean(name: str, words: str, *requires: Requirement, choose: tuple[Choose, ...] = ()) -> Operator:
-    """Make a thing clean."""
+    """Return an operator that makes a thing clean."""
     effects = (Become("x", "clean", instead_of="dirty"),)
     return Operator(name, (THING,), (close_to("x"), *requires), effects, words, choose)
 
@@ -179,7 +179,7 @@ CUT: Final = Operator(
 
 
 def shift(name: str, words: str, *requires: Requirement) -> Operator:
-    """Push, pull or move: it is only done, and leaves everything where it was."""
+    """Return the operator of pushing, pulling or moving, which has no effect in the engine."""
     return Operator(
         name,
         (THING,),

@@ -1,4 +1,4 @@
-"""What an agent sees and hears of its deeds in the manner of ALFWorld's texts (LookPlanGraph, appendix F-5)."""
+"""Observations in the style of ALFWorld's texts (LookPlanGraph, appendix F-5)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOKING: Final = frozenset({"discover_objects", "look_at", "find"})
 
 
 def describe_surroundings(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
-    """The places that there are, and what the agent sees at a glance where it is: furniture; in a grid all in view."""
+    """Describe all places and the furniture seen at the agent's place; in a grid, everything in view."""
     if family(vocabulary) == "babyai":
         return f"You look around.\n{graph_words(graph, vocabulary, inspected=inspected)}"
     layout = SceneLayout(graph, vocabulary)
@@ -24,9 +24,9 @@ def describe_surroundings(graph: SceneGraph, vocabulary: str, *, inspected: Coll
 
 
 def describe_action(call: ActionCall, graph: SceneGraph, vocabulary: str, *, shows: Collection[str]) -> str:
-    """What is heard of an action after which `graph` is around the agent.
+    """Describe the result of an action after which `graph` is the agent's view.
 
-    An action of LOOKING is only a way to see its argument; one of `shows` does something, and shows it besides.
+    An action of LOOKING only reveals its argument; one of `shows` has an effect and reveals its argument, too.
     """
     layout, done = (
         SceneLayout(graph, vocabulary),
@@ -52,7 +52,7 @@ def _glance(layout: SceneLayout) -> str:
 
 
 def _seen_at(layout: SceneLayout, of: str) -> str:
-    """What is seen of a thing, and on and in it."""
+    """Describe a node's states and its visible contents."""
     states = layout.graph.nodes[of].states
     parts = [f"{of} is {', '.join(states)}."] if states else []
     return " ".join([*parts, *(_contents(layout, of) or [f"On {of} you see nothing."])])
@@ -66,7 +66,7 @@ def _contents(layout: SceneLayout, of: str) -> list[str]:
 
 
 def _relation_heading(type_: str) -> str:
-    """``Attached to``: a relation's type where a sentence begins."""
+    """Return a relation type as the start of a sentence: ``Attached to``."""
     return type_.replace("_", " ").capitalize()
 
 

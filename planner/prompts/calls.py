@@ -1,4 +1,4 @@
-"""Thought, action, observation: ReAct's replies, and its calls with their arguments as people write them."""
+"""ReAct's replies: thought, action, observation, and calls with arguments as people write them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CALL: Final = re.compile(r"`*\s*([A-Za-z_]\w*)\s*[(\[](.*)[)\]]\s*`*\.?\s*", re
 
 @dataclass(frozen=True, slots=True)
 class ReActStep:
-    """A thought, the name of what is called, and what stands between the brackets, as it was written."""
+    """A thought, the name of the call, and the text between its brackets as written."""
 
     thought: str
     name: str
@@ -32,9 +32,9 @@ class ReActStep:
 
 
 def parse_step(text: str, example: str) -> ReActStep:
-    """The first thought and action of a reply; what a model makes up after them is left out.
+    """Return the first thought and action of a reply; text that a model invents after them is dropped.
 
-    Raises ReplyRejected, with the form, where there is no action.
+    Raises ReplyRejected, with the form, if there is no action.
     """
     action, thought = _ACTION.search(text), _THOUGHT.search(text)
     called = _CALL.fullmatch(action[1].strip()) if action else None
@@ -44,7 +44,7 @@ def parse_step(text: str, example: str) -> ReActStep:
 
 
 def parse_arguments(step: ReActStep, names: Sequence[str]) -> Mapping[str, Any]:
-    """The arguments of a call by name: Python's literals, bare words as text. Raises ReplyRejected."""
+    """Return a call's arguments by name: Python literals, bare words as text. Raises ReplyRejected."""
     source = f"f({step.written})"
     try:
         call = ast.parse(source, mode="eval").body
@@ -61,13 +61,13 @@ def parse_arguments(step: ReActStep, names: Sequence[str]) -> Mapping[str, Any]:
 
 
 def check_known_call(name: str, known: Sequence[str]) -> None:
-    """Raises ReplyRejected where `name` is none of the calls that there are."""
+    """Raise ReplyRejected if `name` is not among the known calls."""
     if name not in known:
         raise ReplyRejected(f"there is no call {name[:60]!r}{did_you_mean(name, known)}; use {', '.join(known)}")
 
 
 def _value(node: ast.expr, source: str) -> Any:
-    """A literal's value where JSON has such; anything else, such as ``table-1``, as it was written."""
+    """Return a literal's value if JSON can hold it; anything else, such as ``table-1``, as written."""
     match node:
         case ast.Constant(value=value) if _is_json(value):
             return value
@@ -82,7 +82,7 @@ def _value(node: ast.expr, source: str) -> Any:
 
 
 def _is_json(value: object) -> bool:
-    """Whether a log can hold it: no bytes, ellipsis, infinity, half a character or number of thousands of digits."""
+    """Return whether a log can hold it: no bytes, ellipsis, infinity, lone surrogate or oversized number."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What a prompt says of an environment: the papers' "environment explanation", by vocabulary, in our words."""
+"""The papers' "environment explanation" of prompts, by vocabulary, in our words."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ OTHERWISE: Final = "The environment is a set of places with things in them, and 
 
 
 def environment_explanation(vocabulary: str) -> str:
-    """What a model is told of the world that a scene graph of this vocabulary describes."""
+    """Return the prompt's description of the world that scene graphs of this vocabulary represent."""
     return EXPLANATIONS.get(family(vocabulary), OTHERWISE)

@@ -10,16 +10,19 @@ from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.planner.prompts.layout import TRAITS, SceneLayout, cell_of, is_confirmed
 
 RELATION_NAMES = {"ontop": "ontop_of", "inside": "inside_of", "under": "under", "attached_to": "attached_to"}
-"""The relations' words in the document."""
+"""Names of the relations in the document."""
 
 
 def graph_json(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
-    """The document on one line, sorted by id: equal for equal graphs."""
+    """Return the document on one line, sorted by id: equal for equal graphs."""
     return json.dumps(graph_document(graph, vocabulary, inspected=inspected), ensure_ascii=False)
 
 
 def graph_document(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> dict[str, Any]:
-    """The document; `inspected` nodes, unseen objects and doors are marked as such, which the paper's are not."""
+    """Return the document.
+
+    It also marks `inspected` nodes and unseen objects and lists doors, which the paper's does not.
+    """
     layout = SceneLayout(graph, vocabulary)
     nodes: dict[str, Any] = {
         "rooms": [{"name": place.id} for place in layout.of_kind("Place")],

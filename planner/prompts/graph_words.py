@@ -1,8 +1,8 @@
 """A scene graph in plain sentences: LookPlanGraph's text form of the memory graph (section IV-B, figure 3).
 
-The ingredients and their order are the paper's, the words are ours: places; the agent; assets here; objects seen here;
-objects remembered here; what is known elsewhere. Ours besides: what was looked into already is marked, since the prompt
-forbids to look again, colours, cells and doors (BabyAI), and what an agent holds.
+The contents and their order are the paper's, the words are ours: places; the agent; assets here; objects seen here;
+objects remembered here; what is known elsewhere. Additions of ours: nodes already inspected are marked, since the
+prompt forbids inspecting them again; colours, cells and doors (BabyAI); and what an agent holds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scenecypher.planner.prompts.layout import SceneLayout, cell_of, is_confirme
 
 
 def graph_words(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
-    """The graph in sentences, sorted: equal for equal graphs."""
+    """Return the graph in sentences, sorted: equal for equal graphs."""
     layout = SceneLayout(graph, vocabulary)
     return "\n".join(_paragraphs(layout, inspected))
 

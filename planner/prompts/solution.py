@@ -1,4 +1,4 @@
-"""A whole solution in a reply: the actions of a plan in their order, or the answer to a question."""
+"""Solutions in replies: the ordered actions of a plan, or the answer to a question."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ ANSWER_CHARACTERS: Final = 200
 
 
 def parse_solution(text: str, vocabulary: str, *, reason: str = "", final: bool = True) -> Solve | Done:
-    """The actions that `text` lists, else the answer that it is. Raises ReplyRejected where it is neither.
+    """Return the actions that `text` lists, else `text` as an answer. Raises ReplyRejected if it is neither.
 
-    SG2 and SG-RwR give both under one name; that a text with actions is a plan and any other an answer is ours.
+    SG2 and SG-RwR give both under one name; reading a text with actions as a plan and any other as an answer is ours.
     """
     actions = tuple(_actions(text, vocabulary))
     if actions or _EMPTY.fullmatch(text):
@@ -36,7 +36,7 @@ def parse_solution(text: str, vocabulary: str, *, reason: str = "", final: bool 
 
 
 def _actions(text: str, vocabulary: str) -> Iterator[str]:
-    """Every call in a text but ``done``; words with brackets after a blank count where they are actions."""
+    """Yield every call in a text except ``done``; with a blank before the brackets, only known actions count."""
     known = {*operators_of(vocabulary), *macros_of(vocabulary)}
     for found in _CALL.finditer(text):
         name = found[1].lower()
@@ -49,5 +49,8 @@ def _arguments(text: str) -> Iterator[str]:
 
 
 def is_question_task(instruction: str, vocabulary: str) -> bool:
-    """Whether a task is to find something out, as BabyAI's numerical questions are; that it is told by is ours."""
+    """Return whether a task asks a question, as BabyAI's numerical questions do.
+
+    Detecting questions by their opening words is ours.
+    """
     return family(vocabulary) == "babyai" and instruction.lower().startswith("find the ")

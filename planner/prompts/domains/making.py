@@ -1,8 +1,8 @@
-"""LLM+P's domain for GraSIF, made from the operators: `python -m planner.prompts.domains.making` prints it.
+"""LLM+P's domain for GraSIF, made from the operators: `python -m scenecypher.planner.prompts.domains.making` prints it.
 
-The predicates are those of LookPlanGraph's domain (appendix D), which knows rooms, objects, one hand, and two states.
-Each requirement and effect of an operator becomes what these can say; what they can't say is left out by a rule that
-stands below, and a requirement without a rule is an error. MENDED is what the paper's domain lacks.
+The predicates are those of LookPlanGraph's domain (appendix D): rooms, objects, one hand, and two states. Each
+requirement and effect of an operator is translated into them; what they can't express is dropped by an explicit rule
+below, and a requirement without a rule is an error. MENDED lists what the paper's domain lacks.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PAPERS: Final = (":strips", ":typing")
 MENDED: Final = (
     *(":negative-preconditions", ":disjunctive-preconditions", ":universal-preconditions", ":conditional-effects"),
 )
-"""What the domain uses and the paper's does not ask for."""
+"""PDDL requirements that the domain uses and the paper's does not declare."""
 
 STATES: Final[Mapping[str, str]] = {
     "closed": "(closed ?{x})",
@@ -49,7 +49,7 @@ STATES: Final[Mapping[str, str]] = {
 OPPOSITE: Final = {"closed": "open", "open": "closed", "on": "off", "off": "on"}
 WHERE: Final = {"ON": "(ontop ?{x} ?{y})", "INSIDE": "(inside ?{x} ?{y})"}
 LOADED: Final = "(forall (?c - object) (when (or (inside ?c ?{x}) (ontop ?c ?{x})) {fact}))"
-"""What holds of all that is in or on something that is moved."""
+"""A fact about everything in or on an object that is moved."""
 
 OF_THE_AGENT: Final[Mapping[Effect, tuple[str, ...]]] = {
     Unrelate(AGENT, ("INSIDE",), "here"): ("(not (robot-in ?here))",),
@@ -58,19 +58,19 @@ OF_THE_AGENT: Final[Mapping[Effect, tuple[str, ...]]] = {
     Unrelate(AGENT, ("HOLDS",), "held"): ("(not (agent-hold ?held))", "(hand-empty)"),
 }
 PARENTS_ROOM: Final = "(object-room ?parent ?here)"
-"""Asked for by the paper's domain; it follows from where the thing itself is."""
+"""A precondition of the paper's domain; it follows from the object's own place."""
 FROM_PARENT: Final = "(or (ontop ?x ?parent) (and (inside ?x ?parent) (not (closed ?parent))))"
 
 
 def domain(*, mended: bool = True) -> str:
-    """The domain as PDDL; as the paper has it where it is not to be `mended`."""
+    """Return the domain as PDDL; the paper's own if not `mended`."""
     requirements = (*PAPERS, *MENDED) if mended else PAPERS
     actions = "\n".join(action(OPERATORS[name], mended=mended) for name in ACTIONS)
     return f"{HEAD.format(requirements=' '.join(requirements))}{actions})\n"
 
 
 def action(operator: Operator, *, mended: bool) -> str:
-    """One operator. Raises ValueError for a requirement or effect that no rule reads."""
+    """Return one operator as PDDL. Raises ValueError for a requirement or effect without a rule."""
     types = {name: _type(operator, name) for name in _variables(operator)}
     parameters = " ".join(f"?{name} - {type_}" for name, type_ in types.items())
     needed = [fact for requirement in operator.requires for fact in requires(requirement.condition)]
@@ -85,7 +85,7 @@ def action(operator: Operator, *, mended: bool) -> str:
 
 
 def requires(condition: Condition) -> tuple[str, ...]:
-    """What a requirement is in the domain's predicates."""
+    """Return a requirement in the domain's predicates."""
     match condition:
         case Or((Same("here", "room"), _)):
             return "(robot-in ?here)", "(object-room ?x ?here)"
@@ -104,7 +104,7 @@ def requires(condition: Condition) -> tuple[str, ...]:
 
 
 def brings(effect: Effect, *, mended: bool) -> tuple[str, ...]:
-    """What an effect is in the domain's predicates."""
+    """Return an effect in the domain's predicates."""
     match effect:
         case _ if effect in OF_THE_AGENT:
             return OF_THE_AGENT[effect]
@@ -122,12 +122,12 @@ def brings(effect: Effect, *, mended: bool) -> tuple[str, ...]:
 
 
 def _along(fact: str, x: str) -> tuple[str, str]:
-    """A fact about something that is moved, and about all that is in or on it."""
+    """Return a fact about an object that is moved, and about everything in or on it."""
     return fact.format(x=x), LOADED.format(x=x, fact=fact.format(x="c"))
 
 
 def _variables(operator: Operator) -> Iterator[str]:
-    """What an action is done with: what is moved, where to or from, and the room."""
+    """Yield the action's parameters: the object moved, its destination or origin, and the room."""
     chosen = {choice.var for choice in operator.choose}
     if operator.name == "go_to":
         yield from ("here", "x")
