@@ -81,24 +81,28 @@ class ChoiceBinder:
         wanted = required_choices(effect_variables(operator.effects), operator.choose)
         for choice in operator.choose:
             if choice.var in wanted:
-                found = [fuller for case in found for fuller in self._bindings_of(choice, case)]
+                found = [extended for binding in found for extended in self._bindings_of(choice, binding)]
         return found
 
-    def _bindings_of(self, choice: Choose, case: GuardedBinding) -> Iterator[GuardedBinding]:
-        as_now = self._current_choice(choice, case) if self.scope.pruned else None
-        yield from self.chosen(choice, case) if as_now is None else (as_now,)
+    def _bindings_of(self, choice: Choose, binding: GuardedBinding) -> Iterator[GuardedBinding]:
+        current = self._current_choice(choice, binding) if self.scope.pruned else None
+        yield from self.chosen(choice, binding) if current is None else (current,)
 
     def _placements(self, nodes: Iterable[str]) -> Iterator[tuple[Places, Formula]]:
         """Yield the possible places of the nodes and of everything they are in or on, with their condition."""
         if not self.facts.parent_types:
             yield {}, TRUE
             return
-        ways: list[tuple[dict[str, tuple[str, str] | None], Formula]] = [({}, TRUE)]
+        alternatives: list[tuple[dict[str, tuple[str, str] | None], Formula]] = [({}, TRUE)]
         for node in nodes:
-            ways = [placed for places, guard in ways for placed in self._placements_of(node, places, guard)]
-        if self.scope.pruned and len(ways) > MAX_CHAINS:
-            ways = sorted(ways, key=lambda way: not self.facts.holds_now(way[1]))[:MAX_CHAINS]
-        yield from ways
+            alternatives = [
+                extended for places, guard in alternatives for extended in self._placements_of(node, places, guard)
+            ]
+        if self.scope.pruned and len(alternatives) > MAX_CHAINS:
+            alternatives = sorted(alternatives, key=lambda alternative: not self.facts.holds_now(alternative[1]))[
+                :MAX_CHAINS
+            ]
+        yield from alternatives
 
     def _placements_of(
         self, node: str, places: dict[str, tuple[str, str] | None], guard: Formula
@@ -118,18 +122,18 @@ class ChoiceBinder:
         if not options:
             yield {**places, node: None}, guard
 
-    def chosen(self, choice: Choose, case: GuardedBinding, *, whole: bool = False) -> Iterator[GuardedBinding]:
+    def chosen(self, choice: Choose, binding: GuardedBinding, *, whole: bool = False) -> Iterator[GuardedBinding]:
         """Yield a binding for each node that may be the choice, and one for the case that there is none."""
         blocked: Formula = TRUE
         last = len(choice.among) - 1
         for number, alternative in enumerate(choice.among):
-            found = list(case.reader.witnesses(choice.var, alternative, case.bindings))
+            found = list(binding.reader.witnesses(choice.var, alternative, binding.bindings))
             exclusive = self.scope.pruned and self._is_agents_relation(formula for _, formula in found)
             earlier = blocked
             for node, formula in found:
-                guard = all_of((case.guard, earlier if exclusive else blocked, formula))
+                guard = all_of((binding.guard, earlier if exclusive else blocked, formula))
                 if guard != FALSE:
-                    yield replace(case, bindings={**case.bindings, choice.var: node}, guard=guard)
+                    yield replace(binding, bindings={**binding.bindings, choice.var: node}, guard=guard)
                 blocked = all_of((blocked, negated(formula))) if not exclusive else blocked
                 if blocked == FALSE:
                     return
@@ -138,24 +142,24 @@ class ChoiceBinder:
             likely = any(self.facts.holds_now(formula) for _, formula in found)
             if self.scope.pruned and likely and number < last and not whole:
                 return
-        guard = all_of((case.guard, blocked))
+        guard = all_of((binding.guard, blocked))
         if guard != FALSE:
-            yield replace(case, guard=guard, unbound=case.unbound | {choice.var})
+            yield replace(binding, guard=guard, unbound=binding.unbound | {choice.var})
 
-    def _current_choice(self, choice: Choose, case: GuardedBinding) -> GuardedBinding | None:
+    def _current_choice(self, choice: Choose, binding: GuardedBinding) -> GuardedBinding | None:
         """Return the binding to the currently chosen node, on condition that it remains the choice.
 
         None for the agent's own relations, which change all the time, and if nothing is chosen now.
         """
         blocked: Formula = TRUE
         for alternative in choice.among:
-            found = list(case.reader.witnesses(choice.var, alternative, case.bindings))
+            found = list(binding.reader.witnesses(choice.var, alternative, binding.bindings))
             if found and self._is_agents_relation(formula for _, formula in found):
                 return None
             for node, formula in found:
                 if self.facts.holds_now(formula):
-                    guard = all_of((case.guard, blocked, formula))
-                    return replace(case, bindings={**case.bindings, choice.var: node}, guard=guard)
+                    guard = all_of((binding.guard, blocked, formula))
+                    return replace(binding, bindings={**binding.bindings, choice.var: node}, guard=guard)
                 blocked = all_of((blocked, negated(formula)))
         return None
 

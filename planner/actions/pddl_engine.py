@@ -103,9 +103,9 @@ def _solve_in_subprocess(planning: PlanningProblem, timeout_s: float, engine: st
         reason = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         msg = f"no installed engine can plan this ({reason}): run `{INSTALL_COMMAND}`"
         raise InputError(msg)
-    said = json.loads(done.stdout.splitlines()[-1])
-    names = (writer.get_item_named(name).name for name in said["plan"])
-    return EngineAnswer(said["answer"], planning.calls_of(names), said["engine"])
+    output = json.loads(done.stdout.splitlines()[-1])
+    names = (writer.get_item_named(name).name for name in output["plan"])
+    return EngineAnswer(output["answer"], planning.calls_of(names), output["engine"])
 
 
 def run_in_subprocess(
@@ -119,14 +119,14 @@ def run_in_subprocess(
         command, cwd=folder, stdout=out, stderr=out, text=True
     ) as process:
         try:
-            said, errors = process.communicate(timeout=timeout_s + GRACE_S)
+            output, error_output = process.communicate(timeout=timeout_s + GRACE_S)
         except subprocess.TimeoutExpired:
             _terminate(process)
             return None
         except BaseException:
             _terminate(process)
             raise
-    return subprocess.CompletedProcess(command, process.returncode, said, errors)
+    return subprocess.CompletedProcess(command, process.returncode, output, error_output)
 
 
 def _terminate(process: subprocess.Popen[str]) -> None:

@@ -71,26 +71,26 @@ class Grounding:
     def actions(self) -> list[GroundAction]:
         """Return every action that may become applicable. Raises OutOfTime."""
         while True:
-            found, news = [], False
+            found, changed = [], False
             for operator, arguments in self._candidates:
                 if time.monotonic() > self.scope.deadline:
                     raise OutOfTime
                 for action in self._ground(operator, arguments):
-                    news |= self._record_facts(action)
+                    changed |= self._record_facts(action)
                     found.append(action)
-            if not news:
+            if not changed:
                 return [
                     replace(it, effects=self._binder.with_absence_facts(it.precondition, it.effects)) for it in found
                 ]
 
     def _record_facts(self, action: GroundAction) -> bool:
-        news = False
+        changed = False
         for effect in action.effects:
             for atom in effect.gained:
-                news |= self.facts.gain(atom)
+                changed |= self.facts.gain(atom)
             for atom in effect.lost - effect.gained:
-                news |= self.facts.lose(atom)
-        return news
+                changed |= self.facts.lose(atom)
+        return changed
 
     def _possible_calls(self) -> Iterator[tuple[Operator, dict[str, str]]]:
         """Yield operators with arguments that satisfy the requirements that never change."""
@@ -108,47 +108,47 @@ class Grounding:
     def _ground(self, operator: Operator, arguments: Mapping[str, str]) -> Iterator[GroundAction]:
         call = ActionCall(operator.name, tuple(arguments[parameter.name] for parameter in operator.parameters))
         self._values.clear()
-        for case in self._binder.of(operator, arguments):
+        for binding in self._binder.of(operator, arguments):
             try:
-                effects = tuple(self._grounder.conditional_effects(operator.effects, case.bindings, case.reader))
-                is_useful = effects and self._is_useful(effects)
-                precondition = all_of(self._precondition(operator, case)) if is_useful else FALSE
-                ways = (
+                effects = tuple(self._grounder.conditional_effects(operator.effects, binding.bindings, binding.reader))
+                useful = effects and self._is_useful(effects)
+                precondition = all_of(self._precondition(operator, binding)) if useful else FALSE
+                alternatives = (
                     cubes(_strengthened(precondition), MAX_PRUNED_CUBES)
                     if self.scope.pruned
                     else cubes(precondition, MAX_CUBES)
                 )
             except FormulaTooLarge:
                 continue
-            yield from (GroundAction(call, way, effects) for way in ways)
+            yield from (GroundAction(call, alternative, effects) for alternative in alternatives)
 
-    def _precondition(self, operator: Operator, case: GuardedBinding) -> Iterator[Formula]:
-        yield case.guard
+    def _precondition(self, operator: Operator, binding: GuardedBinding) -> Iterator[Formula]:
+        yield binding.guard
         for requirement in operator.requires:
-            formula = self._read(requirement.condition, operator, case)
+            formula = self._read(requirement.condition, operator, binding)
             yield formula
             if formula == FALSE:
                 return
 
-    def _read(self, condition: c.Condition, operator: Operator, case: GuardedBinding) -> Formula:
+    def _read(self, condition: c.Condition, operator: Operator, binding: GuardedBinding) -> Formula:
         """Return the formula of a condition over all choices that it depends on."""
         match condition:
             case c.And():
-                return all_of(self._read(part, operator, case) for part in condition.parts)
+                return all_of(self._read(part, operator, binding) for part in condition.parts)
             case c.Or():
-                return any_of(self._read(part, operator, case) for part in condition.parts)
+                return any_of(self._read(part, operator, binding) for part in condition.parts)
             case c.Not():
-                return negated(self._read(condition.part, operator, case))
+                return negated(self._read(condition.part, operator, binding))
             case _:
-                return self._read_part(condition, operator, case)
+                return self._read_part(condition, operator, binding)
 
-    def _read_part(self, condition: c.Condition, operator: Operator, case: GuardedBinding) -> Formula:
+    def _read_part(self, condition: c.Condition, operator: Operator, binding: GuardedBinding) -> Formula:
         mentioned, open_ = self._split_variables(condition, operator)
-        known = tuple((name, case.bindings.get(name), name in case.unbound) for name in mentioned)
-        key = (condition, id(case.reader), known)
+        known = tuple((name, binding.bindings.get(name), name in binding.unbound) for name in mentioned)
+        key = (condition, id(binding.reader), known)
         if key not in self._values:
             choices = [choice for choice in operator.choose if choice.var in open_]
-            self._values[key] = self._read_cases(condition, choices, replace(case, guard=TRUE))
+            self._values[key] = self._read_over_choices(condition, choices, replace(binding, guard=TRUE))
         return self._values[key]
 
     def _split_variables(self, condition: c.Condition, operator: Operator) -> tuple[tuple[str, ...], frozenset[str]]:
@@ -161,13 +161,15 @@ class Grounding:
             self._variables[key] = tuple(sorted(mentioned)), open_
         return self._variables[key]
 
-    def _read_cases(self, condition: c.Condition, choices: Iterable[Choose], case: GuardedBinding) -> Formula:
+    def _read_over_choices(self, condition: c.Condition, choices: Iterable[Choose], binding: GuardedBinding) -> Formula:
         """Combine exclusive bindings: one that meets the condition holds, or none that violates it."""
-        cases = [case]
+        candidates = [binding]
         for choice in choices:
-            if choice.var not in case.bindings and choice.var not in case.unbound:
-                cases = [fuller for each in cases for fuller in self._binder.chosen(choice, each, whole=True)]
-        values = [(each.guard, each.reader.read(condition, each.bindings)) for each in cases]
+            if choice.var not in binding.bindings and choice.var not in binding.unbound:
+                candidates = [
+                    extended for each in candidates for extended in self._binder.chosen(choice, each, whole=True)
+                ]
+        values = [(each.guard, each.reader.read(condition, each.bindings)) for each in candidates]
         met = [all_of(pair) for pair in values if pair[1] != FALSE]
         unmet = [any_of((negated(guard), value)) for guard, value in values if value != TRUE]
         return any_of(met) if len(met) < len(unmet) else all_of(unmet)

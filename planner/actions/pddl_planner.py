@@ -81,13 +81,13 @@ def find_plan(request: PlanRequest, read_part: ReadPart, *, efforts: Sequence[Ef
     deadline = started + request.timeout_s
     why, nodes = "", 0
     for effort in efforts or efforts_of(request.vocabulary):
-        left = deadline - time.monotonic()
-        if left < 0:
+        remaining_s = deadline - time.monotonic()
+        if remaining_s < 0:
             why = why or f"no plan within {request.timeout_s:g} s"
             break
         part = read_part(effort.wide)
         nodes = len(part.nodes)
-        found, why = _attempt(request, part, effort=effort, deadline=deadline - (1 - effort.share) * left)
+        found, why = _attempt(request, part, effort=effort, deadline=deadline - (1 - effort.share) * remaining_s)
         if found is not None:
             return PlanResult(found, "", nodes, time.monotonic() - started)
     return PlanResult(None, why, nodes, time.monotonic() - started)
@@ -199,9 +199,9 @@ def _solve_ground(
     chosen = relevant_actions(actions, goal, facts, effort=effort)
     if len(chosen) > effort.max_actions:
         return None, "there are too many ways to act at once"
-    left = max(1.0, deadline - time.monotonic())
+    remaining_s = max(1.0, deadline - time.monotonic())
     problem = planning_problem(chosen, goal, facts.now)
-    return solve(problem, timeout_s=left, engine=request.engine, search=request.search), ""
+    return solve(problem, timeout_s=remaining_s, engine=request.engine, search=request.search), ""
 
 
 def relevant_actions(
@@ -211,17 +211,17 @@ def relevant_actions(
     return nearest(actions, goal, facts.now, calls=NEAREST_CALLS) if effort.nearest else goal_relevant(actions, goal)
 
 
-def _validated(answered: EngineAnswer, goal: Condition, state: PlanningState) -> PlanOrReason:
+def _validated(answer: EngineAnswer, goal: Condition, state: PlanningState) -> PlanOrReason:
     """Return the plan if the operators can carry it out and it reaches the goal."""
-    if answered.status != "solved":
-        proven = answered.status == "unsolvable"
+    if answer.status != "solved":
+        proven = answer.status == "unsolvable"
         return None, "there is no plan" if proven else "the engine found no plan in its time"
     try:
-        end = state.after(*answered.plan)
+        end = state.after(*answer.plan)
     except Infeasible as refusal:
         return None, f"the plan does not work: {refusal}"
     reached = evaluate(goal, end.graph, {})
-    return (answered.plan, "") if reached else (None, "the plan does not reach the goal")
+    return (answer.plan, "") if reached else (None, "the plan does not reach the goal")
 
 
 def shorten_plan(

@@ -23,13 +23,13 @@ def goal_relevant(actions: Iterable[GroundAction], goal: Formula) -> list[Ground
     achieving = _achieving_actions(pool)
     wanted = set(literals(goal))
     kept: dict[GroundAction, None] = {}
-    waiting = list(wanted)
-    while waiting:
-        for action in achieving.get(waiting.pop(), ()):
+    queue = list(wanted)
+    while queue:
+        for action in achieving.get(queue.pop(), ()):
             fresh = _requirements(action, wanted) - wanted
             kept[action] = None
             wanted |= fresh
-            waiting += fresh
+            queue += fresh
     return _restrict_effects([action for action in pool if action in kept], {literal.atom for literal in wanted})
 
 
@@ -46,9 +46,9 @@ def nearest(actions: Iterable[GroundAction], goal: Formula, now: set[GroundAtom]
         variants.setdefault(action.call, []).append(action)
     wanted, done, violated = set(literals(goal)), set[Literal](), set[Literal]()
     kept: set[ActionCall] = set()
-    while waiting := {each for each in wanted - done if (each.atom in now) is not each.holds or each in violated}:
-        done |= waiting
-        chosen = [achiever for each in waiting for achiever in _cheapest(achievers.get(each, ()), cost, calls)]
+    while queue := {each for each in wanted - done if (each.atom in now) is not each.holds or each in violated}:
+        done |= queue
+        chosen = [achiever for each in queue for achiever in _cheapest(achievers.get(each, ()), cost, calls)]
         for action in (action for call in {call for call, _ in chosen} - kept for action in variants[call]):
             added = {literal for effect in action.effects for literal in _added_literals(effect)}
             violated |= {Literal(literal.atom, not literal.holds) for literal in added}
@@ -72,13 +72,13 @@ def _cheapest(
     achievers: Iterable[Achiever], cost: Mapping[Literal, float], calls: int
 ) -> list[tuple[ActionCall, Cube]]:
     """Return the `calls` cheapest calls with the effect condition of their cheapest achiever."""
-    prices: dict[ActionCall, tuple[float, Cube]] = {}
+    cheapest_of: dict[ActionCall, tuple[float, Cube]] = {}
     for call, precondition, when in achievers:
-        price = sum(cost.get(literal, UNREACHABLE) for literal in precondition | when)
-        if call not in prices or price < prices[call][0]:
-            prices[call] = price, when
-    cheapest = sorted(prices, key=lambda call: (prices[call][0], call.name, call.arguments))[:calls]
-    return [(call, prices[call][1]) for call in cheapest]
+        total = sum(cost.get(literal, UNREACHABLE) for literal in precondition | when)
+        if call not in cheapest_of or total < cheapest_of[call][0]:
+            cheapest_of[call] = total, when
+    cheapest = sorted(cheapest_of, key=lambda call: (cheapest_of[call][0], call.name, call.arguments))[:calls]
+    return [(call, cheapest_of[call][1]) for call in cheapest]
 
 
 def _costs(actions: Sequence[GroundAction], now: set[GroundAtom]) -> dict[Literal, float]:
@@ -86,17 +86,17 @@ def _costs(actions: Sequence[GroundAction], now: set[GroundAtom]) -> dict[Litera
     atoms = {literal.atom for action in actions for literal in action.precondition}
     atoms |= {literal.atom for action in actions for effect in action.effects for literal in effect.when}
     cost = {Literal(atom, atom in now): 0.0 for atom in atoms}
-    news = True
-    while news:
-        news = False
+    changed = True
+    while changed:
+        changed = False
         for action in actions:
             base = 1 + sum(cost.get(literal, UNREACHABLE) for literal in action.precondition)
             for effect in action.effects if base < UNREACHABLE else ():
-                price = base + sum(cost.get(literal, UNREACHABLE) for literal in effect.when)
+                total = base + sum(cost.get(literal, UNREACHABLE) for literal in effect.when)
                 for literal in _added_literals(effect):
-                    if price < cost.get(literal, UNREACHABLE):
-                        cost[literal] = price
-                        news = True
+                    if total < cost.get(literal, UNREACHABLE):
+                        cost[literal] = total
+                        changed = True
     return cost
 
 

@@ -54,12 +54,12 @@ def plan_required(
     Of the candidates, take the fewest actions, and prefer arguments that the goal names.
     """
     plan: tuple[ActionCall, ...] = ()
-    named = sought_for(goal).ids
+    goal_ids = sought_for(goal).ids
     for required in required_actions:
         found = [steps for steps in _attempts(required, state) if evaluate(goal, state.after(*steps).graph, {})]
         if not found:
             return None
-        best = min(found, key=lambda steps: (len(steps), not named & {*steps[-1].arguments}, tuple(map(str, steps))))
+        best = min(found, key=lambda steps: (len(steps), not goal_ids & {*steps[-1].arguments}, tuple(map(str, steps))))
         plan, state = plan + best, state.after(*best)
     return plan
 

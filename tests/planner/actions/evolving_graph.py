@@ -120,8 +120,8 @@ class Engine:
             script = Script([parse_script_line(line, 0)])
             after = next(ScriptExecutor.call_action_method(script, self.state, info, 0), None)
         if after is None:
-            judged = TemporalOrderChecker(info, self._about(info)).run_checker()
-            return Verdict(feasible=False, mistake=MISTAKES[judged.get_error_type()])
+            checker = TemporalOrderChecker(info, self._about(info)).run_checker()
+            return Verdict(feasible=False, mistake=MISTAKES[checker.get_error_type()])
         if after is not self.state:
             self.state = after
             self.history.append(after.to_dict())

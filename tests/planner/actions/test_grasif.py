@@ -22,7 +22,7 @@ from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.actions.text import parse_action
 from tests.db.store.test_store import fresh
-from tests.planner.actions.grasif_worlds import ROBOT, drawn, home
+from tests.planner.actions.grasif_worlds import ROBOT, home, random_home
 from tests.planner.actions.worlds import edited
 from tests.sampling import FULL
 
@@ -276,9 +276,9 @@ class Model:
             return self._lift(x)
         if name in ends:
             state, before = ends[name]
-            fresh_ = state not in self.states[x]
-            self.states[x] = (self.states[x] - {before}) | {state} if fresh_ else self.states[x]
-            return fresh_
+            changed = state not in self.states[x]
+            self.states[x] = (self.states[x] - {before}) | {state} if changed else self.states[x]
+            return changed
         return self._lay(x, ways[name])
 
     def _lift(self, x: str) -> bool:
@@ -298,18 +298,18 @@ class Model:
 
 
 def test_random_actions_keep_every_promise_and_agree_with_the_model() -> None:
-    feasible = sum(map(walked, range(1_000 if FULL else 60)))
+    feasible = sum(map(check_random_actions, range(1_000 if FULL else 60)))
     assert feasible > 300
 
 
-def walked(seed: int) -> int:
+def check_random_actions(seed: int) -> int:
     """How many of 60 random actions could be done."""
-    chance = random.Random(seed)  # noqa: S311
-    graph = start = drawn(chance)
+    rng = random.Random(seed)  # noqa: S311
+    graph = start = random_home(rng)
     model = Model.of(graph)
     deltas = []
     actions = [f"{name}({id_})" for name in OPERATORS if name != "done" for id_ in graph.nodes if id_ != ROBOT]
-    for action in chance.choices(actions, k=60):
+    for action in rng.choices(actions, k=60):
         call = parse_action(action)
         expected = model.do(call.name, call.arguments[0])
         try:

@@ -21,7 +21,7 @@ SEEDS: Final = range(200)
 SAMPLE: Final = SEEDS[::10]
 
 
-def begun(level: str, seed: int) -> tuple[Episode, Task, Executor]:
+def started_episode(level: str, seed: int) -> tuple[Episode, Task, Executor]:
     start = episode(level, seed)
     assert start.task is not None
     return start, start.task, Executor(start.env, start.things)
@@ -33,7 +33,7 @@ def call(step: Step) -> ActionCall:
 
 def assert_plan_comes_off(level: str, seed: int) -> None:
     """In the papers' order: the key first, and in the hand until the door is open."""
-    start, task, executor = begun(level, seed)
+    start, task, executor = started_episode(level, seed)
     assert [step.action for step in task.program][:3] == ["pickup", "remove", "open"]
     key = start.things[task.program[0].arguments[0]]
     for step in task.program[:-1]:
@@ -59,7 +59,7 @@ def test_each_of_two_hundred_plans_comes_off(level: str) -> None:
 
 def refusal(level: str, seed: int, *, wrong_key: bool = False, leave_out: str = "") -> str:
     """What is said against a plan that was spoilt; empty where it comes off all the same."""
-    start, task, executor = begun(level, seed)
+    start, task, executor = started_episode(level, seed)
     right = task.program[0].arguments[0]
     wrong = next(one for one in start.scene.graph.by_class["key"] if one != right)
     try:
@@ -93,11 +93,11 @@ def test_in_the_second_level_what_stands_behind_the_door_must_go_too() -> None:
 
 
 def episode_program(level: str, seed: int) -> tuple[Step, ...]:
-    return begun(level, seed)[1].program
+    return started_episode(level, seed)[1].program
 
 
 def test_a_key_in_the_hand_is_laid_down_for_another_thing() -> None:
-    start, task, executor = begun("trv1", 3)
+    start, task, executor = started_episode("trv1", 3)
     first, second = start.scene.graph.by_class["key"]
     executor.do(ActionCall("pickup", (first,)))
     executor.do(ActionCall("pickup", (second,)))
@@ -108,7 +108,7 @@ def test_a_key_in_the_hand_is_laid_down_for_another_thing() -> None:
 
 
 def test_a_graph_taken_on_the_way_keeps_its_ids() -> None:
-    start, _, executor = begun("trv1", 3)
+    start, _, executor = started_episode("trv1", 3)
     before = start.scene.graph
     executor.do(ActionCall("remove", ("ball_1",)))
     after = scene_graph(start.env, start.things)
@@ -131,7 +131,7 @@ def test_a_graph_taken_on_the_way_keeps_its_ids() -> None:
     ],
 )
 def test_what_can_not_be_done_is_refused_and_changes_nothing(call: ActionCall, words: str) -> None:
-    start, _, executor = begun("trv1", 3)
+    start, _, executor = started_episode("trv1", 3)
     with pytest.raises(ActionRefused) as refused:
         executor.do(call)
     assert words in str(refused.value)
@@ -139,7 +139,7 @@ def test_what_can_not_be_done_is_refused_and_changes_nothing(call: ActionCall, w
 
 
 def test_an_episode_that_has_ended_takes_no_more_actions() -> None:
-    _, task, executor = begun("trv1", 3)
+    _, task, executor = started_episode("trv1", 3)
     last = [executor.do(call(step)) for step in task.program][-1]
     assert last == ActionResult(last.steps, fulfilled=True)
     with pytest.raises(ActionRefused, match=r"the episode ended after .* steps; begin another"):
@@ -147,5 +147,5 @@ def test_an_episode_that_has_ended_takes_no_more_actions() -> None:
 
 
 def test_steps_are_counted_as_the_environment_counts_them() -> None:
-    start, task, executor = begun("trv2", 3)
+    start, task, executor = started_episode("trv2", 3)
     assert sum(executor.do(call(step)).steps for step in task.program) == start.env.step_count

@@ -75,9 +75,9 @@ def test_a_broken_requirement_is_named_and_nothing_changes(store: SceneStore, ro
     scene = put(store, broken.graph)
     with pytest.raises(Infeasible) as in_database:
         list(Simulator(store, scene).act(row.action))
-    with pytest.raises(Infeasible) as in_mind:
+    with pytest.raises(Infeasible) as in_memory_result:
         in_memory(broken.graph, row.action)
-    assert in_database.value.reasons == in_mind.value.reasons
+    assert in_database.value.reasons == in_memory_result.value.reasons
     (reason,) = in_database.value.reasons
     assert broken.says in reason
     snapshot = store.load(scene.name)

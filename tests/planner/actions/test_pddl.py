@@ -59,7 +59,7 @@ from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.actions.virtualhome import OPERATORS as VIRTUALHOME
 from scenecypher.planner.actions.vocabularies import operators_of
 from tests.planner.actions.flat import FLAT_ROWS
-from tests.planner.actions.grasif_worlds import ROBOT, drawn, home
+from tests.planner.actions.grasif_worlds import ROBOT, home, random_home
 from tests.planner.actions.worlds import HOME as WALKED
 from tests.planner.actions.worlds import ROBOT as WALKER
 from tests.planner.actions.worlds import ROWS, Row, edited
@@ -71,7 +71,7 @@ pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[
 HOME: Final = home()
 
 
-def planned(graph: SceneGraph, goal: Condition, vocabulary: str = "grasif") -> list[str] | None:
+def planned_actions(graph: SceneGraph, goal: Condition, vocabulary: str = "grasif") -> list[str] | None:
     found = find_plan(PlanRequest(goal, vocabulary, timeout_s=60), lambda _wide: graph).plan
     return None if found is None else list(map(str, found))
 
@@ -90,13 +90,13 @@ def planned(graph: SceneGraph, goal: Condition, vocabulary: str = "grasif") -> l
     ],
 )
 def test_a_goal_is_reached_in_few_actions(goal: Condition, actions: int) -> None:
-    found = planned(HOME, goal)
+    found = planned_actions(HOME, goal)
     assert found is not None
     assert len(found) <= actions, found
 
 
 def test_what_no_action_can_bring_about_has_no_plan() -> None:
-    assert planned(HOME, Related(Id("table-1"), "INSIDE", Id("fridge-1"))) is None
+    assert planned_actions(HOME, Related(Id("table-1"), "INSIDE", Id("fridge-1"))) is None
 
 
 def test_a_goal_about_what_is_not_there_is_said_to_be_at_once() -> None:
@@ -107,22 +107,22 @@ def test_a_goal_about_what_is_not_there_is_said_to_be_at_once() -> None:
     nobody = find_plan(PlanRequest(AtLeast(9, "x", HasClass("x", "cup")), "grasif"), lambda _wide: HOME)
     assert nobody.why == "nothing that can be done makes the goal hold in this scene"
     denied = Not(Related(Id("phone-1"), "ON", Id("table-1")))
-    assert planned(HOME, And((denied, HasState(Id("lamp-1"), "on")))), "what is not there is not on the table"
+    assert planned_actions(HOME, And((denied, HasState(Id("lamp-1"), "on")))), "what is not there is not on the table"
 
 
 def test_a_closed_box_inside_a_closed_fridge_is_opened_from_outside_in() -> None:
-    found = planned(HOME, HeldBy(Id("apple-1"), Id(ROBOT)))
+    found = planned_actions(HOME, HeldBy(Id("apple-1"), Id(ROBOT)))
     assert found == ["go_to(kitchen)", "open(fridge-1)", "open(box-1)", "pick_up(apple-1)"]
 
 
 def test_contents_come_along_with_what_they_are_in() -> None:
     goal = And((Related(Id("box-1"), "ON", Id("desk-1")), Related(Id("apple-1"), "INSIDE", Id("box-1"))))
-    found = planned(HOME, goal)
+    found = planned_actions(HOME, goal)
     assert found is not None
     assert "pick_up(apple-1)" not in found
 
 
-def few(graph: SceneGraph, most: int) -> SceneGraph:
+def shrunk(graph: SceneGraph, most: int) -> SceneGraph:
     """A drawn home with fewer things: each may be in or on any of the others, which is more than can be counted."""
     kept = [x for x in graph.nodes if x == ROBOT or x.startswith("room") or int(x.rpartition("-")[2]) < most]
     while loose := [x for x in kept if graph.nodes[x].kind != "Place" and not {*graph.targets(x)} & {*kept}]:
@@ -137,8 +137,8 @@ def few(graph: SceneGraph, most: int) -> SceneGraph:
 )
 def test_ground_actions_are_possible_exactly_where_the_operators_say_so(most: int, seed: int) -> None:
     """With nothing left out, an action has a variant whose needs hold just where it is feasible."""
-    chance = random.Random(seed)  # noqa: S311
-    graph = few(drawn(chance), most)
+    rng = random.Random(seed)  # noqa: S311
+    graph = shrunk(random_home(rng), most)
     facts = PossibleFacts(graph, "grasif")
     scope = GroundingScope(ROBOT, frozenset(), frozenset(), pruned=False)
     actions = Grounding(facts, OPERATORS, scope).actions()
@@ -154,7 +154,7 @@ def test_ground_actions_are_possible_exactly_where_the_operators_say_so(most: in
                 assert call in possible or after == graph, call
         if not possible:
             return
-        graph = apply_call(chance.choice(sorted(possible, key=str)), graph, operators=OPERATORS, agent=ROBOT)
+        graph = apply_call(rng.choice(sorted(possible, key=str)), graph, operators=OPERATORS, agent=ROBOT)
 
 
 def test_a_goal_in_many_parts_is_reached_a_few_at_a_time() -> None:
@@ -171,8 +171,8 @@ def test_actions_that_a_task_asks_for_besides_come_after_its_goal() -> None:
     asked = PlanRequest(held, "grasif", timeout_s=60, required_actions=(("turnon", "turnoff"),))
     found = find_plan(asked, lambda _wide: HOME)
     assert list(map(str, found.plan or ())) == ["pick_up(pen-1)", "go_to(kitchen)", "turn_on(lamp-1)"]
-    spoilt = replace(asked, goal=Not(held), required_actions=(("pickup",), ("sing",)))
-    refused = find_plan(spoilt, lambda _wide: HOME)
+    unreachable = replace(asked, goal=Not(held), required_actions=(("pickup",), ("sing",)))
+    refused = find_plan(unreachable, lambda _wide: HOME)
     assert refused.plan is None
     assert "pickup, then sing" in refused.why
 
@@ -180,8 +180,8 @@ def test_actions_that_a_task_asks_for_besides_come_after_its_goal() -> None:
 def test_several_plans_at_once_do_not_disturb_one_another() -> None:
     goals = [HeldBy(Id(x), Id(ROBOT)) for x in ("apple-1", "pen-1", "cup-1", "box-1")]
     with ThreadPoolExecutor(4) as pool:
-        side_by_side = list(pool.map(lambda goal: planned(HOME, goal), goals))
-    assert side_by_side == [planned(HOME, goal) for goal in goals]
+        side_by_side = list(pool.map(lambda goal: planned_actions(HOME, goal), goals))
+    assert side_by_side == [planned_actions(HOME, goal) for goal in goals]
     assert None not in side_by_side
 
 
@@ -309,7 +309,9 @@ def test_plans_for_behavior_reach_their_goals(number: int) -> None:
 # --- effects
 
 
-def brought(actions: Iterable[GroundAction], call: ActionCall, now: set[GroundAtom]) -> set[frozenset[GroundAtom]]:
+def possible_ends(
+    actions: Iterable[GroundAction], call: ActionCall, now: set[GroundAtom]
+) -> set[frozenset[GroundAtom]]:
     """What the variants of a call that are possible now lead to; the last effects win, as in the operators."""
     found = set()
     for action in actions:
@@ -336,7 +338,7 @@ def test_ground_effects_are_those_of_the_operator(row: Row) -> None:
     now = {*facts.now}
     actions = Grounding(facts, {call.name: VIRTUALHOME[call.name]}, scope).actions()
     end = PlanningState(row.graph, WALKER, VIRTUALHOME).after(call).graph
-    ends = brought(actions, call, now) or {frozenset(now)}
+    ends = possible_ends(actions, call, now) or {frozenset(now)}
     assert ends == {frozenset(PossibleFacts(end, "virtualhome").now)}
 
 

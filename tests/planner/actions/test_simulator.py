@@ -34,14 +34,14 @@ def carried_out(steps: list[CommittedAction]) -> list[tuple[str, str | None]]:
 
 @pytest.mark.parametrize("seed", range(8 if FULL else 2))
 def test_on_a_real_home_the_database_does_what_memory_does(store: SceneStore, seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311
-    graph = packaged_scene(chance.choice(sorted(graph_files()))).graph
+    rng = random.Random(seed)  # noqa: S311
+    graph = packaged_scene(rng.choice(sorted(graph_files()))).graph
     scene = put(store, graph)
     simulator = Simulator(store, scene)
     snapshots = {0: graph}
     for _ in range(STEPS):
-        action, arguments = proposal(chance, graph)
-        expected = in_mind(graph, action, arguments)
+        action, arguments = proposal(rng, graph)
+        expected = in_memory_result(graph, action, arguments)
         text = f"{action}({', '.join(arguments)})"
         if isinstance(expected, Delta):
             (step,) = simulator.act(text)
@@ -62,7 +62,7 @@ def test_on_a_real_home_the_database_does_what_memory_does(store: SceneStore, se
     assert store.load(scene.name).graph == snapshots[0]
 
 
-def in_mind(graph: SceneGraph, action: str, arguments: tuple[str, ...]) -> Delta | tuple[str, ...]:
+def in_memory_result(graph: SceneGraph, action: str, arguments: tuple[str, ...]) -> Delta | tuple[str, ...]:
     operator = OPERATORS[action]
     names = (parameter.name for parameter in operator.parameters)
     bindings = {AGENT: agent_of(graph), **dict(zip(names, arguments, strict=True))}

@@ -13,9 +13,9 @@ from scenecypher.db.schema import REMEMBERED
 from scenecypher.importers.virtualhome_format import KIND_OF_CATEGORY
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.actions.virtualhome import OPERATORS
-from tests.planner.actions.differential import Duel, totals, wander
+from tests.planner.actions.differential import SideBySide, random_walk, totals
 from tests.planner.actions.flat import FLAT, FLAT_ROWS
-from tests.planner.actions.randomized import unsettled
+from tests.planner.actions.randomized import randomized
 from tests.planner.actions.worlds import HOME, ROBOT, ROWS
 from tests.sampling import FULL
 
@@ -27,11 +27,11 @@ SITUATIONS: Final = [
 ]
 WALKS: Final = 1_500 if FULL else 60
 STEPS: Final = 25
-SELDOM: Final = {"cut"}
+RARELY_FEASIBLE: Final = {"cut"}
 """It takes a knife in one hand, and the other one free."""
 
 
-def of_the_source(graph: SceneGraph) -> SceneGraph:
+def with_categories(graph: SceneGraph) -> SceneGraph:
     """With the categories by which the engine knows rooms and people."""
     nodes = (
         replace(node, properties=node.properties.having("category", CATEGORIES.get(node.kind, "Props")))
@@ -40,7 +40,7 @@ def of_the_source(graph: SceneGraph) -> SceneGraph:
     return SceneGraph.of(nodes, graph.relations)
 
 
-def of_the_engine(graph: SceneGraph) -> bool:
+def is_expressible(graph: SceneGraph) -> bool:
     """Whether the engine has a word for it: nothing was grabbed before, and the agent is somewhere."""
     return bool(graph.targets(ROBOT, "INSIDE")) and not any(relation.type in REMEMBERED for relation in graph.relations)
 
@@ -48,19 +48,19 @@ def of_the_engine(graph: SceneGraph) -> bool:
 def test_each_requirement_that_is_broken_alone_is_judged_as_in_the_reference() -> None:
     for action, graph in SITUATIONS:
         call = parse_action(action)
-        if of_the_engine(graph):
-            Duel(of_the_source(graph)).step(call.name, call.arguments)
+        if is_expressible(graph):
+            SideBySide(with_categories(graph)).step(call.name, call.arguments)
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_in_odd_situations_all_goes_as_in_the_reference(part: int) -> None:
-    duels: list[Duel] = []
+    runs: list[SideBySide] = []
     for seed in range(part, WALKS, 4):
-        chance = random.Random(seed)  # noqa: S311
-        graph = unsettled(chance, chance.choice((FLAT, HOME)))
-        duels.append(Duel(of_the_source(graph)))
-        wander(duels[-1], chance, steps=STEPS)
-    counted = totals(duels)
-    assert sum(counted.values()) == len(duels) * STEPS
+        rng = random.Random(seed)  # noqa: S311
+        graph = randomized(rng, rng.choice((FLAT, HOME)))
+        runs.append(SideBySide(with_categories(graph)))
+        random_walk(runs[-1], rng, steps=STEPS)
+    counted = totals(runs)
+    assert sum(counted.values()) == len(runs) * STEPS
     if FULL:
-        assert {action for action, verdict in counted if verdict == "feasible"} >= {*OPERATORS} - SELDOM
+        assert {action for action, verdict in counted if verdict == "feasible"} >= {*OPERATORS} - RARELY_FEASIBLE

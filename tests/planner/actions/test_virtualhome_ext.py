@@ -40,7 +40,7 @@ def kitchen(appliance: str, states: str, *, affordances: str = "can_open contain
     return SceneGraph.of(nodes, [*relations, *mutual(ROBOT, f"{appliance}_20")])
 
 
-def done(graph: SceneGraph, text: str) -> SceneGraph:
+def after_action(graph: SceneGraph, text: str) -> SceneGraph:
     call = parse_action(text)
     operator = OPERATORS[call.name]
     names = (parameter.name for parameter in operator.parameters)
@@ -48,7 +48,7 @@ def done(graph: SceneGraph, text: str) -> SceneGraph:
     return apply(graph, simulate(operator, graph, arguments, action=text))
 
 
-def treated(graph: SceneGraph) -> dict[str, str]:
+def treated_states(graph: SceneGraph) -> dict[str, str]:
     return {
         n.id: state
         for n in graph.nodes.values()
@@ -82,7 +82,7 @@ ROWS: Final[tuple[tuple[str, SceneGraph, dict[str, str]], ...]] = (
 def test_what_is_shut_into_a_running_appliance_is_treated(
     action: str, graph: SceneGraph, expected: dict[str, str]
 ) -> None:
-    assert treated(done(graph, action)) == expected
+    assert treated_states(after_action(graph, action)) == expected
 
 
 @pytest.mark.parametrize(("action", "graph", "expected"), [ROWS[0], ROWS[2], ROWS[8], ROWS[11]])
@@ -94,8 +94,8 @@ def test_the_database_treats_it_alike(
     scene = store.find(name)
     (step,) = Simulator(store, scene).act(action)
     after = store.load(name).graph
-    assert treated(after) == expected
-    assert after == done(graph, action) == apply(graph, step.delta)
+    assert treated_states(after) == expected
+    assert after == after_action(graph, action) == apply(graph, step.delta)
     store.undo(scene)
     assert store.load(name).graph == graph
 
