@@ -93,16 +93,12 @@ class ChoiceBinder:
         if not self.facts.parent_types:
             yield {}, TRUE
             return
-        alternatives: list[tuple[dict[str, tuple[str, str] | None], Formula]] = [({}, TRUE)]
+        placements: list[tuple[dict[str, tuple[str, str] | None], Formula]] = [({}, TRUE)]
         for node in nodes:
-            alternatives = [
-                extended for places, guard in alternatives for extended in self._placements_of(node, places, guard)
-            ]
-        if self.scope.pruned and len(alternatives) > MAX_CHAINS:
-            alternatives = sorted(alternatives, key=lambda alternative: not self.facts.holds_now(alternative[1]))[
-                :MAX_CHAINS
-            ]
-        yield from alternatives
+            placements = [it for places, guard in placements for it in self._placements_of(node, places, guard)]
+        if self.scope.pruned and len(placements) > MAX_CHAINS:
+            placements = sorted(placements, key=lambda it: not self.facts.holds_now(it[1]))[:MAX_CHAINS]
+        yield from placements
 
     def _placements_of(
         self, node: str, places: dict[str, tuple[str, str] | None], guard: Formula

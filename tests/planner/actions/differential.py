@@ -1,4 +1,4 @@
-"""Our operators and VirtualHome's own engine, step by step side by side: every disagreement is an error."""
+"""Differential tests of our operators against VirtualHome's own engine, step by step."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from scenecypher.planner.actions.virtualhome import OPERATORS
 from tests.planner.actions.evolving_graph import Engine, Verdict, line_of
 
 MISSING_ID: Final = "ghost_9999999"
-"""No graph has it."""
+"""An id that no graph has."""
 CRASHES_ON_MISSING_ID: Final = ("walk", "run", "find", "open", "close")
-"""On an id that is not there the engine raises AttributeError here, where elsewhere it says what is wrong."""
+"""Actions for which the engine raises AttributeError on a missing id instead of refusing."""
 CRASHES_WITHOUT_ROOM: Final = "watch"
-"""And here where the thing is in no room."""
+"""The action for which it also does so if the thing is in no room."""
 UNCLASSIFIED: Final[dict[str, Mistake]] = {
     "put_back": "missing_step",
     "walk": "affordance",
     "run": "affordance",
     "find": "affordance",
 }
-"""Ours, where the engine fails without a class of error: on what was never grabbed and on what is in no room."""
+"""Our kinds of mistakes if the engine fails without one: never grabbed, or in no room."""
 FITS: Final = {
     "walk": ("can_open", "grabbable", "has_switch", "surfaces", "sittable"),
     "run": ("can_open", "grabbable", "has_switch", "surfaces"),
@@ -62,25 +62,25 @@ FITS: Final = {
     "pull": ("movable", "sittable"),
     "move": ("movable", "sittable"),
 }
-"""What is mostly tried with each action, so that many are feasible; other actions take anything."""
+"""Affordances mostly tried with each action, so that many attempts are feasible; other actions take anything."""
 SOURCES: Final = {"put_on": ("grabbable",), "put_in": ("grabbable",), "pour": ("pourable", "drinkable")}
 WITH_HELD: Final = ("put_on", "put_in", "put_back", "drop", "release", "wear", "pour", "read", "drink")
 
 
 def agent_of(graph: SceneGraph) -> str:
-    """Who acts there."""
+    """Return the acting agent."""
     return graph.by_kind["Agent"][0]
 
 
 @lru_cache(8)
 def home(task_id: str) -> SceneGraph:
-    """The graph that a recorded task begins with."""
+    """Return the initial graph of a recorded task."""
     return packaged_scene(task_id).graph
 
 
 @dataclass(slots=True)
 class SideBySide:
-    """One episode on both sides."""
+    """One episode carried out by both the operators and the engine."""
 
     graph: SceneGraph
     agent: str = ""
@@ -94,7 +94,7 @@ class SideBySide:
         self.engine, self.history = Engine(self.graph), [self.graph]
 
     def step(self, action: str, arguments: tuple[str, ...]) -> Verdict:
-        """Both carry the step out and agree on the verdict, the mistake and the whole graph."""
+        """Carry out a step on both sides and assert equal verdicts, mistakes and graphs."""
         expected = self._engine_step(action, arguments)
         verdict = self._operator_step(action, arguments)
         step = f"{action}{arguments}"
@@ -142,7 +142,7 @@ class SideBySide:
 
 
 def random_walk(run: SideBySide, rng: random.Random, *, steps: int) -> None:
-    """Random actions, and mostly what our refusal says to do first, then the refused action again."""
+    """Carry out random actions; after a refusal, mostly its remedy and then the refused action again."""
     pending: list[ActionCall] = []
     for _ in range(steps):
         call = pending.pop() if pending else any_call(rng, run.graph)
@@ -153,13 +153,13 @@ def random_walk(run: SideBySide, rng: random.Random, *, steps: int) -> None:
 
 
 def any_call(rng: random.Random, graph: SceneGraph) -> ActionCall:
-    """A proposal; now and then on something that is not there."""
+    """Return a random action, occasionally on a missing id."""
     action, arguments = proposal(rng, graph)
     return ActionCall(action, tuple(MISSING_ID if rng.random() < 0.02 else argument for argument in arguments))
 
 
 def proposal(rng: random.Random, graph: SceneGraph) -> tuple[str, tuple[str, ...]]:
-    """Any action, on things mostly near and mostly fit for it."""
+    """Return a random action, mostly on near and suitable things."""
     action = rng.choice(list(OPERATORS))
     number = len(OPERATORS[action].parameters)
     return action, tuple(
@@ -183,7 +183,7 @@ def _argument(rng: random.Random, graph: SceneGraph, action: str, *, source: boo
 
 
 def totals(runs: Iterable[SideBySide]) -> Counter[tuple[str, str]]:
-    """How often each action had each verdict."""
+    """Count the verdicts of each action."""
     counted: Counter[tuple[str, str]] = Counter()
     for run in runs:
         counted.update(run.steps)

@@ -1,4 +1,4 @@
-"""Small GraSIF homes, drawn at random, and what must be true of each: the ground for laws about its actions."""
+"""Small GraSIF homes, fixed and random, for tests of its actions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def node(id_: str, kind: str, *, states: str = "", affordances: str = "") -> Nod
 
 
 def home() -> SceneGraph:
-    """A kitchen with a fridge, a lamp and a table, an office with a desk; an apple in a closed box in the fridge."""
+    """Return a kitchen with a fridge, a lamp and a table, and an office; an apple is in a closed box in the fridge."""
     nodes = [
         node("kitchen", "Place"),
         node("office", "Place"),
@@ -43,7 +43,7 @@ def home() -> SceneGraph:
 
 
 def random_home(rng: random.Random) -> SceneGraph:
-    """Some rooms, assets with states of their own, and objects on and in one another, three deep at most."""
+    """Return random rooms, assets with states, and objects on and in one another, up to three deep."""
     rooms = [f"room-{n}" for n in range(rng.randint(1, 3))]
     nodes = [node(room, "Place") for room in rooms] + [node(ROBOT, "Agent")]
     relations = [Relation(ROBOT, "INSIDE", rng.choice(rooms))]

@@ -1,4 +1,4 @@
-"""Recorded homes where odd things are so from the start that random actions would seldom bring about."""
+"""Recorded homes with random unusual states and relations, which random actions would rarely produce."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THINGS: Final = 30
 
 
 def randomized(rng: random.Random, graph: SceneGraph) -> SceneGraph:
-    """`graph` with up to thirty things close to the agent, in other states and places, some held, worn or faced."""
+    """Return `graph` with up to thirty things near the agent in random states and places, some held, worn or faced."""
     agent = graph.by_kind["Agent"][0]
     places = {*graph.by_kind["Place"], agent}
     others = sorted({*graph.nodes} - places)
@@ -34,7 +34,7 @@ def randomized(rng: random.Random, graph: SceneGraph) -> SceneGraph:
 
 
 def _randomize_node(rng: random.Random, node: Node) -> Node:
-    """In other states, and fit for other things."""
+    """Return the node with random states and additional affordances."""
     states = rng.sample(STATES, 2) if rng.random() < 0.5 else node.states
     affordances = rng.sample(AFFORDANCES, 3) if rng.random() < 0.5 else ()
     return replace(node, states=tuple(states), affordances=(*node.affordances, *affordances))

@@ -1,4 +1,4 @@
-"""BabyAI's operators beside MiniGrid itself: what they say of rooms, hand and doors is what its steps bring about."""
+"""BabyAI's operators compared with MiniGrid: same rooms, hand and doors after each action."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def simulated(graph: SceneGraph, call: ActionCall) -> SceneGraph:
 
 
 def without_centers(graph: SceneGraph) -> SceneGraph:
-    """Cells are MiniGrid's affair."""
+    """Return the graph without cells, which are MiniGrid's matter."""
     return SceneGraph.of(
         (
             type(node)(
@@ -57,7 +57,7 @@ def test_operators_and_environment_agree_after_every_action(level: str) -> None:
 
 @pytest.mark.parametrize("level", ["trv1", "trv2"])
 def test_what_ours_refuses_changes_nothing_there(level: str) -> None:
-    """Each action on each node before each step of a plan: MiniGrid's executor refuses too, items stay as they were."""
+    """Try each action on each node before each step: if ours refuses, MiniGrid's executor refuses and moves nothing."""
     refused = 0
     for seed in SEEDS:
         start = episode(level, seed)

@@ -1,4 +1,4 @@
-"""Many hands: eight agents act at once, on one scene and on eight; the histories are linear and replay exactly."""
+"""Concurrency: eight agents act at once, on one scene and on eight; histories are linear and replay exactly."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ANYTHING: Final = (*THINGS, "chair_20", "tv_22", "shelf_23", "box_24", "lamp_26"
 
 @dataclass(frozen=True, slots=True)
 class WriterResult:
-    """What one writer did: how long each action took, and how many were carried out."""
+    """The result of one writer: the duration of each action, and how many were carried out."""
 
     seconds: tuple[float, ...]
     carried_out: int
@@ -45,7 +45,7 @@ def robots() -> tuple[str, ...]:
 
 
 def crowded_flat() -> SceneGraph:
-    """The flat with eight robots, each of them where the first one is."""
+    """Return the flat with eight robots, all at the first one's place."""
     others = robots()[1:]
     relations = {Relation(other, "INSIDE", "room_10") for other in others}
     near = FLAT.targets(ROBOT, "CLOSE")
@@ -57,7 +57,7 @@ def crowded_flat() -> SceneGraph:
 
 
 def proposal(rng: random.Random) -> str:
-    """An action that several robots may want at once; about half of them can be done."""
+    """Return an action that several robots may want at once; about half of them are feasible."""
     thing, other = rng.choice(THINGS), rng.choice(("shelf_23", "box_24"))
     return rng.choice(
         (
@@ -90,7 +90,7 @@ def run_writer(store: SceneStore, scene: SceneInfo, agent: str, *, actions: int,
 
 
 def run_concurrently(store: SceneStore, scenes: Sequence[SceneInfo], *, actions: int) -> list[WriterResult]:
-    """Each robot in a thread of its own, robot n on scene n, or all on the one there is."""
+    """Run each robot in a thread of its own, robot n on scene n, or all on the only scene."""
     start = Barrier(WRITERS)
     with ThreadPoolExecutor(WRITERS) as pool:
         jobs = [
@@ -107,7 +107,7 @@ def put(store: SceneStore, graph: SceneGraph) -> SceneInfo:
 
 
 def assert_replays(store: SceneStore, scene: SceneInfo, before: SceneGraph) -> int:
-    """The history has every version once, and leads from the first snapshot to the scene as it is."""
+    """Assert that the history has every version once and leads from the first snapshot to the current scene."""
     history, snapshot = store.history(scene), store.load(scene.name)
     assert [event.version for event in history] == list(range(1, snapshot.info.version + 1))
     graph = before
@@ -124,7 +124,7 @@ def percentile_99_s(results: Sequence[WriterResult]) -> float:
 
 
 def check_writers(given: SceneStore, scenes: int, actions: int, caplog: pytest.LogCaptureFixture) -> list[WriterResult]:
-    """Work and check; nothing was tried again, as after a deadlock. Waiting long is no failure on a busy machine."""
+    """Run all writers and check that nothing was retried. Long waits are no failure on a busy machine."""
     store = SceneStore(given.database, commit_timeout_s=PATIENCE_S)
     before = crowded_flat()
     places = [put(store, before) for _ in range(scenes)]

@@ -1,4 +1,4 @@
-"""What effects come to: the net change, read on the graph as it was."""
+"""Effects: their net change, evaluated on the unchanged graph."""
 
 from __future__ import annotations
 

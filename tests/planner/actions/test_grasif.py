@@ -1,4 +1,4 @@
-"""GraSIF's operators: what each brings about and forbids, corrections by rule, laws against a model of our own."""
+"""GraSIF's operators: effects, refusals, corrections by rule, and random walks against an independent model."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_discovering_changes_nothing_in_a_world_and_reveals_in_a_belief(store: S
 
 @dataclass
 class Model:
-    """GraSIF's rules once more, in plain Python over dictionaries."""
+    """An independent implementation of GraSIF's rules in plain Python over dictionaries."""
 
     parent: dict[str, tuple[str, str]]
     states: dict[str, set[str]]
@@ -256,7 +256,7 @@ class Model:
         return (end == self.room if end in self.rooms else end == self.held) and not shut
 
     def do(self, name: str, x: str) -> bool:
-        """Carry an action out; whether it can be done."""
+        """Carry out an action and return whether it is feasible."""
         ways = {"put_on": "ON", "put_inside": "INSIDE", "put_under": "UNDER", "attach": "ATTACHED_TO"}
         ends = {
             "open": ("open", "closed"),
@@ -303,7 +303,7 @@ def test_random_actions_keep_every_promise_and_agree_with_the_model() -> None:
 
 
 def check_random_actions(seed: int) -> int:
-    """How many of 60 random actions could be done."""
+    """Return how many of 60 random actions were feasible."""
     rng = random.Random(seed)  # noqa: S311
     graph = start = random_home(rng)
     model = Model.of(graph)

@@ -1,4 +1,4 @@
-"""One id is one action, in a scene of the database."""
+"""Idempotent actions in the database: one id is one action."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The laws of acting: any sequence can be undone exactly, and memory and database do the same."""
+"""Laws of acting: any sequence can be undone exactly, and memory and database agree."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def episodes(draw: st.DrawFn, *, longest: int) -> tuple[str, SceneGraph, list[Ac
 
 
 def outcome(vocabulary: str, graph: SceneGraph, call: ActionCall) -> Delta | tuple[str, ...]:
-    """What an action changes in memory, or why it is refused."""
+    """Return what an action changes in memory, or why it is refused."""
     operator = operators_of(vocabulary)[call.name]
     names = (parameter.name for parameter in operator.parameters)
     arguments = {AGENT: ROBOT, **dict(zip(names, call.arguments, strict=True))}
@@ -113,7 +113,7 @@ def in_database(simulator: Simulator, call: ActionCall) -> Delta | tuple[str, ..
 
 
 def test_enough_of_what_is_generated_can_be_done() -> None:
-    """Else the laws would hold of nothing."""
+    """Without feasible actions the laws would hold vacuously."""
     done: list[bool] = []
 
     @settings(max_examples=60, database=None, derandomize=True)

@@ -1,4 +1,4 @@
-"""Plans read from the imported graph alone, carried out by MiniGrid's own steps: the right ones come off."""
+"""Plans derived from the imported graph alone, carried out in MiniGrid's own steps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def call(step: Step) -> ActionCall:
 
 
 def assert_plan_comes_off(level: str, seed: int) -> None:
-    """In the papers' order: the key first, and in the hand until the door is open."""
+    """Assert that the plan succeeds in the papers' order: the key first, held until the door is open."""
     start, task, executor = started_episode(level, seed)
     assert [step.action for step in task.program][:3] == ["pickup", "remove", "open"]
     key = start.things[task.program[0].arguments[0]]
@@ -58,7 +58,7 @@ def test_each_of_two_hundred_plans_comes_off(level: str) -> None:
 
 
 def refusal(level: str, seed: int, *, wrong_key: bool = False, leave_out: str = "") -> str:
-    """What is said against a plan that was spoilt; empty where it comes off all the same."""
+    """Return the refusal of a faulty plan; empty if it succeeds nevertheless."""
     start, task, executor = started_episode(level, seed)
     right = task.program[0].arguments[0]
     wrong = next(one for one in start.scene.graph.by_class["key"] if one != right)

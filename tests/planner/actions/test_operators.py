@@ -1,4 +1,4 @@
-"""Every operator: what it brings about, and each requirement broken alone, in memory and in the database alike."""
+"""Every operator: its effects, and each requirement broken alone, in memory and in the database."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def test_contents_come_along_with_what_they_are_in() -> None:
 
 
 def shrunk(graph: SceneGraph, most: int) -> SceneGraph:
-    """A drawn home with fewer things: each may be in or on any of the others, which is more than can be counted."""
+    """Return a random home with fewer things: containment chains of many things are too numerous to enumerate."""
     kept = [x for x in graph.nodes if x == ROBOT or x.startswith("room") or int(x.rpartition("-")[2]) < most]
     while loose := [x for x in kept if graph.nodes[x].kind != "Place" and not {*graph.targets(x)} & {*kept}]:
         kept = [x for x in kept if x not in loose]
@@ -136,7 +136,7 @@ def shrunk(graph: SceneGraph, most: int) -> SceneGraph:
     [*((2, seed) for seed in range(8)), *(pytest.param(3, seed, marks=pytest.mark.slow) for seed in range(0, 40, 5))],
 )
 def test_ground_actions_are_possible_exactly_where_the_operators_say_so(most: int, seed: int) -> None:
-    """With nothing left out, an action has a variant whose needs hold just where it is feasible."""
+    """Without pruning, a ground action is applicable exactly if the operator is feasible."""
     rng = random.Random(seed)  # noqa: S311
     graph = shrunk(random_home(rng), most)
     facts = PossibleFacts(graph, "grasif")
@@ -251,7 +251,7 @@ def test_what_a_goal_names() -> None:
 
 
 def test_what_an_effect_depends_on_counts_for_how_near_its_action_is() -> None:
-    """Walking elsewhere brings what is held along, and needs no more than walking there: but it takes the holding."""
+    """Walking elsewhere moves held objects along at no extra cost, but only if they are held."""
     near, far = Literal(("CLOSE", "me", "box")), Literal(("HOLDS", "me", "box"))
     along = ConditionalEffect(frozenset({far}), frozenset({near.atom}), frozenset())
     there = ConditionalEffect(frozenset(), frozenset({near.atom}), frozenset())
@@ -312,7 +312,7 @@ def test_plans_for_behavior_reach_their_goals(number: int) -> None:
 def possible_ends(
     actions: Iterable[GroundAction], call: ActionCall, now: set[GroundAtom]
 ) -> set[frozenset[GroundAtom]]:
-    """What the variants of a call that are possible now lead to; the last effects win, as in the operators."""
+    """Return the results of a call's applicable variants; additions win over removals, as in the operators."""
     found = set()
     for action in actions:
         if action.call == call and all((each.atom in now) is each.holds for each in action.precondition):
@@ -326,12 +326,12 @@ def possible_ends(
 
 
 FACED: Final = Row("turn_to(table_20)", edited(WALKED, add=[Relation("cup_30", "FACING", WALKER)]), (), ())
-"""A row in which a relation that leads to the agent stays: only those from it are lost."""
+"""A row with a relation to the agent that must remain: only those from it are removed."""
 
 
 @pytest.mark.parametrize("row", [*ROWS, *FLAT_ROWS, FACED], ids=lambda row: str(row.action))
 def test_ground_effects_are_those_of_the_operator(row: Row) -> None:
-    """Directed or both ways, states that cease, choices and conditions: facts come out as the operator says."""
+    """Ground effects equal the operator's: directed or mutual relations, removed states, choices and conditions."""
     call = parse_action(row.action)
     facts = PossibleFacts(row.graph, "virtualhome")
     scope = GroundingScope(WALKER, frozenset(), frozenset(), pruned=False)
@@ -344,7 +344,7 @@ def test_ground_effects_are_those_of_the_operator(row: Row) -> None:
 
 @pytest.mark.parametrize("vocabulary", ["grasif", "virtualhome", "virtualhome_ext", "babyai"])
 def test_no_action_requires_a_property_that_one_changes(vocabulary: str) -> None:
-    """Properties are filled in before grounding, so that Assign and Forget are no facts that may change."""
+    """Properties are evaluated before grounding, so Assign and Forget change no ground fact."""
     operators = operators_of(vocabulary).values()
     changed = {
         effect.key

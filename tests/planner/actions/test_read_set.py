@@ -1,4 +1,4 @@
-"""What an operator reads, derived from its data: enough, little, and refused where nothing leads there."""
+"""The read set derived from an operator: sufficient, small, and an error if a node is unreachable."""
 
 from __future__ import annotations
 

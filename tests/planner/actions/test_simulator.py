@@ -1,4 +1,4 @@
-"""Acting on a real server: memory equals database, references, corrections, several agents, round trips."""
+"""Acting on a real server: agreement with memory, references, corrections, several agents, round trips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actions as they are written: what is understood, what is not, and that what we write can be read."""
+"""Parsing actions: accepted and refused texts, and that formatted actions parse back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tiny homes beside VirtualHome's own engine: so small that thousands of odd situations take seconds."""
+"""Tiny homes compared with VirtualHome's own engine: thousands of unusual situations in seconds."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ SITUATIONS: Final = [
 WALKS: Final = 1_500 if FULL else 60
 STEPS: Final = 25
 RARELY_FEASIBLE: Final = {"cut"}
-"""It takes a knife in one hand, and the other one free."""
+"""Requires a knife in one hand and the other hand free."""
 
 
 def with_categories(graph: SceneGraph) -> SceneGraph:
-    """With the categories by which the engine knows rooms and people."""
+    """Return the graph with the categories by which the engine knows rooms and people."""
     nodes = (
         replace(node, properties=node.properties.having("category", CATEGORIES.get(node.kind, "Props")))
         for node in graph.nodes.values()
@@ -41,7 +41,7 @@ def with_categories(graph: SceneGraph) -> SceneGraph:
 
 
 def is_expressible(graph: SceneGraph) -> bool:
-    """Whether the engine has a word for it: nothing was grabbed before, and the agent is somewhere."""
+    """Return whether the engine can represent the graph: nothing was grabbed before, and the agent is in a room."""
     return bool(graph.targets(ROBOT, "INSIDE")) and not any(relation.type in REMEMBERED for relation in graph.relations)
 
 

@@ -1,4 +1,4 @@
-"""VirtualHome's operators beside its own engine: same verdict, same sort of mistake, same graph, step by step."""
+"""VirtualHome's operators compared with its own engine: same verdict, same mistake, same graph, step by step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OBJECT: Final = re.compile(r"<([^>]+)>\s*\((?:\d+\.)?(\d+)\)")
 TASKS: Final = sorted(program_files())
 STEPS: Final = 30
 PARTS: Final = 37
-"""Fourteen homes each."""
+"""Each part has fourteen homes."""
 
 
 def recorded(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -36,7 +36,7 @@ def recorded(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def replay(task_id: str) -> SideBySide:
-    """A recorded program on both sides. It is the engine that says what of it can be done."""
+    """Replay a recorded program on both sides; the engine decides which steps are feasible."""
     run = SideBySide(home(task_id))
     for verb, arguments in recorded(program_files()[task_id]):
         if verb not in UNSUPPORTED:
@@ -51,7 +51,7 @@ def walk_recorded_home(task_id: str, *, steps: int = STEPS) -> SideBySide:
 
 
 def walk_randomized_home(task_id: str, *, steps: int = STEPS) -> SideBySide:
-    """The same where odd things are so from the start."""
+    """Do the same from a randomized home."""
     rng = random.Random(f"{task_id}, unsettled")  # noqa: S311
     run = SideBySide(randomized(rng, home(task_id)))
     random_walk(run, rng, steps=steps)

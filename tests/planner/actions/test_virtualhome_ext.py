@@ -1,4 +1,4 @@
-"""Appliances that work: what is shut into a running one comes out heated or washed, and nothing else does."""
+"""Working appliances: contents of a closed running one become heated or washed, and nothing else does."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.sampling import sample
 
 
 def kitchen(appliance: str, states: str, *, affordances: str = "can_open containers has_switch") -> SceneGraph:
-    """A bowl with soup in it and a lid on that inside an appliance, a plate beside it, a spoon in the hand."""
+    """Return an appliance with a bowl in it, soup in and a lid on the bowl, a plate beside, a spoon in the hand."""
     nodes = [
         node("kitchen_10", "Place"),
         node(ROBOT, "Agent"),
