@@ -138,9 +138,9 @@ class Believing(Simulator):
             return replace(step, seen=(f"{of} was not seen: {failure}",))
         return replace(step, version=seen.version, delta=compose((step.delta, seen.delta)), seen=seen.seen)
 
-    def _decided(self, operator: Operator, call: ActionCall, locked: Locked) -> Delta:
+    def _decide(self, operator: Operator, call: ActionCall, locked: Locked) -> Delta:
         """What an action changes; what was handled has been seen, too."""
-        delta = super()._decided(operator, call, locked)
+        delta = super()._decide(operator, call, locked)
         nodes = (locked.part.nodes[word] for word in dict.fromkeys(call.arguments))
         unseen = [node.id for node in nodes if node.properties.get("seen") is False]
         seen = [SetProperty(id_, "seen", before=False, after=True) for id_ in unseen]
@@ -150,7 +150,7 @@ class Believing(Simulator):
         """Whether the belief lets the action be at this version, without committing it. Raises as `_commit` does."""
 
         def decide(locked: Locked) -> Delta:
-            self._decided(operator, call, locked)
+            self._decide(operator, call, locked)
             raise _Possible
 
         intent = Intent(self._actor, str(call), uuid4().hex, expected, new=True)

@@ -39,8 +39,8 @@ class Given:
     """What a method is made from: no database, but functions that look for it.
 
     `occurring` is what occurs in the scene, its classes, states and relations; `timeout_s` says how many seconds an
-    engine may take now. `goal` is that of a data set's task, where there is one, and `deeds` the actions that it asks
-    for besides.
+    engine may take now. `goal` is that of a data set's task, where there is one, and `required_actions` those that
+    it asks for besides.
     """
 
     model: Model

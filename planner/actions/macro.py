@@ -34,8 +34,8 @@ class Macro:
     def steps(self, call: ActionCall) -> tuple[ActionCall, ...]:
         """Return the steps of `call`. Raises ActionRefused."""
         if len(call.arguments) != len(self.parameters) + 1:
-            wanted = f"it takes {len(self.parameters) + 1}, as in {self.signature}"
-            raise ActionRefused(str(call), [f"{argument_count(call)}; {wanted}"])
+            expected = f"it takes {len(self.parameters) + 1}, as in {self.signature}"
+            raise ActionRefused(str(call), [f"{argument_count(call)}; {expected}"])
         first, word, *others = call.arguments
         word = self.aliases.get(word.casefold(), word.casefold())
         if word not in self.expansions:

@@ -37,8 +37,8 @@ class Executor:
     def __init__(self, env: Any, things: Things) -> None:
         self.env = env
         self.things = things
-        self._taken = 0
-        self._ended = ""
+        self._steps_taken = 0
+        self._end_message = ""
         self._fulfilled = False
 
     def do(self, call: ActionCall) -> ActionResult:
@@ -48,12 +48,12 @@ class Executor:
         """
         if call.name not in ACTIONS or len(call.arguments) != 1:
             raise ActionRefused(str(call), [f"choose one of {', '.join(f'{name}(node)' for name in ACTIONS)}"])
-        before = self._taken
+        before = self._steps_taken
         try:
             self._act(call.name, call.arguments[0])
         except _Refused as refused:
             raise ActionRefused(str(call), [str(refused)]) from None
-        return ActionResult(self._taken - before, self._fulfilled)
+        return ActionResult(self._steps_taken - before, self._fulfilled)
 
     def turn(self) -> None:
         """Turn left once, to look around. Raises ActionRefused if the episode has ended."""
@@ -169,13 +169,13 @@ class Executor:
             self._step(move)
 
     def _step(self, move: str) -> None:
-        if self._ended:
-            raise _Refused(self._ended)
+        if self._end_message:
+            raise _Refused(self._end_message)
         _, reward, terminated, truncated, _ = self.env.step(MOVES[move])
-        self._taken += 1
+        self._steps_taken += 1
         self._fulfilled = self._fulfilled or (terminated and reward > 0)
         if terminated or truncated:
-            self._ended = f"the episode ended after {self._taken} steps; begin another"
+            self._end_message = f"the episode ended after {self._steps_taken} steps; begin another"
 
 
 class _Refused(Exception):

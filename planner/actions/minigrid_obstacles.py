@@ -15,11 +15,11 @@ BLOCKS: Final = "BLOCKS"
 """An item in the cell before a door. Scenes do not have this relation, only the copy that is planned on."""
 
 _OBSTACLE: Final = And((Related("obstacle", BLOCKS, "door"), Not(Same("obstacle", "x"))))
-_CLEAR_DOOR: Final = And(
+_OPEN_CLEAR_DOOR: Final = And(
     (Related("door", "CONNECTS", "there"), HasState("door", "open"), Not(Exists("obstacle", _OBSTACLE)))
 )
 CLEAR_PATH: Final = Requirement(
-    Or((Same("here", "there"), Exists("door", _CLEAR_DOOR))), "something stands in the way to {x}: remove it first"
+    Or((Same("here", "there"), Exists("door", _OPEN_CLEAR_DOOR))), "something stands in the way to {x}: remove it first"
 )
 CLEAR_DOOR: Final = Requirement(
     Not(Exists("obstacle", And((Related("obstacle", BLOCKS, "x"), Related("obstacle", "INSIDE", "there"))))),
@@ -37,12 +37,12 @@ def with_obstacles(graph: SceneGraph) -> SceneGraph:
 
 def operators_with_obstacles() -> Mapping[str, Operator]:
     """Return BabyAI's operators with MiniGrid's additional requirements about obstacles."""
-    lifted = {name: _clears_obstacle(OPERATORS[name]) for name in ("pickup", "remove")}
+    clearing = {name: _with_clearing(OPERATORS[name]) for name in ("pickup", "remove")}
     opened = replace(OPERATORS["open"], requires=(*OPERATORS["open"].requires, CLEAR_PATH, CLEAR_DOOR))
-    return {**lifted, "open": opened}
+    return {**clearing, "open": opened}
 
 
-def _clears_obstacle(operator: Operator) -> Operator:
+def _with_clearing(operator: Operator) -> Operator:
     effects = (*operator.effects, Unrelate("x", (BLOCKS,)))
     return replace(operator, requires=(*operator.requires, CLEAR_PATH), effects=effects)
 

@@ -43,11 +43,11 @@ def mistake_of(refusal: Infeasible | UnknownReference, history: Iterable[SceneGr
 
 def _was_met(unmet: UnmetRequirement, history: Iterable[SceneGraph]) -> bool:
     """Return whether each condition of `held_earlier` held at some time, not necessarily at the same time."""
-    open_: list[Condition] = [*unmet.requirement.held_earlier]
-    if not open_:
+    remaining: list[Condition] = [*unmet.requirement.held_earlier]
+    if not remaining:
         return False
     for graph in history:
-        open_ = [condition for condition in open_ if not evaluate(condition, graph, unmet.bindings)]
-        if not open_:
+        remaining = [condition for condition in remaining if not evaluate(condition, graph, unmet.bindings)]
+        if not remaining:
             return True
     return False

@@ -91,7 +91,7 @@ class EffectGrounder:
             case Unrelate():
                 return set(), self._unrelated(effect, bindings)
             case Assign() | Forget():
-                return set(), set()  # no operator asks for a property that it changes
+                return set(), set()  # no operator requires a property that one changes
             case _:
                 assert_never(effect)
 

@@ -49,7 +49,7 @@ def solve(
 def check_pddl_installed() -> None:
     """Raise InputError if unified-planning is missing."""
     if find_spec("unified_planning") is None:
-        msg = f"planning without a model takes unified-planning and an engine: run `{INSTALL_COMMAND}`"
+        msg = f"planning without a model requires unified-planning and an engine: run `{INSTALL_COMMAND}`"
         raise InputError(msg)
 
 
@@ -100,7 +100,7 @@ def _solve_in_subprocess(planning: PlanningProblem, timeout_s: float, engine: st
     if done is None:
         return EngineAnswer("unknown", engine=engine or "any")
     if done.returncode != 0:
-        reason = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        reason = (done.stderr.strip().splitlines() or ["no output"])[-1]
         msg = f"no installed engine can plan this ({reason}): run `{INSTALL_COMMAND}`"
         raise InputError(msg)
     output = json.loads(done.stdout.splitlines()[-1])
@@ -114,9 +114,9 @@ def run_in_subprocess(
     """Run `pddl_process` on the domain and problem in `folder`; return None if it had to be ended."""
     command = [sys.executable, "-m", "scenecypher.planner.actions.pddl_process", engine or "", str(timeout_s)]
     command += [f"{folder}/domain.pddl", f"{folder}/problem.pddl"]
-    out = subprocess.PIPE
+    pipe = subprocess.PIPE
     with subprocess.Popen(  # noqa: S603 - our own module
-        command, cwd=folder, stdout=out, stderr=out, text=True
+        command, cwd=folder, stdout=pipe, stderr=pipe, text=True
     ) as process:
         try:
             output, error_output = process.communicate(timeout=timeout_s + GRACE_S)

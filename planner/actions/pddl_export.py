@@ -34,7 +34,7 @@ def export_pddl(request: PlanRequest, read_part: ReadPart) -> tuple[str, str]:
     effort = efforts_of(request.vocabulary)[0]
     state = planning_state(read_part(effort.wide), request.vocabulary)
     if state is None:
-        raise InputError(f"{NO_AGENT}: choose one that has")
+        raise InputError(f"{NO_AGENT}: choose one that has one")
     if evaluate(request.goal, state.graph, {}):
         raise InputError("the goal holds already: there is nothing to plan")
     goal_formula = optimistic_goal(request, state.graph)
@@ -44,9 +44,9 @@ def export_pddl(request: PlanRequest, read_part: ReadPart) -> tuple[str, str]:
     try:
         facts, actions = ground_actions(request, state, goal_formula=goal_formula, effort=effort, deadline=deadline)
     except OutOfTime as error:
-        msg = f"there are too many ways to act to write them within {request.timeout_s:g} s; choose a smaller goal"
+        msg = f"there are too many ground actions to write within {request.timeout_s:g} s; choose a smaller goal"
         raise InputError(msg) from error
     goal = ConditionReader(facts).read(request.goal, {})
     if goal in (TRUE, FALSE):
-        raise InputError("no action brings about what the goal asks for: choose another goal or scene")
+        raise InputError("no action achieves what the goal asks for: choose another goal or scene")
     return pddl_text(planning_problem(relevant_actions(actions, goal, facts, effort=effort), goal, facts.now))

@@ -72,19 +72,19 @@ def any_of(parts: Iterable[Formula]) -> Formula:
 
 def at_least(number: int, parts: Iterable[Formula]) -> Formula:
     """Return the simplified "at least `number` of `parts`"; equal parts count separately."""
-    open_: list[Formula] = []
+    unknown: list[Formula] = []
     for part in parts:
         if part == TRUE:
             number -= 1
         elif part != FALSE:
-            open_.append(part)
+            unknown.append(part)
     if number <= 0:
         return TRUE
-    if number > len(open_):
+    if number > len(unknown):
         return FALSE
-    if number == len(open_):
-        return all_of(open_)
-    return any_of(open_) if number == 1 else Threshold(tuple(open_), number)
+    if number == len(unknown):
+        return all_of(unknown)
+    return any_of(unknown) if number == 1 else Threshold(tuple(unknown), number)
 
 
 def negated(formula: Formula) -> Formula:

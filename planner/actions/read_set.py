@@ -83,8 +83,8 @@ def choice_needs(choices: tuple[Choose, ...], known: AccessPaths) -> Iterator[Re
 def add_choices(choices: tuple[Choose, ...], known: AccessPaths) -> AccessPaths:
     """Return `known` extended by the access paths of the chosen variables."""
     for choice in choices:
-        ways = (way for where in choice.among for way in access_paths(choice.var, where, known))
-        known = {**known, choice.var: tuple(dict.fromkeys(ways))}
+        paths = (path for where in choice.among for path in access_paths(choice.var, where, known))
+        known = {**known, choice.var: tuple(dict.fromkeys(paths))}
     return known
 
 
@@ -177,9 +177,9 @@ def hop_needs(hop: Hop, known: AccessPaths) -> Iterator[ReadNeed]:
 
 def node_needs(term: c.Term, known: AccessPaths, *, only: Only | None = None) -> Iterator[ReadNeed]:
     """Yield the node that `term` stands for, unless it is a seed: seeds are always read."""
-    for way in known[variable_name(term)]:
-        if way.hops:
-            yield ReadNeed(way.hops, whole=way.name, only=only)
+    for path in known[variable_name(term)]:
+        if path.hops:
+            yield ReadNeed(path.hops, whole=path.name, only=only)
 
 
 def filter_of(atom: c.HasState | c.HasClass | c.HasKind | c.HasAffordance | c.PropertyEquals) -> Only | None:
@@ -205,8 +205,8 @@ def access_paths(var: str, where: c.Condition, known: AccessPaths) -> tuple[Acce
 
     Raises ValueError if no known variable leads to them.
     """
-    ways = (way for parts in positive_alternatives(where) for way in _alternative_paths(var, parts, known))
-    return tuple(dict.fromkeys(ways))
+    paths = (path for parts in positive_alternatives(where) for path in _alternative_paths(var, parts, known))
+    return tuple(dict.fromkeys(paths))
 
 
 def _alternative_paths(var: str, parts: tuple[c.Condition, ...], known: AccessPaths) -> Iterator[AccessPath]:
@@ -224,7 +224,7 @@ def _alternative_paths(var: str, parts: tuple[c.Condition, ...], known: AccessPa
             case _:
                 continue
     if not binders and not any(isinstance(part, c.HasClass) and part.x == var for part in parts):
-        msg = f"nothing that is known leads to {var!r}: relate it to a parameter, or say its class"
+        msg = f"no known variable leads to {var!r}: relate it to a parameter, or state its class"
         raise ValueError(msg)
     for ends in product(*(known[hop.source if hop.target == var else hop.target] for hop in binders)):
         hops = [hop for end in ends for hop in end.hops]

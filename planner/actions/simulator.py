@@ -90,8 +90,8 @@ class Simulator:
     def act_once(self, text: str, *, action_id: str, because: str | None = None) -> CommittedAction:
         """Carry out one action without correction; repeating it with the same `action_id` is a no-op.
 
-        `because` is the reason if another correction inserted it. Raises ActionRefused, UnknownReference, or InputError
-        if the id belongs to another action.
+        `because` is the reason if a correction made elsewhere inserted it. Raises ActionRefused, UnknownReference, or
+        InputError if the id belongs to another action.
         """
         return self._perform(parse_action(text), because, action_id=action_id)
 
@@ -102,7 +102,7 @@ class Simulator:
         """
         steps = macro.steps(call)
         words = dict.fromkeys(word for step in steps for word in step.arguments)
-        ids = {word: self._resolved(word) for word in words}
+        ids = {word: self._resolve(word) for word in words}
         *earlier, last = (ActionCall(step.name, tuple(ids[word] for word in step.arguments)) for step in steps)
         for step in earlier:
             try:
@@ -117,7 +117,7 @@ class Simulator:
     ) -> Iterator[CommittedAction]:
         while True:
             try:
-                yield at.after(self._perform(call, because, expected=at.version))
+                yield at.record(self._perform(call, because, expected=at.version))
             except Infeasible as refusal:
                 remedy = self._remedy(refusal)
                 if remedy is None or remedy in inserted or len(inserted) == MAX_INSERTED:
@@ -141,7 +141,7 @@ class Simulator:
         try:
             return self._commit(operator, call, because, intent)
         except _UnresolvedWords as unresolved:
-            ids = tuple(self._resolved(word) if word in unresolved.words else word for word in call.arguments)
+            ids = tuple(self._resolve(word) if word in unresolved.words else word for word in call.arguments)
         resolved = ActionCall(call.name, ids)
         try:
             return self._commit(operator, resolved, because, replace(intent, action=history_text(resolved, because)))
@@ -151,7 +151,7 @@ class Simulator:
 
     def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
         """Commit one action in one transaction. Raises _UnresolvedWords for words that are no ids, or ActionRefused."""
-        decide = partial(self._decided, operator, call)
+        decide = partial(self._decide, operator, call)
         done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
         if done.repeated:
             self._check_same(call, done, intent.action_id)
@@ -162,23 +162,23 @@ class Simulator:
         """Raise InputError if the action committed under this id is another one."""
         event = self._store.history(self.scene, after=done.version - 1)[0]
         before = event.action.partition(INSERTED_MARK)[0]
-        if before not in {str(call), str(ActionCall(call.name, tuple(map(self._resolved, call.arguments))))}:
+        if before not in {str(call), str(ActionCall(call.name, tuple(map(self._resolve, call.arguments))))}:
             raise reused_id_error(action_id, before)
 
     def _footprint(self, operator: Operator, call: ActionCall) -> Footprint:
         return Footprint(_operator_reads(self.scene.vocabulary, operator.name), call.arguments, self._agent)
 
-    def _decided(self, operator: Operator, call: ActionCall, locked: Locked) -> Delta:
+    def _decide(self, operator: Operator, call: ActionCall, locked: Locked) -> Delta:
         return simulate(
-            operator, locked.part, self._bound(operator, call, locked), action=str(call), pick_node=self._pick_node
+            operator, locked.part, self._bind(operator, call, locked), action=str(call), pick_node=self._pick_node
         )
 
-    def _bound(self, operator: Operator, call: ActionCall, locked: Locked) -> dict[str, str]:
+    def _bind(self, operator: Operator, call: ActionCall, locked: Locked) -> dict[str, str]:
         """Return ids by variable. Raises _UnresolvedWords for words that are no ids, ActionRefused without an agent."""
         if locked.agent is None:
-            named = f"there is no agent {self._agent!r} here: name one that it has"
+            unknown_agent = f"there is no agent {self._agent!r} here: name one that it has"
             no_agent = "this scene has no agent: choose one that has"
-            raise ActionRefused(str(call), [no_agent if self._agent is None else named])
+            raise ActionRefused(str(call), [no_agent if self._agent is None else unknown_agent])
         self._agent = locked.agent
         unresolved = tuple(word for word in call.arguments if word not in locked.part)
         if unresolved:
@@ -186,7 +186,7 @@ class Simulator:
         names = (parameter.name for parameter in operator.parameters)
         return {AGENT: locked.agent, **dict(zip(names, call.arguments, strict=True))}
 
-    def _resolved(self, word: str) -> str:
+    def _resolve(self, word: str) -> str:
         return resolve(self._store.database, self.scene, word)
 
     def _remedy(self, refusal: Infeasible) -> ActionCall | None:
@@ -200,8 +200,8 @@ class Simulator:
     def _find_remedy(self, repair: Repair, unmet: UnmetRequirement) -> ActionCall | None:
         """Return the remedy, reading from the scene the nodes that its arguments need."""
         known = {argument: unmet.bindings[argument] for argument in repair.arguments if argument in unmet.bindings}
-        ways = {name: (AccessPath(name),) for name in (AGENT, *known)}
-        reads = minimal_reads((AGENT, *known), tuple(dict.fromkeys(choice_needs(repair.choose, ways))))
+        paths = {name: (AccessPath(name),) for name in (AGENT, *known)}
+        reads = minimal_reads((AGENT, *known), tuple(dict.fromkeys(choice_needs(repair.choose, paths))))
         footprint = Footprint(reads, tuple(known.values()), unmet.bindings[AGENT])
         part = look(self._store.database, self.scene, footprint)
         return repair_call(repair, bind_choices(repair.choose, part, unmet.bindings))
@@ -218,7 +218,7 @@ class _ExpectedVersion:
 
     version: int | None
 
-    def after(self, step: CommittedAction) -> CommittedAction:
+    def record(self, step: CommittedAction) -> CommittedAction:
         if self.version is not None:
             self.version = step.version
         return step

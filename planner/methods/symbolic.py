@@ -17,14 +17,14 @@ MOST_PLANS: Final = 5
 
 
 class Symbolic:
-    """Decides by `planning`, which gives a plan from the scene as it is now, and for what is left of `deeds`."""
+    """Decides by `planning`, which gives a plan from the scene as it is now, and for what is left of `required_actions`."""
 
     def __init__(
         self,
         planning: Callable[[tuple[RequiredAction, ...]], PlanResult],
         required_actions: tuple[RequiredAction, ...] = (),
     ) -> None:
-        self._planning, self._deeds = planning, required_actions
+        self._planning, self._required_actions = planning, required_actions
         self._ahead: list[ActionCall] = []
         self._plans = 0
 
@@ -42,7 +42,7 @@ class Symbolic:
             return GiveUp(f"{MOST_PLANS} plans did not lead to the goal")
         self._plans += 1
         done = steps_of(action for turn in memory.turns for action in turn.done)
-        planned = self._planning(missing(done, self._deeds))
+        planned = self._planning(missing(done, self._required_actions))
         if planned.plan is None:
             return GiveUp(planned.why)
         self._ahead = [*planned.plan]

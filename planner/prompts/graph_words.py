@@ -28,7 +28,7 @@ def _paragraphs(layout: SceneLayout, inspected: Collection[str]) -> Iterable[str
     yield from _listed("Doors:", doors)
     rooms = {node.id: layout.room_of(node.id) for node in layout.of_kind("Asset", "Object")}
     assets = [*layout.of_kind("Asset")]
-    # What was looked for and not found is nowhere: it is not listed.
+    # An object that was looked for and not found has no room and is not listed.
     objects = [node for node in layout.of_kind("Object") if node.id not in layout.held and rooms[node.id]]
     here = [node for node in objects if rooms[node.id] == layout.here]
     yield from _listed(

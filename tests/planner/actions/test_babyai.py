@@ -56,7 +56,7 @@ def test_operators_and_environment_agree_after_every_action(level: str) -> None:
 
 
 @pytest.mark.parametrize("level", ["trv1", "trv2"])
-def test_what_ours_refuses_changes_nothing_there(level: str) -> None:
+def test_actions_that_operators_refuse_change_nothing_in_minigrid(level: str) -> None:
     """Try each action on each node before each step: if ours refuses, MiniGrid's executor refuses and moves nothing."""
     refused = 0
     for seed in SEEDS:
@@ -102,7 +102,7 @@ def start() -> Episode:
         ),
     ],
 )
-def test_what_the_graph_forbids_is_said_in_words(start: Episode, action: str, words: str) -> None:
+def test_a_refusal_names_the_broken_requirement(start: Episode, action: str, words: str) -> None:
     with pytest.raises(Infeasible) as refused:
         simulated(start.scene.graph, parse_action(action))
     assert words in str(refused.value)
@@ -120,7 +120,7 @@ def test_only_the_key_of_its_colour_opens_a_door(start: Episode) -> None:
                 simulated(graph, ActionCall("open", ("door_1",)))
 
 
-def test_the_tables_are_minigrids() -> None:
+def test_the_tables_equal_minigrids() -> None:
     from minigrid.core.constants import COLOR_NAMES
 
     assert set(COLORS) == set(COLOR_NAMES)

@@ -61,11 +61,11 @@ def net(*effects: Effect) -> Delta:
         ),
     ],
 )
-def test_effects_come_to_their_net_change(effects: tuple[Effect, ...], expected: list[object]) -> None:
+def test_effects_give_their_net_change(effects: tuple[Effect, ...], expected: list[object]) -> None:
     assert list(net(*effects).changes) == expected
 
 
-def test_what_no_node_may_have_is_refused_when_an_operator_is_written() -> None:
+def test_invalid_properties_are_refused_when_an_operator_is_created() -> None:
     with pytest.raises(InvalidValue, match="no property name"):
         Forget("x", "name")
     with pytest.raises(InvalidValue):

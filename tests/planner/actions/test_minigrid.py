@@ -31,7 +31,7 @@ def call(step: Step) -> ActionCall:
     return ActionCall(step.action, step.arguments)
 
 
-def assert_plan_comes_off(level: str, seed: int) -> None:
+def assert_plan_succeeds(level: str, seed: int) -> None:
     """Assert that the plan succeeds in the papers' order: the key first, held until the door is open."""
     start, task, executor = started_episode(level, seed)
     assert [step.action for step in task.program][:3] == ["pickup", "remove", "open"]
@@ -45,16 +45,16 @@ def assert_plan_comes_off(level: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("level", TRAVERSALS)
-def test_the_plan_of_the_graph_comes_off(level: str) -> None:
+def test_a_plan_from_the_graph_succeeds(level: str) -> None:
     for seed in SAMPLE:
-        assert_plan_comes_off(level, seed)
+        assert_plan_succeeds(level, seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", TRAVERSALS)
-def test_each_of_two_hundred_plans_comes_off(level: str) -> None:
+def test_two_hundred_plans_succeed(level: str) -> None:
     for seed in SEEDS:
-        assert_plan_comes_off(level, seed)
+        assert_plan_succeeds(level, seed)
 
 
 def refusal(level: str, seed: int, *, wrong_key: bool = False, leave_out: str = "") -> str:
@@ -86,7 +86,7 @@ def test_a_plan_without_the_removal_fails(level: str) -> None:
         assert "open(door_1): no way leads to door_1" in refusal(level, seed, leave_out=str(blocker))
 
 
-def test_in_the_second_level_what_stands_behind_the_door_must_go_too() -> None:
+def test_in_the_second_level_the_obstacle_behind_the_door_must_be_removed() -> None:
     for seed in SAMPLE:
         *_, behind, box = episode_program("trv2", seed)
         assert f"{box}: no way leads to {box.arguments[0]}" in refusal("trv2", seed, leave_out=str(behind))
@@ -96,7 +96,7 @@ def episode_program(level: str, seed: int) -> tuple[Step, ...]:
     return started_episode(level, seed)[1].program
 
 
-def test_a_key_in_the_hand_is_laid_down_for_another_thing() -> None:
+def test_a_held_key_is_put_down_before_another_pickup() -> None:
     start, task, executor = started_episode("trv1", 3)
     first, second = start.scene.graph.by_class["key"]
     executor.do(ActionCall("pickup", (first,)))
@@ -107,7 +107,7 @@ def test_a_key_in_the_hand_is_laid_down_for_another_thing() -> None:
     assert task.goal is not None
 
 
-def test_a_graph_taken_on_the_way_keeps_its_ids() -> None:
+def test_a_graph_read_during_an_episode_keeps_its_ids() -> None:
     start, _, executor = started_episode("trv1", 3)
     before = start.scene.graph
     executor.do(ActionCall("remove", ("ball_1",)))
@@ -130,7 +130,7 @@ def test_a_graph_taken_on_the_way_keeps_its_ids() -> None:
         (ActionCall("pickup", ("box_1",)), "no way leads to box_1"),
     ],
 )
-def test_what_can_not_be_done_is_refused_and_changes_nothing(call: ActionCall, words: str) -> None:
+def test_an_infeasible_action_is_refused_and_changes_nothing(call: ActionCall, words: str) -> None:
     start, _, executor = started_episode("trv1", 3)
     with pytest.raises(ActionRefused) as refused:
         executor.do(call)

@@ -55,7 +55,7 @@ def _broken(row: Row, broken: Broken) -> int:
 
 
 @pytest.mark.parametrize("row", ALL, ids=[row.action for row in ALL])
-def test_an_action_does_what_it_says_and_can_be_undone(store: SceneStore, row: Row) -> None:
+def test_an_action_has_its_effects_and_can_be_undone(store: SceneStore, row: Row) -> None:
     scene = put(store, row.graph)
     (step,) = Simulator(store, scene).act(row.action)
     after = store.load(scene.name).graph

@@ -95,11 +95,11 @@ def test_a_goal_is_reached_in_few_actions(goal: Condition, actions: int) -> None
     assert len(found) <= actions, found
 
 
-def test_what_no_action_can_bring_about_has_no_plan() -> None:
+def test_an_unachievable_goal_has_no_plan() -> None:
     assert planned_actions(HOME, Related(Id("table-1"), "INSIDE", Id("fridge-1"))) is None
 
 
-def test_a_goal_about_what_is_not_there_is_said_to_be_at_once() -> None:
+def test_a_goal_about_missing_nodes_is_reported_at_once() -> None:
     goal = And((HasState(Id("lamp-1"), "on"), Related(Id("phone-1"), "ON", Id("sofa-1"))))
     found = find_plan(PlanRequest(goal, "grasif", timeout_s=60), lambda _wide: HOME)
     assert found.plan is None
@@ -115,7 +115,7 @@ def test_a_closed_box_inside_a_closed_fridge_is_opened_from_outside_in() -> None
     assert found == ["go_to(kitchen)", "open(fridge-1)", "open(box-1)", "pick_up(apple-1)"]
 
 
-def test_contents_come_along_with_what_they_are_in() -> None:
+def test_contents_move_with_their_container() -> None:
     goal = And((Related(Id("box-1"), "ON", Id("desk-1")), Related(Id("apple-1"), "INSIDE", Id("box-1"))))
     found = planned_actions(HOME, goal)
     assert found is not None
@@ -135,7 +135,7 @@ def shrunk(graph: SceneGraph, most: int) -> SceneGraph:
     ("most", "seed"),
     [*((2, seed) for seed in range(8)), *(pytest.param(3, seed, marks=pytest.mark.slow) for seed in range(0, 40, 5))],
 )
-def test_ground_actions_are_possible_exactly_where_the_operators_say_so(most: int, seed: int) -> None:
+def test_unpruned_ground_actions_agree_with_the_operators(most: int, seed: int) -> None:
     """Without pruning, a ground action is applicable exactly if the operator is feasible."""
     rng = random.Random(seed)  # noqa: S311
     graph = shrunk(random_home(rng), most)
@@ -157,7 +157,7 @@ def test_ground_actions_are_possible_exactly_where_the_operators_say_so(most: in
         graph = apply_call(rng.choice(sorted(possible, key=str)), graph, operators=OPERATORS, agent=ROBOT)
 
 
-def test_a_goal_in_many_parts_is_reached_a_few_at_a_time() -> None:
+def test_a_goal_with_many_parts_is_reached_stepwise() -> None:
     lying = (Related(Id(x), "ON", Id("desk-1")) for x in ("apple-1", "box-1", "cup-1"))
     goal = And((HasState(Id("fridge-1"), "closed"), HasState(Id("lamp-1"), "on"), *lying))
     effort = Effort(wide=False, nearest=True, stepwise=True)
@@ -166,7 +166,7 @@ def test_a_goal_in_many_parts_is_reached_a_few_at_a_time() -> None:
     assert evaluate(goal, PlanningState(HOME, ROBOT, OPERATORS).after(*found.plan).graph, {})
 
 
-def test_actions_that_a_task_asks_for_besides_come_after_its_goal() -> None:
+def test_required_actions_follow_the_goal() -> None:
     held = HeldBy(Id("pen-1"), Id(ROBOT))
     asked = PlanRequest(held, "grasif", timeout_s=60, required_actions=(("turnon", "turnoff"),))
     found = find_plan(asked, lambda _wide: HOME)
@@ -185,7 +185,7 @@ def test_several_plans_at_once_do_not_disturb_one_another() -> None:
     assert None not in side_by_side
 
 
-def test_domain_and_problem_are_pddl_that_reads_back() -> None:
+def test_domain_and_problem_parse_back() -> None:
     from unified_planning.io import PDDLReader
 
     facts = PossibleFacts(HOME, "grasif")
@@ -200,7 +200,7 @@ def test_domain_and_problem_are_pddl_that_reads_back() -> None:
     assert "n_pen" in problem
 
 
-def test_another_engine_is_asked_in_a_process_of_its_own() -> None:
+def test_another_engine_runs_in_a_subprocess() -> None:
     question = PlanRequest(HeldBy(Id("pen-1"), Id(ROBOT)), "grasif", engine="fast-downward", timeout_s=60)
     found = find_plan(question, lambda _wide: HOME).plan
     assert found is not None
@@ -233,7 +233,7 @@ def _read(file: Path) -> bytes:
         return b""  # it ended meanwhile
 
 
-def test_counting_and_denying_formulas() -> None:
+def test_thresholds_and_negation_of_formulas() -> None:
     a, b, c = (Literal((name, "x")) for name in "abc")
     two = at_least(2, (a, b, c))
     assert {frozenset({a, b}), frozenset({a, c}), frozenset({b, c})} == set(cubes(two, 10))
@@ -243,14 +243,14 @@ def test_counting_and_denying_formulas() -> None:
     assert at_least(3, (a, b)) == FALSE
 
 
-def test_what_a_goal_names() -> None:
+def test_search_terms_of_a_goal() -> None:
     goal = And((HasClass("x", "cup"), Not(Related("x", "ON", Id("table-1")))))
     sought = sought_for(goal)
     assert (sought.ids, sought.classes, sought.fillers) == (frozenset({"table-1"}), frozenset({"cup"}), False)
     assert sought_for(Related("x", "HOLDS_LH", Id("cup-1"))).fillers
 
 
-def test_what_an_effect_depends_on_counts_for_how_near_its_action_is() -> None:
+def test_conditions_of_effects_count_in_costs() -> None:
     """Walking elsewhere moves held objects along at no extra cost, but only if they are held."""
     near, far = Literal(("CLOSE", "me", "box")), Literal(("HOLDS", "me", "box"))
     along = ConditionalEffect(frozenset({far}), frozenset({near.atom}), frozenset())
@@ -262,7 +262,7 @@ def test_what_an_effect_depends_on_counts_for_how_near_its_action_is() -> None:
     assert straight in nearest([*walks, straight, grab], near, set(), calls=1)
 
 
-def test_a_plan_is_freed_of_what_nothing_needs() -> None:
+def test_needless_actions_are_removed_from_a_plan() -> None:
     words = ("go_to(kitchen)", "go_to(office)", "go_to(kitchen)", "turn_on(lamp-1)", "go_to(office)", "pick_up(pen-1)")
     calls = list(map(parse_action, words))
     found = shorten_plan(calls, HasState(Id("lamp-1"), "on"), HOME, operators=OPERATORS, agent=ROBOT)

@@ -27,7 +27,7 @@ WORDS = st.text(min_size=1, max_size=20).filter(lambda text: text == text.strip(
         ("""put_on("Tom's ""big"" mug", '"x"')""", ActionCall("put_on", ('Tom\'s "big" mug', '"x"'))),
     ],
 )
-def test_what_people_and_models_write_is_understood(text: str, call: ActionCall) -> None:
+def test_accepted_spellings_are_parsed(text: str, call: ActionCall) -> None:
     assert parse_action(text) == call
 
 
@@ -49,13 +49,13 @@ def test_what_people_and_models_write_is_understood(text: str, call: ActionCall)
         "grab(\ud800)",
     ],
 )
-def test_what_is_no_action_is_refused(text: str) -> None:
+def test_invalid_texts_are_refused(text: str) -> None:
     with pytest.raises(ActionRefused, match="that is no action; write one like") as refused:
         parse_action(text)
     assert str(refused.value).encode("utf-8")
 
 
-def test_nothing_is_said_to_be_nothing() -> None:
+def test_an_empty_text_is_refused_as_nothing() -> None:
     with pytest.raises(ActionRefused, match=r"^nothing: that is no action"):
         parse_action(" ")
 
@@ -68,7 +68,7 @@ def test_a_long_text_is_refused_without_being_repeated() -> None:
 
 @example(name="grab", arguments=["'\"", '"', "'", '""', "a'\"", "\"'a"])
 @given(name=st.sampled_from(sorted(OPERATORS)), arguments=st.lists(WORDS, max_size=4))
-def test_what_we_write_is_read_back(name: str, arguments: list[str]) -> None:
+def test_formatted_actions_parse_back(name: str, arguments: list[str]) -> None:
     call = ActionCall(name, tuple(arguments))
     assert parse_action(str(call)) == call
 
@@ -81,7 +81,7 @@ def test_what_we_write_is_read_back(name: str, arguments: list[str]) -> None:
         ("put_on(a)", r"1 argument is given; it takes 2, as in put_on\(x, y\)"),
     ],
 )
-def test_an_unknown_action_is_refused_with_what_there_is(text: str, says: str) -> None:
+def test_an_unknown_action_is_refused_with_alternatives(text: str, says: str) -> None:
     with pytest.raises(ActionRefused, match=says):
         operator_of(parse_action(text), OPERATORS)
 

@@ -59,12 +59,12 @@ def walk_randomized_home(task_id: str, *, steps: int = STEPS) -> SideBySide:
 
 
 @pytest.mark.parametrize("task_id", sample(TASKS, 12))
-def test_recorded_programs_go_as_in_the_reference(task_id: str) -> None:
+def test_recorded_programs_agree_with_the_engine(task_id: str) -> None:
     assert replay(task_id).steps
 
 
 @pytest.mark.parametrize("task_id", TASKS[::104])
-def test_random_actions_go_as_in_the_reference(task_id: str) -> None:
+def test_random_actions_agree_with_the_engine(task_id: str) -> None:
     steps = walk_recorded_home(task_id).steps + walk_randomized_home(task_id).steps
     feasible = sum(number for (_, verdict), number in steps.items() if verdict == "feasible")
     assert STEPS / 5 < feasible < STEPS * 9 / 5
@@ -72,7 +72,7 @@ def test_random_actions_go_as_in_the_reference(task_id: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_home_is_walked_about_as_in_the_reference(part: int) -> None:
+def test_random_walks_in_every_home_agree_with_the_engine(part: int) -> None:
     tasks = TASKS[part::PARTS]
     counted = totals(walk(task_id) for walk in (walk_recorded_home, walk_randomized_home) for task_id in tasks)
     assert sum(counted.values()) == 2 * STEPS * len(tasks)
@@ -80,7 +80,7 @@ def test_every_home_is_walked_about_as_in_the_reference(part: int) -> None:
     assert verdicts == {"feasible", "wrong_order", "missing_step", "affordance", "unseen_object", "additional_step"}
 
 
-def test_the_tables_cover_the_reference() -> None:
+def test_the_tables_cover_the_engine() -> None:
     from virtualhome_eval.simulation.evolving_graph.execution import ScriptExecutor
     from virtualhome_eval.simulation.evolving_graph.scripts import Action
 
@@ -92,14 +92,14 @@ def test_the_tables_cover_the_reference() -> None:
 
 
 @pytest.mark.parametrize("task_id", sample(TASKS, 3))
-def test_the_classes_that_stand_for_what_the_engine_asks_are_all_there(task_id: str) -> None:
+def test_class_lists_cover_the_engines_conditions(task_id: str) -> None:
     nodes = home(task_id).nodes.values()
     assert {node.class_ for node in nodes if "body_part" in node.affordances} <= {*BODY_PARTS}
     assert {node.class_ for node in nodes if "knife" in node.class_} <= {*KNIVES}
 
 
 @pytest.mark.parametrize("task_id", TASKS[::173])
-def test_contents_of_a_held_container_go_as_in_the_reference(task_id: str) -> None:
+def test_contents_of_a_held_container_agree_with_the_engine(task_id: str) -> None:
     run = SideBySide(home(task_id))
     movable = [n for n in run.graph.nodes.values() if "grabbable" in n.affordances]
     box = next(n.id for n in movable if "can_open" in n.affordances)
@@ -110,7 +110,7 @@ def test_contents_of_a_held_container_go_as_in_the_reference(task_id: str) -> No
         run.step(action, arguments)
 
 
-def test_a_home_where_something_is_in_hand_is_written_as_the_engine_has_it() -> None:
+def test_a_home_with_a_held_object_is_written_as_by_the_engine() -> None:
     run = SideBySide(home(TASKS[0]))
     thing = next(n.id for n in run.graph.nodes.values() if "grabbable" in n.affordances and n.class_ != "water")
     for action in ("walk", "grab"):

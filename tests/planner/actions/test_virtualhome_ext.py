@@ -58,9 +58,9 @@ def treated_states(graph: SceneGraph) -> dict[str, str]:
 
 
 CONTENT: Final = ("bowl_30", "lid_32", "soup_31")
-OPENLESS: Final = "containers has_switch"
-BACK: Final = edited(
-    kitchen("toaster", "on", affordances=OPENLESS), add=[Relation("spoon_34", "TAKEN_OUT_OF", "toaster_20")]
+WITHOUT_DOOR: Final = "containers has_switch"
+PUT_BACK: Final = edited(
+    kitchen("toaster", "on", affordances=WITHOUT_DOOR), add=[Relation("spoon_34", "TAKEN_OUT_OF", "toaster_20")]
 )
 ROWS: Final[tuple[tuple[str, SceneGraph, dict[str, str]], ...]] = (
     ("switch_on(microwave_20)", kitchen("microwave", "closed off"), dict.fromkeys(CONTENT, "heated")),
@@ -70,25 +70,23 @@ ROWS: Final[tuple[tuple[str, SceneGraph, dict[str, str]], ...]] = (
     ("switch_on(dishwasher_20)", kitchen("dishwasher", "closed off"), dict.fromkeys(CONTENT, "washed")),
     ("close(washing_machine_20)", kitchen("washing_machine", "open on"), dict.fromkeys(CONTENT, "washed")),
     ("switch_on(fridge_20)", kitchen("fridge", "closed off"), {}),
-    ("switch_on(toaster_20)", kitchen("toaster", "off", affordances=OPENLESS), dict.fromkeys(CONTENT, "heated")),
-    ("put_in(spoon_34, toaster_20)", kitchen("toaster", "on", affordances=OPENLESS), {"spoon_34": "heated"}),
-    ("put_in(spoon_34, toaster_20)", kitchen("toaster", "off", affordances=OPENLESS), {}),
+    ("switch_on(toaster_20)", kitchen("toaster", "off", affordances=WITHOUT_DOOR), dict.fromkeys(CONTENT, "heated")),
+    ("put_in(spoon_34, toaster_20)", kitchen("toaster", "on", affordances=WITHOUT_DOOR), {"spoon_34": "heated"}),
+    ("put_in(spoon_34, toaster_20)", kitchen("toaster", "off", affordances=WITHOUT_DOOR), {}),
     ("put_in(spoon_34, microwave_20)", kitchen("microwave", "open on"), {}),
-    ("put_back(spoon_34)", BACK, {"spoon_34": "heated"}),
+    ("put_back(spoon_34)", PUT_BACK, {"spoon_34": "heated"}),
 )
 
 
 @pytest.mark.parametrize(("action", "graph", "expected"), ROWS, ids=[f"{n} {row[0]}" for n, row in enumerate(ROWS)])
-def test_what_is_shut_into_a_running_appliance_is_treated(
+def test_contents_of_a_closed_running_appliance_are_treated(
     action: str, graph: SceneGraph, expected: dict[str, str]
 ) -> None:
     assert treated_states(after_action(graph, action)) == expected
 
 
 @pytest.mark.parametrize(("action", "graph", "expected"), [ROWS[0], ROWS[2], ROWS[8], ROWS[11]])
-def test_the_database_treats_it_alike(
-    store: SceneStore, action: str, graph: SceneGraph, expected: dict[str, str]
-) -> None:
+def test_database_and_memory_agree(store: SceneStore, action: str, graph: SceneGraph, expected: dict[str, str]) -> None:
     name = fresh("ext")
     store.put(ImportedScene(name, graph, vocabulary="virtualhome_ext"))
     scene = store.find(name)
@@ -100,7 +98,7 @@ def test_the_database_treats_it_alike(
     assert store.load(name).graph == graph
 
 
-def test_only_what_completes_a_run_differs_from_virtualhome() -> None:
+def test_only_actions_that_complete_a_run_differ_from_virtualhome() -> None:
     differing = {name for name, operator in OPERATORS.items() if operator != virtualhome.OPERATORS[name]}
     assert differing == {"close", "switch_on", "put_in", "put_back"}
     assert [*OPERATORS] == [*virtualhome.OPERATORS]
