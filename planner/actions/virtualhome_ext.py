@@ -18,23 +18,23 @@ OUTCOMES: Final = {"heated": HEATERS, "washed": WASHERS}
 CONTAINMENT: Final = ("INSIDE", "ON")
 
 
-def shut(x: str) -> Condition:
+def is_closed(x: str) -> Condition:
     """Return the condition that `x` is closed or can't be opened."""
     return Or((HasState(x, "closed"), Not(HasAffordance(x, "can_open"))))
 
 
-def works_on_contents(x: str, affordance: str, so_far: Condition) -> tuple[Effect, ...]:
-    """Return effects on the contents of the appliance `x`, if `so_far` holds before the completing action.
+def treat_contents(x: str, affordance: str, precondition: Condition) -> tuple[Effect, ...]:
+    """Return effects on the contents of the appliance `x`, if `precondition` holds before the completing action.
 
     Contents are read only if `x` has `affordance`, which every `x` of the action has.
     """
     return tuple(
-        When(And((HasAffordance(x, affordance), any_class(x, classes), so_far)), _contents(x, state))
+        When(And((HasAffordance(x, affordance), any_class(x, classes), precondition)), _contents(x, state))
         for state, classes in OUTCOMES.items()
     )
 
 
-def works_on(x: str, appliance: str) -> tuple[Effect, ...]:
+def treat_inserted(x: str, appliance: str) -> tuple[Effect, ...]:
     """Return effects on `x`, put into the running appliance, and on its contents.
 
     An appliance that can be opened must be open for that, so it starts only when it is closed.
@@ -50,25 +50,25 @@ def works_on(x: str, appliance: str) -> tuple[Effect, ...]:
     )
 
 
-def put_back_in() -> tuple[Effect, ...]:
-    """Return the effects of `works_on` for `put_back` of `x` into the appliance that it was taken out of."""
+def treat_put_back() -> tuple[Effect, ...]:
+    """Return the effects of `treat_inserted` for `put_back` of `x` into the appliance that it was taken out of."""
     back = And((Related("x", "TAKEN_OUT_OF", "y"), HeldBy("x", AGENT), is_close("y")))
-    return (When(back, works_on("x", "y")),)
+    return (When(back, treat_inserted("x", "y")),)
 
 
 def _contents(x: str, state: str) -> tuple[Effect, ...]:
     return (ForEach("content", Within("content", x, CONTAINMENT), (Become("content", state),)),)
 
 
-def also(operator: Operator, effects: tuple[Effect, ...]) -> Operator:
+def with_effects(operator: Operator, effects: tuple[Effect, ...]) -> Operator:
     """Return `operator` with additional effects."""
     return replace(operator, effects=(*operator.effects, *effects))
 
 
 OPERATORS: Final = {
     **virtualhome.OPERATORS,
-    "close": also(virtualhome_things.CLOSE, works_on_contents("x", "can_open", HasState("x", "on"))),
-    "switch_on": also(virtualhome_things.SWITCH_ON, works_on_contents("x", "has_switch", shut("x"))),
-    "put_in": also(virtualhome_hands.PUT_IN, works_on("x", "y")),
-    "put_back": also(virtualhome_hands.PUT_BACK, put_back_in()),
+    "close": with_effects(virtualhome_things.CLOSE, treat_contents("x", "can_open", HasState("x", "on"))),
+    "switch_on": with_effects(virtualhome_things.SWITCH_ON, treat_contents("x", "has_switch", is_closed("x"))),
+    "put_in": with_effects(virtualhome_hands.PUT_IN, treat_inserted("x", "y")),
+    "put_back": with_effects(virtualhome_hands.PUT_BACK, treat_put_back()),
 }

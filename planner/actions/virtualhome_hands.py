@@ -25,13 +25,13 @@ from scenecypher.planner.actions.virtualhome_terms import (
     HANDS,
     IN_A_ROOM,
     IN_HANDS,
-    afford,
+    affords,
     close_to,
-    closed_box,
+    closed_container,
     holds,
     is_close,
+    not_enclosed,
     not_room,
-    not_shut_in,
     room_of,
 )
 
@@ -53,7 +53,7 @@ def lay_down(relation: str) -> tuple[Effect, ...]:
     )
 
 
-def put(name: str, relation: str, words: str, *extra: Requirement) -> Operator:
+def put_operator(name: str, relation: str, words: str, *extra: Requirement) -> Operator:
     """Return an operator that puts the held object on or into a node that the agent is close to."""
     return Operator(
         name,
@@ -68,10 +68,10 @@ GRAB: Final = Operator(
     "grab",
     (Parameter("x", "a thing that can be grabbed"),),
     (
-        afford("x", "grabbable", classes=("water", "child"), doing="grabbed"),
+        affords("x", "grabbable", classes=("water", "child"), doing="grabbed"),
         Requirement(Not(is_bound("before")), "{x} was grabbed already, from {before}", "already"),
         close_to("x"),
-        not_shut_in("x"),
+        not_enclosed("x"),
         A_FREE_HAND,
         IN_A_ROOM,
     ),
@@ -96,7 +96,7 @@ GRAB: Final = Operator(
     "take a thing into a free hand; it must be within reach and in nothing closed",
     (
         room_of(AGENT, "here"),
-        closed_box("x"),
+        closed_container("x"),
         *IN_HANDS,
         Choose("before", tuple(Related("x", type_, "before") for type_ in REMEMBERED)),
         Choose(
@@ -105,9 +105,9 @@ GRAB: Final = Operator(
     ),
 )
 
-PUT_ON: Final = put("put_on", "ON", "lay a thing that is held on another within reach")
+PUT_ON: Final = put_operator("put_on", "ON", "lay a thing that is held on another within reach")
 
-PUT_IN: Final = put(
+PUT_IN: Final = put_operator(
     "put_in",
     "INSIDE",
     "put a thing that is held into another within reach, which must be open if it can be opened",
@@ -151,8 +151,8 @@ POUR: Final = Operator(
     "pour",
     (Parameter("x", "what is held and poured"), Parameter("y", "what it goes into")),
     (
-        afford("x", "pourable", "drinkable", doing="poured"),
-        afford("y", "recipient", classes=("hands_both", "sponge", "face"), doing="poured into"),
+        affords("x", "pourable", "drinkable", doing="poured"),
+        affords("y", "recipient", classes=("hands_both", "sponge", "face"), doing="poured into"),
         holds("x"),
         close_to("y"),
     ),
@@ -163,7 +163,7 @@ POUR: Final = Operator(
 WEAR: Final = Operator(
     "wear",
     (Parameter("x", "clothes that are held"),),
-    (holds("x"), afford("x", "clothes", doing="worn")),
+    (holds("x"), affords("x", "clothes", doing="worn")),
     (Relate("x", "ON", AGENT), LET_GO),
     "put on clothes that are held",
 )
@@ -178,7 +178,7 @@ PUT_OFF: Final = Operator(
             repair=Repair("wear", ("x",)),
             held_earlier=(Related("x", "ON", AGENT),),
         ),
-        afford("x", "clothes", doing="taken off"),
+        affords("x", "clothes", doing="taken off"),
     ),
     (Unrelate("x", ("ON",), AGENT, directed=True),),
     "take off clothes that are worn",
@@ -187,7 +187,7 @@ PUT_OFF: Final = Operator(
 READ: Final = Operator(
     "read",
     (Parameter("x", "what is held"),),
-    (afford("x", "readable", doing="read"), holds("x")),
+    (affords("x", "readable", doing="read"), holds("x")),
     (),
     "read what is held",
 )
@@ -195,7 +195,7 @@ READ: Final = Operator(
 DRINK: Final = Operator(
     "drink",
     (Parameter("x", "a drink, or what it is in"),),
-    (afford("x", "drinkable", "recipient", doing="drunk"), holds("x")),
+    (affords("x", "drinkable", "recipient", doing="drunk"), holds("x")),
     (),
     "drink what is held, or from it",
 )

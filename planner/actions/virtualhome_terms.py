@@ -89,12 +89,12 @@ def holds(x: str) -> Requirement:
     )
 
 
-def closed_box(x: str) -> Choose:
+def closed_container(x: str) -> Choose:
     """Choose the closed container of `x`, as ``box``."""
     return Choose("box", (c.And((c.Related(x, "INSIDE", "box"), c.HasState("box", "closed"), not_room("box"))),))
 
 
-def not_shut_in(x: str) -> Requirement:
+def not_enclosed(x: str) -> Requirement:
     """Require that `x` is in nothing closed (``box`` is unbound).
 
     The engine lists the missing condition as `x` open.
@@ -148,16 +148,16 @@ AT_REST: Final = Requirement(
 )
 
 
-def afford(x: str, *affordances: str, classes: tuple[str, ...] = (), doing: str) -> Requirement:
+def affords(x: str, *affordances: str, classes: tuple[str, ...] = (), doing: str) -> Requirement:
     """Require that `x` has one of the affordances, or one of the classes that the engine accepts instead."""
     ways: tuple[c.Condition, ...] = tuple(c.HasAffordance(x, affordance) for affordance in affordances)
     ways += tuple(c.HasClass(x, class_) for class_ in classes)
     return Requirement(c.Or(ways), f"{{{x}}} can not be {doing}", "affordance")
 
 
-def in_state(x: str, state: str, *, undone_by: str) -> Requirement:
+def in_state(x: str, state: str, *, ended_by: str) -> Requirement:
     """Require that `x` is in `state`, which the action ends."""
-    message = f"{{{x}}} is not {state}: there is nothing to {undone_by}"
+    message = f"{{{x}}} is not {state}: there is nothing to {ended_by}"
     return Requirement(c.HasState(x, state), message, "already")
 
 

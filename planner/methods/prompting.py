@@ -19,7 +19,7 @@ from scenecypher.planner.method import Decision, Memory, Solve
 from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.solution import FORM, parse_solution
 from scenecypher.planner.prompts.text_replies import ask_in_text
-from scenecypher.planner.prompts.worked import needed
+from scenecypher.planner.prompts.worked import required_examples
 
 SYSTEM: Final = """\
 You solve tasks about an environment that is described by a scene graph, which is given whole, as text: a line of JSON \
@@ -87,7 +87,7 @@ class Prompting:
             form=FORM,
         )
         added = [
-            needed(name, self._vocabulary, memory.instruction)
+            required_examples(name, self._vocabulary, memory.instruction)
             for name in (self._style.method, self._style.examples)
             if name
         ]

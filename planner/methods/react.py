@@ -19,7 +19,7 @@ from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.solution import FORM as SOLUTION_FORM
 from scenecypher.planner.prompts.solution import parse_solution
 from scenecypher.planner.prompts.text_replies import ask_in_text
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.reasoning_tools import tools_of
 from scenecypher.retriever.graph_api import CALLS
 
@@ -65,7 +65,7 @@ class React:
             solution=SOLUTION_FORM,
             form=FORM.format(example=self._example),
         )
-        examples = worked(self._name, self._vocabulary, memory.instruction)
+        examples = worked_examples(self._name, self._vocabulary, memory.instruction)
         return Message("system", "\n\n".join(filter(None, (text, examples)))), Message(
             "user", f"Task: {memory.instruction}"
         )

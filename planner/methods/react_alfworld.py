@@ -26,7 +26,7 @@ from scenecypher.planner.prompts.calls import check_known_call
 from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.functions import WHOLE, functions
 from scenecypher.planner.prompts.text_replies import ask_in_text
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.worked import worked_examples
 
 NAME: Final = "react-alfworld"
 
@@ -95,7 +95,7 @@ class ReactAlfworld:
             actions=self._annotations(),
             form=FORM.format(example=self._example),
         )
-        example = worked(NAME, self._vocabulary, memory.instruction)
+        example = worked_examples(NAME, self._vocabulary, memory.instruction)
         # What was seen at first: the rest is in the history.
         opening = f"{memory.opening}\nYour task is to: {memory.instruction}"
         said = [message for turn in memory.turns for message in self._said(turn)]

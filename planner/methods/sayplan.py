@@ -30,7 +30,7 @@ from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.graph_tools import REHEARSED
 from scenecypher.planner.method import Call, Decision, Done, GiveUp, Memory, Solve, Turn
 from scenecypher.planner.prompts.functions import WHOLE, functions
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.views import CONTRACT, EXPAND
 
 VERIFY: Final = "verify_plan"
@@ -173,7 +173,7 @@ class SayPlan:
     def _system(self, memory: Memory) -> str:
         actions = ACCESSING if family(self._vocabulary) == "grasif" else functions(self._vocabulary, WHOLE)
         plan = PLAN.format(functions=actions, tried=TRIED if self._tries else "")
-        examples = worked("sayplan", self._vocabulary, memory.instruction)
+        examples = worked_examples("sayplan", self._vocabulary, memory.instruction)
         return "\n".join((ROLE, SEARCH, plan, WHOLE_FORM, *([f"\n{examples}"] if examples else [])))
 
 

@@ -23,7 +23,7 @@ from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, M
 from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.solution import FORM, parse_solution
 from scenecypher.planner.prompts.text_replies import ask_in_text, format_sections, required_section
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.reasoning_tools import TOOL_CALLER, tools_of, tools_text
 
 STEPWISE: Final = "stepwise"
@@ -120,7 +120,7 @@ def system_text(memory: Memory, vocabulary: str) -> str:
         form=form(vocabulary),
     )
     tools = f"The functions:\n{tools_text(vocabulary)}" if has_tools else ""
-    return "\n\n".join(filter(None, (text, tools, worked("sg2", vocabulary, memory.instruction))))
+    return "\n\n".join(filter(None, (text, tools, worked_examples("sg2", vocabulary, memory.instruction))))
 
 
 def form(vocabulary: str) -> str:

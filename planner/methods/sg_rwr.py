@@ -19,7 +19,7 @@ from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, M
 from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.solution import FORM, parse_solution
 from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program, format_sections, parse_sections
-from scenecypher.planner.prompts.worked import needed
+from scenecypher.planner.prompts.worked import required_examples
 from scenecypher.planner.reasoning_tools import PYTHON, tools_text
 
 Shots: TypeAlias = Literal["", "fs", "alg"]
@@ -127,8 +127,8 @@ class SgRwr:
             coding=coding,
             forms="\n".join(forms),
         )
-        examples = needed("tasks", self._vocabulary, memory.instruction) if self._shots else ""
-        method = needed("algorithm", self._vocabulary, memory.instruction) if self._shots == "alg" else ""
+        examples = required_examples("tasks", self._vocabulary, memory.instruction) if self._shots else ""
+        method = required_examples("algorithm", self._vocabulary, memory.instruction) if self._shots == "alg" else ""
         parts = (text, tools and f"The functions:\n{tools}", method, examples)
         return "\n\n".join(filter(None, parts))
 

@@ -17,7 +17,7 @@ MOST_PLANS: Final = 5
 
 
 class Symbolic:
-    """Decides by `planning`, which gives a plan from the scene as it is now, and for what is left of `required_actions`."""
+    """Decides by `planning`, which gives a plan from the scene as it is now, for what is left of `required_actions`."""
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from scenecypher.errors import InputError
 from scenecypher.planner.prompts.solution import is_question_task
 
 
-def worked(method: str, vocabulary: str, instruction: str) -> str:
+def worked_examples(method: str, vocabulary: str, instruction: str) -> str:
     """Return the examples that a prompt of `method` ends with; empty if its paper has none for such a task.
 
     In BabyAI: those of traversal, which are of Trv-1 alone (SG2, "2D Grid World Traversal Planning"), or those of
@@ -20,9 +20,9 @@ def worked(method: str, vocabulary: str, instruction: str) -> str:
     return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
 
 
-def needed(method: str, vocabulary: str, instruction: str) -> str:
+def required_examples(method: str, vocabulary: str, instruction: str) -> str:
     """Return the examples for a method that requires them. Raises InputError if there are none."""
-    text = worked(method, vocabulary, instruction)
+    text = worked_examples(method, vocabulary, instruction)
     if not text:
         what = "no words" if method == "algorithm" else "no worked examples"
         msg = f"this method has {what} for such tasks ({vocabulary}); choose another: docs/methods.md tells which"
