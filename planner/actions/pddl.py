@@ -30,10 +30,10 @@ class PlanningProblem:
 
 @dataclass(frozen=True, slots=True)
 class SubGoal:
-    """A fact that can be asserted after `finish` if one of `ways` holds."""
+    """A fact that can be asserted after `finish` if one of `alternatives` holds."""
 
     name: str
-    ways: tuple[Cube, ...]
+    alternatives: tuple[Cube, ...]
 
 
 def planning_problem(
@@ -43,7 +43,7 @@ def planning_problem(
 
     Only true initial values are written: unified-planning would list all others one by one.
     """
-    return _Writer(name).problem(actions, goal, frozenset(now))
+    return _ProblemWriter(name).problem(actions, goal, frozenset(now))
 
 
 def pddl_text(planning: PlanningProblem) -> tuple[str, str]:
@@ -54,7 +54,7 @@ def pddl_text(planning: PlanningProblem) -> tuple[str, str]:
     return writer.get_domain(), writer.get_problem()
 
 
-class _Writer:
+class _ProblemWriter:
     """Writes one problem in an environment of its own, so that several can be written in parallel."""
 
     def __init__(self, name: str) -> None:
@@ -74,8 +74,8 @@ class _Writer:
         self._model = model
         self._env = environment.Environment()
         self._env.credits_stream = None
-        self._make = self._env.expression_manager
-        self._node = self._env.type_manager.UserType("node")
+        self._expressions = self._env.expression_manager
+        self._node_type = self._env.type_manager.UserType("node")
         self._problem = Problem(name, self._env)
         self._fluents: dict[str, Any] = {}
         self._objects: dict[str, Any] = {}
@@ -83,16 +83,16 @@ class _Writer:
         self._subgoals: list[SubGoal] = []
 
     def problem(self, actions: Sequence[GroundAction], goal: Formula, now: frozenset[GroundAtom]) -> PlanningProblem:
-        direct = self._asked(goal)
+        goal_literals = self._goal_literals(goal)
         calls = {}
-        finishing = bool(self._subgoals)
+        has_subgoals = bool(self._subgoals)
         for number, action in enumerate(actions):
             name = "_".join((action.call.name, *action.call.arguments, str(number)))
             calls[name] = action.call
-            self._add_action(name, action, acting=finishing)
-        if finishing:
+            self._add_action(name, action, acting=has_subgoals)
+        if has_subgoals:
             self._add_finish()
-        for literal in direct:
+        for literal in goal_literals:
             self._problem.add_goal(self._literal(literal))
         for atom, fact in self._facts.items():
             if atom in now:
@@ -101,11 +101,11 @@ class _Writer:
 
     # --- goals
 
-    def _asked(self, goal: Formula) -> list[Literal]:
+    def _goal_literals(self, goal: Formula) -> list[Literal]:
         """Return the literals of the goal; parts that are no literals become sub-goals."""
         parts = goal.parts if isinstance(goal, Conjunction) else (goal,)
-        direct = [part for part in parts if isinstance(part, Literal)]
-        return direct + [self._subgoal(part) for part in parts if not isinstance(part, Literal)]
+        goal_literals = [part for part in parts if isinstance(part, Literal)]
+        return goal_literals + [self._subgoal(part) for part in parts if not isinstance(part, Literal)]
 
     def _subgoal(self, formula: Formula) -> Literal:
         """Return a fact that can be asserted only if `formula` holds."""
@@ -113,44 +113,45 @@ class _Writer:
             case Literal():
                 return formula
             case Conjunction():
-                return self._assertable([self._asked(formula)])
+                return self._add_subgoal([self._goal_literals(formula)])
             case Threshold() if formula.least == 1:
-                return self._assertable([self._asked(part) for part in formula.parts])
+                return self._add_subgoal([self._goal_literals(part) for part in formula.parts])
             case Threshold():
-                return self._counted(formula)
+                return self._threshold_subgoal(formula)
         raise AssertionError
 
-    def _assertable(self, ways: list[list[Literal]]) -> Literal:
+    def _add_subgoal(self, alternatives: list[list[Literal]]) -> Literal:
         name = f"met_{len(self._subgoals)}"
-        self._subgoals.append(SubGoal(name, tuple(map(frozenset, ways))))
+        self._subgoals.append(SubGoal(name, tuple(map(frozenset, alternatives))))
         return Literal((name,))
 
-    def _counted(self, formula: Threshold) -> Literal:
+    def _threshold_subgoal(self, formula: Threshold) -> Literal:
         """Encode "at least `least` of the parts": that many of the first i-1, or one less of these and the i-th."""
         parts = [self._subgoal(part) for part in formula.parts]
-        fewer: list[list[Literal] | None] = [[] for _ in range(len(parts) + 1)]
+        previous: list[list[Literal] | None] = [[] for _ in range(len(parts) + 1)]
         for _ in range(formula.least):
             reached: list[list[Literal] | None] = [None]
-            for before, without, part in zip(fewer, reached, parts, strict=False):
-                ways = [way for way in (without, None if before is None else [*before, part]) if way is not None]
-                reached.append([self._assertable(ways)] if ways else None)
-            fewer = reached
-        return (fewer[-1] or [])[0]
+            for one_less, without_part, part in zip(previous, reached, parts, strict=False):
+                with_part = None if one_less is None else [*one_less, part]
+                alternatives = [it for it in (without_part, with_part) if it is not None]
+                reached.append([self._add_subgoal(alternatives)] if alternatives else None)
+            previous = reached
+        return (previous[-1] or [])[0]
 
     # --- actions
 
     def _add_action(self, name: str, action: GroundAction, *, acting: bool) -> None:
-        made = self._model.InstantaneousAction(name, _env=self._env)
+        new = self._model.InstantaneousAction(name, _env=self._env)
         if acting:
-            made.add_precondition(self._literal(Literal((ACTING,))))
-        for literal in sorted(action.precondition, key=_order):
-            made.add_precondition(self._literal(literal))
+            new.add_precondition(self._literal(Literal((ACTING,))))
+        for literal in sorted(action.precondition, key=_sort_key):
+            new.add_precondition(self._literal(literal))
         for effect in action.effects:
-            when = self._make.And([self._literal(literal) for literal in sorted(effect.when, key=_order)])
+            when = self._expressions.And([self._literal(literal) for literal in sorted(effect.when, key=_sort_key)])
             for atoms, value in ((effect.lost, False), (effect.gained, True)):
                 for atom in sorted(atoms):
-                    made.add_effect(self._fact(atom), value, when)
-        self._problem.add_action(made)
+                    new.add_effect(self._fact(atom), value, when)
+        self._problem.add_action(new)
 
     def _add_finish(self) -> None:
         finish = self._model.InstantaneousAction(FINISH, _env=self._env)
@@ -160,10 +161,10 @@ class _Writer:
         self._problem.add_action(finish)
         self._problem.set_initial_value(acting, value=True)
         for subgoal in self._subgoals:
-            for number, way in enumerate(subgoal.ways):
+            for number, alternative in enumerate(subgoal.alternatives):
                 choose = self._model.InstantaneousAction(f"choose_{subgoal.name}_{number}", _env=self._env)
-                choose.add_precondition(self._make.Not(acting))
-                for literal in sorted(way, key=_order):
+                choose.add_precondition(self._expressions.Not(acting))
+                for literal in sorted(alternative, key=_sort_key):
                     choose.add_precondition(self._literal(literal))
                 choose.add_effect(self._fact((subgoal.name,)), value=True)
                 self._problem.add_action(choose)
@@ -172,7 +173,7 @@ class _Writer:
 
     def _literal(self, literal: Literal) -> Any:
         fact = self._fact(literal.atom)
-        return fact if literal.holds else self._make.Not(fact)
+        return fact if literal.holds else self._expressions.Not(fact)
 
     def _fact(self, atom: GroundAtom) -> Any:
         if atom not in self._facts:
@@ -184,7 +185,7 @@ class _Writer:
         """Return the fluent; relations keep their names, a state is called ``is_open`` to differ from actions."""
         name = f"is_{word}" if arity == 1 else word
         if name not in self._fluents:
-            ends = dict.fromkeys(("x", "y")[:arity], self._node)
+            ends = dict.fromkeys(("x", "y")[:arity], self._node_type)
             fluent = self._model.Fluent(name, self._env.type_manager.BoolType(), environment=self._env, **ends)
             self._problem.add_fluent(fluent, default_initial_value=False)
             self._fluents[name] = fluent
@@ -192,11 +193,11 @@ class _Writer:
 
     def _object(self, node: str) -> Any:
         if node not in self._objects:
-            made = self._model.Object(f"n_{node}", self._node, self._env)
-            self._problem.add_object(made)
-            self._objects[node] = made
+            new = self._model.Object(f"n_{node}", self._node_type, self._env)
+            self._problem.add_object(new)
+            self._objects[node] = new
         return self._objects[node]
 
 
-def _order(literal: Literal) -> tuple[GroundAtom, bool]:
+def _sort_key(literal: Literal) -> tuple[GroundAtom, bool]:
     return literal.atom, literal.holds

@@ -51,8 +51,8 @@ class EffectGrounder:
                 always_gained |= gained
                 always_lost |= lost
             elif gained or lost:
-                ways = cubes(when, MAX_EFFECT_CUBES)
-                sometimes += [ConditionalEffect(way, frozenset(gained), frozenset(lost)) for way in ways]
+                when_cubes = cubes(when, MAX_EFFECT_CUBES)
+                sometimes += [ConditionalEffect(cube, frozenset(gained), frozenset(lost)) for cube in when_cubes]
         if always_gained or always_lost:
             yield ConditionalEffect(frozenset(), frozenset(always_gained), frozenset(always_lost - always_gained))
         for effect in sometimes:

@@ -195,20 +195,20 @@ class ConditionReader:
             case _:
                 assert_never(atom)
 
-    def _within(self, x: str, y: str, types: tuple[str, ...], passed: tuple[str, ...]) -> Formula:
-        """Return the formula of a path of relations from `x` to `y` that avoids the nodes `passed`."""
-        if len(passed) == MAX_NESTING:
+    def _within(self, x: str, y: str, types: tuple[str, ...], visited: tuple[str, ...]) -> Formula:
+        """Return the formula of a path of relations from `x` to `y` that avoids the nodes `visited`."""
+        if len(visited) == MAX_NESTING:
             return FALSE
         if self.facts.all_possible:
             return any_of(Literal((type_, x, y)) for type_ in types)
-        ways: list[Formula] = []
+        paths: list[Formula] = []
         for type_ in types:
             for parent in self._parents(type_, x):
                 step = self.related(type_, x, parent)
-                if step == FALSE or parent in passed:
+                if step == FALSE or parent in visited:
                     continue
-                ways.append(step if parent == y else all_of((step, self._within(parent, y, types, (*passed, x)))))
-        return any_of(ways)
+                paths.append(step if parent == y else all_of((step, self._within(parent, y, types, (*visited, x)))))
+        return any_of(paths)
 
     def _parents(self, type_: str, x: str) -> Collection[str]:
         if x in self.places and type_ in self.facts.parent_types:
@@ -250,10 +250,10 @@ class ConditionReader:
     def _above(self, x: str, types: tuple[str, ...]) -> set[str]:
         """Return the nodes that relations of the types may lead to from `x`."""
         found: set[str] = set()
-        waiting = [x]
-        while waiting:
-            node = waiting.pop()
+        queue = [x]
+        while queue:
+            node = queue.pop()
             fresh = {parent for type_ in types for parent in self._parents(type_, node)} - found
             found |= fresh
-            waiting += fresh
+            queue += fresh
         return found

@@ -24,47 +24,47 @@ def reads_of(operator: Operator) -> Reads:
     return minimal_reads(seed_variables(operator), tuple(dict.fromkeys(read_needs(operator))))
 
 
-def minimal_reads(is_bound: tuple[str, ...], found: Sequence[ReadNeed]) -> Reads:
-    """Return few reads that fetch all of `found`; the variables `bound` are seeds."""
+def minimal_reads(seeds: tuple[str, ...], found: Sequence[ReadNeed]) -> Reads:
+    """Return few reads that fetch all of `found`; `seeds` are variables that are bound already."""
     reads: list[Read] = []
     always: list[HopPath] = []
     for guard in sorted({need.guard or () for need in found}):
         chosen = [need for need in found if (need.guard or ()) == guard]
-        paths = _relation_paths(is_bound, chosen, always)
+        paths = _relation_paths(seeds, chosen, always)
         when = (guard[0], guard[1]) if guard else None
-        news = [(path, _uncovered_hops(path, [*paths, *always])) for path in paths]
-        reads += [Read(path, rows=hops, guard=when) for path, hops in news if hops]
+        uncovered = [(path, _uncovered_hops(path, [*paths, *always])) for path in paths]
+        reads += [Read(path, rows=hops, guard=when) for path, hops in uncovered if hops]
         nodes = [(_rename_whole(need.hops, need.whole), need.only) for need in chosen if need.whole is not None]
         for path in _drop_covered_nodes([path for path, _ in nodes]):
             reads.append(Read(path, whole=(WHOLE_NODE,), only=_filters(path, nodes), guard=when))
         always = always or paths
     classes = {need.class_ for need in found if need.class_ is not None}
-    return Reads(is_bound, tuple(_merge_starts(reads, is_bound)), tuple(sorted(classes)))
+    return Reads(seeds, tuple(_merge_starts(reads, seeds)), tuple(sorted(classes)))
 
 
-def _merge_starts(reads: Iterable[Read], is_bound: tuple[str, ...]) -> Iterator[Read]:
+def _merge_starts(reads: Iterable[Read], seeds: tuple[str, ...]) -> Iterator[Read]:
     """Yield equal reads that start at different seeds as one read."""
-    alike: dict[Read, list[Read]] = {}
+    by_start: dict[Read, list[Read]] = {}
     for read in reads:
-        alike.setdefault(_generalize_start(read, is_bound), []).append(read)
-    for read, same in alike.items():
-        yield replace(read, starts=tuple(each.hops[0].source for each in same)) if len(same) > 1 else same[0]
+        by_start.setdefault(_generalize_start(read, seeds), []).append(read)
+    for read, equal in by_start.items():
+        yield replace(read, starts=tuple(each.hops[0].source for each in equal)) if len(equal) > 1 else equal[0]
 
 
-def _generalize_start(read: Read, is_bound: tuple[str, ...]) -> Read:
+def _generalize_start(read: Read, seeds: tuple[str, ...]) -> Read:
     """Return a one-hop read with its seed replaced by START; any other read unchanged."""
     first, *others = read.hops
-    if others or read.guard or first.source not in is_bound or first.target in is_bound:
+    if others or read.guard or first.source not in seeds or first.target in seeds:
         return read
     hop = replace(first, source=START)
     return replace(read, hops=(hop,), rows=(hop,) if read.rows else ())
 
 
-def _relation_paths(is_bound: tuple[str, ...], found: Sequence[ReadNeed], always: Sequence[HopPath]) -> list[HopPath]:
+def _relation_paths(seeds: tuple[str, ...], found: Sequence[ReadNeed], always: Sequence[HopPath]) -> list[HopPath]:
     """Return the paths to read for the relations of `found`, except those in `always`."""
-    paths = [_open_end(need.hops, is_bound) for need in found if need.hops and need.whole is None]
+    paths = [_open_end(need.hops, seeds) for need in found if need.hops and need.whole is None]
     return _merge_directions(
-        [path for path in _drop_covered(_merge_joins(paths, is_bound)) if _uncovered_hops(path, always)]
+        [path for path in _drop_covered(_merge_joins(paths, seeds)) if _uncovered_hops(path, always)]
     )
 
 
@@ -78,29 +78,29 @@ def _drop_covered(paths: Iterable[HopPath]) -> list[HopPath]:
     return _merge_types(kept)
 
 
-def _merge_joins(paths: Sequence[HopPath], is_bound: tuple[str, ...]) -> list[HopPath]:
+def _merge_joins(paths: Sequence[HopPath], seeds: tuple[str, ...]) -> list[HopPath]:
     """Replace MIN_JOINS or more joins that end in the same relations of a seed by one read of those relations."""
-    ends = Counter(_end(path, is_bound) for path in dict.fromkeys(paths))
-    return [(end,) if (end := _end(path, is_bound)) and ends[end] >= MIN_JOINS else path for path in paths]
+    ends = Counter(_end(path, seeds) for path in dict.fromkeys(paths))
+    return [(end,) if (end := _end(path, seeds)) and ends[end] >= MIN_JOINS else path for path in paths]
 
 
-def _end(path: HopPath, is_bound: tuple[str, ...]) -> Hop | None:
+def _end(path: HopPath, seeds: tuple[str, ...]) -> Hop | None:
     """Return the last hop of a join that ends at a seed, its other end open; None if the path is no such join."""
     *before, last = path
-    reached = {end for hop in before for end in (hop.source, hop.target)} - {*is_bound}
-    if last.source in is_bound and last.target in reached:
+    reached = {end for hop in before for end in (hop.source, hop.target)} - {*seeds}
+    if last.source in seeds and last.target in reached:
         return replace(last, target=ANY_NODE)
-    return replace(last, source=ANY_NODE) if last.target in is_bound and last.source in reached else None
+    return replace(last, source=ANY_NODE) if last.target in seeds and last.source in reached else None
 
 
 def _merge_directions(paths: Iterable[HopPath]) -> list[HopPath]:
     """Merge two paths that differ only in the direction of their last hop."""
-    ways: dict[HopPath, dict[str, HopPath]] = {}
+    by_ends: dict[HopPath, dict[str, HopPath]] = {}
     for *before, last in paths:
         ends = sorted((last.source, last.target))
         between = replace(last, source=ends[0], target=ends[1], types=())
-        ways.setdefault((*before, between), {})[last.source] = (*before, last)
-    return sorted(_bidirectional(path, [*directions.values()]) for path, directions in ways.items())
+        by_ends.setdefault((*before, between), {})[last.source] = (*before, last)
+    return sorted(_bidirectional(path, [*directions.values()]) for path, directions in by_ends.items())
 
 
 def _bidirectional(path: HopPath, directions: Sequence[HopPath]) -> HopPath:
@@ -131,10 +131,10 @@ def _includes(wide: Hop, narrow: Hop) -> bool:
     return any(source in (narrow.source, ANY_NODE) and target in (narrow.target, ANY_NODE) for source, target in ends)
 
 
-def _open_end(path: HopPath, is_bound: tuple[str, ...]) -> HopPath:
+def _open_end(path: HopPath, seeds: tuple[str, ...]) -> HopPath:
     """Return `path` with its last hop's end open if no other hop mentions that end."""
     *before, last = path
-    others = {end for hop in before for end in (hop.source, hop.target)} | {*is_bound}
+    others = {end for hop in before for end in (hop.source, hop.target)} | {*seeds}
     if last.source not in others:
         return (*before, replace(last, source=ANY_NODE))
     return (*before, replace(last, target=ANY_NODE)) if last.target not in others else path

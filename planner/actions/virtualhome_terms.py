@@ -150,9 +150,9 @@ AT_REST: Final = Requirement(
 
 def affords(x: str, *affordances: str, classes: tuple[str, ...] = (), doing: str) -> Requirement:
     """Require that `x` has one of the affordances, or one of the classes that the engine accepts instead."""
-    ways: tuple[c.Condition, ...] = tuple(c.HasAffordance(x, affordance) for affordance in affordances)
-    ways += tuple(c.HasClass(x, class_) for class_ in classes)
-    return Requirement(c.Or(ways), f"{{{x}}} can not be {doing}", "affordance")
+    conditions: tuple[c.Condition, ...] = tuple(c.HasAffordance(x, affordance) for affordance in affordances)
+    conditions += tuple(c.HasClass(x, class_) for class_ in classes)
+    return Requirement(c.Or(conditions), f"{{{x}}} can not be {doing}", "affordance")
 
 
 def in_state(x: str, state: str, *, ended_by: str) -> Requirement:
