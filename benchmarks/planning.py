@@ -21,7 +21,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.actions.simulator import Simulator, Step
+from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.method import Memory
 from scenecypher.planner.methods import recipe_named
@@ -60,7 +60,7 @@ class _Timed(Simulator):
 
     taken: float = 0.0
 
-    def act(self, text: str, *, expected_version: int | None = None) -> Iterator[Step]:
+    def act(self, text: str, *, expected_version: int | None = None) -> Iterator[CommittedAction]:
         began = perf_counter()
         steps = list(super().act(text, expected_version=expected_version))
         self.taken += perf_counter() - began

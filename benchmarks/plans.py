@@ -19,9 +19,9 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.importers.datasets import DATASETS, dataset
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.pddl_deeds import Situation
 from scenecypher.planner.actions.pddl_part import part_of
-from scenecypher.planner.actions.pddl_planner import Planned, Question, plan
+from scenecypher.planner.actions.pddl_planner import PlanRequest, PlanResult, find_plan
+from scenecypher.planner.actions.pddl_required_actions import PlanningState
 from scenecypher.planner.actions.vocabularies import operators_of
 from scenecypher.planner.goal_check import missing, steps_of
 
@@ -62,9 +62,9 @@ def main() -> None:
 def tried(name: str, within: str, *, seconds: float) -> Tried:
     """Plan for one task, and carry the plan out in its whole scene."""
     task, scene = next(dataset(name).tasks(within)), next(dataset(name).scenes(within))
-    question = Question(task.goal, scene.vocabulary, timeout_s=seconds, deeds=task.action_goals)
+    question = PlanRequest(task.goal, scene.vocabulary, timeout_s=seconds, required_actions=task.action_goals)
     began, spent = time.monotonic(), _processor_s()
-    found = plan(question, partial(_part, scene.graph, task))
+    found = find_plan(question, partial(_part, scene.graph, task))
     why = found.why if found.plan is None else _missed(task, scene, found)
     count = None if found.plan is None or why.startswith("in the whole scene") else len(found.plan)
     return Tried(task.id, count, why, found.nodes, time.monotonic() - began, _processor_s() - spent)
@@ -91,11 +91,11 @@ def _ids(name: str) -> Iterator[str]:
     return (task.id.removeprefix(f"{name}/") for task in DATASETS[name].tasks() if task.has_graph_goal)
 
 
-def _missed(task: Task, scene: ImportedScene, found: Planned) -> str:
+def _missed(task: Task, scene: ImportedScene, found: PlanResult) -> str:
     """What the plan, carried out in the whole scene, misses of the task."""
-    situation = Situation(scene.graph, min(scene.graph.by_kind["Agent"]), operators_of(scene.vocabulary))
+    state = PlanningState(scene.graph, min(scene.graph.by_kind["Agent"]), operators_of(scene.vocabulary))
     try:
-        end = situation.after(*(found.plan or ())).graph
+        end = state.after(*(found.plan or ())).graph
     except Infeasible as refusal:
         return f"in the whole scene an action is refused: {refusal}"
     if not evaluate(task.goal, end, {}):

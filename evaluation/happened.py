@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.minigrid import Executor
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.events import Acted, Cause, Corrected, Event, Finished, Refused, Solved
 
 INFEASIBLE: Final[frozenset[Cause]] = frozenset({"missing", "affordance", "already"})
@@ -68,7 +68,7 @@ def fulfilled(task_id: str, actions: Iterable[str]) -> bool:
 
 def _fulfils(executor: Executor, action: str) -> bool:
     try:
-        return executor.do(parse(action)).fulfilled
+        return executor.do(parse_action(action)).fulfilled
     except ActionRefused:
         return False
 

@@ -104,7 +104,7 @@ def _setting(world: World, given: Assignment, episode: Episode, model: Model, as
         task.instruction,
         episode.method,
         goal=task.goal if task.has_graph_goal else None,
-        deeds=task.action_goals,
+        required_actions=task.action_goals,
         model=model,
         ablations=episode.ablations,
         budget=Budget(episode.steps or 3 * task.budget + SPARE_STEPS, seconds=PLANNING_S if recipe.goal else None),

@@ -16,8 +16,8 @@ from scenecypher.db.store.history import Event, holding
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.simulator import INSERTED, Simulator, Step, noted
-from scenecypher.planner.actions.text import Call, parse
+from scenecypher.planner.actions.simulator import INSERTED_MARK, CommittedAction, Simulator, history_text
+from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.actions.vocabularies import operators_of
 from scenecypher.planner.belief import world_name
 from scenecypher.planner.environment import Disagreed, Environment, SceneEnvironment
@@ -74,7 +74,7 @@ class Believing(Simulator):
             self._version = since[-1].version
         return self._known
 
-    def complete(self, log: Sequence[Event]) -> tuple[Step, ...]:
+    def complete(self, log: Sequence[Event]) -> tuple[CommittedAction, ...]:
         """Do to the belief what was done to the world alone, when a program ended between the two: the missing halves.
 
         `log` is the world's history. What the belief does not let be is looked at instead.
@@ -96,7 +96,7 @@ class Believing(Simulator):
         reveals = _noted(event)[0].name in self._revealing
         return f"{event.action_id}{BELIEF}" in ids and (not reveals or f"{event.action_id}{SEEN}" in ids)
 
-    def _completed(self, event: Event) -> Iterator[Step]:
+    def _completed(self, event: Event) -> Iterator[CommittedAction]:
         call, because = _noted(event)
         operator = self.operators[call.name]
         try:
@@ -104,15 +104,15 @@ class Believing(Simulator):
         except (ActionRefused, UnknownReference) as refusal:
             self._mended(call, refusal, event.action_id)
 
-    def look(self, of: str, *, action: str, action_id: str) -> Step:
+    def look(self, of: str, *, action: str, action_id: str) -> CommittedAction:
         """Look at a node of the world and commit what that changes in the belief. Raises UnknownReference."""
         belief = self.belief()
         observation = self._world.observe(of, step=self._version + 1)
         found = merge(belief, observation, vocabulary=self.scene.vocabulary)
         done = self._store.commit(self.scene, found.delta, actor=self._actor, action=action, action_id=action_id)
-        return Step(action, done.version, found.delta, seen=tuple(map(str, found.findings)))
+        return CommittedAction(action, done.version, found.delta, seen=tuple(map(str, found.findings)))
 
-    def _commit(self, operator: Operator, call: Call, because: str | None, intent: Intent) -> Step:
+    def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
         self._check(operator, call, expected=intent.expected_version)
         try:
             self._world.execute(str(call), action_id=intent.action_id, because=because)
@@ -120,18 +120,18 @@ class Believing(Simulator):
             raise self._mended(call, refusal, intent.action_id) from refusal
         return self._learn(operator, call, because, action_id=intent.action_id)
 
-    def _learn(self, operator: Operator, call: Call, because: str | None, *, action_id: str) -> Step:
+    def _learn(self, operator: Operator, call: ActionCall, because: str | None, *, action_id: str) -> CommittedAction:
         """The second half of an action that the world let be: what it does to the belief, and what it shows."""
         believed_id = f"{action_id}{BELIEF}"
         if operator.name in LOOKS:
-            seen = self.look(call.arguments[0], action=noted(call, because), action_id=believed_id)
+            seen = self.look(call.arguments[0], action=history_text(call, because), action_id=believed_id)
             return replace(seen, action=str(call), because=because)
-        step = super()._commit(operator, call, because, Intent(self._actor, noted(call, because), believed_id))
+        step = super()._commit(operator, call, because, Intent(self._actor, history_text(call, because), believed_id))
         if operator.name not in self._revealing:
             return step
         return self._revealed(step, call.arguments[0], action_id=f"{action_id}{SEEN}")
 
-    def _revealed(self, step: Step, of: str, *, action_id: str) -> Step:
+    def _revealed(self, step: CommittedAction, of: str, *, action_id: str) -> CommittedAction:
         """The step with what a look adds to it; it is done, so that a look that fails is only told."""
         try:
             seen = self.look(of, action=f"see {of}", action_id=action_id)
@@ -139,19 +139,19 @@ class Believing(Simulator):
             return replace(step, seen=(f"{of} was not seen: {failure}",))
         return replace(step, version=seen.version, delta=compose((step.delta, seen.delta)), seen=seen.seen)
 
-    def _decided(self, operator: Operator, call: Call, locked: Locked) -> Delta:
+    def _decide(self, operator: Operator, call: ActionCall, locked: Locked) -> Delta:
         """What an action changes; what was handled has been seen, too."""
-        delta = super()._decided(operator, call, locked)
+        delta = super()._decide(operator, call, locked)
         nodes = (locked.part.nodes[word] for word in dict.fromkeys(call.arguments))
         unseen = [node.id for node in nodes if node.properties.get("seen") is False]
         seen = [SetProperty(id_, "seen", before=False, after=True) for id_ in unseen]
         return Delta.of([*delta.changes, *seen])
 
-    def _check(self, operator: Operator, call: Call, *, expected: int | None) -> None:
+    def _check(self, operator: Operator, call: ActionCall, *, expected: int | None) -> None:
         """Whether the belief lets the action be at this version, without committing it. Raises as `_commit` does."""
 
         def decide(locked: Locked) -> Delta:
-            self._decided(operator, call, locked)
+            self._decide(operator, call, locked)
             raise _Possible
 
         intent = Intent(self._actor, str(call), uuid4().hex, expected, new=True)
@@ -160,7 +160,7 @@ class Believing(Simulator):
         except _Possible:
             return
 
-    def _mended(self, call: Call, refusal: RejectedError, action_id: str) -> Disagreed:
+    def _mended(self, call: ActionCall, refusal: RejectedError, action_id: str) -> Disagreed:
         """Look again where the things that the action is done with are believed to be: all that is seen is learnt.
 
         So is what the robot knows of itself, for which it need not look.
@@ -179,7 +179,7 @@ class Believing(Simulator):
             seen += look.seen
         return Disagreed(str(call), refusal.reasons, tuple(seen))
 
-    def _felt(self, call: Call, action_id: str) -> tuple[str, ...]:
+    def _felt(self, call: ActionCall, action_id: str) -> tuple[str, ...]:
         """What was wrongly believed of the robot itself, committed to the belief."""
         belief = self.belief()
         agent = self._agent or min(belief.by_kind.get("Agent", ()), default=None)
@@ -193,7 +193,7 @@ class Believing(Simulator):
         return tuple(map(str, found.findings))
 
 
-def _places(belief: SceneGraph, call: Call, vocabulary: str) -> tuple[str, ...]:
+def _places(belief: SceneGraph, call: ActionCall, vocabulary: str) -> tuple[str, ...]:
     """Where a look may show what is wrong: each argument, and what it is believed to be in or on.
 
     A room shows little, except in a grid: there it shows all, and its doors say where a way leads.
@@ -207,10 +207,10 @@ def _places(belief: SceneGraph, call: Call, vocabulary: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(it for it in near if it not in rooms))
 
 
-def _noted(event: Event) -> tuple[Call, str | None]:
+def _noted(event: Event) -> tuple[ActionCall, str | None]:
     """The action of an event of the world's history, and why a rule inserted it, if one did."""
-    action, inserted, because = event.action.partition(INSERTED)
-    return parse(action), because.removesuffix("]") if inserted else None
+    action, inserted, because = event.action.partition(INSERTED_MARK)
+    return parse_action(action), because.removesuffix("]") if inserted else None
 
 
 class _Possible(Exception):

@@ -50,7 +50,7 @@ class SceneEnvironment:
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
         """Commit one action to the world. Raises ActionRefused, UnknownReference."""
-        self._simulator.once(action, action_id=action_id, because=because)
+        self._simulator.act_once(action, action_id=action_id, because=because)
 
     def observe(self, of: str, *, step: int) -> Observation:
         """The truth about a node and its direct children. Raises UnknownReference."""

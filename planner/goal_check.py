@@ -11,8 +11,8 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.verdict import Verdict, judge
 from scenecypher.errors import ActionRefused
 from scenecypher.importers.task import ActionGoal, Step, Task, meets_action_goals
-from scenecypher.planner.actions.simulator import INSERTED
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.simulator import INSERTED_MARK
+from scenecypher.planner.actions.text import parse_action
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def missing(steps: tuple[Step, ...], goals: tuple[ActionGoal, ...]) -> tuple[Act
 def _steps(action: str) -> tuple[Step, ...]:
     """What else is committed, such as an import, is no step."""
     try:
-        call = parse(action.partition(INSERTED)[0])
+        call = parse_action(action.partition(INSERTED_MARK)[0])
     except ActionRefused:
         return ()
     return (Step(call.name.replace("_", ""), call.arguments),)

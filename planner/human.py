@@ -11,8 +11,8 @@ from typing import Final
 
 from scenecypher.chat.model import Image, Model
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
-from scenecypher.planner.actions.repeating import Done
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.idempotency import ActionIds
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.believing import LOOKS
 from scenecypher.planner.perception.naming import Known
 from scenecypher.planner.perception.observation import Observation
@@ -32,7 +32,7 @@ class HumanEnvironment:
     def __init__(self, ask: Ask, *, model: Model, known: Callable[[str], Known]) -> None:
         self._ask = ask
         self._eyes = VisionObserver(model, PersonsCamera(ask), known)
-        self._done = Done()
+        self._done = ActionIds()
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
         """Ask for one action, once for each id.
@@ -40,7 +40,7 @@ class HumanEnvironment:
         Raises ActionRefused with the person's words where it can't be done, InputError where the id was another's.
         """
         del because  # whoever does it sees what is in the way
-        call = parse(action)
+        call = parse_action(action)
         if call.name in LOOKS or self._done.has(action_id, call):
             return  # a look is the picture that is asked for next
         answer = answered(self._ask, f"please do {action}; Enter when it is done, or why it can't be: ")

@@ -9,9 +9,9 @@ from typing import Any, Final, TypeAlias
 from scenecypher.chat.model import Model
 from scenecypher.errors import UnknownReference
 from scenecypher.importers.babyai import episode
+from scenecypher.planner.actions.idempotency import ActionIds
 from scenecypher.planner.actions.minigrid import Executor
-from scenecypher.planner.actions.repeating import Done
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.perception.body import Body
 from scenecypher.planner.perception.grid_view import (
     Pose,
@@ -64,7 +64,7 @@ class MiniGridEnvironment:
         Raises InputError where the id was another action's.
         """
         del because  # no history is kept
-        call = parse(action)
+        call = parse_action(action)
         if not self._done.has(action_id, call):
             self._fulfilled = self._executor.do(call).fulfilled or self._fulfilled
             self._done.add(action_id, call)
@@ -96,7 +96,7 @@ class MiniGridEnvironment:
         begun = episode(self._level, self._seed)
         self._env, self._things, self._map = begun.env, begun.things, begun.scene.graph
         self._executor = Executor(begun.env, begun.things)
-        self._done = Done()
+        self._done = ActionIds()
         self._fulfilled = False
 
     def _turned(self) -> View:

@@ -11,7 +11,7 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner import traversal
-from scenecypher.planner.prompts.talking import ask_in_text, program_in
+from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program
 from scenecypher.planner.recipe import Access
 from scenecypher.planner.sandbox.running import Ran, run
 from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
@@ -118,7 +118,7 @@ def _written_and_run(
 ) -> ToolAnswer:
     usage, ran = Usage(), Ran("", None)
     for _ in range(ATTEMPTS):
-        code, usage = ask_in_text(model, messages, program_in, spent=usage)
+        code, usage = ask_in_text(model, messages, extract_program, spent=usage)
         ran = run(code, functions)
         if ran.error is None and ran.output:
             break

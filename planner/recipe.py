@@ -12,8 +12,8 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.planner.actions.pddl_deeds import Deed
-from scenecypher.planner.actions.pddl_planner import Planned
+from scenecypher.planner.actions.pddl_planner import PlanResult
+from scenecypher.planner.actions.pddl_required_actions import RequiredAction
 from scenecypher.planner.method import Method
 from scenecypher.planner.session import Asker, Teller
 from scenecypher.planner.toolbox import Tool
@@ -29,7 +29,7 @@ Form: TypeAlias = Literal["text", "json", "lines", "glance"]
 class Planning(Protocol):
     """Plans for a goal from the scene as it is now, and for actions that are to be done besides."""
 
-    def __call__(self, goal: Condition, deeds: tuple[Deed, ...] = ()) -> Planned:
+    def __call__(self, goal: Condition, required_actions: tuple[RequiredAction, ...] = ()) -> PlanResult:
         """The plan, or why there is none."""
         ...
 
@@ -39,8 +39,8 @@ class Given:
     """What a method is made from: no database, but functions that look for it.
 
     `occurring` is what occurs in the scene, its classes, states and relations; `timeout_s` says how many seconds an
-    engine may take now. `goal` is that of a data set's task, where there is one, and `deeds` the actions that it asks
-    for besides.
+    engine may take now. `goal` is that of a data set's task, where there is one, and `required_actions` those that
+    it asks for besides.
     """
 
     model: Model
@@ -50,7 +50,7 @@ class Given:
     occurring: Callable[[], Enumerations]
     timeout_s: Callable[[], float]
     goal: Condition | None = None
-    deeds: tuple[Deed, ...] = ()
+    required_actions: tuple[RequiredAction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,11 @@ from scenecypher.errors import InputError
 from scenecypher.importers.datasets import DATASETS, dataset
 from scenecypher.importers.reference_plans import DATA_SETS, FILE, as_lines, reference_plan, reference_plans
 from scenecypher.importers.task import Task
-from scenecypher.planner.actions.pddl_deeds import carried_out
 from scenecypher.planner.actions.pddl_effort import EFFORTS
 from scenecypher.planner.actions.pddl_part import part_of
-from scenecypher.planner.actions.pddl_planner import Planned, Question, plan
-from scenecypher.planner.actions.text import Call, parse
+from scenecypher.planner.actions.pddl_planner import PlanRequest, PlanResult, find_plan
+from scenecypher.planner.actions.pddl_required_actions import apply_call
+from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.actions.vocabularies import operators_of
 
 FIRST_S: Final = 60.0
@@ -56,7 +56,7 @@ def end_of(actions: Iterable[str], graph: SceneGraph, vocabulary: str) -> SceneG
     operators = operators_of(vocabulary)
     agent = min(graph.by_kind["Agent"])
     for text in actions:
-        graph = carried_out(parse(text), graph, operators=operators, agent=agent)
+        graph = apply_call(parse_action(text), graph, operators=operators, agent=agent)
     return graph
 
 
@@ -65,18 +65,18 @@ def found(task_id: str) -> tuple[str, tuple[str, ...]]:
     name, _, within = task_id.partition("/")
     task, scene = next(dataset(name).tasks(within)), next(dataset(name).scenes(within))
     plans = [each.plan for each in _attempts(task, scene) if each.plan is not None]
-    best: tuple[Call, ...] = min(plans, key=len, default=())
+    best: tuple[ActionCall, ...] = min(plans, key=len, default=())
     return task_id, tuple(map(str, best))
 
 
-def _attempts(task: Task, scene: ImportedScene) -> Iterator[Planned]:
+def _attempts(task: Task, scene: ImportedScene) -> Iterator[PlanResult]:
     see = partial(_part, scene.graph, task)
-    question = Question(task.goal, scene.vocabulary, timeout_s=FIRST_S)
-    first = plan(question, see)
+    question = PlanRequest(task.goal, scene.vocabulary, timeout_s=FIRST_S)
+    first = find_plan(question, see)
     yield first
     if first.plan is None or len(first.plan) <= SHORT:
         return
-    yield plan(replace(question, search=SECOND, timeout_s=SECOND_S), see, efforts=EFFORTS[:1])
+    yield find_plan(replace(question, search=SECOND, timeout_s=SECOND_S), see, efforts=EFFORTS[:1])
 
 
 def _part(graph: SceneGraph, task: Task, wide: bool) -> SceneGraph:  # noqa: FBT001 - what a See takes

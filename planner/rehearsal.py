@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ActionRefused, UnknownReference, did_you_mean
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.pddl_deeds import carried_out
-from scenecypher.planner.actions.text import Call, operator_of, parse
+from scenecypher.planner.actions.pddl_required_actions import apply_call
+from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 
 
 def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, Operator]) -> SceneGraph:
@@ -21,9 +21,9 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
         raise ActionRefused("plan", ["this scene has no agent: choose one that has"])
     for number, action in enumerate(plan, 1):
         try:
-            call = _meant(parse(action), graph)
+            call = _meant(parse_action(action), graph)
             operator_of(call, operators)  # raises where there is none
-            graph = carried_out(call, graph, operators=operators, agent=agent)
+            graph = apply_call(call, graph, operators=operators, agent=agent)
         except ActionRefused as refused:
             raise ActionRefused(f"step {number}, {action}", refused.reasons) from refused
         except UnknownReference as unknown:
@@ -31,9 +31,9 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
     return graph
 
 
-def _meant(call: Call, graph: SceneGraph) -> Call:
+def _meant(call: ActionCall, graph: SceneGraph) -> ActionCall:
     """The call with ids for names and classes that only one node has. Raises UnknownReference."""
-    return Call(call.name, tuple(_id_of(word, graph) for word in call.arguments))
+    return ActionCall(call.name, tuple(_id_of(word, graph) for word in call.arguments))
 
 
 def _id_of(word: str, graph: SceneGraph) -> str:

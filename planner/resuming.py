@@ -12,8 +12,8 @@ from scenecypher.db.graph.delta import Delta
 from scenecypher.db.store.catalog import lookup
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError
-from scenecypher.planner.actions.simulator import INSERTED, Step
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.simulator import INSERTED_MARK, CommittedAction
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.actions.vocabularies import macros_of, operators_of
 from scenecypher.planner.belief import belief_name
 from scenecypher.planner.believing import Believing
@@ -70,10 +70,10 @@ def _heard(turn: Turn | None, tell: Teller | None) -> Turn | None:
     """The turn with what the method's own teller says of it, which knows the scene as it is now."""
     if turn is None or tell is None or turn.refused:
         return turn
-    return replace(turn, feedback="; ".join(tell(Step(action, 0, Delta.of([]))) for action in turn.done))
+    return replace(turn, feedback="; ".join(tell(CommittedAction(action, 0, Delta.of([]))) for action in turn.done))
 
 
-def completed(setting: Setting) -> tuple[Step, ...]:
+def completed(setting: Setting) -> tuple[CommittedAction, ...]:
     """Complete what was done to the world and not to the belief; nothing where there is no belief."""
     store: SceneStore = setting.store
     belief = lookup(store.database, belief_name(setting.scene.name))
@@ -108,7 +108,7 @@ def _cut_off(past: Past, since: Sequence[str], vocabulary: str) -> _Cut:
     begun = max((number for number, it in enumerate(past.cut) if it["event"] == "solved"), default=0)
     cut = past.cut[begun:]
     told = tuple(str(it["action"]) for it in cut if it["event"] in ACTIONS)
-    done = told + tuple(action.partition(INSERTED)[0] for action in since)
+    done = told + tuple(action.partition(INSERTED_MARK)[0] for action in since)
     spent = replace(past.spent, actions=past.spent.actions + len(done))
     proposed = [it for it in cut if it["event"] == "proposed"]
     settled = bool(proposed) and _settled(cut, since, vocabulary)
@@ -155,13 +155,13 @@ def _settled(cut: Sequence[Mapping[str, Any]], since: Sequence[str], vocabulary:
     if {it["event"] for it in cut[last:]} & {"acted", "refused"}:
         return True
     name = _last_step(str(cut[last]["action"]), vocabulary)
-    return any(_name(action) == name and INSERTED not in action for action in since)
+    return any(_name(action) == name and INSERTED_MARK not in action for action in since)
 
 
 def _last_step(action: str, vocabulary: str) -> str:
     """The name of the operator that ends an action, which may be a macro; empty where it is none."""
     try:
-        call = parse(action)
+        call = parse_action(action)
         macro = macros_of(vocabulary).get(call.name)
         return (macro.steps(call)[-1] if macro else call).name
     except ActionRefused:

@@ -7,11 +7,11 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.planner.actions.pddl_part import sought_for
-from scenecypher.planner.actions.pddl_planner import See
+from scenecypher.planner.actions.pddl_planner import ReadPart
 from scenecypher.planner.relevant import relevant
 
 
-def seeing(database: Database, scene: SceneInfo, goal: Condition) -> See:
+def seeing(database: Database, scene: SceneInfo, goal: Condition) -> ReadPart:
     """How to look at the part of a scene that a goal is about: one query."""
     sought = sought_for(goal)
 

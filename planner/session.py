@@ -10,8 +10,8 @@ from scenecypher.chat.model import Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import ActionRefused, ModelUnavailable, RejectedError, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.simulator import Simulator, Step
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.simulator import CommittedAction, Simulator
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.actions.vocabularies import DONE
 from scenecypher.planner.budget import Budget, Meter, Spent, Stopwatch
 from scenecypher.planner.environment import Disagreed
@@ -51,7 +51,7 @@ from scenecypher.retriever.retrieval import Retrieval
 
 View: TypeAlias = Callable[[Memory], str]
 """What a method is shown of the graph as it is now: text."""
-Teller: TypeAlias = Callable[[Step], str]
+Teller: TypeAlias = Callable[[CommittedAction], str]
 """What a method is told of an action that was carried out, where it is told in another manner than the session's."""
 Ending: TypeAlias = tuple[Outcome, str]
 
@@ -270,7 +270,7 @@ def _answer(memory: Memory) -> str:
     return last.answer if isinstance(last, Done) else ""
 
 
-def _told_step(step: Step) -> list[str]:
+def _told_step(step: CommittedAction) -> list[str]:
     """A step in words, and what it showed."""
     first = "" if step.because is None else f" first, since {step.because}"
     return [f"{step.action} was carried out{first}", *step.seen]
@@ -291,7 +291,7 @@ def _told_refusal(rejected: RejectedError, spent: Spent) -> Result:
 
 def ends(action: str) -> bool:
     """Whether an action that was carried out is the one that says that all is done (GraSIF's ``done``)."""
-    return parse(action).name == DONE
+    return parse_action(action).name == DONE
 
 
 def cause_of(rejected: RejectedError) -> Cause:

@@ -12,8 +12,8 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.planner.actions.pddl_deeds import Deed
-from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, Planned, Question, plan
+from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
+from scenecypher.planner.actions.pddl_required_actions import RequiredAction
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.vocabularies import action_list
 from scenecypher.planner.belief import belief_of
@@ -55,7 +55,7 @@ class Setting:
     instruction: str
     name: str
     goal: Condition | None = None
-    deeds: tuple[Deed, ...] = ()
+    required_actions: tuple[RequiredAction, ...] = ()
     model: Model = field(default_factory=NoModel)
     ablations: tuple[str, ...] = ()
     budget: Budget = field(default_factory=Budget)
@@ -94,11 +94,13 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
         setting.model,
         scene.vocabulary,
         frozenset(setting.ablations),
-        planning=lambda goal, deeds=(): _plan(setting, scene, goal, deeds=deeds, timeout_s=_engine_s(watch)),
+        planning=lambda goal, required_actions=(): _plan(
+            setting, scene, goal, required_actions=required_actions, timeout_s=_engine_s(watch)
+        ),
         occurring=lambda: enumerator.of(simulator.scene),
         timeout_s=lambda: _engine_s(watch),
         goal=setting.goal,
-        deeds=setting.deeds,
+        required_actions=setting.required_actions,
     )
     tell = recipe.tell(access) if recipe.tell else None
     session = Session(
@@ -144,6 +146,13 @@ def _engine_s(watch: Stopwatch) -> float:
     return PLAN_TIMEOUT_S if watch.left is None else watch.left
 
 
-def _plan(setting: Setting, scene: SceneInfo, goal: Condition, *, deeds: tuple[Deed, ...], timeout_s: float) -> Planned:
-    question = Question(goal, scene.vocabulary, timeout_s, deeds=deeds)
-    return plan(question, seeing(setting.store.database, scene, goal))
+def _plan(
+    setting: Setting,
+    scene: SceneInfo,
+    goal: Condition,
+    *,
+    required_actions: tuple[RequiredAction, ...],
+    timeout_s: float,
+) -> PlanResult:
+    question = PlanRequest(goal, scene.vocabulary, timeout_s, required_actions=required_actions)
+    return find_plan(question, seeing(setting.store.database, scene, goal))

@@ -8,12 +8,12 @@ from typing import Any, Final, Protocol, assert_never
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import family
-from scenecypher.planner.actions.simulator import Step
-from scenecypher.planner.actions.text import Call, parse
+from scenecypher.planner.actions.simulator import CommittedAction
+from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.believing import LOOKS, REVEALING
 from scenecypher.planner.method import Call as ToolCall
 from scenecypher.planner.method import Memory
-from scenecypher.planner.prompts.around import around, deed
+from scenecypher.planner.prompts.alfworld_text import describe_action, describe_surroundings
 from scenecypher.planner.prompts.graph_json import graph_json
 from scenecypher.planner.prompts.graph_words import graph_words
 from scenecypher.planner.recipe import Access, Form, Recipe
@@ -89,8 +89,8 @@ def touched(memory: Memory) -> frozenset[str]:
     return frozenset(argument for call in _done(memory) for argument in call.arguments)
 
 
-def _done(memory: Memory) -> list[Call]:
-    return [parse(action) for turn in memory.turns for action in turn.done]
+def _done(memory: Memory) -> list[ActionCall]:
+    return [parse_action(action) for turn in memory.turns for action in turn.done]
 
 
 def _memory_graph(memory: Memory, access: Access, *, form: Form, priors: bool) -> str:
@@ -121,16 +121,16 @@ class Writer(Protocol):
         ...
 
 
-WRITERS: Final[Mapping[Form, Writer]] = {"text": graph_words, "json": graph_json, "glance": around}
+WRITERS: Final[Mapping[Form, Writer]] = {"text": graph_words, "json": graph_json, "glance": describe_surroundings}
 
 
 def hearing(access: Access) -> Teller:
     """Tells of each action what ALFWorld would: what was done, and what is seen where that led to."""
 
-    def tell(step: Step) -> str:
-        call, vocabulary = parse(step.action), access.scene.vocabulary
+    def tell(step: CommittedAction) -> str:
+        call, vocabulary = parse_action(step.action), access.scene.vocabulary
         graph = _near(access, touched=frozenset(call.arguments), priors=False)
         shows = REVEALING.get(family(vocabulary), frozenset())
-        return deed(call, graph, vocabulary, shows=shows)
+        return describe_action(call, graph, vocabulary, shows=shows)
 
     return tell

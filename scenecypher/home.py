@@ -20,7 +20,7 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
-from scenecypher.planner.actions.simulator import Step
+from scenecypher.planner.actions.simulator import CommittedAction
 from scenecypher.planner.believing import simulator_of
 from scenecypher.planner.budget import SPARE_STEPS, Budget
 from scenecypher.planner.events import Acted, Corrected, Finished
@@ -85,7 +85,7 @@ class QueryResult:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanResult:
+class PlanOutcome:
     """What happened when a task was carried out, and how it ended."""
 
     events: tuple[PlanEvent, ...]
@@ -181,7 +181,7 @@ class Home:
 
     def act(
         self, action: str, *, agent: str | None = None, fix: bool = False, expected_version: int | None = None
-    ) -> tuple[Step, ...]:
+    ) -> tuple[CommittedAction, ...]:
         """Carry out an action such as ``grab(cup_2004)``; each step is one transaction, the requested one last.
 
         `fix` first does, by rule, what the action needs. `agent` is who acts, by default the first agent. Raises
@@ -208,7 +208,7 @@ class Home:
 
     # --- planning
 
-    def plan(self, instruction: str | None = None, **options: Unpack[PlanOptions]) -> PlanResult:
+    def plan(self, instruction: str | None = None, **options: Unpack[PlanOptions]) -> PlanOutcome:
         """Carry out a task: the method decides each step, each action is checked and committed.
 
         Returns all events once the session has ended. Raises InputError, ModelUnavailable, ServiceError.
@@ -216,7 +216,7 @@ class Home:
         events = tuple(self.plan_events(instruction, **options))
         end = events[-1]
         assert isinstance(end, Finished)  # noqa: S101 - the session's last event
-        return PlanResult(events, end)
+        return PlanOutcome(events, end)
 
     def plan_events(self, instruction: str | None = None, **options: Unpack[PlanOptions]) -> Iterator[PlanEvent]:
         """Carry out a task as `plan` does, and yield each event as it happens; the last one is Finished.
@@ -249,7 +249,7 @@ class Home:
             instruction or (task.instruction if task else ""),
             options.get("method", "stepwise"),
             goal=task.goal if task is not None and task.has_graph_goal else None,
-            deeds=task.action_goals if task is not None else (),
+            required_actions=task.action_goals if task is not None else (),
             model=services.model(options.get("model")) if needs_model else NoModel(),
             ablations=tuple(options.get("ablations", ())),
             budget=options.get("budget", Budget(task.budget + SPARE_STEPS) if task else Budget()),

@@ -14,7 +14,7 @@ from scenecypher.errors import UnknownReference
 from scenecypher.evaluation.eai.grounding import Planned
 from scenecypher.importers.virtualhome_graph import source_id
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.mistakes import SKIPPED, Mistake, mistake_of
+from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake, mistake_of
 from scenecypher.planner.actions.simulator import Simulator
 
 Mark: TypeAlias = tuple[int, int, int, int]
@@ -43,12 +43,12 @@ class Acting:
 
     def carry_out(self, plan: Iterable[Planned]) -> bool:
         """The steps in order until one fails; whether none did. What is so already is left out, and fails nothing."""
-        simulator = Simulator(self.store, self.scene, actor=ACTOR, first=first_of_set)
+        simulator = Simulator(self.store, self.scene, actor=ACTOR, pick_node=first_of_set)
         for planned in plan:
             mistake = self._step(simulator, planned)
             if mistake is not None:
                 self.mistakes.append(mistake)
-                if mistake != SKIPPED:
+                if mistake != SKIPPABLE:
                     return False
         return True
 

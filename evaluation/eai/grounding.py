@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 
 Fault: TypeAlias = Literal["parsing", "hallucination", "arguments"]
 """Why nothing is executed: no step can be read; an action or object that there is none of; too many or too few."""
@@ -74,7 +74,7 @@ class Planned:
     """One step: the source's word for the action, and ours with the objects' ids."""
 
     word: str
-    call: Call
+    call: ActionCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,5 +158,5 @@ def _counted(pairs: Sequence[_Pair], ids: Sequence[tuple[str, ...]]) -> tuple[Pl
         operator, number = ACTIONS[pair.word.upper()]
         if len(arguments) != number:
             return Unreadable("arguments", f"{pair.word} takes {number} objects, not {len(arguments)}")
-        plan.append(Planned(pair.word.upper(), Call(operator, arguments)))
+        plan.append(Planned(pair.word.upper(), ActionCall(operator, arguments)))
     return tuple(plan)

@@ -21,7 +21,7 @@ from scenecypher.evaluation.eai.subgoal_text import Formula, Primitive, Under, U
 from scenecypher.evaluation.eai.tasks import Goals, Situation, all_tasks, final_goal, goals, has_goal, situation
 from scenecypher.evaluation.stage import Stage
 from scenecypher.importers.task import ActionGoal
-from scenecypher.planner.actions.mistakes import SKIPPED, Mistake
+from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake
 
 MOST_ENDS: Final = 256
 """Ways that are tried to their end; recorded sub-goals have a few."""
@@ -260,7 +260,7 @@ def _outcome(best: End, ends: Sequence[End]) -> str:
         return "correct"
     if any(end.finished for end in ends):
         return "goal_missed"
-    return next(mistake for mistake in reversed(best.mistakes) if mistake != SKIPPED)
+    return next(mistake for mistake in reversed(best.mistakes) if mistake != SKIPPABLE)
 
 
 def _nothing_done(fault: str, why: str, wanted: Goals) -> dict[str, Any]:

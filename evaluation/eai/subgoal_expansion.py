@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from scenecypher.evaluation.eai.grounding import ACTIONS, Planned
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 
 Ways: TypeAlias = tuple[tuple[Planned, ...], ...]
 """Ways to bring a sub-goal about, each a few actions in order. None at all: the sub-goal is passed over."""
@@ -115,4 +115,4 @@ def _in_hand(x: str, holds: Callable[[str], bool]) -> tuple[Planned, ...]:
 
 def _do(word: str, *ids: str) -> Planned:
     operator = PLUGGING.get(word) or ACTIONS[word][0]
-    return Planned(word, Call(operator, ids))
+    return Planned(word, ActionCall(operator, ids))

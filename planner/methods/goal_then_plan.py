@@ -16,7 +16,7 @@ from scenecypher.chat.model import Message, Model, Reply, Request, Usage
 from scenecypher.db.condition import Condition, condition_document, condition_from_document
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.errors import ReplyRejected, UnknownReference
-from scenecypher.planner.actions.pddl_planner import Planned
+from scenecypher.planner.actions.pddl_planner import PlanResult
 from scenecypher.planner.method import Decision, Memory, Think
 from scenecypher.planner.methods.goal_form import Canon, GoalForm
 from scenecypher.planner.methods.symbolic import Symbolic
@@ -47,7 +47,7 @@ class GoalThenPlan:
     """Asks `model` for the goal, then decides as Symbolic does, by `planning`."""
 
     def __init__(
-        self, model: Model, planning: Callable[[Condition], Planned], occurring: Callable[[], Enumerations]
+        self, model: Model, planning: Callable[[Condition], PlanResult], occurring: Callable[[], Enumerations]
     ) -> None:
         self._model, self._planning, self._occurring = model, planning, occurring
         self._symbolic: Symbolic | None = None

@@ -19,7 +19,7 @@ from scenecypher.db.schema import family
 from scenecypher.errors import InputError, ReplyRejected
 from scenecypher.planner.actions.pddl_lifted import solve_text
 from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.method import Decision, GiveUp, Memory, Solve
 from scenecypher.planner.methods.pddl_mistakes import mistakes
 from scenecypher.planner.methods.pddl_text import Problem, read_domain, read_problem
@@ -74,12 +74,12 @@ class LlmPlusP:
             return GiveUp("; ".join(fatal)), usage
         planned = solve_text(self._domain.text, problem.text(self._domain), timeout_s=self._timeout_s())
         told = "; ".join(map(str, found))
-        if planned.answer != "solved":
+        if planned.status != "solved":
             return GiveUp("; ".join(filter(None, (planned.why, told)))), usage
         names = {node.lower(): node for node in names_in(memory.view)}
         takes = TAKES[family(self._vocabulary)]
         actions = [
-            Call(name, tuple(names.get(arguments[place], arguments[place]) for place in takes[name]))
+            ActionCall(name, tuple(names.get(arguments[place], arguments[place]) for place in takes[name]))
             for name, *arguments in planned.steps
         ]
         return Solve(tuple(map(str, actions)), told), usage

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
 from scenecypher.planner.believing import LOOKS
 from scenecypher.planner.method import Act, Decision, Done, Memory
@@ -117,10 +117,10 @@ def step_prompt(memory: Memory) -> str:
     return "\n\n".join(parts)
 
 
-def call_of(action: Action, vocabulary: str) -> Call:
+def call_of(action: Action, vocabulary: str) -> ActionCall:
     """The action as it is typed: what the function takes, and no more."""
     name = action.function_name.strip()
     operator, macro = operators_of(vocabulary).get(name), macros_of(vocabulary).get(name)
     given = (action.node, action.relation, action.destination) if macro else (action.node, action.destination)
     words = tuple(word.strip() for word in given if word and word.strip())
-    return Call(name, words if operator is None else words[: max(1, len(operator.parameters))])
+    return ActionCall(name, words if operator is None else words[: max(1, len(operator.parameters))])

@@ -16,10 +16,10 @@ from typing import Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.method import Decision, Memory, Solve
-from scenecypher.planner.prompts.solution import FORM, solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text
-from scenecypher.planner.prompts.worked import needed
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.solution import FORM, parse_solution
+from scenecypher.planner.prompts.text_replies import ask_in_text
+from scenecypher.planner.prompts.worked import required_examples
 
 SYSTEM: Final = """\
 You solve tasks about an environment that is described by a scene graph, which is given whole, as text: a line of JSON \
@@ -81,10 +81,13 @@ class Prompting:
 
     def _prompt(self, memory: Memory) -> tuple[Message, Message]:
         system = SYSTEM.format(
-            environment=explanation(self._vocabulary), actions=memory.actions, how=self._style.how, form=FORM
+            environment=environment_explanation(self._vocabulary),
+            actions=memory.actions,
+            how=self._style.how,
+            form=FORM,
         )
         added = [
-            needed(name, self._vocabulary, memory.instruction)
+            required_examples(name, self._vocabulary, memory.instruction)
             for name in (self._style.method, self._style.examples)
             if name
         ]
@@ -99,7 +102,7 @@ class Prompting:
         if not found:
             raise ReplyRejected(f"it has no line that begins with Solution:. {FORM}")
         reason = text[: found[-1].start()].strip()
-        return solution(text[found[-1].end() :], self._vocabulary, reason=reason, final=self._final)
+        return parse_solution(text[found[-1].end() :], self._vocabulary, reason=reason, final=self._final)
 
 
 def solved(decision: Solve) -> str:

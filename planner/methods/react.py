@@ -14,12 +14,12 @@ from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
+from scenecypher.planner.prompts.calls import FORM, ReActStep, check_known_call, parse_arguments, parse_step
+from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.solution import FORM as SOLUTION_FORM
-from scenecypher.planner.prompts.solution import solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.solution import parse_solution
+from scenecypher.planner.prompts.text_replies import ask_in_text
+from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.reasoning_tools import tools_of
 from scenecypher.retriever.graph_api import CALLS
 
@@ -59,13 +59,13 @@ class React:
 
     def _opening(self, memory: Memory) -> tuple[Message, Message]:
         text = SYSTEM.format(
-            environment=explanation(self._vocabulary),
+            environment=environment_explanation(self._vocabulary),
             actions=memory.actions,
             calls=self._annotations(),
             solution=SOLUTION_FORM,
             form=FORM.format(example=self._example),
         )
-        examples = worked(self._name, self._vocabulary, memory.instruction)
+        examples = worked_examples(self._name, self._vocabulary, memory.instruction)
         return Message("system", "\n\n".join(filter(None, (text, examples)))), Message(
             "user", f"Task: {memory.instruction}"
         )
@@ -87,14 +87,14 @@ class React:
         return "\n".join([*told, *(tool.annotation for tool in self._tools.values())])
 
     def _read(self, text: str) -> Decision:
-        step = step_in(text, self._example)
+        step = parse_step(text, self._example)
         if step.name == FINISH:
-            return solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
-        known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
+            return parse_solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
+        check_known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
         if step.name in self._tools:
-            return Call(step.name, arguments_in(step, self._tools[step.name].arguments), step.thought)
+            return Call(step.name, parse_arguments(step, self._tools[step.name].arguments), step.thought)
         names = ("node_id",) if CALLS[step.name].of_node else ()
-        return Call(step.name, arguments_in(step, names), step.thought)
+        return Call(step.name, parse_arguments(step, names), step.thought)
 
 
 def _said(turn: Turn) -> tuple[Message, ...]:
@@ -102,14 +102,14 @@ def _said(turn: Turn) -> tuple[Message, ...]:
     match turn.decision:
         case Call(tool, arguments, reason):
             written = ", ".join(map(repr, arguments.values()))
-            return _exchange(Step(reason, tool, written), turn)
+            return _exchange(ReActStep(reason, tool, written), turn)
         case Solve(actions, reason):
-            return _exchange(Step(reason, FINISH, f"[{', '.join(actions)}]"), turn)
+            return _exchange(ReActStep(reason, FINISH, f"[{', '.join(actions)}]"), turn)
         case None:
             return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
         case Ask() | Think() | Act() | Done() | GiveUp():
             raise AssertionError
 
 
-def _exchange(step: Step, turn: Turn) -> tuple[Message, Message]:
+def _exchange(step: ReActStep, turn: Turn) -> tuple[Message, Message]:
     return Message("assistant", str(step)), Message("user", f"Observation: {turn.feedback}")

@@ -22,11 +22,11 @@ from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
 from scenecypher.planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from scenecypher.planner.method import Call as ToolCall
-from scenecypher.planner.prompts.calls import known_call
+from scenecypher.planner.prompts.calls import check_known_call
+from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.functions import WHOLE, functions
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.text_replies import ask_in_text
+from scenecypher.planner.prompts.worked import worked_examples
 
 NAME: Final = "react-alfworld"
 
@@ -91,11 +91,11 @@ class ReactAlfworld:
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         text = SYSTEM.format(
-            environment=explanation(self._vocabulary),
+            environment=environment_explanation(self._vocabulary),
             actions=self._annotations(),
             form=FORM.format(example=self._example),
         )
-        example = worked(NAME, self._vocabulary, memory.instruction)
+        example = worked_examples(NAME, self._vocabulary, memory.instruction)
         # What was seen at first: the rest is in the history.
         opening = f"{memory.opening}\nYour task is to: {memory.instruction}"
         said = [message for turn in memory.turns for message in self._said(turn)]
@@ -115,7 +115,7 @@ class ReactAlfworld:
             return Think(thought)
         if called is None:
             raise ReplyRejected(f"it is no action; reply in this form:\n{FORM.format(example=self._example)}")
-        known_call(called[1], self._names)
+        check_known_call(called[1], self._names)
         return self._action(called[1], called[2].strip(), reason)
 
     def _action(self, name: str, written: str, reason: str) -> Decision:

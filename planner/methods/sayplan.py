@@ -26,11 +26,11 @@ from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.schema import family
 from scenecypher.errors import ActionRefused
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.graph_tools import REHEARSED
 from scenecypher.planner.method import Call, Decision, Done, GiveUp, Memory, Solve, Turn
 from scenecypher.planner.prompts.functions import WHOLE, functions
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.views import CONTRACT, EXPAND
 
 VERIFY: Final = "verify_plan"
@@ -173,7 +173,7 @@ class SayPlan:
     def _system(self, memory: Memory) -> str:
         actions = ACCESSING if family(self._vocabulary) == "grasif" else functions(self._vocabulary, WHOLE)
         plan = PLAN.format(functions=actions, tried=TRIED if self._tries else "")
-        examples = worked("sayplan", self._vocabulary, memory.instruction)
+        examples = worked_examples("sayplan", self._vocabulary, memory.instruction)
         return "\n".join((ROLE, SEARCH, plan, WHOLE_FORM, *([f"\n{examples}"] if examples else [])))
 
 
@@ -229,7 +229,7 @@ def translated(plan: Sequence[str], view: str) -> Iterator[str]:
     accessed = ""
     for action in plan:
         try:
-            call = parse(action)
+            call = parse_action(action)
         except ActionRefused:
             yield action
             continue

@@ -20,10 +20,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.prompts.solution import FORM, solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text, headed, section
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.solution import FORM, parse_solution
+from scenecypher.planner.prompts.text_replies import ask_in_text, format_sections, required_section
+from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.reasoning_tools import TOOL_CALLER, tools_of, tools_text
 
 STEPWISE: Final = "stepwise"
@@ -103,7 +103,7 @@ class Sg2:
             case "TOOL":
                 return Call(TOOL_CALLER, {"message": reply.content}, reply.explanation)
             case "SOLUTION":
-                return solution(reply.content, self._vocabulary, reason=reply.explanation, final=self._final)
+                return parse_solution(reply.content, self._vocabulary, reason=reply.explanation, final=self._final)
 
 
 def system_text(memory: Memory, vocabulary: str) -> str:
@@ -112,7 +112,7 @@ def system_text(memory: Memory, vocabulary: str) -> str:
     modes = [QUERY_MODE, TOOL_MODE, SOLUTION_MODE] if has_tools else [QUERY_MODE, SOLUTION_MODE]
     text = SYSTEM.format(
         helper=", and a tool executor" if has_tools else "",
-        environment=explanation(vocabulary),
+        environment=environment_explanation(vocabulary),
         schema=memory.schema,
         actions=memory.actions,
         count=len(modes),
@@ -120,7 +120,7 @@ def system_text(memory: Memory, vocabulary: str) -> str:
         form=form(vocabulary),
     )
     tools = f"The functions:\n{tools_text(vocabulary)}" if has_tools else ""
-    return "\n\n".join(filter(None, (text, tools, worked("sg2", vocabulary, memory.instruction))))
+    return "\n\n".join(filter(None, (text, tools, worked_examples("sg2", vocabulary, memory.instruction))))
 
 
 def form(vocabulary: str) -> str:
@@ -134,14 +134,20 @@ def form(vocabulary: str) -> str:
 def read(text: str, vocabulary: str) -> Reply:
     """The reply's three parts. Raises ReplyRejected where one is missing, or the mode is none of them."""
     shape = form(vocabulary)
-    mode = section(text, "mode", shape).upper().strip(" *.`").replace("TOOL-CALL", "TOOL").replace("TOOL CALL", "TOOL")
+    mode = (
+        required_section(text, "mode", shape)
+        .upper()
+        .strip(" *.`")
+        .replace("TOOL-CALL", "TOOL")
+        .replace("TOOL CALL", "TOOL")
+    )
     if mode == "TOOL" and not tools_of(vocabulary):
         raise ReplyRejected("there are no tools in this environment; choose QUERY or SOLUTION")
     try:
         return Reply(
-            explanation=section(text, "explanation", shape),
+            explanation=required_section(text, "explanation", shape),
             mode=cast("Literal['QUERY', 'TOOL', 'SOLUTION']", mode),
-            content=section(text, "content", shape),
+            content=required_section(text, "content", shape),
         )
     except ValidationError as error:
         raise ReplyRejected(f"its mode is {mode[:40]!r}; reply in this form:\n{shape}") from error
@@ -151,12 +157,18 @@ def _said(turn: Turn) -> tuple[Message, ...]:
     """A turn as it was said: the agent's reply, and what came back."""
     match turn.decision:
         case Ask(question, reason):
-            reply, told = headed(explanation=reason, mode="QUERY", content=question), TOLD["query"]
+            reply, told = format_sections(explanation=reason, mode="QUERY", content=question), TOLD["query"]
         case Call(_, arguments, reason):
-            reply, told = headed(explanation=reason, mode="TOOL", content=str(arguments["message"])), TOLD["tool"]
+            reply, told = (
+                format_sections(explanation=reason, mode="TOOL", content=str(arguments["message"])),
+                TOLD["tool"],
+            )
         case Solve(actions, reason):
             content = f"[{', '.join(actions)}]"
-            reply, told = headed(explanation=reason, mode="SOLUTION", content=content), TOLD["plan"]
+            reply, told = (
+                format_sections(explanation=reason, mode="SOLUTION", content=content),
+                TOLD["plan"],
+            )
         case None:
             return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
         case Think() | Act() | Done() | GiveUp():

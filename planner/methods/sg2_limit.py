@@ -15,9 +15,9 @@ from typing import Any, Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
-from scenecypher.planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text
+from scenecypher.planner.prompts.calls import FORM, ReActStep, check_known_call, parse_arguments, parse_step
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.text_replies import ask_in_text
 from scenecypher.planner.recipe import Access
 from scenecypher.retriever.graph_api import CALLS, SETS, GraphApi, call
 from scenecypher.retriever.reader import SceneReader
@@ -72,7 +72,7 @@ class LimitedRetriever:
     def _system(self, scene: SceneInfo) -> Message:
         calls = "\n".join(f"{name}(node_id): {CALLS[name].does}" for name in LIMITED)
         text = SYSTEM.format(
-            environment=explanation(scene.vocabulary),
+            environment=environment_explanation(scene.vocabulary),
             schema=schema_text(self.reader.enumerator.of(scene), vocabulary=scene.vocabulary, names=False),
             calls=calls,
             form=FORM.format(example="get_attrs(node_id)"),
@@ -85,18 +85,18 @@ def limited_retriever(access: Access) -> LimitedRetriever:
     return LimitedRetriever(access.model, access.reader)
 
 
-def observed(api: GraphApi, step: Step) -> str:
+def observed(api: GraphApi, step: ReActStep) -> str:
     """What a call gives as JSON, or why it gives nothing."""
     try:
-        arguments: Mapping[str, Any] = arguments_in(step, ("node_id",))
+        arguments: Mapping[str, Any] = parse_arguments(step, ("node_id",))
         return json.dumps(call(api, step.name, arguments), ensure_ascii=False)
     except RejectedError as rejected:
         return str(rejected)
 
 
-def _read(text: str) -> Step:
-    step = step_in(text, "get_attrs(node_id)")
-    known_call(step.name, (*LIMITED, ANSWER))
+def _read(text: str) -> ReActStep:
+    step = parse_step(text, "get_attrs(node_id)")
+    check_known_call(step.name, (*LIMITED, ANSWER))
     if step.name == ANSWER and not step.written:
         raise ReplyRejected("the answer is empty; give it between the brackets")
     return step

@@ -16,10 +16,10 @@ from typing import Final, Literal, TypeAlias
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.prompts.solution import FORM, solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text, headed, program_in, sections
-from scenecypher.planner.prompts.worked import needed
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.solution import FORM, parse_solution
+from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program, format_sections, parse_sections
+from scenecypher.planner.prompts.worked import required_examples
 from scenecypher.planner.reasoning_tools import PYTHON, tools_text
 
 Shots: TypeAlias = Literal["", "fs", "alg"]
@@ -121,24 +121,24 @@ class SgRwr:
         tools = tools_text(self._vocabulary) if self._code else ""
         coding = CODING + (USING if tools else "") if self._code else THINKING
         text = SYSTEM.format(
-            environment=explanation(self._vocabulary),
+            environment=environment_explanation(self._vocabulary),
             schema=memory.schema,
             actions=memory.actions,
             coding=coding,
             forms="\n".join(forms),
         )
-        examples = needed("tasks", self._vocabulary, memory.instruction) if self._shots else ""
-        method = needed("algorithm", self._vocabulary, memory.instruction) if self._shots == "alg" else ""
+        examples = required_examples("tasks", self._vocabulary, memory.instruction) if self._shots else ""
+        method = required_examples("algorithm", self._vocabulary, memory.instruction) if self._shots == "alg" else ""
         parts = (text, tools and f"The functions:\n{tools}", method, examples)
         return "\n\n".join(filter(None, parts))
 
     def _read(self, text: str) -> Decision | str:
         """A decision, or of RwR-Text the plan in words."""
-        parts = sections(text)
+        parts = parse_sections(text)
         if TERMINATE in text:
             return self._solution({name: part.replace(TERMINATE, "").strip() for name, part in parts.items()})
         if "code" in parts and self._code:
-            return _code(program_in(parts["code"]), parts.get("explanation", ""))
+            return _code(extract_program(parts["code"]), parts.get("explanation", ""))
         if parts.get("query"):
             return Ask(parts["query"], parts.get("explanation", ""))
         kinds = "a [Query], [Code] or" if self._code else "a [Query] or"
@@ -151,7 +151,7 @@ class SgRwr:
         given = parts.get("actions") or parts.get("answer")
         if not given:
             raise ReplyRejected(f"{TERMINATE} stands there without [Actions] or [Answer]; give the whole solution")
-        return solution(given, self._vocabulary, reason=reason, final=self._final)
+        return parse_solution(given, self._vocabulary, reason=reason, final=self._final)
 
     def _translated(self, plan: str, memory: Memory, *, spent: Usage) -> tuple[Decision, Usage]:
         """RwR-Text's action translator (4.2)."""
@@ -159,7 +159,7 @@ class SgRwr:
         return ask_in_text(
             self._model,
             (system, Message("user", f"The plan:\n{plan}")),
-            lambda text: solution(text, self._vocabulary, reason=plan, final=self._final),
+            lambda text: parse_solution(text, self._vocabulary, reason=plan, final=self._final),
             spent=spent,
         )
 
@@ -177,11 +177,14 @@ def _said(turn: Turn) -> tuple[Message, ...]:
     """A turn as it was said: the Reasoner's reply, and what came back."""
     match turn.decision:
         case Ask(question, reason):
-            reply, told = headed(explanation=reason, query=question), TOLD["query"]
+            reply, told = format_sections(explanation=reason, query=question), TOLD["query"]
         case Call(_, arguments, reason):
-            reply, told = headed(explanation=reason, code=f"```python\n{arguments['code']}\n```"), TOLD["code"]
+            reply, told = (
+                format_sections(explanation=reason, code=f"```python\n{arguments['code']}\n```"),
+                TOLD["code"],
+            )
         case Solve(actions, reason):
-            reply = headed(summary=reason, actions="[" + ", ".join(actions) + "]") + f"\n\n{TERMINATE}"
+            reply = format_sections(summary=reason, actions="[" + ", ".join(actions) + "]") + f"\n\n{TERMINATE}"
             told = TOLD["plan"]
         case None:
             return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)

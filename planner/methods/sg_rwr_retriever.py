@@ -13,8 +13,8 @@ from scenecypher.chat.clean import clean_cypher
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text, headed, sections
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.text_replies import ask_in_text, format_sections, parse_sections
 from scenecypher.planner.recipe import Access
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval, rows_text
@@ -68,8 +68,8 @@ class SummingRetriever:
 
     def _opening(self, question: str, scene: SceneInfo) -> tuple[Message, ...]:
         schema = schema_text(self.reader.enumerator.of(scene), question, vocabulary=scene.vocabulary, names=False)
-        system = SYSTEM.format(environment=explanation(scene.vocabulary), schema=schema)
-        return Message("system", system), Message("user", headed(query=question))
+        system = SYSTEM.format(environment=environment_explanation(scene.vocabulary), schema=schema)
+        return Message("system", system), Message("user", format_sections(query=question))
 
     def _run(self, cypher: str) -> tuple[str, bool]:
         try:
@@ -94,7 +94,7 @@ def _read(text: str) -> Summary | str:
     """The summary that ends it, else the query."""
     if ENDS in text:
         said = text.replace(ENDS, "").strip()
-        summary = sections(said).get("summary", said)
+        summary = parse_sections(said).get("summary", said)
         if not summary:
             raise ReplyRejected(f"the summary is empty; give it before {ENDS}")
         return Summary(summary)

@@ -12,9 +12,9 @@ from typing import Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.prompts.solution import FORM, solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text, program_in
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.solution import FORM, parse_solution
+from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program
 from scenecypher.planner.reasoning_tools import PROGRAM, has_failed, tools_text
 
 PROGRAMS: Final = 5
@@ -62,13 +62,13 @@ class SingleCoder:
             return None
         try:
             line = last.feedback.strip().splitlines()[-1]
-            return solution(line, self._vocabulary, reason=last.decision.reason, final=self._final)
+            return parse_solution(line, self._vocabulary, reason=last.decision.reason, final=self._final)
         except ReplyRejected:
             return None
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         system = SYSTEM.format(
-            environment=explanation(self._vocabulary),
+            environment=environment_explanation(self._vocabulary),
             schema=memory.schema,
             actions=memory.actions,
             tools=tools_text(self._vocabulary, query=True),
@@ -79,7 +79,7 @@ class SingleCoder:
 
 
 def _read(text: str) -> Decision:
-    code = program_in(text)
+    code = extract_program(text)
     if not code:
         raise ReplyRejected("it holds no program; write one in a ```python block")
     return Call(PROGRAM, {"code": code})

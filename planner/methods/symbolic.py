@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from scenecypher.chat.model import Usage
-from scenecypher.planner.actions.pddl_deeds import Deed
-from scenecypher.planner.actions.pddl_planner import Planned
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.pddl_planner import PlanResult
+from scenecypher.planner.actions.pddl_required_actions import RequiredAction
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.goal_check import missing, steps_of
 from scenecypher.planner.method import Act, Decision, Done, GiveUp, Memory
 
@@ -17,11 +17,15 @@ MOST_PLANS: Final = 5
 
 
 class Symbolic:
-    """Decides by `planning`, which gives a plan from the scene as it is now, and for what is left of `deeds`."""
+    """Decides by `planning`, which gives a plan from the scene as it is now, for what is left of `required_actions`."""
 
-    def __init__(self, planning: Callable[[tuple[Deed, ...]], Planned], deeds: tuple[Deed, ...] = ()) -> None:
-        self._planning, self._deeds = planning, deeds
-        self._ahead: list[Call] = []
+    def __init__(
+        self,
+        planning: Callable[[tuple[RequiredAction, ...]], PlanResult],
+        required_actions: tuple[RequiredAction, ...] = (),
+    ) -> None:
+        self._planning, self._required_actions = planning, required_actions
+        self._ahead: list[ActionCall] = []
         self._plans = 0
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
@@ -38,7 +42,7 @@ class Symbolic:
             return GiveUp(f"{MOST_PLANS} plans did not lead to the goal")
         self._plans += 1
         done = steps_of(action for turn in memory.turns for action in turn.done)
-        planned = self._planning(missing(done, self._deeds))
+        planned = self._planning(missing(done, self._required_actions))
         if planned.plan is None:
             return GiveUp(planned.why)
         self._ahead = [*planned.plan]

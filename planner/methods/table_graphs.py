@@ -20,7 +20,7 @@ from scenecypher.planner.recipe import Ablation, Given, Recipe
 
 def _symbolic(given: Given) -> Method:
     goal = given.goal or ALWAYS
-    return Symbolic(lambda deeds: given.planning(goal, deeds), given.deeds)
+    return Symbolic(lambda required_actions: given.planning(goal, required_actions), given.required_actions)
 
 
 GRAPH_METHODS: Final[Mapping[str, Recipe]] = {

@@ -14,7 +14,7 @@ from scenecypher.db.store.enumerations import DENSE
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Change
-    from scenecypher.planner.actions.simulator import Step
+    from scenecypher.planner.actions.simulator import CommittedAction
 
 
 def act(
@@ -47,9 +47,9 @@ def act(
         _tell(simulator.act(action, expected_version=expect), as_json=as_json)
 
 
-def _tell(steps: Iterator[Step], *, as_json: bool) -> None:
+def _tell(steps: Iterator[CommittedAction], *, as_json: bool) -> None:
     """Print what is done, each step as it happens or all as one list; what was done before a refusal is told, too."""
-    done: list[Step] = []
+    done: list[CommittedAction] = []
     try:
         for step in steps:
             done.append(step)
@@ -60,7 +60,7 @@ def _tell(steps: Iterator[Step], *, as_json: bool) -> None:
             print_json([_document(step) for step in done])
 
 
-def _print(step: Step) -> None:
+def _print(step: CommittedAction) -> None:
     """What was done, change by change; of CLOSE, which is between almost everything, only how many."""
     why = f" (inserted: {step.because})" if step.because else ""
     output().print(f"{step.action}: done, now at version {step.version}{why}", markup=False)
@@ -80,7 +80,7 @@ def _is_dense(change: Change) -> bool:
     return isinstance(change, AddRelation | RemoveRelation) and change.relation.type == DENSE
 
 
-def _document(step: Step) -> dict[str, Any]:
+def _document(step: CommittedAction) -> dict[str, Any]:
     from scenecypher.db.graph.document import delta_json
 
     return {

@@ -89,7 +89,7 @@ def plan(
             instruction or (known.instruction if known else ""),
             method,
             goal=known.goal if known is not None and known.has_graph_goal else None,
-            deeds=known.action_goals if known is not None else (),
+            required_actions=known.action_goals if known is not None else (),
             ablations=tuple(ablation or ()),
             budget=Budget(steps, tokens=max_tokens, seconds=max_seconds),
             belief=belief,

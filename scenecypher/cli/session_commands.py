@@ -130,7 +130,7 @@ def setting_of(desk: Desk, text: str) -> Setting:
         instruction,
         desk.method,
         goal=known.goal if known is not None and known.has_graph_goal else None,
-        deeds=known.action_goals if known is not None else (),
+        required_actions=known.action_goals if known is not None else (),
         model=desk.model if recipe_named(desk.method).model else NoModel(),
         budget=Budget(known.budget + STEPS if known else STEPS),
         belief=desk.belief is not None,

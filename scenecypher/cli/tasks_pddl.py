@@ -24,8 +24,8 @@ def pddl(
     file: File = None,
 ) -> None:
     """Write a task as PDDL, as `plan --method symbolic` first asks its engine: ground actions near the goal."""
-    from scenecypher.planner.actions.pddl_export import exported
-    from scenecypher.planner.actions.pddl_planner import Question
+    from scenecypher.planner.actions.pddl_export import export_pddl
+    from scenecypher.planner.actions.pddl_planner import PlanRequest
     from scenecypher.planner.seeing import seeing
 
     found = found_task(task_id, file)
@@ -33,8 +33,8 @@ def pddl(
         raise InputError(f"{task_id} has no goal on the graph: choose one of `scenecypher tasks list --goal graph`")
     with open_store() as store:
         info = scene_of(store, scene, found)
-        question = Question(found.task.goal, info.vocabulary)
-        domain, problem = exported(question, seeing(store.database, info, found.task.goal))
+        question = PlanRequest(found.task.goal, info.vocabulary)
+        domain, problem = export_pddl(question, seeing(store.database, info, found.task.goal))
     _write(into, {"domain.pddl": domain, "problem.pddl": problem})
     if found.task.action_goals:
         errors().print("the actions that the task asks for besides are no part of it", style="yellow", markup=False)

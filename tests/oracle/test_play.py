@@ -10,7 +10,7 @@ import pytest
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.babyai import episode
 from scenecypher.planner.actions.minigrid import Executor
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.text import parse_action
 from tests.oracle.lookplangraph import reply
 from tests.oracle.play import BABYAI, GRASIF, babyai_tasks, grasif_tasks, play
 
@@ -37,7 +37,7 @@ def fulfilled_in_minigrid(level: str, seed: int, actions: Sequence[str]) -> bool
     """Whether the actions, carried out by MiniGrid's own steps, fulfil the mission."""
     start = episode(level, seed)
     executor = Executor(start.env, start.things)
-    return [executor.do(parse(action)).fulfilled for action in actions][-1]
+    return [executor.do(parse_action(action)).fulfilled for action in actions][-1]
 
 
 def test_a_few_tasks_are_solved_from_the_prompts_alone(store: SceneStore) -> None:

@@ -11,7 +11,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.importers.task import Step
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.vocabularies import operators_of
 
 PUT: Final = {
@@ -46,7 +46,7 @@ class Robot:
     def follow(self, program: tuple[Step, ...]) -> None:
         """Carry out a recorded program just as it stands. Raises Infeasible."""
         for step in program:
-            self._do(Call(PROGRAM_WORDS.get(step.action, step.action), step.arguments), repairs=0)
+            self._do(ActionCall(PROGRAM_WORDS.get(step.action, step.action), step.arguments), repairs=0)
 
     def _grounded(self, fact: c.Condition) -> Iterator[c.Related | c.HasState]:
         """The facts of nodes that a part of a goal asks for, where it leaves a choice those that come first."""
@@ -68,7 +68,7 @@ class Robot:
     def _see_to(self, fact: c.Related | c.HasState) -> None:
         match fact:
             case c.Related(c.Id(x), _, c.Id(room)) if x == self.agent:
-                self._do(Call("go_to", (room,)))
+                self._do(ActionCall("go_to", (room,)))
             case c.Related(c.Id(x), relation, c.Id(y)):
                 self._move(x, PUT[self.vocabulary][relation], y)
             case c.HasState(c.Id(x), "heated" | "washed"):
@@ -78,18 +78,18 @@ class Robot:
                 for state in ("closed", "on"):
                     self._see_to(c.HasState(c.Id(appliance), state))
             case c.HasState(c.Id(x), state) if state not in self.graph.nodes[x].states:
-                self._do(Call(SWITCH[self.vocabulary][state], (x,)))
+                self._do(ActionCall(SWITCH[self.vocabulary][state], (x,)))
 
     def _move(self, x: str, put: str, y: str) -> None:
         if self.vocabulary == "grasif":
-            self._do(Call("pick_up", (x,)))
-            self._do(Call(put, (y,)))
+            self._do(ActionCall("pick_up", (x,)))
+            self._do(ActionCall(put, (y,)))
         else:
-            self._do(Call("grab", (x,)))
-            self._do(Call(put, (x, y)))
+            self._do(ActionCall("grab", (x,)))
+            self._do(ActionCall(put, (x, y)))
             assert not c.evaluate(c.HeldBy(c.Id(x), c.Id(self.agent)), self.graph, {})
 
-    def _do(self, call: Call, *, repairs: int = MOST_REPAIRS) -> None:
+    def _do(self, call: ActionCall, *, repairs: int = MOST_REPAIRS) -> None:
         operator = operators_of(self.vocabulary)[call.name]
         names = (parameter.name for parameter in operator.parameters)
         arguments: Mapping[str, str] = {AGENT: self.agent, **dict(zip(names, call.arguments, strict=True))}

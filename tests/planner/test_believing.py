@@ -60,8 +60,8 @@ def test_a_belief_that_is_right_goes_with_its_world(store: SceneStore) -> None:
     assert carried_out == ["go_to(kitchen)", "pick_up(cup-1)"]
     assert pair.actions(pair.world) == pair.actions(pair.belief) == carried_out
     world, belief = store.history(pair.world), store.history(pair.belief)
-    noted = ["go_to(kitchen)  [inserted: cup-1 is not in the agent's room]", "pick_up(cup-1)"]
-    assert [event.action for event in world] == [event.action for event in belief] == noted
+    history_text = ["go_to(kitchen)  [inserted: cup-1 is not in the agent's room]", "pick_up(cup-1)"]
+    assert [event.action for event in world] == [event.action for event in belief] == history_text
     assert [event.action_id for event in belief] == [f"{event.action_id}:belief" for event in world]
     assert pair.graph(pair.belief).relations == pair.graph(pair.world).relations
     assert pair.belief.role == "belief"

@@ -15,7 +15,7 @@ from scenecypher.db.store.verdict import judge
 from scenecypher.errors import ActionRefused
 from scenecypher.importers import behavior
 from scenecypher.importers.task import Task
-from scenecypher.planner.actions.pddl_planner import Question, plan
+from scenecypher.planner.actions.pddl_planner import PlanRequest, find_plan
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.belief import belief_of
 from scenecypher.planner.budget import Budget
@@ -42,7 +42,7 @@ class Changed:
 
     def by_plan(self) -> bool:
         """Whether the plan for the world as it was comes off in the world as it is."""
-        made = plan(Question(self.task.goal, self.before.vocabulary), lambda _wide: self.before.graph)
+        made = find_plan(PlanRequest(self.task.goal, self.before.vocabulary), lambda _wide: self.before.graph)
         assert made.plan is not None, made.why
         simulator = Simulator(self.store, self.world)
         try:

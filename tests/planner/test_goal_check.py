@@ -24,8 +24,8 @@ from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import ActionGoal, Step, Task
 from scenecypher.importers.virtualhome import packaged
 from scenecypher.importers.virtualhome_tasks import tasks
-from scenecypher.planner.actions.simulator import noted
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.simulator import history_text
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.goal_check import check_task, executed, missing
 from tests.sampling import FULL, sample
 
@@ -167,6 +167,6 @@ def test_only_actions_are_steps(store: SceneStore, name: str) -> None:
     store.commit(info, Delta.of([ChangeList("cup", "states", ("on",))]), actor="t", action="switch_on(cup)")
     on = Step("switchon", ("cup",))
     assert executed(store.history(info)) == (on,)
-    inserted = noted(Call("switch_off", ("cup",)), "it is on")
+    inserted = history_text(ActionCall("switch_off", ("cup",)), "it is on")
     store.commit(info, Delta.of([ChangeList("cup", "states", (), ("on",))]), actor="t", action=inserted)
     assert executed(store.history(info)) == (on, Step("switchoff", ("cup",))), "what a rule inserted was done too"

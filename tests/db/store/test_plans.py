@@ -14,7 +14,7 @@ from scenecypher.db.store.commit import WRITE_PARTS, Change
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner import surroundings
-from scenecypher.planner.actions.pruning import reads_of
+from scenecypher.planner.actions.read_plan import reads_of
 from scenecypher.planner.actions.vocabularies import OPERATORS
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")

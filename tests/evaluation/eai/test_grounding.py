@@ -14,7 +14,7 @@ from scenecypher.evaluation.eai.action_sequencing import met_by_order
 from scenecypher.evaluation.eai.grounding import ACTIONS, LONGEST, Planned, Unreadable, grounded
 from scenecypher.evaluation.eai.subgoal_expansion import ARITY, DEEDS, STATES, ways
 from scenecypher.evaluation.eai.subgoal_text import Join, Primitive, Unparsed, formula, parsed, path, primitives
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.virtualhome import OPERATORS
 
 OBJECTS: Final = {"cup": {7: "cup_7", 1000: "cup_1000"}, "sink": {42: "sink_42"}, "character": {65: "character_65"}}
@@ -176,4 +176,7 @@ def test_what_is_in_hand_is_not_fetched_again() -> None:
 
     assert said(held=True) == ["FIND", "PUTBACK"]
     assert said(held=False) == ["FIND", "GRAB", "FIND", "PUTBACK"]
-    assert Planned("GRAB", Call("grab", ("cup_7",))) in ways("HOLDS_RH", ("x_1", "cup_7"), agent="x_1", holds=bool)[0]
+    assert (
+        Planned("GRAB", ActionCall("grab", ("cup_7",)))
+        in ways("HOLDS_RH", ("x_1", "cup_7"), agent="x_1", holds=bool)[0]
+    )

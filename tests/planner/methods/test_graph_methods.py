@@ -10,7 +10,7 @@ import pytest
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.events import Answered, Called, Refused, Solved, Thought
 from scenecypher.planner.methods.sayplan import MOST_PLANS
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION
 from tests.planner.methods.playing import Played, paid, play
 
@@ -86,14 +86,14 @@ def test_sayplan_in_a_grid_has_worked_tasks_and_no_simulator(store: SceneStore) 
     ]
     played = play(store, "sayplan", script)
     system = played.requests[0]["messages"][0]["content"]
-    assert worked("sayplan", "babyai", "pick up the ball") in system
+    assert worked_examples("sayplan", "babyai", "pick up the ball") in system
     assert "simulator" not in system
     assert [type(event) for event in played.events][:3] == [Called, Answered, Solved]
     assert played.actions == ["pickup(key_2)", "remove(ball_1)"], "what is refused is skipped"
     assert (played.end.outcome, len(played.requests)) == ("infeasible", 2)
     question = "find the color of the box in a room next to the room with 2 keys"
     answered = play(store, "sayplan", [planning(["answer(red)"])], instruction=question)
-    assert worked("sayplan", "babyai", question) in answered.requests[0]["messages"][0]["content"]
+    assert worked_examples("sayplan", "babyai", question) in answered.requests[0]["messages"][0]["content"]
     assert (answered.end.outcome, answered.end.answer) == ("done", "red")
 
 

@@ -13,7 +13,7 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
 from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.actions.simulator import INSERTED
+from scenecypher.planner.actions.simulator import INSERTED_MARK
 from scenecypher.planner.belief import belief_name, belief_of
 from scenecypher.planner.events import Acted, Corrected, Finished, Observed, Proposed, Refused
 from scenecypher.planner.methods import recipe_named
@@ -58,7 +58,7 @@ def test_the_papers_example_is_played_on_the_memory_graph(store: SceneStore) -> 
         ["system", "user"]
     ] * 7
     assert played.last(0) == FIRST
-    assert [action.partition(INSERTED)[0] for action in played.actions] == [
+    assert [action.partition(INSERTED_MARK)[0] for action in played.actions] == [
         "go_to(kitchen-1)",
         "discover_objects(table-1)",
         "pick_up(cup-1)",
@@ -75,7 +75,9 @@ def test_the_papers_example_is_played_on_the_memory_graph(store: SceneStore) -> 
         "table-2 is not in the agent's room",
     ]
     assert [event.because for event in played.events if isinstance(event, Corrected)] == because
-    assert [action.partition(INSERTED)[2].rstrip("]") for action in played.actions if INSERTED in action] == because
+    assert [
+        action.partition(INSERTED_MARK)[2].rstrip("]") for action in played.actions if INSERTED_MARK in action
+    ] == because
     kitchen = played.last(1)
     assert "cup-1 ontop table-1, not confirmed" in kitchen
     assert "book-2" not in kitchen, "a prior of another room is not told"

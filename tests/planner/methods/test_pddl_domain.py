@@ -9,7 +9,7 @@ import pytest
 from scenecypher.planner.actions.grasif import OPERATORS
 from scenecypher.planner.methods.pddl_text import expression
 from scenecypher.planner.prompts.domains import domain_text
-from scenecypher.planner.prompts.domains.making import MENDED, PAPERS, action, domain
+from scenecypher.planner.prompts.domains.making import MENDED, PAPERS, action_pddl, domain_pddl
 
 NEAR: Final = {"(robot-in r)", "(object-room x r)"}
 PAPER: Final[dict[str, tuple[str, set[str], set[str]]]] = {
@@ -38,25 +38,25 @@ PAPER: Final[dict[str, tuple[str, set[str], set[str]]]] = {
 
 
 def test_the_domain_that_ships_is_what_the_operators_make() -> None:
-    assert domain() == domain_text("grasif")
+    assert domain_pddl() == domain_text("grasif")
 
 
 @pytest.mark.parametrize("name", PAPER)
 def test_not_mended_it_is_the_papers(name: str) -> None:
-    assert read(action(OPERATORS[name], mended=False)) == paper(name)
+    assert read(action_pddl(OPERATORS[name], mended=False)) == paper(name)
 
 
 def test_what_is_mended_is_told_apart() -> None:
-    differ = [name for name in PAPER if read(action(OPERATORS[name], mended=True)) != paper(name)]
+    differ = [name for name in PAPER if read(action_pddl(OPERATORS[name], mended=True)) != paper(name)]
     assert differ == ["pick_up", "put_on", "put_inside"]
-    assert f"(:requirements {' '.join(PAPERS)})" in domain(mended=False)
-    assert all(word in domain() and word not in domain(mended=False) for word in MENDED)
+    assert f"(:requirements {' '.join(PAPERS)})" in domain_pddl(mended=False)
+    assert all(word in domain_pddl() and word not in domain_pddl(mended=False) for word in MENDED)
 
 
 @pytest.mark.parametrize("name", ["put_under", "attach", "discover_objects"])
 def test_what_the_predicates_can_not_say_has_no_rule(name: str) -> None:
-    with pytest.raises(ValueError, match="no rule says what"):
-        action(OPERATORS[name], mended=True)
+    with pytest.raises(ValueError, match="no rule translates"):
+        action_pddl(OPERATORS[name], mended=True)
 
 
 def paper(name: str) -> tuple[int, set[str], set[str]]:

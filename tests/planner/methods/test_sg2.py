@@ -6,7 +6,7 @@ import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.events import Acted, Answered, Asked, Called, Refused, Retrieved, Solved
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.methods.playing import (
     INSTRUCTION,
     PLAN,
@@ -69,7 +69,7 @@ def test_the_agents_are_asked_in_the_paper_s_order(whole: Played) -> None:
 
 def test_the_task_planner_sees_the_schema_and_never_the_graph(whole: Played) -> None:
     first = whole.requests[0]
-    own = system_of(first).replace(worked("sg2", "babyai", INSTRUCTION), "")
+    own = system_of(first).replace(worked_examples("sg2", "babyai", INSTRUCTION), "")
     assert "(:Door)-[:CONNECTS]->(:Place)" in own
     assert "traverse_room(room_center, room_size, items, start, goal)" in own
     assert "pickup(x)" in own

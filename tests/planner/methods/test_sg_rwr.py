@@ -6,7 +6,7 @@ import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.events import Answered, Asked, Called, Finished, Refused, Retrieved, Solved
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.methods.playing import (
     INSTRUCTION,
     PLAN,
@@ -115,8 +115,8 @@ def test_code_that_goes_on_assuming_is_a_turn_that_is_told(store: SceneStore) ->
 def test_shots_are_worked_tasks_and_the_method_in_words(store: SceneStore, method: str, *, has_method: bool) -> None:
     played = play(store, method, [ends("[pickup(key_1)]")])
     system = system_of(played.requests[0])
-    assert worked("tasks", "babyai", INSTRUCTION) in system
-    assert (worked("algorithm", "babyai", INSTRUCTION) in system) is has_method
+    assert worked_examples("tasks", "babyai", INSTRUCTION) in system
+    assert (worked_examples("algorithm", "babyai", INSTRUCTION) in system) is has_method
     assert played.actions == ["pickup(key_1)"]
 
 

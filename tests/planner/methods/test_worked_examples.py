@@ -5,8 +5,8 @@ from __future__ import annotations
 from scenecypher.importers import babyai, datasets
 from scenecypher.planner.method import Done, Solve
 from scenecypher.planner.methods.sayplan import Reply
-from scenecypher.planner.prompts.solution import solution
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.solution import parse_solution
+from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.methods.worked_examples import (
     FOLDER,
     QUESTIONS,
@@ -47,11 +47,11 @@ def test_their_solutions_are_right() -> None:
     for instance in TRAVERSALS:
         example = Traversal(*instance)
         program = [f"{step.action}({', '.join(step.arguments)})" for step in babyai.read_task(*instance).program]  # type: ignore[union-attr]
-        solved = solution(example.solution, "babyai")
+        solved = parse_solution(example.solution, "babyai")
         assert isinstance(solved, Solve)
         assert list(solved.actions) == program
     for instance in QUESTIONS:
-        assert isinstance(solution(Question(*instance).solution, "babyai"), Done)
+        assert isinstance(parse_solution(Question(*instance).solution, "babyai"), Done)
 
 
 def test_sayplans_replies_are_in_its_own_form() -> None:
@@ -70,7 +70,7 @@ def test_graph_prompting_has_examples_of_its_own_form_in_homes() -> None:
         part = mattering(task, graph)
         solution_line = f"Solution: [{', '.join(map(action, task.program))}]"
         for style in ("cot", "bag"):
-            text = worked(style, "virtualhome", task.instruction)
+            text = worked_examples(style, "virtualhome", task.instruction)
             assert f"Task: {task.instruction}" in text
             assert solution_line in text
             assert (lines(part) in text) is (style == "bag")
@@ -81,7 +81,7 @@ def test_graph_prompting_has_examples_of_its_own_form_in_homes() -> None:
 
 def test_examples_are_chosen_by_method_vocabulary_and_sort_of_task() -> None:
     question = "find the color of the ball in a room next to the room with 2 grey keys"
-    assert worked("sg2", "babyai", question) != worked("sg2", "babyai", "pick up the box") != ""
-    assert worked("sg2", "virtualhome_ext", "Watch TV") == home_examples().strip()
-    assert worked("sg2", "grasif", "Put the cup on the table") == ""
-    assert worked("algorithm", "virtualhome", "Watch TV") == "", "the papers have no method in words for homes"
+    assert worked_examples("sg2", "babyai", question) != worked_examples("sg2", "babyai", "pick up the box") != ""
+    assert worked_examples("sg2", "virtualhome_ext", "Watch TV") == home_examples().strip()
+    assert worked_examples("sg2", "grasif", "Put the cup on the table") == ""
+    assert worked_examples("algorithm", "virtualhome", "Watch TV") == "", "the papers have no method in words for homes"

@@ -18,7 +18,7 @@ from scenecypher.importers.babyai import episode
 from scenecypher.importers.babyai_oracle import QUESTION
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.task import Step, Task
-from scenecypher.planner.prompts.talking import headed
+from scenecypher.planner.prompts.text_replies import format_sections
 from scenecypher.planner.traversal import traverse_room
 
 FOLDER: Final = Path(__file__).parents[3] / "planner" / "prompts" / "worked"
@@ -239,7 +239,7 @@ def sg2_traversal(of: Traversal) -> Iterator[str]:
     yield from _walk(
         of, of.beyond, 2, f"{', '.join(of.calls[1][1])} must be removed before the door is opened. And behind it?"
     )
-    yield headed(explanation=of.explanation, mode="SOLUTION", content=of.solution)
+    yield format_sections(explanation=of.explanation, mode="SOLUTION", content=of.solution)
 
 
 def _walk(of: Traversal, room: str, number: int, why: str) -> Iterator[str]:
@@ -268,11 +268,11 @@ def sg2_question(of: Question) -> Iterator[str]:
         f"What are the id, color and room of each object of class {wanted} in {', '.join(near)}?",
     )
     yield _told(f"{of.found}, {of.solution}, in {of.room_of(of.found)}.")
-    yield headed(explanation=of.explanation, mode="SOLUTION", content=of.solution)
+    yield format_sections(explanation=of.explanation, mode="SOLUTION", content=of.solution)
 
 
 def _query(why: str, query: str) -> str:
-    return headed(explanation=why, mode="QUERY", content=query)
+    return format_sections(explanation=why, mode="QUERY", content=query)
 
 
 def _told(answer: str) -> str:
@@ -281,7 +281,7 @@ def _told(answer: str) -> str:
 
 def _tool(why: str, call: tuple[str, list[str]]) -> str:
     arguments, found = call
-    said = headed(explanation=why, mode="TOOL", content=f"traverse_room({arguments})")
+    said = format_sections(explanation=why, mode="TOOL", content=f"traverse_room({arguments})")
     return f"{said}\n\nThe result of the tool:\n{json.dumps(found)}"
 
 
@@ -396,7 +396,7 @@ def told(of: Traversal | Question) -> Iterator[str]:
     """A task with its solution, and no conversation (SG-RwR, "Few-shot SG-RwR")."""
     name = "actions" if isinstance(of, Traversal) else "answer"
     yield f"Task: {of.instruction}"
-    yield headed(**{"summary": of.explanation, name: of.solution})
+    yield format_sections(**{"summary": of.explanation, name: of.solution})
 
 
 def home_examples() -> str:

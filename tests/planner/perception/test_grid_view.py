@@ -17,7 +17,7 @@ from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneG
 from scenecypher.importers.babyai import Episode, episode
 from scenecypher.importers.babyai_grid import Cell, neighbors, position, scene_graph
 from scenecypher.planner.actions.minigrid import MOVES
-from scenecypher.planner.actions.minigrid_ways import Layout, turns
+from scenecypher.planner.actions.minigrid_paths import GridLayout, turns
 from scenecypher.planner.belief import believed
 from scenecypher.planner.perception.grid_view import Pose, View, observations, picture_of, view_of, visible_cells
 from scenecypher.planner.perception.grid_vision import read_view
@@ -55,7 +55,7 @@ class Walk:
         self.look()
         while (goal := self._goal()) is not None:
             stand, beside, shut = goal
-            for cell in Layout.of(self.env).way_to(position(self.env), stand):
+            for cell in GridLayout.of(self.env).path_to(position(self.env), stand):
                 self._step(*turns(int(self.env.agent_dir), position(self.env), cell), "forward")
             self._step(*turns(int(self.env.agent_dir), position(self.env), beside), *(["toggle"] if shut else []))
 
@@ -79,8 +79,8 @@ class Walk:
 
     def _goal(self) -> tuple[Cell, Cell, bool] | None:
         """The nearest place to stand beside what was not seen yet, or beside a door that is shut."""
-        layout = Layout.of(self.env)
-        for stand in layout.reached(position(self.env)):
+        layout = GridLayout.of(self.env)
+        for stand in layout.reachable(position(self.env)):
             for beside in neighbors(stand):
                 if beside in layout.shut or beside not in self.seen | {position(self.env)}:
                     return stand, beside, beside in layout.shut
@@ -91,8 +91,8 @@ def walkable(level: str, number: int) -> Episode:
     """An instance in which nothing has to be moved on the way to anything: the first from ten times the number on."""
     for seed in count(10 * number):
         begun = episode(level, seed)
-        layout = Layout.of(begun.env).all_open()
-        if layout.touched(position(begun.env)) == layout.things | layout.open:
+        layout = GridLayout.of(begun.env).with_doors_open()
+        if layout.touchable(position(begun.env)) == layout.things | layout.open:
             return begun
     raise AssertionError
 

@@ -16,7 +16,7 @@ from scenecypher.planner.belief import believed
 from scenecypher.planner.perception.merge import Merge, merge
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.truth import seen
-from tests.planner.actions.grasif_worlds import drawn, home
+from tests.planner.actions.grasif_worlds import home, random_home
 
 COVERS = VOCABULARIES["grasif"].containment
 
@@ -179,7 +179,7 @@ def test_a_look_at_what_is_not_believed_is_refused() -> None:
 @pytest.mark.parametrize("number", range(40))
 def test_looking_everywhere_makes_a_stale_belief_true(number: int) -> None:
     chance = random.Random(number)  # noqa: S311
-    world = drawn(chance)
+    world = random_home(chance)
     belief = believed(_stale(world, chance), priors=bool(number % 4))
     for _ in range(len(world.nodes)):
         for node_id in sorted(world.nodes):

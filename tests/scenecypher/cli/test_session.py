@@ -225,7 +225,7 @@ def test_less_than_one_step_is_refused(home: SceneInfo, typed: Typed, number: st
 
 def test_a_task_asks_for_its_actions_too(home: SceneInfo, store: SceneStore) -> None:
     asked = setting_of(Desk(store, home, "symbolic", NoModel()), "--task eai/231_2")
-    assert asked.deeds == (("grab",), ("wash", "rinse", "scrub", "wipe"))
+    assert asked.required_actions == (("grab",), ("wash", "rinse", "scrub", "wipe"))
 
 
 def test_a_person_does_it(store: SceneStore, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:

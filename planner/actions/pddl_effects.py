@@ -1,4 +1,4 @@
-"""What a ground action changes: facts that come to hold and facts that cease to, and when."""
+"""Ground conditional effects of an action: facts added and removed, each with its condition."""
 
 from __future__ import annotations
 
@@ -17,51 +17,55 @@ from scenecypher.planner.actions.operator import (
     Unrelate,
     When,
 )
-from scenecypher.planner.actions.pddl_facts import Facts, Reader
-from scenecypher.planner.actions.pddl_formula import FALSE, TRUE, Atom, Cube, Formula, all_of, cubes, negated
+from scenecypher.planner.actions.pddl_facts import ConditionReader, PossibleFacts
+from scenecypher.planner.actions.pddl_formula import FALSE, TRUE, Cube, Formula, GroundAtom, all_of, cubes, negated
 
-MOST_OUTCOMES: Final = 64
-"""Ways in which one effect may take place."""
+MAX_EFFECT_CUBES: Final = 64
+"""Maximum number of cubes of one effect's condition."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What comes to hold and what ceases to, where `when` holds."""
+class ConditionalEffect:
+    """The facts added and removed if `when` holds."""
 
     when: Cube
-    gained: frozenset[Atom]
-    lost: frozenset[Atom]
+    gained: frozenset[GroundAtom]
+    lost: frozenset[GroundAtom]
 
 
 @dataclass(frozen=True, slots=True)
-class Effects:
-    """Reads effects on what may come to hold."""
+class EffectGrounder:
+    """Grounds effects over the possible facts."""
 
-    facts: Facts
+    facts: PossibleFacts
 
-    def outcomes(self, effects: tuple[Effect, ...], bindings: Mapping[str, str], reader: Reader) -> Iterator[Outcome]:
-        """What the effects change; what is both lost and gained is gained. Raises TooLarge."""
-        always_gained: set[Atom] = set()
-        always_lost: set[Atom] = set()
-        sometimes: list[Outcome] = []
+    def conditional_effects(
+        self, effects: tuple[Effect, ...], bindings: Mapping[str, str], reader: ConditionReader
+    ) -> Iterator[ConditionalEffect]:
+        """Yield the ground effects; a fact both removed and added is added. Raises FormulaTooLarge."""
+        always_gained: set[GroundAtom] = set()
+        always_lost: set[GroundAtom] = set()
+        sometimes: list[ConditionalEffect] = []
         for when, gained, lost in self._changes(effects, bindings, TRUE, reader):
             if when == TRUE:
                 always_gained |= gained
                 always_lost |= lost
             elif gained or lost:
-                ways = cubes(when, MOST_OUTCOMES)
-                sometimes += [Outcome(way, frozenset(gained), frozenset(lost)) for way in ways]
+                when_cubes = cubes(when, MAX_EFFECT_CUBES)
+                sometimes += [ConditionalEffect(cube, frozenset(gained), frozenset(lost)) for cube in when_cubes]
         if always_gained or always_lost:
-            yield Outcome(frozenset(), frozenset(always_gained), frozenset(always_lost - always_gained))
-        for outcome in sometimes:
-            rest = Outcome(outcome.when, outcome.gained - always_gained, outcome.lost - always_gained - always_lost)
+            yield ConditionalEffect(frozenset(), frozenset(always_gained), frozenset(always_lost - always_gained))
+        for effect in sometimes:
+            rest = ConditionalEffect(
+                effect.when, effect.gained - always_gained, effect.lost - always_gained - always_lost
+            )
             if rest.gained or rest.lost:
                 yield rest
 
     def _changes(
-        self, effects: tuple[Effect, ...], bindings: Mapping[str, str], when: Formula, reader: Reader
-    ) -> Iterator[tuple[Formula, set[Atom], set[Atom]]]:
-        """What each effect makes hold and cease, and when."""
+        self, effects: tuple[Effect, ...], bindings: Mapping[str, str], when: Formula, reader: ConditionReader
+    ) -> Iterator[tuple[Formula, set[GroundAtom], set[GroundAtom]]]:
+        """Yield the condition, the facts added and the facts removed of each effect."""
         for effect in effects:
             match effect:
                 case ForEach():
@@ -78,7 +82,7 @@ class Effects:
 
     def _change(
         self, effect: Become | Cease | Assign | Forget | Relate | Unrelate, bindings: Mapping[str, str]
-    ) -> tuple[set[Atom], set[Atom]]:
+    ) -> tuple[set[GroundAtom], set[GroundAtom]]:
         match effect:
             case Become() | Cease():
                 return _in_state(effect, bindings.get(effect.x))
@@ -87,22 +91,22 @@ class Effects:
             case Unrelate():
                 return set(), self._unrelated(effect, bindings)
             case Assign() | Forget():
-                return set(), set()  # no operator asks for a property that it changes
+                return set(), set()  # no operator requires a property that one changes
             case _:
                 assert_never(effect)
 
-    def _unrelated(self, effect: Unrelate, bindings: Mapping[str, str]) -> set[Atom]:
+    def _unrelated(self, effect: Unrelate, bindings: Mapping[str, str]) -> set[GroundAtom]:
         x = bindings.get(effect.x)
         if x is None or (effect.other is not None and effect.other not in bindings):
             return set()
         other = bindings[effect.other] if effect.other is not None else None
-        found = {(type_, x, y) for type_ in effect.types for y in self.facts.possible(type_, x)}
+        found = {(type_, x, y) for type_ in effect.types for y in self.facts.possible_targets(type_, x)}
         if not effect.directed:
-            found |= {(type_, y, x) for type_ in effect.types for y in self.facts.possible_to(type_, x)}
+            found |= {(type_, y, x) for type_ in effect.types for y in self.facts.possible_sources(type_, x)}
         return {atom for atom in found if other is None or other in atom[1:]}
 
 
-def _in_state(effect: Become | Cease, x: str | None) -> tuple[set[Atom], set[Atom]]:
+def _in_state(effect: Become | Cease, x: str | None) -> tuple[set[GroundAtom], set[GroundAtom]]:
     if x is None:
         return set(), set()
     if isinstance(effect, Cease):
@@ -110,7 +114,7 @@ def _in_state(effect: Become | Cease, x: str | None) -> tuple[set[Atom], set[Ato
     return {(effect.state, x)}, {(effect.instead_of, x)} if effect.instead_of is not None else set()
 
 
-def _related(effect: Relate, bindings: Mapping[str, str]) -> set[Atom]:
+def _related(effect: Relate, bindings: Mapping[str, str]) -> set[GroundAtom]:
     source, target = bindings.get(effect.source), bindings.get(effect.target)
     if source is None or target is None:
         return set()

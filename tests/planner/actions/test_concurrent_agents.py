@@ -1,4 +1,4 @@
-"""Many hands: eight agents act at once, on one scene and on eight; the histories are linear and replay exactly."""
+"""Concurrency: eight agents act at once, on one scene and on eight; histories are linear and replay exactly."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ ANYTHING: Final = (*THINGS, "chair_20", "tv_22", "shelf_23", "box_24", "lamp_26"
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
-    """What one writer did: how long each action took, and how many were carried out."""
+class WriterResult:
+    """The result of one writer: the duration of each action, and how many were carried out."""
 
     seconds: tuple[float, ...]
-    done: int
+    carried_out: int
 
 
 def robots() -> tuple[str, ...]:
     return (ROBOT, *(f"robot_{number}" for number in range(2, WRITERS + 1)))
 
 
-def crowded() -> SceneGraph:
-    """The flat with eight robots, each of them where the first one is."""
+def crowded_flat() -> SceneGraph:
+    """Return the flat with eight robots, all at the first one's place."""
     others = robots()[1:]
     relations = {Relation(other, "INSIDE", "room_10") for other in others}
     near = FLAT.targets(ROBOT, "CLOSE")
@@ -56,45 +56,45 @@ def crowded() -> SceneGraph:
     )
 
 
-def proposal(chance: random.Random) -> str:
-    """An action that several robots may want at once; about half of them can be done."""
-    thing, other = chance.choice(THINGS), chance.choice(("shelf_23", "box_24"))
-    return chance.choice(
+def proposal(rng: random.Random) -> str:
+    """Return an action that several robots may want at once; about half of them are feasible."""
+    thing, other = rng.choice(THINGS), rng.choice(("shelf_23", "box_24"))
+    return rng.choice(
         (
             f"grab({thing})",
             f"put_on({thing}, shelf_23)",
             f"put_in({thing}, {other})",
             f"drop({thing})",
-            f"walk({chance.choice(ANYTHING)})",
-            f"turn_to({chance.choice(ANYTHING)})",
-            f"{chance.choice(('open', 'close'))}(box_24)",
-            f"{chance.choice(('switch_on', 'switch_off', 'plug_in', 'plug_out'))}(tv_22)",
+            f"walk({rng.choice(ANYTHING)})",
+            f"turn_to({rng.choice(ANYTHING)})",
+            f"{rng.choice(('open', 'close'))}(box_24)",
+            f"{rng.choice(('switch_on', 'switch_off', 'plug_in', 'plug_out'))}(tv_22)",
             "sit(chair_20)",
             "stand_up()",
         )
     )
 
 
-def work(store: SceneStore, scene: SceneInfo, agent: str, *, actions: int, start: Barrier) -> Worked:
+def run_writer(store: SceneStore, scene: SceneInfo, agent: str, *, actions: int, start: Barrier) -> WriterResult:
     simulator = Simulator(store, scene, agent=agent, actor=agent)
-    chance = random.Random(agent)  # noqa: S311
+    rng = random.Random(agent)  # noqa: S311
     seconds: list[float] = []
-    done = 0
+    carried_out = 0
     start.wait()
     for _ in range(actions):
         began = perf_counter()
         with suppress(ActionRefused):
-            done += len(list(simulator.act(proposal(chance))))
+            carried_out += len(list(simulator.act(proposal(rng))))
         seconds.append(perf_counter() - began)
-    return Worked(tuple(seconds), done)
+    return WriterResult(tuple(seconds), carried_out)
 
 
-def all_at_once(store: SceneStore, scenes: Sequence[SceneInfo], *, actions: int) -> list[Worked]:
-    """Each robot in a thread of its own, robot n on scene n, or all on the one there is."""
+def run_concurrently(store: SceneStore, scenes: Sequence[SceneInfo], *, actions: int) -> list[WriterResult]:
+    """Run each robot in a thread of its own, robot n on scene n, or all on the only scene."""
     start = Barrier(WRITERS)
     with ThreadPoolExecutor(WRITERS) as pool:
         jobs = [
-            pool.submit(work, store, scenes[number % len(scenes)], agent, actions=actions, start=start)
+            pool.submit(run_writer, store, scenes[number % len(scenes)], agent, actions=actions, start=start)
             for number, agent in enumerate(robots())
         ]
         return [job.result() for job in jobs]
@@ -107,7 +107,7 @@ def put(store: SceneStore, graph: SceneGraph) -> SceneInfo:
 
 
 def assert_replays(store: SceneStore, scene: SceneInfo, before: SceneGraph) -> int:
-    """The history has every version once, and leads from the first snapshot to the scene as it is."""
+    """Assert that the history has every version once and leads from the first snapshot to the current scene."""
     history, snapshot = store.history(scene), store.load(scene.name)
     assert [event.version for event in history] == list(range(1, snapshot.info.version + 1))
     graph = before
@@ -118,30 +118,30 @@ def assert_replays(store: SceneStore, scene: SceneInfo, before: SceneGraph) -> i
     return len(history)
 
 
-def slowest_hundredth(worked: Sequence[Worked]) -> float:
-    seconds = sorted(second for one in worked for second in one.seconds)
+def percentile_99_s(results: Sequence[WriterResult]) -> float:
+    seconds = sorted(second for one in results for second in one.seconds)
     return seconds[int(len(seconds) * 0.99)]
 
 
-def hands(given: SceneStore, scenes: int, actions: int, caplog: pytest.LogCaptureFixture) -> list[Worked]:
-    """Work and check; nothing was tried again, as after a deadlock. Waiting long is no failure on a busy machine."""
+def check_writers(given: SceneStore, scenes: int, actions: int, caplog: pytest.LogCaptureFixture) -> list[WriterResult]:
+    """Run all writers and check that nothing was retried. Long waits are no failure on a busy machine."""
     store = SceneStore(given.database, commit_timeout_s=PATIENCE_S)
-    before = crowded()
+    before = crowded_flat()
     places = [put(store, before) for _ in range(scenes)]
     with caplog.at_level(logging.WARNING, logger="neo4j"):
-        worked = all_at_once(store, places, actions=actions)
+        results = run_concurrently(store, places, actions=actions)
     assert [record.getMessage() for record in caplog.records if "retried" in record.getMessage()] == []
-    done = sum(one.done for one in worked)
-    assert sum(assert_replays(store, scene, before) for scene in places) == done
-    assert actions * WRITERS / 10 < done < actions * WRITERS
+    carried_out = sum(one.carried_out for one in results)
+    assert sum(assert_replays(store, scene, before) for scene in places) == carried_out
+    assert actions * WRITERS / 10 < carried_out < actions * WRITERS
     for scene in places:
         store.delete(scene.name)
-    return worked
+    return results
 
 
 @pytest.mark.parametrize("scenes", [1, WRITERS])
 def test_eight_writers_make_linear_histories(store: SceneStore, scenes: int, caplog: pytest.LogCaptureFixture) -> None:
-    hands(store, scenes, 6, caplog)
+    check_writers(store, scenes, 6, caplog)
 
 
 @pytest.mark.slow
@@ -149,5 +149,5 @@ def test_eight_writers_make_linear_histories(store: SceneStore, scenes: int, cap
 def test_two_thousand_actions_of_eight_writers(
     store: SceneStore, scenes: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    worked = hands(store, scenes, 250, caplog)
-    assert slowest_hundredth(worked) < SLOWEST_S
+    results = check_writers(store, scenes, 250, caplog)
+    assert percentile_99_s(results) < SLOWEST_S

@@ -1,4 +1,4 @@
-"""Our operators and VirtualHome's own engine, step by step side by side: every disagreement is an error."""
+"""Differential tests of our operators against VirtualHome's own engine, step by step."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.mistakes import Mistake, mistake_of
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.virtualhome import OPERATORS
 from tests.planner.actions.evolving_graph import Engine, Verdict, line_of
 
-GHOST: Final = "ghost_9999999"
-"""No graph has it."""
-CRASHES: Final = ("walk", "run", "find", "open", "close")
-"""On an id that is not there the engine raises AttributeError here, where elsewhere it says what is wrong."""
-ROOM_ASKED: Final = "watch"
-"""And here where the thing is in no room."""
-CLASSLESS: Final[dict[str, Mistake]] = {
+MISSING_ID: Final = "ghost_9999999"
+"""An id that no graph has."""
+CRASHES_ON_MISSING_ID: Final = ("walk", "run", "find", "open", "close")
+"""Actions for which the engine raises AttributeError on a missing id instead of refusing."""
+CRASHES_WITHOUT_ROOM: Final = "watch"
+"""The action for which it also does so if the thing is in no room."""
+UNCLASSIFIED: Final[dict[str, Mistake]] = {
     "put_back": "missing_step",
     "walk": "affordance",
     "run": "affordance",
     "find": "affordance",
 }
-"""Ours, where the engine fails without a class of error: on what was never grabbed and on what is in no room."""
+"""Our kinds of mistakes if the engine fails without one: never grabbed, or in no room."""
 FITS: Final = {
     "walk": ("can_open", "grabbable", "has_switch", "surfaces", "sittable"),
     "run": ("can_open", "grabbable", "has_switch", "surfaces"),
@@ -62,29 +62,29 @@ FITS: Final = {
     "pull": ("movable", "sittable"),
     "move": ("movable", "sittable"),
 }
-"""What is mostly tried with each action, so that many are feasible; other actions take anything."""
+"""Affordances mostly tried with each action, so that many attempts are feasible; other actions take anything."""
 SOURCES: Final = {"put_on": ("grabbable",), "put_in": ("grabbable",), "pour": ("pourable", "drinkable")}
 WITH_HELD: Final = ("put_on", "put_in", "put_back", "drop", "release", "wear", "pour", "read", "drink")
 
 
 def agent_of(graph: SceneGraph) -> str:
-    """Who acts there."""
+    """Return the acting agent."""
     return graph.by_kind["Agent"][0]
 
 
 @lru_cache(8)
 def home(task_id: str) -> SceneGraph:
-    """The graph that a recorded task begins with."""
+    """Return the initial graph of a recorded task."""
     return packaged_scene(task_id).graph
 
 
 @dataclass(slots=True)
-class Duel:
-    """One episode on both sides."""
+class SideBySide:
+    """One episode carried out by both the operators and the engine."""
 
     graph: SceneGraph
     agent: str = ""
-    remedy: Call | None = None
+    remedy: ActionCall | None = None
     engine: Engine = field(init=False)
     history: list[SceneGraph] = field(init=False)
     steps: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -94,19 +94,21 @@ class Duel:
         self.engine, self.history = Engine(self.graph), [self.graph]
 
     def step(self, action: str, arguments: tuple[str, ...]) -> Verdict:
-        """Both carry the step out and agree on the verdict, the mistake and the whole graph."""
-        theirs = self._theirs(action, arguments)
-        verdict = self._ours(action, arguments)
+        """Carry out a step on both sides and assert equal verdicts, mistakes and graphs."""
+        expected = self._engine_step(action, arguments)
+        verdict = self._operator_step(action, arguments)
         step = f"{action}{arguments}"
-        if theirs == Verdict(feasible=False):
-            theirs = Verdict(feasible=False, mistake="unseen_object" if GHOST in arguments else CLASSLESS[action])
-        assert verdict == theirs, step
+        if expected == Verdict(feasible=False):
+            expected = Verdict(
+                feasible=False, mistake="unseen_object" if MISSING_ID in arguments else UNCLASSIFIED[action]
+            )
+        assert verdict == expected, step
         if verdict.feasible:
             self._same_graph(step)
         self.steps[action, verdict.mistake or "feasible"] += 1
         return verdict
 
-    def _ours(self, action: str, arguments: tuple[str, ...]) -> Verdict:
+    def _operator_step(self, action: str, arguments: tuple[str, ...]) -> Verdict:
         self.remedy = None
         operator = OPERATORS[action]
         names = (parameter.name for parameter in operator.parameters)
@@ -123,13 +125,13 @@ class Duel:
             self.history.append(self.graph)
         return Verdict(feasible=True)
 
-    def _theirs(self, action: str, arguments: tuple[str, ...]) -> Verdict:
+    def _engine_step(self, action: str, arguments: tuple[str, ...]) -> Verdict:
         try:
             return self.engine.step(line_of(action, arguments))
         except AttributeError:
-            if action == ROOM_ASKED and GHOST not in arguments:
+            if action == CRASHES_WITHOUT_ROOM and MISSING_ID not in arguments:
                 return Verdict(feasible=False, mistake="affordance")
-            if action not in CRASHES or GHOST not in arguments:
+            if action not in CRASHES_ON_MISSING_ID or MISSING_ID not in arguments:
                 raise
             return Verdict(feasible=False, mistake="unseen_object")
 
@@ -139,50 +141,50 @@ class Duel:
         assert {node.id: set(node.states) for node in self.graph.nodes.values()} == states, step
 
 
-def wander(duel: Duel, chance: random.Random, *, steps: int) -> None:
-    """Random actions, and mostly what our refusal says to do first, then the refused action again."""
-    pending: list[Call] = []
+def random_walk(run: SideBySide, rng: random.Random, *, steps: int) -> None:
+    """Carry out random actions; after a refusal, mostly its remedy and then the refused action again."""
+    pending: list[ActionCall] = []
     for _ in range(steps):
-        call = pending.pop() if pending else any_call(chance, duel.graph)
-        verdict = duel.step(call.name, call.arguments)
-        if duel.remedy is not None and len(pending) < 5 and chance.random() < 0.7:
-            pending += [call, duel.remedy]
+        call = pending.pop() if pending else any_call(rng, run.graph)
+        verdict = run.step(call.name, call.arguments)
+        if run.remedy is not None and len(pending) < 5 and rng.random() < 0.7:
+            pending += [call, run.remedy]
         assert verdict.feasible or verdict.mistake is not None
 
 
-def any_call(chance: random.Random, graph: SceneGraph) -> Call:
-    """A proposal; now and then on something that is not there."""
-    action, arguments = proposal(chance, graph)
-    return Call(action, tuple(GHOST if chance.random() < 0.02 else argument for argument in arguments))
+def any_call(rng: random.Random, graph: SceneGraph) -> ActionCall:
+    """Return a random action, occasionally on a missing id."""
+    action, arguments = proposal(rng, graph)
+    return ActionCall(action, tuple(MISSING_ID if rng.random() < 0.02 else argument for argument in arguments))
 
 
-def proposal(chance: random.Random, graph: SceneGraph) -> tuple[str, tuple[str, ...]]:
-    """Any action, on things mostly near and mostly fit for it."""
-    action = chance.choice(list(OPERATORS))
+def proposal(rng: random.Random, graph: SceneGraph) -> tuple[str, tuple[str, ...]]:
+    """Return a random action, mostly on near and suitable things."""
+    action = rng.choice(list(OPERATORS))
     number = len(OPERATORS[action].parameters)
     return action, tuple(
-        _argument(chance, graph, action, source=place == 0 < number - 1, only=number == 1) for place in range(number)
+        _argument(rng, graph, action, source=place == 0 < number - 1, only=number == 1) for place in range(number)
     )
 
 
-def _argument(chance: random.Random, graph: SceneGraph, action: str, *, source: bool, only: bool) -> str:
-    luck = chance.random()
+def _argument(rng: random.Random, graph: SceneGraph, action: str, *, source: bool, only: bool) -> str:
+    draw = rng.random()
     agent = agent_of(graph)
     held = graph.targets(agent, "HOLDS_RH", "HOLDS_LH")
-    if held and luck < 0.5 and action in WITH_HELD and (source or only):
-        return chance.choice(held)
-    fitting = (SOURCES if source else FITS).get(action)
-    fit = [n.id for n in graph.nodes.values() if fitting is None or {*n.affordances} & {*fitting}]
-    near = [*graph.targets(agent, "CLOSE", "FACING")] if luck < 0.9 else []
-    if near and luck > 0.8:
-        return chance.choice(near)
-    anything = [*graph.nodes] if luck > 0.95 else fit
-    return chance.choice([x for x in fit if x in near] or anything or [*graph.nodes])
+    if held and draw < 0.5 and action in WITH_HELD and (source or only):
+        return rng.choice(held)
+    wanted = (SOURCES if source else FITS).get(action)
+    suitable = [n.id for n in graph.nodes.values() if wanted is None or {*n.affordances} & {*wanted}]
+    near = [*graph.targets(agent, "CLOSE", "FACING")] if draw < 0.9 else []
+    if near and draw > 0.8:
+        return rng.choice(near)
+    anything = [*graph.nodes] if draw > 0.95 else suitable
+    return rng.choice([x for x in suitable if x in near] or anything or [*graph.nodes])
 
 
-def totals(duels: Iterable[Duel]) -> Counter[tuple[str, str]]:
-    """How often each action had each verdict."""
+def totals(runs: Iterable[SideBySide]) -> Counter[tuple[str, str]]:
+    """Count the verdicts of each action."""
     counted: Counter[tuple[str, str]] = Counter()
-    for duel in duels:
-        counted.update(duel.steps)
+    for run in runs:
+        counted.update(run.steps)
     return counted

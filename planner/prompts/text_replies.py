@@ -1,4 +1,4 @@
-"""Replies in the papers' own text forms: headed sections, read by a function, and asked again where they don't fit."""
+"""Replies in the papers' own text forms: sections under headings, parsed by a function, with retries on rejection."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def ask_in_text(
     attempts: int = ATTEMPTS,
     spent: Usage | None = None,
 ) -> tuple[T, Usage]:
-    """What `read` makes of the reply, and the tokens of all attempts; what it rejects is told and asked again.
+    """Return the parsed reply and the tokens of all attempts; a rejection is sent back to the model as feedback.
 
-    The tokens `spent` on what came before, such as an agent's earlier replies, are counted in.
-    Raises ReplyRejected, with the last reply and the tokens spent, after `attempts` replies that don't fit.
+    The tokens `spent` before, such as on an agent's earlier replies, are included. Raises ReplyRejected, with the last
+    reply and the tokens spent, after `attempts` rejected replies.
     """
     asked, usage = tuple(messages), spent or Usage()
     for attempt in range(1, attempts + 1):
@@ -54,10 +54,10 @@ def ask_in_text(
     raise AssertionError
 
 
-def sections(text: str) -> Mapping[str, str]:
-    """What stands under each ``[Heading]``, by the heading in lower case; of equal ones the first counts.
+def parse_sections(text: str) -> Mapping[str, str]:
+    """Return the text under each ``[Heading]``, by the heading in lower case; the first of equal headings counts.
 
-    A model that goes on by itself makes up what it would have been answered.
+    Later ones are the model's invention of the rest of the conversation.
     """
     found = [*_HEADING.finditer(text)]
     ends = [heading.start() for heading in found[1:]] + [len(text)] * bool(found)
@@ -65,20 +65,20 @@ def sections(text: str) -> Mapping[str, str]:
     return dict(reversed(parts))
 
 
-def section(text: str, name: str, form: str) -> str:
-    """What stands under one heading. Raises ReplyRejected, with the whole `form`, where nothing does."""
-    found = sections(text).get(name.lower(), "")
+def required_section(text: str, name: str, form: str) -> str:
+    """Return the text under one heading. Raises ReplyRejected, with the whole `form`, if there is none."""
+    found = parse_sections(text).get(name.lower(), "")
     if not found:
         raise ReplyRejected(f"it has no [{name}]; reply in this form, and only once:\n{form}")
     return found
 
 
-def headed(**parts: str) -> str:
-    """Sections as text, as the papers' agents write them."""
+def format_sections(**parts: str) -> str:
+    """Return sections as text, as the papers' agents write them."""
     return "\n\n".join(f"[{name.capitalize()}]\n{text}" for name, text in parts.items())
 
 
-def program_in(text: str) -> str:
-    """The Python in a reply: what stands in its fences, else all of it."""
+def extract_program(text: str) -> str:
+    """Return the Python code of a reply: the content of its fences, else all of it."""
     blocks = _FENCED.findall(text)
     return "\n\n".join(block.strip() for block in blocks) if blocks else text.strip()

@@ -1,4 +1,4 @@
-"""One id is one action, in a scene of the database."""
+"""Idempotent actions in the database: one id is one action."""
 
 import pytest
 
@@ -12,9 +12,9 @@ from tests.planner.actions.worlds import HOME
 def test_an_action_is_done_once_for_its_id_and_an_id_is_one_action(store: SceneStore) -> None:
     scene = put(store, HOME)
     simulator = Simulator(store, scene)
-    first, *_ = [simulator.once(text, action_id="one") for text in ("grab(cup_30)", "grab(cup_30)", "grab(cup)")]
+    first, *_ = [simulator.act_once(text, action_id="one") for text in ("grab(cup_30)", "grab(cup_30)", "grab(cup)")]
     with pytest.raises(InputError, match=r"'one' was used for grab\(cup_30\)"):
-        simulator.once("walk(cup_30)", action_id="one")
+        simulator.act_once("walk(cup_30)", action_id="one")
     with pytest.raises(InputError, match=r"'one' was used for grab\(cup_30\)"):
-        simulator.once("grab(plate_31)", action_id="one")
+        simulator.act_once("grab(plate_31)", action_id="one")
     assert [event.action for event in store.history(scene)] == [first.action]

@@ -1,4 +1,4 @@
-"""What a prompt says of an environment: the papers' "environment explanation", by vocabulary, in our words."""
+"""The papers' "environment explanation" of prompts, by vocabulary, in our words."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ The environment is a building with several rooms. Assets (furniture and applianc
 objects are on, in or under assets or other objects and can be moved. Things have states, such as open or closed, \
 on or off, and affordances, which say what can be done with them. A robot acts there and holds one object at a time.""",
 }
-OTHERWISE: Final = "The environment is a set of places with things in them, and an agent that acts there."
+DEFAULT_EXPLANATION: Final = "The environment is a set of places with things in them, and an agent that acts there."
 
 
-def explanation(vocabulary: str) -> str:
-    """What a model is told of the world that a scene graph of this vocabulary describes."""
-    return EXPLANATIONS.get(family(vocabulary), OTHERWISE)
+def environment_explanation(vocabulary: str) -> str:
+    """Return the prompt's description of the world that scene graphs of this vocabulary represent."""
+    return EXPLANATIONS.get(family(vocabulary), DEFAULT_EXPLANATION)
