@@ -9,7 +9,7 @@ import sys
 from rich.console import Console
 
 from benchmarks.catalog import BENCHMARKS
-from benchmarks.frame import Row, table
+from benchmarks.comparison import Measurement, measurement_table
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.prepare import prepare
 from tests.server import throwaway_server
@@ -24,17 +24,17 @@ def main() -> int:
     unknown = [name for name in arguments.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark named {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}")
-    rows = measure(arguments.names or list(BENCHMARKS))
+    rows = run_benchmarks(arguments.names or list(BENCHMARKS))
     if arguments.json:
         print(json.dumps([row.as_json() for row in rows], indent=2))
     else:
-        Console().print(table(rows))
+        Console().print(measurement_table(rows))
     return 0 if all(row.within for row in rows) else 1
 
 
-def measure(names: list[str]) -> list[Row]:
+def run_benchmarks(names: list[str]) -> list[Measurement]:
     """The rows of the benchmarks `names`, in that order."""
-    rows: list[Row] = []
+    rows: list[Measurement] = []
     with throwaway_server() as address, Database(address) as database:
         prepare(database)
         for name in names:

@@ -11,9 +11,9 @@ from typing import Any, Final, LiteralString
 
 from neo4j import ManagedTransaction, Result
 
-from benchmarks.frame import Call, Row, compare, median_ms
-from benchmarks.reading import WHERE
-from benchmarks.writing import TIMEOUT_S, scene
+from benchmarks.commits import TIMEOUT_S, temporary_scene
+from benchmarks.comparison import Call, Measurement, compare, median_ms
+from benchmarks.reading import ROOM_QUERY
 from scenecypher.chat.scripted import Scripted, ScriptedReply
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.gate.scope import SCENE_PARAMETER, scope
@@ -37,35 +37,35 @@ x.name] AS near, CASE WHEN bare > 3 THEN 'many' ELSE 'few' END AS words
 """
 
 
-def gate(database: Database) -> Iterator[Row]:
+def gate(database: Database) -> Iterator[Measurement]:
     """What the gate's own Python takes: a shape seen before without the server, and reading a new one; in ms."""
-    with scene(SceneStore(database)) as info:
+    with temporary_scene(SceneStore(database)) as info:
         opened, vocabulary, ref = Gate(database), vocabulary_of(info.declared), SceneRef(info.key, info.name)
-        opened.run(WHERE, ref, vocabulary)
-        seen = median_ms(lambda: opened.check(WHERE, ref, vocabulary), rounds=1_000)
+        opened.run(ROOM_QUERY, ref, vocabulary)
+        seen = median_ms(lambda: opened.check(ROOM_QUERY, ref, vocabulary), rounds=1_000)
         explained = _explained(database, ref, vocabulary)
     new = median_ms(lambda: scope(LONG, vocabulary, Limits()))
-    yield Row("gate: a shape seen before, Python alone (1 ms)", seen, 1.0, 1.0)
-    yield Row("gate: lexing and binding a long new text (5 ms)", new, 5.0, 1.0)
-    yield Row("gate: EXPLAINs for twenty texts of one shape (1)", explained, 1.0, 1.0, "plans")
+    yield Measurement("gate: a shape seen before, Python alone (1 ms)", seen, 1.0, 1.0)
+    yield Measurement("gate: lexing and binding a long new text (5 ms)", new, 5.0, 1.0)
+    yield Measurement("gate: EXPLAINs for twenty texts of one shape (1)", explained, 1.0, 1.0, "plans")
 
 
-def asking(database: Database) -> Iterator[Row]:
+def asking(database: Database) -> Iterator[Measurement]:
     """A question asked before, its model a script, beside the same scoped text in `session.execute_read`."""
-    with scene(SceneStore(database)) as info:
+    with temporary_scene(SceneStore(database)) as info:
         ours, bare = _ours_and_bare(database, info)
         yield compare("ask: a question seen before (bare driver, same scoped text)", ours, reference=bare, limit=1.5)
         if find_spec("neo4j_graphrag") is None:
             print("neo4j-graphrag is not installed: pip install 'scenecypher[graphrag]'", file=sys.stderr)
             return
         shown = schema_text(Enumerator(database).of(info), vocabulary=info.vocabulary)
-        written = WHERE.replace("{name:", f"{{scene: '{info.key}', name:")
+        written = ROOM_QUERY.replace("{name:", f"{{scene: '{info.key}', name:")
         yield _beside_graphrag(database, ours, schema=shown, written=written)
 
 
-def askers(database: Database) -> Iterator[Row]:
+def askers(database: Database) -> Iterator[Measurement]:
     """Eight threads that ask, beside eight on the bare driver, in turn; time a query, so at most 1 / 0.8."""
-    with scene(SceneStore(database)) as info:
+    with temporary_scene(SceneStore(database)) as info:
         ours, bare = _ours_and_bare(database, info)
         with ThreadPoolExecutor(ASKERS) as pool:
 
@@ -79,9 +79,9 @@ def askers(database: Database) -> Iterator[Row]:
 
 def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
     """A question through a whole retriever, and its query as the gate sends it, on the bare driver."""
-    model = Scripted([ScriptedReply((), WHERE)])
+    model = Scripted([ScriptedReply((), ROOM_QUERY)])
     retriever = Retriever(model, Gate(database), Enumerator(database))
-    scoped = scope(WHERE, vocabulary_of(info.declared), Limits())
+    scoped = scope(ROOM_QUERY, vocabulary_of(info.declared), Limits())
     text: Any = scoped.text
     parameters: dict[str, Any] = {**scoped.parameters, SCENE_PARAMETER: info.key}
 
@@ -96,15 +96,15 @@ def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
 
 def _explained(database: Database, ref: SceneRef, vocabulary: Vocabulary) -> float:
     """How many plans the server is asked for while twenty texts run that differ in a string alone."""
-    counting = Counting(database.address)
+    counting = _CountingDatabase(database.address)
     with counting:
         opened = Gate(counting)
         for number in range(20):
-            opened.run(WHERE.replace("cup_1", f"cup_{number}"), ref, vocabulary)
+            opened.run(ROOM_QUERY.replace("cup_1", f"cup_{number}"), ref, vocabulary)
     return float(counting.transactions - 20)
 
 
-class Counting(Database):
+class _CountingDatabase(Database):
     """The same database; each transaction of a gate is counted: one a query, and one a plan."""
 
     transactions = 0
@@ -119,7 +119,7 @@ class Counting(Database):
             yield result
 
 
-def _beside_graphrag(database: Database, ours: Any, *, schema: str, written: str) -> Row:
+def _beside_graphrag(database: Database, ours: Any, *, schema: str, written: str) -> Measurement:
     """Its retriever with the same script and schema; its query names the scene, since nothing else does there."""
     from neo4j import GraphDatabase  # the library wants a driver of its own
 

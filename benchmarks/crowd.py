@@ -22,7 +22,7 @@ ROBOTS: Final = 10
 STATES, AFFORDANCES = ("clean",), ("grabbable", "movable")
 
 
-def crowd(nodes: int) -> SceneGraph:
+def make_crowd(nodes: int) -> SceneGraph:
     """One room for each thousand things or part of it, with a `cup_1` and ten robots; a relation for each thing."""
     rooms = -(-nodes // (THINGS_A_ROOM + 1))
     robots = [Node(f"robot_{number}", "Agent", f"robot_{number}", "robot") for number in range(ROBOTS)]
@@ -33,7 +33,7 @@ def crowd(nodes: int) -> SceneGraph:
 def main() -> None:
     """`python -m benchmarks.crowd NAME NODES`: import one into the configured server; print as JSON what it took."""
     name, nodes = sys.argv[1], int(sys.argv[2])
-    graph = crowd(nodes)
+    graph = make_crowd(nodes)
     began = perf_counter()
     with connect(Settings(), tell=lambda _: None) as database:
         SceneStore(database).put(ImportedScene(name, graph, source="benchmark"))

@@ -11,16 +11,16 @@ from typing import Any, Final
 
 from pydantic import SecretStr
 
-from benchmarks.frame import Row
+from benchmarks.comparison import Measurement
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Database
 from scenecypher.evaluation.episodes import episodes_task
 from scenecypher.evaluation.experiment import Experiment
-from scenecypher.evaluation.grasif import experiment
-from scenecypher.evaluation.replies import Replies
-from scenecypher.evaluation.running import Run, run
-from scenecypher.evaluation.stage import Stage, World
+from scenecypher.evaluation.grasif import plan_experiment
+from scenecypher.evaluation.replies import ModelSource
+from scenecypher.evaluation.running import RunOptions, run_task
+from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.settings import Settings
 from tests.oracle import provider
 
@@ -33,11 +33,11 @@ METHODS: Final = "lookplangraph,lookplangraph+full-graph"
 """Two rows of four tasks: eight episodes."""
 
 
-def episodes(database: Database) -> Iterator[Row]:
+def episodes(database: Database) -> Iterator[Measurement]:
     """A sample's overhead over its episode, and eight at a time beside one, by a model of 200 ms a reply."""
     assert provider.PROGRAMS
-    made = experiment(data="behavior-1k", methods=METHODS, wording="goal", limit=TASKS)
-    stage = _Timed(_settings(database))
+    made = plan_experiment(data="behavior-1k", methods=METHODS, wording="goal", limit=TASKS)
+    stage = _TimedPool(_settings(database))
     for at_once in (1, 8):
         _played_s(made, stage, at_once=at_once)  # scenes are imported, copies and beliefs are made
     try:
@@ -47,7 +47,7 @@ def episodes(database: Database) -> Iterator[Row]:
         stage.close()
 
 
-class _Timed(Stage):
+class _TimedPool(WorldPool):
     """Adds up what its worlds take of their threads' time, and notes it at the end of each, beside all that was spent.
 
     `ends` has, for each world that ended, the processor time of all, within worlds, and for their lease and reset.
@@ -70,18 +70,18 @@ class _Timed(Stage):
         self.ends.append((process_time(), self._within_s, self._copy_s))
 
 
-def _overhead(made: Experiment, stage: _Timed) -> Iterator[Row]:
+def _overhead(made: Experiment, stage: _TimedPool) -> Iterator[Measurement]:
     """Processor time from the end of one episode to that of the next, without the next one's own.
 
     What its copy takes is told apart: a bare episode has that too. The program that is the model counts as Inspect's.
     """
     rounds = [_between_s(made, stage) for _ in range(ROUNDS)]
     inspect, copy = (median(column) * 1_000 for column in zip(*rounds, strict=True))
-    yield Row("harness, processor time per sample", inspect, OVERHEAD_MS, 1.0)
-    yield Row("lease and reset of its copies, likewise", copy, OVERHEAD_MS, 1.0)
+    yield Measurement("harness, processor time per sample", inspect, OVERHEAD_MS, 1.0)
+    yield Measurement("lease and reset of its copies, likewise", copy, OVERHEAD_MS, 1.0)
 
 
-def _between_s(made: Experiment, stage: _Timed) -> tuple[float, float]:
+def _between_s(made: Experiment, stage: _TimedPool) -> tuple[float, float]:
     """A round's means: around leased copies, and for these."""
     stage.ends.clear()
     _played_s(made, stage, at_once=1)
@@ -91,14 +91,14 @@ def _between_s(made: Experiment, stage: _Timed) -> tuple[float, float]:
     return spent - within - copy, copy
 
 
-def _side_by_side(made: Experiment, stage: Stage) -> Row:
+def _side_by_side(made: Experiment, stage: WorldPool) -> Measurement:
     eight, one = (_played_s(made, stage, at_once=count, delay_s=REPLY_S) for count in (8, 1))
-    return Row("8 episodes at once, replies of 200 ms", eight, one, 1 / FASTER, unit="s")
+    return Measurement("8 episodes at once, replies of 200 ms", eight, one, 1 / FASTER, unit="s")
 
 
 def _played_s(
     made: Experiment,
-    stage: Stage,
+    stage: WorldPool,
     *,
     at_once: int,
     delay_s: float = 0.0,
@@ -106,10 +106,10 @@ def _played_s(
     from inspect_ai.model import get_model
 
     model: Any = get_model("oracle/lookplangraph", delay_s=delay_s)
-    task = episodes_task(made, Replies(), stage=stage)
+    task = episodes_task(made, ModelSource(), stage=stage)
     with TemporaryDirectory() as folder:
         began = perf_counter()
-        log = run(task, Run(model, at_once=at_once, log_dir=folder))
+        log = run_task(task, RunOptions(model, at_once=at_once, log_dir=folder))
         spent = perf_counter() - began
         assert log.status == "success", log.error
         assert all(sample.error is None for sample in log.samples or ())

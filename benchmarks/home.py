@@ -10,7 +10,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 ROOMS = ("kitchen", "bathroom", "bedroom", "living_room")
 
 
-def home(nodes: int = 300, *, relations: int = 5_700, seed: int = 0) -> SceneGraph:
+def make_home(nodes: int = 300, *, relations: int = 5_700, seed: int = 0) -> SceneGraph:
     """Four rooms, an agent, furniture and objects; `relations` is what the whole comes to, to within a few."""
     random = Random(seed)  # noqa: S311  no secret
     members = list(_members(nodes))

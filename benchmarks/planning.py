@@ -10,10 +10,10 @@ from statistics import median
 from time import perf_counter
 from typing import Final
 
-from benchmarks.acting import TABLE, reachable
-from benchmarks.frame import Row, median_ms
-from benchmarks.home import home
-from benchmarks.writing import OBJECT, scene
+from benchmarks.acting import TABLE, with_agent_close
+from benchmarks.commits import OBJECT, temporary_scene
+from benchmarks.comparison import Measurement, median_ms
+from benchmarks.home import make_home
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import Relation, SceneGraph
@@ -39,11 +39,11 @@ TEXT_MS: Final = 10.0
 GROWTH: Final = 1.2
 STEPS: Final = 200
 HOMES: Final = 10
-BESIDE: Final = 20.0
+FULL_GRAPH_GROWTH: Final = 20.0
 """How much full-graph prompting may grow: it is printed beside the others, and is theirs to beat."""
 
 
-class _Noting:
+class _PromptRecorder:
     """Stands for a model: gives one reply after the other, and notes how long each request is, in characters."""
 
     def __init__(self, *replies: str) -> None:
@@ -55,7 +55,7 @@ class _Noting:
         return Reply(next(self._replies), Usage(1, 1), "noting", source="scripted")
 
 
-class _Timed(Simulator):
+class _TimedSimulator(Simulator):
     """Remembers the seconds that its actions took."""
 
     taken: float = 0.0
@@ -67,32 +67,36 @@ class _Timed(Simulator):
         yield from steps
 
 
-def sessions(database: Database) -> Iterator[Row]:
+def sessions(database: Database) -> Iterator[Measurement]:
     """A session's step besides model, commit and memory text, and that text, both beside their limits in ms."""
     store = SceneStore(database)
-    with scene(store, reachable(home())) as info:
-        yield Row(f"ms of a step besides model and commit ({OVERHEAD_MS:g})", _overhead_ms(store, info), OVERHEAD_MS, 1)
+    with temporary_scene(store, with_agent_close(make_home())) as info:
+        yield Measurement(
+            f"ms of a step besides model and commit ({OVERHEAD_MS:g})", _overhead_ms(store, info), OVERHEAD_MS, 1
+        )
         access = Access(store, info, SceneReader(Gate(database), Enumerator(database), info), NoModel())
         view, _ = view_of(recipe_named("lookplangraph"), access)
         memory = Memory(INSTRUCTION, "", "")
         took = median_ms(lambda: view(memory) if view else None, warm_up=300)
-        yield Row(f"ms of the memory graph's text, {info.nodes} nodes ({TEXT_MS:g})", took, TEXT_MS, 1)
+        yield Measurement(f"ms of the memory graph's text, {info.nodes} nodes ({TEXT_MS:g})", took, TEXT_MS, 1)
 
 
-def prompts(database: Database) -> Iterator[Row]:
+def prompt_growth(database: Database) -> Iterator[Measurement]:
     """Characters of a first prompt in a building of ten such homes, beside those in one; the agent is in one room."""
-    store, one = SceneStore(database), home(relations=600)
-    with scene(store, one) as small, scene(store, _building(one)) as large:
-        for method, limit in (("lookplangraph", GROWTH), ("sg2", GROWTH), ("llm-as-p", BESIDE)):
+    store, one = SceneStore(database), make_home(relations=600)
+    with temporary_scene(store, one) as small, temporary_scene(store, _building(one)) as large:
+        for method, limit in (("lookplangraph", GROWTH), ("sg2", GROWTH), ("llm-as-p", FULL_GRAPH_GROWTH)):
             ours, theirs = (float(_first_prompt(store, info, method)) for info in (large, small))
-            yield Row(f"first prompt of {method}, {large.nodes:,} nodes ({small.nodes})", ours, theirs, limit, "chars")
+            yield Measurement(
+                f"first prompt of {method}, {large.nodes:,} nodes ({small.nodes})", ours, theirs, limit, "chars"
+            )
 
 
 def _overhead_ms(store: SceneStore, info: SceneInfo) -> float:
     """The median of a step's time but for what the simulator took."""
     replies = (_reply("grab", OBJECT), _reply("put_on", OBJECT, TABLE))
-    simulator = _Timed(store, info, actor="bench")
-    method = LookPlanGraph(_Noting(*replies), info.vocabulary)
+    simulator = _TimedSimulator(store, info, actor="bench")
+    method = LookPlanGraph(_PromptRecorder(*replies), info.vocabulary)
     asker = Retriever(NoModel(), Gate(store.database), Enumerator(store.database))
     session = Session(method, simulator, asker, view=lambda _: "a text", budget=Budget(STEPS))
     rest: list[float] = []
@@ -121,7 +125,7 @@ def _reply(name: str, node: str, destination: str | None = None) -> str:
 
 
 def _first_prompt(store: SceneStore, info: SceneInfo, method: str) -> int:
-    model = _Noting("{}")
+    model = _PromptRecorder("{}")
     setting = Setting(store, Gate(store.database), info, INSTRUCTION, method, model=model, belief=False)
     for _ in staged(setting, recipe_named(method)).run():
         if model.lengths:

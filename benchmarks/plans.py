@@ -27,7 +27,7 @@ from scenecypher.planner.goal_check import missing, steps_of
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class PlanAttempt:
     """A task: how many actions its plan has and what of the task it misses (`why`), or why there is none (None).
 
     `seconds` passed on the clock, `processor_s` of processor time, the engine's included.
@@ -53,13 +53,13 @@ def main() -> None:
     for name in arguments.names:
         ids = [arguments.only] if arguments.only else list(_ids(name))
         with ProcessPoolExecutor(arguments.workers, initializer=_warm) as pool:
-            rows = list(pool.map(partial(tried, name, seconds=arguments.seconds), ids))
+            rows = list(pool.map(partial(attempt_task, name, seconds=arguments.seconds), ids))
         if arguments.json:
             sys.stdout.writelines(json.dumps(asdict(row)) + "\n" for row in rows)
-        sys.stdout.writelines(f"{line}\n" for line in report(name, rows))
+        sys.stdout.writelines(f"{line}\n" for line in summary_lines(name, rows))
 
 
-def tried(name: str, within: str, *, seconds: float) -> Tried:
+def attempt_task(name: str, within: str, *, seconds: float) -> PlanAttempt:
     """Plan for one task, and carry the plan out in its whole scene."""
     task, scene = next(dataset(name).tasks(within)), next(dataset(name).scenes(within))
     question = Question(task.goal, scene.vocabulary, timeout_s=seconds, deeds=task.action_goals)
@@ -67,10 +67,10 @@ def tried(name: str, within: str, *, seconds: float) -> Tried:
     found = plan(question, partial(_part, scene.graph, task))
     why = found.why if found.plan is None else _missed(task, scene, found)
     count = None if found.plan is None or why.startswith("in the whole scene") else len(found.plan)
-    return Tried(task.id, count, why, found.nodes, time.monotonic() - began, _processor_s() - spent)
+    return PlanAttempt(task.id, count, why, found.nodes, time.monotonic() - began, _processor_s() - spent)
 
 
-def report(name: str, rows: Iterable[Tried]) -> Iterator[str]:
+def summary_lines(name: str, rows: Iterable[PlanAttempt]) -> Iterator[str]:
     """What is printed of a data set."""
     rows = list(rows)
     solved = [row for row in rows if row.actions is not None]

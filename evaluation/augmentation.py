@@ -18,18 +18,18 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.augmentation_truth import GoldReader
+from scenecypher.evaluation.augmentation_gold import GoldReader
 from scenecypher.evaluation.inspect_model import InspectModel
-from scenecypher.evaluation.looking import read, simulated
-from scenecypher.evaluation.prompt_version import NOTED, prompt_version
-from scenecypher.evaluation.replies import LIVE, Replies
-from scenecypher.evaluation.views import Taken, read_views, shipped
+from scenecypher.evaluation.picture_samples import score_reading, score_simulation
+from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
+from scenecypher.evaluation.replies import LIVE, ModelSource
+from scenecypher.evaluation.views import ViewFile, bundled_views, read_views
 from scenecypher.planner.perception.truth import Noise
 
 VERSION: Final = 1
 """Of prompts and scoring together: results of different versions are not compared."""
 SIMULATED: Final = "simulated"
-SEEN: Final = "seen"
+READING: Final = "seen"
 NOISE: Final = Noise()
 
 
@@ -51,47 +51,49 @@ def augmentation(
     Raises InputError.
     """
     _check(missed=missed, mislabelled=mislabelled, undercounted=undercounted)
-    views = {taken.name: taken for taken in read_views(Path(folder) if folder else shipped())}
+    views = {taken.name: taken for taken in read_views(Path(folder) if folder else bundled_views())}
     noise = Noise(missed, mislabelled, undercounted)
     return Task(
         dataset=MemoryDataset([_sample(taken) for taken in views.values()], name="augmentation"),
-        solver=simulate(views, noise, seed) if replies == SIMULATED else look(views, Replies(replies, record=record)),
+        solver=simulate_observer(views, noise, seed)
+        if replies == SIMULATED
+        else read_pictures(views, ModelSource(replies, record=record)),
         scorer=subgraph_match(views),
         version=VERSION,
-        metadata={NOTED: prompt_version()},
+        metadata={METADATA_KEY: prompt_version()},
         fail_on_error=False,
     )
 
 
-@solver
-def look(views: Mapping[str, Taken], replies: Replies) -> Solver:
+@solver(name="look")
+def read_pictures(views: Mapping[str, ViewFile], replies: ModelSource) -> Solver:
     """Look at a sample's picture in a worker thread; what was seen is in the sample's metadata."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the reader asks itself
         taken = views[str(state.sample_id)]
         live = InspectModel(get_model()) if replies.is_live else None
         model = replies.of(taken.name, live, reference=GoldReader(taken.view))
-        return _with(state, await to_thread.run_sync(partial(read, taken, model)))
+        return _with_metadata(state, await to_thread.run_sync(partial(score_reading, taken, model)))
 
     return solve
 
 
-@solver
-def simulate(views: Mapping[str, Taken], noise: Noise, seed: int) -> Solver:
+@solver(name="simulate")
+def simulate_observer(views: Mapping[str, ViewFile], noise: Noise, seed: int) -> Solver:
     """See the sample's gold subgraph, some of it mistaken."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - no model is asked
-        return _with(state, simulated(views[str(state.sample_id)], noise=noise, seed=seed))
+        return _with_metadata(state, score_simulation(views[str(state.sample_id)], noise=noise, seed=seed))
 
     return solve
 
 
 @scorer(metrics={"nodes": [mean(), stderr()], "edges": [mean(), stderr()], "exact": [mean(), stderr()]})
-def subgraph_match(views: Mapping[str, Taken]) -> Scorer:
+def subgraph_match(views: Mapping[str, ViewFile]) -> Scorer:
     """F1 of nodes, F1 of edges, and whether all is as in the gold subgraph."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - gold is in the view
-        view, seen = views[str(state.sample_id)].view, state.metadata[SEEN]
+        view, seen = views[str(state.sample_id)].view, state.metadata[READING]
         return Score(
             value={name: float(seen[name]) for name in ("nodes", "edges", "exact")},
             answer=", ".join(seen["parts"]),
@@ -102,13 +104,13 @@ def subgraph_match(views: Mapping[str, Taken]) -> Scorer:
     return score
 
 
-def _with(state: TaskState, seen: dict[str, Any]) -> TaskState:
-    state.metadata[SEEN] = seen
+def _with_metadata(state: TaskState, seen: dict[str, Any]) -> TaskState:
+    state.metadata[READING] = seen
     state.output.completion = str(seen["description"])
     return state
 
 
-def _sample(taken: Taken) -> Sample:
+def _sample(taken: ViewFile) -> Sample:
     view = taken.view
     return Sample(
         id=taken.name, input=f"What is on or in {view.asset.name}? {view.image}", target="", metadata={"set": view.set}

@@ -12,13 +12,13 @@ from typing import Final
 from inspect_ai import Task, task
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.book import Book, is_plain
-from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, scene_of, task_of
-from scenecypher.evaluation.episode import Episode, Eyes, Wording
+from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
+from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, load_dynamic_scene, to_task
+from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
 from scenecypher.evaluation.episodes import episodes_task
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
-from scenecypher.evaluation.options import Names, chosen, first, listed
-from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, plan_tables
+from scenecypher.evaluation.options import Names, select_names, split_names, take
+from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.reference_plans import reference_plans
 
 WORLDS: Final = ("virtualhome", "behavior")
@@ -41,7 +41,7 @@ ROWS: Final = (
     RowPlan("react-alfworld", "ReActGT", observer="gt", options=TRUTH),
     RowPlan("lookplangraph", "LookPlanGraphGT", observer="gt", options=TRUTH),
 )
-LOOKING: Final = (
+SIMULATED_ROWS: Final = (
     RowPlan("react-alfworld", "ReAct", observer="simulated", options=SIMULATED, is_ours=True),
     RowPlan("lookplangraph", "LookPlanGraph", observer="simulated", options=SIMULATED, is_ours=True),
 )
@@ -60,13 +60,14 @@ def dynamic(
     record: str = "",
 ) -> Task:
     """Tasks in worlds that changed; the arguments are those of `scenecypher eval dynamic`."""
-    replied = Replies(replies, record=record)
+    replied = ModelSource(replies, record=record)
     return episodes_task(
-        experiment(data=data, methods=methods, wording=wording, simulated=simulated, limit=limit, steps=steps), replied
+        plan_experiment(data=data, methods=methods, wording=wording, simulated=simulated, limit=limit, steps=steps),
+        replied,
     )
 
 
-def experiment(
+def plan_experiment(
     *,
     data: Names = "all",
     methods: Names = PAPER,
@@ -76,54 +77,58 @@ def experiment(
     steps: int = 0,
 ) -> Experiment:
     """The tables of `data`: some of WORLDS; with `simulated` also those of an observer that errs. Raises InputError."""
-    lines = {name: first(_lines(name, wording), limit) for name in chosen("world of this experiment", data, WORLDS)}
+    lines = {
+        name: take(_lines(name, wording), limit) for name in select_names("world of this experiment", data, WORLDS)
+    }
     tables = [_table(name, found, wording=wording, steps=steps) for name, found in lines.items()]
-    looks = _looking(methods) if simulated else ()
-    planned, run = with_methods(tables, _without_looks(methods) if simulated else methods)
+    looks = _simulated_rows(methods) if simulated else ()
+    planned, run = plan_tables(tables, _played_methods(methods) if simulated else methods)
     if simulated:
         looking = [_table(name, found, wording=wording, steps=steps, eyes="noise") for name, found in lines.items()]
-        more, also = with_methods(looking, looks)
+        more, also = plan_tables(looking, looks)
         planned, run = (*planned, *more), run | also
     all_lines = [line for found in lines.values() for line in found]
     plans = {**reference_plans(), **{line.id: line.plan for line in all_lines if line.plan}}
-    book = Book(map(task_of, all_lines), scenes=scene_of, plans=plans)
+    book = AssignmentCache(map(to_task, all_lines), scenes=load_dynamic_scene, plans=plans)
     return Experiment("dynamic", "Dynamic worlds: things moved since they were seen", planned, book, run)
 
 
-def _looking(methods: Names) -> tuple[str, ...]:
+def _simulated_rows(methods: Names) -> tuple[str, ...]:
     """The keys of LOOKING's rows whose method is among `methods`. Raises InputError where there is none."""
-    words = set(listed(methods))
+    words = set(split_names(methods))
     wanted = words | {row.method for row in ROWS if row.key in words}
-    found = tuple(row.key for row in LOOKING if PAPER in words or wanted & {row.key, row.method})
+    found = tuple(row.key for row in SIMULATED_ROWS if PAPER in words or wanted & {row.key, row.method})
     if not found:
-        names = " or ".join(row.method for row in LOOKING)
+        names = " or ".join(row.method for row in SIMULATED_ROWS)
         raise InputError(f"the simulated observer looks for {names}: name one with --method, and a model with --model")
     return found
 
 
-def _without_looks(methods: Names) -> list[str]:
+def _played_methods(methods: Names) -> list[str]:
     """What is played besides: all but what only a simulated observer looks for."""
-    apart = {row.key for row in LOOKING} | {row.key for row in ROWS if row.absent}
-    return [word for word in listed(methods) if word not in apart]
+    apart = {row.key for row in SIMULATED_ROWS} | {row.key for row in ROWS if row.absent}
+    return [word for word in split_names(methods) if word not in apart]
 
 
 def _lines(world: str, wording: Wording) -> Iterator[DynamicTask]:
     """A world's tasks; worded by their goals, only those whose goals tell all."""
     for line in dynamic_tasks():
         is_here = (line.category == "behavior") == (world == "behavior")
-        if is_here and (wording != "goal" or is_plain(task_of(line).goal)):
+        if is_here and (wording != "goal" or is_ground_goal(to_task(line).goal)):
             yield line
 
 
-def _table(world: str, lines: list[DynamicTask], *, wording: Wording, steps: int, eyes: Eyes = "truth") -> TablePlan:
+def _table(
+    world: str, lines: list[DynamicTask], *, wording: Wording, steps: int, eyes: Perception = "truth"
+) -> TablePlan:
     is_paper, group = eyes == "truth", world if eyes == "truth" else f"{world}-simulated"
     return TablePlan(
         key=group,
         title=TITLES[world] if is_paper else f"{TITLES[world]}, seen by a simulated observer",
         columns=COLUMNS,
-        rows=ROWS if is_paper else LOOKING,
+        rows=ROWS if is_paper else SIMULATED_ROWS,
         tasks=tuple(line.id for line in lines),
-        like=Episode(group=group, wording=wording, belief=True, eyes=eyes, steps=steps or None),
+        like=EpisodePlan(group=group, wording=wording, belief=True, eyes=eyes, steps=steps or None),
         moved={line.id: line.seed for line in lines if line.seed is not None},
         published=("lookplangraph", f"II-{world}") if is_paper else ("", ""),
         settings="lookplangraph-2",

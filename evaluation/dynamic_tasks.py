@@ -25,8 +25,8 @@ from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
-from scenecypher.evaluation.book import of_dataset
-from scenecypher.evaluation.marking import standard
+from scenecypher.evaluation.assignments import load_dataset_scene
+from scenecypher.evaluation.marking import marking_scheme
 from scenecypher.importers.datasets import task
 from scenecypher.importers.home_tasks import BUDGET, goal_of
 from scenecypher.importers.homes import OURS, our_home
@@ -36,10 +36,10 @@ from scenecypher.planner.perturbation import drawn, movable, perturbation
 from scenecypher.planner.reference import end_of
 
 FILE: Final = files("scenecypher.evaluation") / "data" / "dynamic.jsonl"
-HOMES: Final = "dynamic"
+ID_PREFIX: Final = "dynamic"
 """What ids of the tasks in our homes begin with."""
 TASKS: Final = 50
-TRIES: Final = 600
+MAX_SEEDS: Final = 600
 """Seeds that are tried until one moves a thing that the task needs."""
 
 Category: TypeAlias = Literal["fridge", "microwave", "dishwasher", "behavior"]
@@ -74,7 +74,7 @@ def dynamic_tasks() -> tuple[DynamicTask, ...]:
     return tuple(map(DynamicTask.model_validate_json, FILE.read_text(encoding="utf-8").splitlines()))
 
 
-def task_of(line: DynamicTask) -> Task:
+def to_task(line: DynamicTask) -> Task:
     """The task of a line."""
     if line.category == "behavior":
         return task(line.id)[1]
@@ -92,19 +92,19 @@ def task_of(line: DynamicTask) -> Task:
     )
 
 
-def scene_of(task: Task) -> ImportedScene:
+def load_dynamic_scene(task: Task) -> ImportedScene:
     """The scene of one of these tasks."""
     name, _, within = task.id.partition("/")
-    return our_home(within.partition("/")[0])[0] if name == HOMES else of_dataset(task)
+    return our_home(within.partition("/")[0])[0] if name == ID_PREFIX else load_dataset_scene(task)
 
 
-def _made() -> Iterator[DynamicTask]:
+def _generate() -> Iterator[DynamicTask]:
     """All lines, made anew: every second task of a kind gets a seed."""
     for lines in (_in_homes(), _of_behavior()):
-        yield from _half_moved(lines, wanted=TASKS)
+        yield from _with_seeds(lines, wanted=TASKS)
 
 
-def _half_moved(lines: Iterable[DynamicTask], *, wanted: int) -> Iterator[DynamicTask]:
+def _with_seeds(lines: Iterable[DynamicTask], *, wanted: int) -> Iterator[DynamicTask]:
     """The first `wanted`, half of them with a seed; what can't be moved in counts among the other half."""
     moved = still = 0
     for line in lines:
@@ -144,7 +144,7 @@ def _in_home(home: str, category: str, words: str, things: Sequence[str]) -> Ite
         raise InputError(f"the plan for {facts} in {home} does not reach its goal: {plan}; mend it")
     yield DynamicTask.model_validate(
         {
-            "id": f"{HOMES}/{home}/{category}/{'-'.join(things)}",
+            "id": f"{ID_PREFIX}/{home}/{category}/{'-'.join(things)}",
             "category": category,
             "seed": None,
             "home": home,
@@ -181,14 +181,14 @@ def _of_behavior() -> Iterator[DynamicTask]:
 
 def _seed(line: DynamicTask) -> int | None:
     """The first seed that moves a thing that the task needs, and does not do the task."""
-    given = task_of(line)
-    scene = scene_of(given)
+    given = to_task(line)
+    scene = load_dynamic_scene(given)
     end = end_of(line.plan or reference_plans()[line.id], scene.graph, scene.vocabulary)
-    needed = standard(given.goal, scene.graph, end, vocabulary=scene.vocabulary).needed
+    needed = marking_scheme(given.goal, scene.graph, end, vocabulary=scene.vocabulary).needed
     things = movable(scene.graph, vocabulary=scene.vocabulary)
     if not needed & {*things}:
         return None
-    for seed in islice(count(), TRIES):
+    for seed in islice(count(), MAX_SEEDS):
         if drawn(things, Random(seed), 1)[0] not in needed:  # noqa: S311 - reproducible, no secret
             continue
         found = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
@@ -199,7 +199,7 @@ def _seed(line: DynamicTask) -> int | None:
 
 def main() -> None:
     """Write the file."""
-    lines = (line.model_dump_json(exclude_defaults=True) for line in _made())
+    lines = (line.model_dump_json(exclude_defaults=True) for line in _generate())
     Path(str(FILE)).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     sys.stderr.write(f"{FILE}: {json.dumps(_counts())}\n")
 

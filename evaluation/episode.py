@@ -10,7 +10,7 @@ from scenecypher.planner.recipe import Recipe
 
 Wording: TypeAlias = Literal["source", "goal", "states"]
 """The data set's own instruction; the goal in words, as a program can read it; or the goal as its source writes it."""
-Eyes: TypeAlias = Literal["truth", "noise", "person"]
+Perception: TypeAlias = Literal["truth", "noise", "person"]
 """Who sees what a look shows: the simulator (ground truth), the same with seeded mistakes, or a person's pictures."""
 Marking: TypeAlias = Literal["goal", "minigrid", "answer", "person"]
 """How one tells that the outcome is reached: by the graph, by MiniGrid's own steps, by an answer, or by a person."""
@@ -19,7 +19,7 @@ SPARE_STEPS: Final = 30
 """Decisions beyond three for each action that a task grants: a look, a question and the action itself. Ours."""
 
 
-class Episode(BaseModel):
+class EpisodePlan(BaseModel):
     """What a sample is made of; it stands in the sample's metadata.
 
     `group` is what all tables that count it have as theirs, `row` the key of its row there. In what a table's episodes
@@ -39,7 +39,7 @@ class Episode(BaseModel):
     wording: Wording = "source"
     moved: int = 0
     seed: int = 0
-    eyes: Eyes = "truth"
+    eyes: Perception = "truth"
     belief: bool | None = None
     marking: Marking = "goal"
     steps: int | None = None
@@ -102,6 +102,6 @@ class Trace(BaseModel):
     marks: Marks
 
 
-def uses_belief(episode: Episode, recipe: Recipe) -> bool | None:
+def uses_belief(episode: EpisodePlan, recipe: Recipe) -> bool | None:
     """What `Setting.belief` is to be: a method that plans on the world as it is has none."""
     return False if recipe.goal else episode.belief

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.book import Book
-from scenecypher.evaluation.episode import Episode
-from scenecypher.evaluation.options import Names, listed
+from scenecypher.evaluation.assignments import AssignmentCache
+from scenecypher.evaluation.episode import EpisodePlan
+from scenecypher.evaluation.options import Names, split_names
 from scenecypher.planner.methods import METHODS, recipe_named
 from scenecypher.planner.methods.matrix import SETS, cell
 
@@ -53,7 +53,7 @@ class TablePlan:
     columns: tuple[str, ...]
     rows: tuple[RowPlan, ...]
     tasks: tuple[str, ...]
-    like: Episode
+    like: EpisodePlan
     moved: Mapping[str, int] = field(default_factory=dict)
     published: tuple[str, str] = ("", "")
     settings: str = ""
@@ -72,10 +72,10 @@ class Experiment:
     name: str
     title: str
     tables: tuple[TablePlan, ...]
-    book: Book
+    book: AssignmentCache
     run: frozenset[tuple[str, str]]
 
-    def episodes(self) -> Iterator[Episode]:
+    def episodes(self) -> Iterator[EpisodePlan]:
         """Task by task, a method after the other, so that a scene is read once; what tables share is played once."""
         groups: dict[str, list[TablePlan]] = {}
         for table in self.tables:
@@ -86,13 +86,15 @@ class Experiment:
                 yield from (_episode(tables[0], row, task, is_first=not i) for i, row in enumerate(rows.values()))
 
 
-def planned(name: str, title: str, tables: Sequence[TablePlan], *, methods: Names, book: Book) -> Experiment:
+def select_rows(
+    name: str, title: str, tables: Sequence[TablePlan], *, methods: Names, book: AssignmentCache
+) -> Experiment:
     """The experiment in which `methods` play `tables`, as `with_methods` has them. Raises InputError."""
-    wanted, run = with_methods(tables, methods)
+    wanted, run = plan_tables(tables, methods)
     return Experiment(name, title, wanted, book, run)
 
 
-def with_methods(
+def plan_tables(
     tables: Sequence[TablePlan], methods: Names
 ) -> tuple[tuple[TablePlan, ...], frozenset[tuple[str, str]]]:
     """The tables with rows for `methods`, and which rows are to be played.
@@ -100,7 +102,7 @@ def with_methods(
     `methods` are the names of rows, PAPER for the table's own; ``METHOD+ABLATION`` leaves a part out.
     Raises InputError for an unknown one.
     """
-    found = [_wanted(table, listed(methods)) for table in tables]
+    found = [_select_rows_of(table, split_names(methods)) for table in tables]
     run = frozenset((table.group, key) for table, keys in found for key in keys)
     return tuple(table for table, _ in found), run
 
@@ -113,7 +115,7 @@ def asks_model(word: str) -> bool:
     return word == PAPER or recipe_named(method).model
 
 
-def _wanted(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[str]]:
+def _select_rows_of(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[str]]:
     known, keys = {row.key: row for row in table.rows}, list[str]()
     for word in words:
         if word == PAPER:
@@ -122,12 +124,12 @@ def _wanted(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[str
         row = known[word] if word in known else _row(word)
         if row.absent:
             raise InputError(f"the row {word} can't be played, for it {row.absent}; leave it out")
-        known[word] = replace(row, absent=_meaningless(row.method, table.tasks))
+        known[word] = replace(row, absent=_absence(row.method, table.tasks))
         keys += [word] if not known[word].absent else []
     return replace(table, rows=tuple(known.values())), keys
 
 
-def _meaningless(method: str, tasks: Sequence[str]) -> str:
+def _absence(method: str, tasks: Sequence[str]) -> str:
     """Why a method has no meaning for the tasks' data set."""
     names = {task.partition("/")[0] for task in tasks} & {*SETS}
     return next((found for found in (cell(method, name) for name in names) if found.startswith("no meaning")), "")
@@ -139,7 +141,7 @@ def _row(word: str) -> RowPlan:
     return RowPlan(method, ablations=tuple(ablations), is_ours=True)
 
 
-def _episode(table: TablePlan, row: RowPlan, task: str, *, is_first: bool) -> Episode:
+def _episode(table: TablePlan, row: RowPlan, task: str, *, is_first: bool) -> EpisodePlan:
     said: dict[str, Any] = {"row": row.key, "method": row.method, "ablations": row.ablations, "task": task}
     if task in table.moved:
         said |= {"moved": 1, "seed": table.moved[task]}

@@ -9,12 +9,12 @@ from typing import Final
 
 from inspect_ai import Task, task
 
-from scenecypher.evaluation.book import Book, of_dataset, with_plans
-from scenecypher.evaluation.episode import Episode, Wording
+from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene, with_reference_plans
+from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import episodes_task
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from scenecypher.evaluation.options import Names, chosen, first, readable
-from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.options import Names, keep_readable, select_names, take
+from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
 SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow")
@@ -52,30 +52,32 @@ def grasif(
     record: str = "",
 ) -> Task:
     """GraSIF's tasks by methods and ablations; the arguments are those of `scenecypher eval grasif`."""
-    replied = Replies(replies, record=record)
-    return episodes_task(experiment(data=data, methods=methods, wording=wording, limit=limit, steps=steps), replied)
+    replied = ModelSource(replies, record=record)
+    return episodes_task(
+        plan_experiment(data=data, methods=methods, wording=wording, limit=limit, steps=steps), replied
+    )
 
 
-def experiment(
+def plan_experiment(
     *, data: Names = "all", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
 ) -> Experiment:
     """The tables of `data`: some of TABLES. Raises InputError."""
-    names = chosen("table of this experiment", data, TABLES)
+    names = select_names("table of this experiment", data, TABLES)
     tasks = {
-        name: first(readable(with_plans(dataset(name).tasks()), wording), limit)
+        name: take(keep_readable(with_reference_plans(dataset(name).tasks()), wording), limit)
         for name in dict.fromkeys(map(_subset, names))
     }
-    like = Episode(wording=wording, steps=steps or None)
+    like = EpisodePlan(wording=wording, steps=steps or None)
     tables = [_table(name, tuple(task.id for task in tasks[_subset(name)]), like) for name in names]
-    book = Book((task for found in tasks.values() for task in found), scenes=of_dataset)
-    return planned("grasif", "GraSIF: planning on scene graphs", tables, methods=methods, book=book)
+    book = AssignmentCache((task for found in tasks.values() for task in found), scenes=load_dataset_scene)
+    return select_rows("grasif", "GraSIF: planning on scene graphs", tables, methods=methods, book=book)
 
 
 def _subset(name: str) -> str:
     return SUBSETS[0] if name == ABLATIONS else name
 
 
-def _table(name: str, tasks: tuple[str, ...], like: Episode) -> TablePlan:
+def _table(name: str, tasks: tuple[str, ...], like: EpisodePlan) -> TablePlan:
     is_ablation = name == ABLATIONS
     return TablePlan(
         key=name,

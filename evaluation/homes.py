@@ -8,31 +8,31 @@ from pathlib import Path
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
-from scenecypher.evaluation.options import first
+from scenecypher.evaluation.options import take
 from scenecypher.importers.home_tasks import TESTED
 from scenecypher.importers.homes import OURS, folders, our_home, read_home
 from scenecypher.importers.task import Task
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class TestedHome:
     """A home and the tasks that are tested in it."""
 
     name: str
     scene: ImportedScene
     tasks: tuple[Task, ...]
 
-    def first(self, limit: int) -> Home:
+    def first(self, limit: int) -> TestedHome:
         """The home with its first so many tasks, all where the limit is 0."""
-        return replace(self, tasks=tuple(first(self.tasks, limit)))
+        return replace(self, tasks=tuple(take(self.tasks, limit)))
 
 
-def our_homes() -> list[Home]:
+def bundled_homes() -> list[TestedHome]:
     """Those that come along. Their tasks' ids are as the data set has them, so that reference plans are found."""
     return [_home(name, f"homes/{name}", our_home(name)) for name in OURS]
 
 
-def homes_in(folder: Path) -> list[Home]:
+def load_homes(folder: Path) -> list[TestedHome]:
     """The home that `folder` is, or those in it. Raises InputError, also where none has tasks to test."""
     found = [_home(each.name, each.name, read_home(each)) for each in folders(folder)]
     if not any(home.tasks for home in found):
@@ -40,8 +40,8 @@ def homes_in(folder: Path) -> list[Home]:
     return found
 
 
-def _home(name: str, prefix: str, read: tuple[ImportedScene, Sequence[Task]]) -> Home:
+def _home(name: str, prefix: str, read: tuple[ImportedScene, Sequence[Task]]) -> TestedHome:
     scene, tasks = read
-    return Home(
+    return TestedHome(
         name, scene, tuple(replace(task, id=f"{prefix}/{task.id}") for task in tasks if task.category == TESTED)
     )

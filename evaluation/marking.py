@@ -17,15 +17,15 @@ from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.evaluation.episode import Marks
 
-Look: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
+NodeSignature: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
 """How a node is, so that nodes alike are equal: its class, its states, and its places by relation."""
 
-CHANGING: Final = frozenset({"Asset", "Object", "Agent"})
+CHANGEABLE_KINDS: Final = frozenset({"Asset", "Object", "Agent"})
 """The kinds that a task can change; of an agent, only where it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standard:
+class MarkingScheme:
     """What a task is marked by. `differing` are all assets and objects that differ between initial and goal graph.
 
     What a plan changes on its way, such as a door that it leaves open, is among them (LookPlanGraph, appendix B).
@@ -39,17 +39,21 @@ class Standard:
     differing: frozenset[str]
 
 
-def standard(goal: Condition, initial: SceneGraph, end: SceneGraph | None, *, vocabulary: str) -> Standard:
+def marking_scheme(goal: Condition, initial: SceneGraph, end: SceneGraph | None, *, vocabulary: str) -> MarkingScheme:
     """What is to change from `initial` to the goal graph `end` (None: no goal graph is known)."""
     if end is None:
-        return Standard(goal, vocabulary, None, frozenset(), frozenset())
-    changed = [it for it in _ids(end) if it in initial and look(initial, it, vocabulary) != look(end, it, vocabulary)]
-    needed = frozenset(it for it in changed if not _holds(goal, _put_back(end, initial, it, vocabulary)))
+        return MarkingScheme(goal, vocabulary, None, frozenset(), frozenset())
+    changed = [
+        it
+        for it in _changeable_ids(end)
+        if it in initial and node_signature(initial, it, vocabulary) != node_signature(end, it, vocabulary)
+    ]
+    needed = frozenset(it for it in changed if not _holds(goal, _revert_node(end, initial, it, vocabulary)))
     differing = frozenset(it for it in changed if end.nodes[it].kind != "Agent")
-    return Standard(goal, vocabulary, end, needed or differing, differing)
+    return MarkingScheme(goal, vocabulary, end, needed or differing, differing)
 
 
-def marks(by: Standard, now: SceneGraph) -> Marks:
+def mark_graph(by: MarkingScheme, now: SceneGraph) -> Marks:
     """How far the task is done in `now`. What reaches the goal by another grounding has all that is needed."""
     reached = _holds(by.goal, now)
     if by.end is None:
@@ -61,11 +65,11 @@ def marks(by: Standard, now: SceneGraph) -> Marks:
         differing=len(by.differing),
         correct_needed=full if reached else _correct(by, by.end, by.needed, now),
         needed=full,
-        same=reached and _all(by.end, by.vocabulary) == _all(now, by.vocabulary),
+        same=reached and _all_signatures(by.end, by.vocabulary) == _all_signatures(now, by.vocabulary),
     )
 
 
-def look(graph: SceneGraph, node_id: str, vocabulary: str) -> Look:
+def node_signature(graph: SceneGraph, node_id: str, vocabulary: str) -> NodeSignature:
     """How a node is. What it is in or on is told by id for a place or furniture, by class for a thing."""
     node = graph.nodes[node_id]
     places = [
@@ -83,42 +87,44 @@ def _name(graph: SceneGraph, node_id: str) -> str:
     return node.class_ if node.kind == "Object" else node_id
 
 
-def _ids(graph: SceneGraph) -> Iterator[str]:
-    return (node.id for node in graph.nodes.values() if node.kind in CHANGING)
+def _changeable_ids(graph: SceneGraph) -> Iterator[str]:
+    return (node.id for node in graph.nodes.values() if node.kind in CHANGEABLE_KINDS)
 
 
 def _holds(goal: Condition, graph: SceneGraph) -> bool:
     return evaluate(goal, graph, {})
 
 
-def _put_back(end: SceneGraph, initial: SceneGraph, node_id: str, vocabulary: str) -> SceneGraph:
+def _revert_node(end: SceneGraph, initial: SceneGraph, node_id: str, vocabulary: str) -> SceneGraph:
     """The goal graph with one node as it was at first."""
-    before, after = (set(_own(graph, node_id, vocabulary)) for graph in (initial, end))
+    before, after = (set(_placements(graph, node_id, vocabulary)) for graph in (initial, end))
     nodes = {**end.nodes, node_id: initial.nodes[node_id]}
     relations = (set(end.relations) - after) | {it for it in before if it.source in nodes and it.target in nodes}
     return SceneGraph.of(nodes.values(), relations)
 
 
-def _own(graph: SceneGraph, node_id: str, vocabulary: str) -> Iterator[Relation]:
+def _placements(graph: SceneGraph, node_id: str, vocabulary: str) -> Iterator[Relation]:
     containment = VOCABULARIES[vocabulary].containment
     yield from (it for it in graph.outgoing.get(node_id, ()) if it.type in containment)
     yield from (it for it in graph.incoming.get(node_id, ()) if it.type in HOLDING)
 
 
-def _correct(by: Standard, end: SceneGraph, ids: frozenset[str], now: SceneGraph) -> int:
+def _correct(by: MarkingScheme, end: SceneGraph, ids: frozenset[str], now: SceneGraph) -> int:
     """How many of the nodes are as they should be, or others of their class in their stead."""
-    wanted = Counter(look(end, it, by.vocabulary) for it in ids)
-    others = Counter(look(end, it, by.vocabulary) for it in end.nodes if it not in ids)
-    have = _counted(now, wanted, by.vocabulary)
+    wanted = Counter(node_signature(end, it, by.vocabulary) for it in ids)
+    others = Counter(node_signature(end, it, by.vocabulary) for it in end.nodes if it not in ids)
+    have = _count_signatures(now, wanted, by.vocabulary)
     return sum(min(count, max(0, have[one] - others[one])) for one, count in wanted.items())
 
 
-def _counted(graph: SceneGraph, wanted: Mapping[Look, int], vocabulary: str) -> Counter[Look]:
+def _count_signatures(
+    graph: SceneGraph, wanted: Mapping[NodeSignature, int], vocabulary: str
+) -> Counter[NodeSignature]:
     classes = {class_ for class_, _, _ in wanted}
     nodes = (node.id for node in graph.nodes.values() if node.class_ in classes)
-    return Counter(look(graph, it, vocabulary) for it in nodes)
+    return Counter(node_signature(graph, it, vocabulary) for it in nodes)
 
 
-def _all(graph: SceneGraph, vocabulary: str) -> Counter[Look]:
+def _all_signatures(graph: SceneGraph, vocabulary: str) -> Counter[NodeSignature]:
     """All nodes but agents, things of a class standing for one another."""
-    return Counter(look(graph, node.id, vocabulary) for node in graph.nodes.values() if node.kind != "Agent")
+    return Counter(node_signature(graph, node.id, vocabulary) for node in graph.nodes.values() if node.kind != "Agent")

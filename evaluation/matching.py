@@ -15,11 +15,11 @@ TRUTHS: Final = {"yes": True, "true": True, "no": False, "false": False}
 
 Rows = Sequence[Sequence[Any]]
 
-COLUMNS: Final = 8
+MAX_COLUMNS: Final = 8
 """Answers with more columns are dumps of nodes, and match nothing."""
 
 
-def holds(gold: Rows, rows: Rows) -> bool:
+def rows_contain(gold: Rows, rows: Rows) -> bool:
     """Whether some columns of `rows`, in any order, have exactly the gold rows, as sets.
 
     So evidence beside the answer is no mistake, nor is a row told twice; one row too many or too few is. A list in
@@ -28,13 +28,13 @@ def holds(gold: Rows, rows: Rows) -> bool:
     """
     if not gold:
         return all(cell is None for row in rows for cell in row)
-    if not rows or len(rows[0]) > COLUMNS or _is_hedged(gold, rows):
+    if not rows or len(rows[0]) > MAX_COLUMNS or _is_ambiguous(gold, rows):
         return False
     wanted = _set(gold)
     return any(_set(one) == wanted for one in _readings(rows, width=len(gold[0])))
 
 
-def _is_hedged(gold: Rows, rows: Rows) -> bool:
+def _is_ambiguous(gold: Rows, rows: Rows) -> bool:
     """Whether gold is one number or truth value, and `rows` have several columns of such that differ."""
     if len(gold) != 1 or len(gold[0]) != 1 or not isinstance(gold[0][0], bool | int | float):
         return False
@@ -47,7 +47,7 @@ def _is_like(cell: Any, is_truth: bool) -> bool:  # noqa: FBT001 - which of two 
     return isinstance(cell, bool) if is_truth else isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
-def told(gold: Rows, text: str) -> bool:
+def text_names(gold: Rows, text: str) -> bool:
     """Whether an answer in words names all values of the gold rows.
 
     Yes or no is the first of these words, the one number the last number; names are taken as whole words. What is named
@@ -55,11 +55,11 @@ def told(gold: Rows, text: str) -> bool:
     """
     words = [word.casefold() for word in WORD.findall(text)]
     if len(gold) == 1 and len(gold[0]) == 1 and isinstance(gold[0][0], bool | int | float):
-        return _told_one(gold[0][0], words)
+        return _text_gives(gold[0][0], words)
     return bool(gold) and all(_is_named(cell, words) for row in gold for cell in _cells(row))
 
 
-def _told_one(value: bool | float, words: Sequence[str]) -> bool:  # noqa: FBT001 - which of two kinds
+def _text_gives(value: bool | float, words: Sequence[str]) -> bool:  # noqa: FBT001 - which of two kinds
     if isinstance(value, bool):
         return next((TRUTHS[word] for word in words if word in TRUTHS), None) is value
     numbers = [float(word) for word in words if NUMBER.fullmatch(word)]
@@ -79,7 +79,7 @@ def _is_named(cell: Any, words: Sequence[str]) -> bool:
     return any([*words[at : at + len(name)]] == name for at in range(len(words) - len(name) + 1))
 
 
-def equals(gold: Rows, rows: Rows) -> bool:
+def rows_equal(gold: Rows, rows: Rows) -> bool:
     """Whether the rows are the gold rows and nothing else: as many columns, as many rows, in any order."""
     return sorted(map(_key, gold)) == sorted(map(_key, rows))
 

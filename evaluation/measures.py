@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Final, Literal, TypeAlias
 
-from scenecypher.evaluation.episode import Episode, Trace
+from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.interval import bootstrap, wilson
 from scenecypher.evaluation.result import Cell, Column
 
 Figures: TypeAlias = Mapping[str, float]
 """What one sample has, by name; a figure that it can't have is left out."""
 
-How: TypeAlias = Literal["share", "mean", "ratio"]
+Aggregation: TypeAlias = Literal["share", "mean", "ratio"]
 PRECISIONS: Final = ("app", "app_needed")
 SHARES: Final = ("success", "done", "clean", "same", *PRECISIONS)
 
@@ -29,13 +29,13 @@ class Measure:
 
     column: Column
     of: str
-    how: How
+    how: Aggregation
     by: str = ""
     where: str = ""
     equals: float = 1
 
 
-def figures(episode: Episode, trace: Trace | None) -> dict[str, float]:
+def figures(episode: EpisodePlan, trace: Trace | None) -> dict[str, float]:
     """The figures of one sample; an episode that failed has the worst of each share, and no costs.
 
     ``success`` is LookPlanGraph's: the goal is reached, and nothing that was to be carried out was infeasible
@@ -74,7 +74,7 @@ def _share(correct: int, total: int, *, otherwise: bool) -> float:
     return correct / total if total else float(otherwise)
 
 
-def cell(measure: Measure, samples: Sequence[Figures]) -> Cell:
+def measured_cell(measure: Measure, samples: Sequence[Figures]) -> Cell:
     """One cell over the samples of a row; n/a where none of them has the figure."""
     samples = [one for one in samples if not measure.where or one.get(measure.where, 0) == measure.equals]
     values = [one[measure.of] for one in samples if measure.of in one]

@@ -10,12 +10,12 @@ from scenecypher.chat.model import Model, Reply, Request
 from scenecypher.db.graph.delta import apply, compose
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.evaluation.book import Assignment, Book
-from scenecypher.evaluation.episode import SPARE_STEPS, Episode, Marks, Trace, uses_belief
-from scenecypher.evaluation.happened import executed, finished, fulfilled, happened
-from scenecypher.evaluation.marking import marks
-from scenecypher.evaluation.sizes import Sizes, sizes
-from scenecypher.evaluation.stage import Stage, World
+from scenecypher.evaluation.assignments import Assignment, AssignmentCache
+from scenecypher.evaluation.episode import SPARE_STEPS, EpisodePlan, Marks, Trace, uses_belief
+from scenecypher.evaluation.episode_events import executed_actions, final_event, fulfils_mission, trace_fields
+from scenecypher.evaluation.marking import mark_graph
+from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
+from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.planner.belief import belief_of
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.environment import Environment, SceneEnvironment
@@ -34,7 +34,7 @@ PLANNING_S: Final = 180.0
 
 
 @dataclass(slots=True)
-class Noted:
+class UsageRecorder:
     """A model, the tokens of each of its replies, and where and whom they came from."""
 
     model: Model
@@ -60,30 +60,34 @@ class NoisyWorld(SceneEnvironment):
 
     def observe(self, of: str, *, step: int) -> Observation:
         """What is so, some of it mistaken. Raises UnknownReference."""
-        return NoisyObserver(_Plainly(super().observe), seed=self._seed, classes=self._classes).observe(of, step=step)
+        return NoisyObserver(_TruthfulObserver(super().observe), seed=self._seed, classes=self._classes).observe(
+            of, step=step
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class _Plainly:
+class _TruthfulObserver:
     look: Callable[..., Observation]
 
     def observe(self, of: str, *, step: int) -> Observation:
         return self.look(of, step=step)
 
 
-def play(stage: Stage, book: Book, episode: Episode, *, model: Model | None = None, ask: AskPerson = input) -> Trace:
+def play(
+    stage: WorldPool, book: AssignmentCache, episode: EpisodePlan, *, model: Model | None = None, ask: AskPerson = input
+) -> Trace:
     """Play `episode` and mark it. `ask` reaches the person whose eyes and hands the robot may have."""
     recipe = recipe_named(episode.method).without(episode.method, episode.ablations)
     given = book.of(episode)
-    noted = Noted(model or NoModel())
+    noted = UsageRecorder(model or NoModel())
     belief = has_belief(recipe, given.scene.vocabulary, wanted=uses_belief(episode, recipe))
     with stage.world(given.scene, belief=belief, moved=given.moved.delta if given.moved else None) as world:
         setting = _setting(world, given, episode, noted, ask)
         events = [*staged(setting, recipe_named(episode.method)).run()]
-        found = sizes(setting) if episode.sizes else Sizes()
+        found = prompt_sizes(setting) if episode.sizes else PromptSizes()
         marked = _marks(world, given, episode, events, ask)
     return Trace(
-        **happened(events, reprompt=recipe.reprompt),
+        **trace_fields(events, reprompt=recipe.reprompt),
         rounds=tuple(noted.rounds),
         sources=tuple(dict.fromkeys(noted.sources)),
         models=tuple(dict.fromkeys(noted.models)),
@@ -95,7 +99,7 @@ def play(stage: Stage, book: Book, episode: Episode, *, model: Model | None = No
     )
 
 
-def _setting(world: World, given: Assignment, episode: Episode, model: Model, ask: AskPerson) -> Setting:
+def _setting(world: World, given: Assignment, episode: EpisodePlan, model: Model, ask: AskPerson) -> Setting:
     task, recipe = given.task, recipe_named(episode.method)
     setting = Setting(
         world.opened.store,
@@ -113,7 +117,7 @@ def _setting(world: World, given: Assignment, episode: Episode, model: Model, as
     return replace(setting, world=_environment(setting, given, episode, ask))
 
 
-def _environment(setting: Setting, given: Assignment, episode: Episode, ask: AskPerson) -> Environment | None:
+def _environment(setting: Setting, given: Assignment, episode: EpisodePlan, ask: AskPerson) -> Environment | None:
     store, scene = setting.store, setting.scene
     match episode.eyes:
         case "truth":
@@ -127,15 +131,15 @@ def _environment(setting: Setting, given: Assignment, episode: Episode, ask: Ask
             return HumanEnvironment(ask, model=setting.model, known=known)
 
 
-def _marks(world: World, given: Assignment, episode: Episode, events: Sequence[Event], ask: AskPerson) -> Marks:
+def _marks(world: World, given: Assignment, episode: EpisodePlan, events: Sequence[Event], ask: AskPerson) -> Marks:
     match episode.marking:
         case "answer":
-            return Marks(reached=finished(events).answer == given.task.answer)
+            return Marks(reached=final_event(events).answer == given.task.answer)
         case "person":
             said = answered(ask, f"is this done: {given.task.instruction} y or n: ")
             return Marks(reached=said.casefold().startswith("y"))
         case "minigrid":
-            return Marks(reached=fulfilled(given.task.id, executed(events)))
+            return Marks(reached=fulfils_mission(given.task.id, executed_actions(events)))
         case "goal":
             log = world.opened.store.history(world.scene, after=world.scene.version)
-            return marks(given.by, apply(given.initial, compose(event.delta for event in log)))
+            return mark_graph(given.by, apply(given.initial, compose(event.delta for event in log)))

@@ -19,8 +19,8 @@ PROMPTS: Final = (
     "scenecypher.retriever",
 )
 """The packages that make the texts models are shown, their folders included."""
-KINDS: Final = (".py", ".md", ".txt", ".json", ".jsonl", ".pddl")
-NOTED: Final = "prompts"
+SUFFIXES: Final = (".py", ".md", ".txt", ".json", ".jsonl", ".pddl")
+METADATA_KEY: Final = "prompts"
 """What a log's metadata has it as: a log may be reported when prompts are others."""
 
 
@@ -34,9 +34,9 @@ def prompt_version() -> str:
     return digest.hexdigest()[:12]
 
 
-def prompts_of(log: EvalLog) -> str:
+def logged_prompt_version(log: EvalLog) -> str:
     """The version of the prompts that a run was made with; empty where its log does not say."""
-    return str((log.eval.metadata or {}).get(NOTED, ""))
+    return str((log.eval.metadata or {}).get(METADATA_KEY, ""))
 
 
 def prompt_files(package: str) -> Iterator[Traversable]:
@@ -48,7 +48,7 @@ def _files(folder: Traversable) -> Iterator[Traversable]:
     for one in sorted(folder.iterdir(), key=_name):
         if one.is_dir():
             yield from _files(one)
-        elif one.name.endswith(KINDS):
+        elif one.name.endswith(SUFFIXES):
             yield one
 
 

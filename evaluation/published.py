@@ -9,16 +9,16 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from scenecypher.evaluation.result import Cell, Row, Setting
+from scenecypher.evaluation.result import Cell, Row, TableSetting
 
 FOLDER: Final = files("scenecypher.evaluation") / "data"
 
 
-class _Strict(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class PublishedRow(_Strict):
+class PublishedRow(_StrictModel):
     """A row as the paper prints it; "?" where its text can't be read."""
 
     method: str
@@ -28,7 +28,7 @@ class PublishedRow(_Strict):
     cells: Mapping[str, float | Literal["?"]]
 
 
-class PublishedTable(_Strict):
+class PublishedTable(_StrictModel):
     """A part of a paper's table; `model` is that of all its rows, where they have one."""
 
     table: str
@@ -36,23 +36,23 @@ class PublishedTable(_Strict):
     rows: tuple[PublishedRow, ...]
 
 
-class Published(_Strict):
+class PublishedPaper(_StrictModel):
     """A paper's tables by key."""
 
     paper: str
     tables: Mapping[str, PublishedTable]
 
 
-def published(name: str, key: str) -> tuple[str, str, tuple[Row, ...]]:
+def published_rows(name: str, key: str) -> tuple[str, str, tuple[Row, ...]]:
     """The paper, its table and its rows: of the file `name`, such as ``lookplangraph``, and the key ``V``."""
-    paper = Published.model_validate(_document("published", name))
+    paper = PublishedPaper.model_validate(_document("published", name))
     table = paper.tables[key]
     return paper.paper, table.table, tuple(_row(row, table) for row in table.rows)
 
 
-def settings(name: str) -> tuple[Setting, ...]:
+def table_settings(name: str) -> tuple[TableSetting, ...]:
     """The settings of a table, each with who says so."""
-    return TypeAdapter(tuple[Setting, ...]).validate_python(_document("settings", name))
+    return TypeAdapter(tuple[TableSetting, ...]).validate_python(_document("settings", name))
 
 
 def _row(row: PublishedRow, table: PublishedTable) -> Row:

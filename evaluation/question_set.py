@@ -20,7 +20,7 @@ DATA: Final = ("virtualhome", "babyai", "grasif")
 ALL: Final = "all"
 
 
-class Question(BaseModel):
+class GoldQuestion(BaseModel):
     """One line of a file of the set.
 
     `scene` is a data set's name and an id there, such as ``eai/963_2``. `rows` are what a right answer holds, in any
@@ -38,7 +38,7 @@ class Question(BaseModel):
     cypher: str
 
 
-def questions(data: str = ALL) -> tuple[Question, ...]:
+def load_questions(data: str = ALL) -> tuple[GoldQuestion, ...]:
     """The questions of one of DATA, or all of them. Raises InputError."""
     if data != ALL and data not in DATA:
         hint = did_you_mean(data[:60], (ALL, *DATA)) or f"; there are {', '.join((ALL, *DATA))}"
@@ -46,17 +46,17 @@ def questions(data: str = ALL) -> tuple[Question, ...]:
     return tuple(question for name in DATA if data in {ALL, name} for question in _read(name))
 
 
-def scenes_of(asked: Sequence[Question]) -> tuple[str, ...]:
+def question_scenes(asked: Sequence[GoldQuestion]) -> tuple[str, ...]:
     """The scenes that questions are about, each once, in their order."""
     return tuple(dict.fromkeys(question.scene for question in asked))
 
 
-def scene_of(scene: str) -> ImportedScene:
+def load_question_scene(scene: str) -> ImportedScene:
     """The scene as its importer makes it. Raises InputError where its source is not installed, saying how to."""
     name, _, within = scene.partition("/")
     return next(dataset(name).scenes(within or None))
 
 
-def _read(name: str) -> list[Question]:
+def _read(name: str) -> list[GoldQuestion]:
     text = (files("scenecypher.evaluation") / "data" / "questions" / f"{name}.jsonl").read_text(encoding="utf-8")
-    return [Question.model_validate_json(line) for line in text.split("\n") if line]
+    return [GoldQuestion.model_validate_json(line) for line in text.split("\n") if line]

@@ -9,12 +9,12 @@ from typing import Final, Literal, TypeAlias
 
 from inspect_ai import Task, task
 
-from scenecypher.evaluation.book import Book, of_dataset
-from scenecypher.evaluation.episode import Episode, Wording
+from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
+from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import episodes_task
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from scenecypher.evaluation.options import Names, first, readable
-from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.options import Names, keep_readable, take
+from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
 Hands: TypeAlias = Literal["scripted", "person"]
@@ -36,17 +36,19 @@ def realworld(
     record: str = "",
 ) -> Task:
     """Our office's tasks; the arguments are those of `scenecypher eval realworld`."""
-    replied = Replies(replies, record=record)
-    return episodes_task(experiment(hands=hands, methods=methods, wording=wording, limit=limit, steps=steps), replied)
+    replied = ModelSource(replies, record=record)
+    return episodes_task(
+        plan_experiment(hands=hands, methods=methods, wording=wording, limit=limit, steps=steps), replied
+    )
 
 
-def experiment(
+def plan_experiment(
     *, hands: Hands = "scripted", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
 ) -> Experiment:
     """The one table. `hands` of a person: the world is real, and the person says whether a task is done."""
-    tasks = first(readable(dataset(OFFICE).tasks(), wording), limit)
+    tasks = take(keep_readable(dataset(OFFICE).tasks(), wording), limit)
     is_real = hands == "person"
-    like = Episode(group=OFFICE, wording=wording, steps=steps or None)
+    like = EpisodePlan(group=OFFICE, wording=wording, steps=steps or None)
     if is_real:
         like = like.model_copy(update={"eyes": "person", "marking": "person", "belief": True})
     table = TablePlan(
@@ -62,5 +64,5 @@ def experiment(
         if is_real
         else ("scripted: the simulator is hands and eyes, so that nothing of the real world is in it",),
     )
-    book = Book(tasks, scenes=of_dataset)
-    return planned("realworld", "An office, as in the trial with a person", [table], methods=methods, book=book)
+    book = AssignmentCache(tasks, scenes=load_dataset_scene)
+    return select_rows("realworld", "An office, as in the trial with a person", [table], methods=methods, book=book)

@@ -15,7 +15,7 @@ REFERENCE: Final = "reference"
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ReferenceQueryModel:
     """A model that always writes one query, which a person's template made."""
 
     cypher: str
@@ -25,7 +25,7 @@ class Reference:
         return Reply(self.cypher, Usage(), REFERENCE, source="scripted")
 
 
-class Replies:
+class ModelSource:
     """The models of the samples. `chosen` is LIVE, REFERENCE or a cassette's file; live ones may be recorded.
 
     Raises InputError where there is no such file, or the one to record exists.

@@ -29,7 +29,7 @@ Unit: TypeAlias = Literal["share", "percent", "count", "number"]
 """A share is 0 to 1, a percent 0 to 100, a count is whole; a number is anything, such as tokens."""
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 Interval: TypeAlias = Literal["wilson", "bootstrap", "none"]
-Replies: TypeAlias = Literal["live", "recorded", "scripted", "oracle", "reference", "none"]
+ReplySource: TypeAlias = Literal["live", "recorded", "scripted", "oracle", "reference", "none"]
 """Where the replies came from; ``none`` where no model was asked, ``reference`` where a set's own answers stood in."""
 
 UNREADABLE: Final = "?"
@@ -84,7 +84,7 @@ class Row(Document):
     note: str = ""
 
 
-class Setting(Document):
+class TableSetting(Document):
     """One setting of a table: its value, and whether the paper or we say so."""
 
     name: str
@@ -106,7 +106,7 @@ class Table(Document):
     published: tuple[Row, ...] = ()
     paper: str = ""
     paper_table: str = ""
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[TableSetting, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -135,7 +135,7 @@ class Provenance(Document):
     """Where a result is from. `prompt_version` and `version` are of prompts and scoring; results differ across them."""
 
     model: str
-    replies: tuple[Replies, ...]
+    replies: tuple[ReplySource, ...]
     date: str
     version: str
     prompt_version: str = ""
@@ -149,7 +149,7 @@ class Provenance(Document):
     arguments: Mapping[str, Any] = Field(default_factory=dict)
 
 
-class Result(Document):
+class ExperimentResult(Document):
     """All of one run. `document` is this format's version."""
 
     document: Literal[1] = 1
@@ -162,9 +162,9 @@ class Result(Document):
     notes: tuple[str, ...] = ()
 
 
-def replies_of(sources: Collection[str]) -> tuple[Replies, ...]:
+def reply_sources(sources: Collection[str]) -> tuple[ReplySource, ...]:
     """Where replies came from, each source once; ``none`` where there are no replies."""
-    return tuple(kind for kind in get_args(Replies) if kind in sources) or ("none",)
+    return tuple(kind for kind in get_args(ReplySource) if kind in sources) or ("none",)
 
 
 def result_path(log: str) -> Path:
@@ -173,7 +173,7 @@ def result_path(log: str) -> Path:
     return path.with_name(path.name.removesuffix(".eval").removesuffix(".json") + SUFFIX)
 
 
-def write(result: Result, path: Path) -> Path:
+def write_result(result: ExperimentResult, path: Path) -> Path:
     """Write a result. Raises InputError where that can't be."""
     try:
         path.write_text(result.model_dump_json(indent=1) + "\n", encoding="utf-8")
@@ -182,10 +182,10 @@ def write(result: Result, path: Path) -> Path:
     return path
 
 
-def read(path: Path) -> Result:
+def read_result(path: Path) -> ExperimentResult:
     """Read a result. Raises InputError for what is none."""
     try:
-        return Result.model_validate_json(path.read_bytes())
+        return ExperimentResult.model_validate_json(path.read_bytes())
     except OSError as error:
         raise InputError(f"{path}: can't be read ({error.strerror}); give a *{SUFFIX} file") from error
     except ValidationError as error:

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scenecypher.errors import InputError
 
-__all__ = ["EvalLog", "Run", "Task", "check_installed", "full_name", "name_in", "resume", "run"]
+__all__ = [
+    "EvalLog",
+    "RunOptions",
+    "Task",
+    "check_inspect_installed",
+    "experiment_name_of",
+    "full_name",
+    "resume_task",
+    "run_task",
+]
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -19,7 +28,7 @@ if TYPE_CHECKING:
     from inspect_ai.model import Model
 
 
-UNSEEN: Final[Mapping[str, Any]] = {
+QUIET: Final[Mapping[str, Any]] = {
     "fail_on_error": False,
     "display": "none",
     "ctl_server": False,
@@ -29,7 +38,7 @@ UNSEEN: Final[Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunOptions:
     """How a task is run: `model` as Inspect names it (none asks none), `limit` samples, `at_once` of them."""
 
     model: str | Model | None = None
@@ -38,13 +47,13 @@ class Run:
     log_dir: str | None = None
 
 
-def check_installed() -> None:
+def check_inspect_installed() -> None:
     """Raises InputError where Inspect is missing."""
     if find_spec("inspect_ai") is None:
         raise InputError("Inspect is not installed: run `pip install 'scenecypher[evaluation]'`")
 
 
-def run(task: Task, how: Run) -> EvalLog:
+def run_task(task: Task, how: RunOptions) -> EvalLog:
     """The log of one run. Samples that fail are failures of their own and stop no others. Raises InputError."""
     from inspect_ai import eval as evaluate
 
@@ -58,14 +67,14 @@ def run(task: Task, how: Run) -> EvalLog:
             score_display=False,
             log_realtime=False,  # a third of what Inspect takes: samples are in the log when they have ended
             log_buffer=1 if how.model else None,  # each at once, for what a model said has its price
-            **UNSEEN,
+            **QUIET,
         )
     except ValueError as error:  # a model or provider that Inspect does not know
         raise InputError(f"Inspect can't run this: {error}; name the model as PROVIDER/NAME") from error
     return log
 
 
-def resume(file: Path, how: Run) -> EvalLog:
+def resume_task(file: Path, how: RunOptions) -> EvalLog:
     """The log of a run that goes on from the log `file`: what was played stays, the rest and what failed is played.
 
     The experiment's module has to be imported. Raises InputError.
@@ -79,7 +88,7 @@ def resume(file: Path, how: Run) -> EvalLog:
             str(file),
             max_samples=how.at_once,
             log_dir=how.log_dir,
-            **UNSEEN,
+            **QUIET,
         )
     except (ValueError, FileNotFoundError) as error:
         raise InputError(
@@ -88,7 +97,7 @@ def resume(file: Path, how: Run) -> EvalLog:
     return log
 
 
-def name_in(file: Path) -> str:
+def experiment_name_of(file: Path) -> str:
     """The name of the experiment that a log is of, as its task function has it. Raises InputError."""
     from inspect_ai.log import read_eval_log
 

@@ -13,14 +13,14 @@ from scenecypher.db.gate import Gate, Limits
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.evaluation.question_set import scene_of
+from scenecypher.evaluation.question_set import load_question_scene
 from scenecypher.settings import Settings
 
 PREFIX: Final = "evaluation"
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenDatabase:
     """One connection: the store, and what reads its scenes."""
 
     store: SceneStore
@@ -28,7 +28,7 @@ class Opened:
     enumerator: Enumerator
 
 
-class Scenes:
+class ScenePool:
     """A connection that opens with the first user and closes with the last; safe to share between threads.
 
     Makes no call before `opened`. Scenes stay in the database: an equal source changes nothing the next time, and
@@ -39,11 +39,11 @@ class Scenes:
         self._settings, self._prefix = settings, prefix
         self._lock = Lock()
         self._users = 0
-        self._opened: Opened | None = None
+        self._opened: OpenDatabase | None = None
         self._known: dict[str, SceneInfo] = {}
 
     @contextmanager
-    def opened(self, scene: str) -> Iterator[tuple[Opened, SceneInfo]]:
+    def opened(self, scene: str) -> Iterator[tuple[OpenDatabase, SceneInfo]]:
         """The database and one scene of a data set in it. Raises InputError, ServiceError."""
         with self._lock:
             self._users += 1
@@ -55,13 +55,13 @@ class Scenes:
                 if not self._users:
                     self._close()
 
-    def _found(self, scene: str) -> tuple[Opened, SceneInfo]:
+    def _found(self, scene: str) -> tuple[OpenDatabase, SceneInfo]:
         with self._lock:
             if self._opened is None:
                 self._opened = _open(self._settings or Settings())
             if scene not in self._known:
                 name = f"{self._prefix}/{scene}"
-                self._opened.store.put(replace(scene_of(scene), name=name))
+                self._opened.store.put(replace(load_question_scene(scene), name=name))
                 self._known[scene] = self._opened.store.find(name)
             return self._opened, self._known[scene]
 
@@ -76,8 +76,8 @@ def check_database() -> None:
     connect(Settings(), tell=lambda _: None).close()
 
 
-def _open(settings: Settings) -> Opened:
+def _open(settings: Settings) -> OpenDatabase:
     database = connect(settings, tell=lambda _: None)
     store = SceneStore(database, commit_timeout_s=settings.commit_timeout_s)
     store.prepare()
-    return Opened(store, Gate(database, limits=Limits.of(settings)), Enumerator(database))
+    return OpenDatabase(store, Gate(database, limits=Limits.of(settings)), Enumerator(database))

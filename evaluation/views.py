@@ -23,7 +23,7 @@ from scenecypher.planner.perception.picture import read_picture
 
 VOCABULARY: Final = "grasif"
 """LookPlanGraph's own: things are ON or INSIDE one another, each in one place."""
-MOST: Final = 10_000
+MAX_FILES: Final = 10_000
 """Files of a folder that are read at most."""
 
 Name = Annotated[
@@ -33,11 +33,11 @@ Name = Annotated[
 ]
 
 
-class _Form(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Asset(_Form):
+class ViewedAsset(_StrictModel):
     """What the picture was taken of; `class` may be left out where the name is one with a number."""
 
     name: Name
@@ -48,10 +48,10 @@ class Asset(_Form):
     @property
     def sort(self) -> str:
         """Its class."""
-        return self.class_ or class_of(self.name)
+        return self.class_ or class_from_name(self.name)
 
 
-class Placed(Asset):
+class PlacedThing(ViewedAsset):
     """One thing, on or in the asset or another thing of the list."""
 
     kind: Literal["Object"] = "Object"
@@ -59,26 +59,26 @@ class Placed(Asset):
     related_to: Name
 
 
-class View(_Form):
+class GoldView(_StrictModel):
     """One file: the picture (a path within the folder), what it is of, and the gold subgraph.
 
     `known` are further things that a model may name, `priors` what was believed to be there before the look.
     """
 
     image: Annotated[str, Field(min_length=1, max_length=1_000)]
-    asset: Asset
+    asset: ViewedAsset
     set: Name = "all"
     known: Annotated[list[Name], Field(max_length=2_000)] = []
-    priors: Annotated[list[Placed], Field(max_length=500)] = []
-    gold: Annotated[list[Placed], Field(max_length=500)]
+    priors: Annotated[list[PlacedThing], Field(max_length=500)] = []
+    gold: Annotated[list[PlacedThing], Field(max_length=500)]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ViewFile:
     """A view as it was read: its name (the file's, without suffix) and where its picture is."""
 
     name: str
-    view: View
+    view: GoldView
     picture: Path
 
     def image(self) -> Image:
@@ -86,42 +86,42 @@ class Taken:
         return read_picture(self.picture)
 
 
-def class_of(name: str) -> str:
+def class_from_name(name: str) -> str:
     """``apple-2`` is an apple."""
     return NUMBERED.sub("", name.casefold()) or name.casefold()
 
 
-def shipped() -> Path:
+def bundled_views() -> Path:
     """The folder of rendered MiniGrid views that comes along."""
     return Path(str(files("scenecypher.evaluation") / "data" / "views"))
 
 
-def read_views(folder: Path) -> tuple[Taken, ...]:
+def read_views(folder: Path) -> tuple[ViewFile, ...]:
     """The views of a folder in the order of their names. Raises InputError; DocumentError with a file's problems."""
     found = sorted(folder.glob("*.json"))
     if not found:
         raise InputError(
             f"{folder}: no folder with views, a *.json beside each picture; docs/evaluation.md has the form"
         )
-    if len(found) > MOST:
-        raise InputError(f"{folder}: {len(found):,} views; at most {MOST:,} are read: split the folder")
+    if len(found) > MAX_FILES:
+        raise InputError(f"{folder}: {len(found):,} views; at most {MAX_FILES:,} are read: split the folder")
     return tuple(_read(file, folder) for file in found)
 
 
-def belief_of(view: View) -> SceneGraph:
+def initial_belief(view: GoldView) -> SceneGraph:
     """What is believed before the look: the asset, the priors where they are said to be, and what else is known."""
     asset = view.asset
     things = {it.name: it.sort for it in view.priors}
-    things |= {name: class_of(name) for name in view.known if name not in things and name != asset.name}
+    things |= {name: class_from_name(name) for name in view.known if name not in things and name != asset.name}
     nodes = [Node(asset.name, asset.kind, asset.name, asset.sort, tuple(asset.states))]
     nodes += [Node(name, "Object", name, class_) for name, class_ in things.items()]
     return believed(SceneGraph.of(nodes, [Relation(it.name, it.relation, it.related_to) for it in view.priors]))
 
 
-def _read(file: Path, folder: Path) -> Taken:
+def _read(file: Path, folder: Path) -> ViewFile:
     document = read_json(file)
     try:
-        view = View.model_validate(document)
+        view = GoldView.model_validate(document)
     except ValidationError as error:
         raise refusal(str(file), problems_of(error, document)) from error
     problems = [*_misplaced("priors", view.asset, view.priors), *_misplaced("gold", view.asset, view.gold)]
@@ -132,19 +132,19 @@ def _read(file: Path, folder: Path) -> Taken:
         problems.append(("$.image", "there is no such file; put the picture into the folder"))
     if problems:
         raise refusal(str(file), problems)
-    return _valid(Taken(file.stem, view, picture), file)
+    return _check_belief(ViewFile(file.stem, view, picture), file)
 
 
-def _valid(taken: Taken, file: Path) -> Taken:
+def _check_belief(taken: ViewFile, file: Path) -> ViewFile:
     """Raises DocumentError for what no scene can hold, such as control characters in a name."""
     try:
-        belief_of(taken.view)
+        initial_belief(taken.view)
     except InvalidValue as error:
         raise DocumentError(str(file), "$", str(error)) from error
     return taken
 
 
-def _misplaced(field: str, asset: Asset, things: Sequence[Placed]) -> Iterator[Problem]:
+def _misplaced(field: str, asset: ViewedAsset, things: Sequence[PlacedThing]) -> Iterator[Problem]:
     """What makes a list no tree below the asset: names that are told twice or lead nowhere, and circles."""
     below = {asset.name}
     for number, thing in enumerate(things):

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
-Part: TypeAlias = Literal["precision", "recall", "f1"]
-ENDS: Final = (0.025, 0.975)
+Metric: TypeAlias = Literal["precision", "recall", "f1"]
+QUANTILES: Final = (0.025, 0.975)
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ConfusionCounts:
     """Of predictions: right ones, wrong ones, and what was to be predicted and was not."""
 
     hits: int = 0
@@ -30,8 +30,8 @@ class Counts:
         """From a list, as a judgement keeps it."""
         return cls(*numbers)
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(self.hits + other.hits, self.alarms + other.alarms, self.misses + other.misses)
+    def __add__(self, other: ConfusionCounts) -> ConfusionCounts:
+        return ConfusionCounts(self.hits + other.hits, self.alarms + other.alarms, self.misses + other.misses)
 
     @property
     def predicted(self) -> int:
@@ -64,13 +64,13 @@ class Counts:
         return [self.hits, self.alarms, self.misses]
 
 
-def interval(rows: Sequence[Counts], part: Part) -> tuple[float, float]:
+def metric_interval(rows: Sequence[ConfusionCounts], part: Metric) -> tuple[float, float]:
     """The percentile interval at 95% of a figure of the sum, from seeded resamples of the rows (B. Efron, 1979)."""
     import numpy as np
 
     hits, alarms, misses = (_resamples(len(rows)) @ np.array([row.listed() for row in rows])).T
     over = {"precision": hits + alarms, "recall": hits + misses, "f1": hits + (alarms + misses) / 2}[part]
-    low, high = np.quantile(hits / np.maximum(over, 0.5), ENDS)  # without any, 0 of it
+    low, high = np.quantile(hits / np.maximum(over, 0.5), QUANTILES)  # without any, 0 of it
     return float(low), float(high)
 
 
@@ -82,6 +82,6 @@ def _resamples(count: int) -> NDArray[int64]:
     return np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
 
 
-def total(counts: Iterable[Counts]) -> Counts:
+def sum_counts(counts: Iterable[ConfusionCounts]) -> ConfusionCounts:
     """The sum, of none too."""
-    return sum(counts, Counts())
+    return sum(counts, ConfusionCounts())

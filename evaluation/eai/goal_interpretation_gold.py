@@ -16,7 +16,7 @@ EdgeGoal: TypeAlias = tuple[int, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
+class GoldGoals:
     """The goals of one task; an action goal is its alternatives, in upper case. `ids` are of the relevant objects."""
 
     nodes: frozenset[NodeGoal]
@@ -25,18 +25,18 @@ class Gold:
     ids: Mapping[str, int]
 
 
-def goal_ids() -> tuple[str, ...]:
+def goal_task_ids() -> tuple[str, ...]:
     """All 342 tasks with an output, in the order of their numbers: four of them have no goal at all."""
     return tuple(sorted(_goals(), key=task_order))
 
 
 @cache
-def gold(task_id: str) -> Gold:
+def gold_goals(task_id: str) -> GoldGoals:
     """The goals of one task. Raises InputError where `eai-eval` is not installed."""
     found = _goals()[task_id]
     facts = found["goal"]
     actions = sorted(set(found["actions"]))
-    return Gold(
+    return GoldGoals(
         nodes=frozenset((fact["id"], fact["state"]) for fact in facts if "state" in fact),
         edges=frozenset((fact["from_id"], fact["relation_type"], fact["to_id"]) for fact in facts if "to_id" in fact),
         actions=tuple(frozenset(action.upper().split("|")) for action in actions),

@@ -63,14 +63,14 @@ Its prompt offers PLUGIN, PLUGOUT and RELEASE besides, which its scorer calls ha
 outputs, and published figures are met so.
 """
 
-LONGEST: Final = 100_000
+MAX_CHARACTERS: Final = 100_000
 """Characters of an output; the longest recorded one has about a thousand."""
 _PAIR: Final = re.compile(r'"(\w+)"\s*:\s*(\[[^\]]+\])')
 _BLANKS: Final = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class GroundedStep:
     """One step: the source's word for the action, and ours with the objects' ids."""
 
     word: str
@@ -91,7 +91,7 @@ class _Pair:
     objects: tuple[Any, ...]
 
 
-def grounded(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[Planned, ...] | Unreadable:
+def ground_plan(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[GroundedStep, ...] | Unreadable:
     """The plan in an output; `objects` are the relevant ones: ids of nodes by class and the source's number.
 
     The text is a JSON-like object whose keys repeat, maybe fenced, maybe in single quotes. As in the original only
@@ -99,8 +99,8 @@ def grounded(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[Pla
     trailing comma does no harm. A name stands for the relevant object of that class with the largest number; newer
     outputs have the number after the name.
     """
-    if len(output) > LONGEST:
-        return Unreadable("parsing", f"over {LONGEST:,} characters")
+    if len(output) > MAX_CHARACTERS:
+        return Unreadable("parsing", f"over {MAX_CHARACTERS:,} characters")
     try:
         pairs = tuple(_pairs(output))
     except (ValueError, RecursionError):
@@ -110,12 +110,12 @@ def grounded(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[Pla
     unknown = next((pair.word for pair in pairs if pair.word.upper() not in ACTIONS), None)
     if unknown is not None:
         return Unreadable("hallucination", f"there is no action {unknown[:60]!r}")
-    found = [_found(pair.objects, objects) for pair in pairs]
-    strange = next((one for one in found if isinstance(one, _Strange)), None)
+    found = [_object_ids(pair.objects, objects) for pair in pairs]
+    strange = next((one for one in found if isinstance(one, _UnknownObject)), None)
     if strange is not None:
         return Unreadable("hallucination", f"no object of the task is called {strange.name}")
-    ids = [one for one in found if not isinstance(one, _Strange)]
-    return _counted(pairs, ids)
+    ids = [one for one in found if not isinstance(one, _UnknownObject)]
+    return _build_steps(pairs, ids)
 
 
 def _pairs(output: str) -> Iterator[_Pair]:
@@ -125,38 +125,38 @@ def _pairs(output: str) -> Iterator[_Pair]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Strange:
+class _UnknownObject:
     """An object that is not one of the task's."""
 
     name: str
 
 
-def _found(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) -> tuple[str, ...] | _Strange:
+def _object_ids(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) -> tuple[str, ...] | _UnknownObject:
     """Ids of the nodes that a step names, by class alone or by class and number."""
-    with_numbers = len(named) % 2 == 0 and any(number_of(item) is not None for item in named[1::2])
+    with_numbers = len(named) % 2 == 0 and any(parse_object_number(item) is not None for item in named[1::2])
     wanted = list(zip(named[::2], named[1::2], strict=True)) if with_numbers else [(name, None) for name in named]
     ids: list[str] = []
     for name, number in wanted:
         numbered = objects.get(name, {}) if isinstance(name, str) else {}
-        key = max(numbered, default=None) if number is None else number_of(number)
+        key = max(numbered, default=None) if number is None else parse_object_number(number)
         if key is None or key not in numbered:
-            return _Strange(str(name if number is None else f"{name} {number}")[:60])
+            return _UnknownObject(str(name if number is None else f"{name} {number}")[:60])
         ids.append(numbered[key])
     return tuple(ids)
 
 
-def number_of(item: Any) -> int | None:
+def parse_object_number(item: Any) -> int | None:
     """The number that an object is written with; None for what is none."""
     if isinstance(item, str) and item.isascii() and item.isdecimal() and len(item) < 18:
         return int(item)
     return item if isinstance(item, int) and not isinstance(item, bool) else None
 
 
-def _counted(pairs: Sequence[_Pair], ids: Sequence[tuple[str, ...]]) -> tuple[Planned, ...] | Unreadable:
-    plan: list[Planned] = []
+def _build_steps(pairs: Sequence[_Pair], ids: Sequence[tuple[str, ...]]) -> tuple[GroundedStep, ...] | Unreadable:
+    plan: list[GroundedStep] = []
     for pair, arguments in zip(pairs, ids, strict=True):
         operator, number = ACTIONS[pair.word.upper()]
         if len(arguments) != number:
             return Unreadable("arguments", f"{pair.word} takes {number} objects, not {len(arguments)}")
-        plan.append(Planned(pair.word.upper(), Call(operator, arguments)))
+        plan.append(GroundedStep(pair.word.upper(), Call(operator, arguments)))
     return tuple(plan)

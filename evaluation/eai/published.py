@@ -22,7 +22,7 @@ TABLES: Final[Mapping[TaskName, Mapping[str, str]]] = {
 """Where a task's figures stand in the file, and what their keys begin with here."""
 
 
-class _Published(BaseModel):
+class _PublishedFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: str
@@ -30,7 +30,7 @@ class _Published(BaseModel):
     models: dict[str, dict[str, dict[str, _Cell]]]
 
 
-def published(model: str, task: TaskName) -> Mapping[str, float]:
+def published_figures(model: str, task: TaskName) -> Mapping[str, float]:
     """Percentages by key; empty for a model that has none.
 
     Keys are the file's: ``tsr``, ``esr``, ``state_goal``, ``all_f1``; of transition modelling ``object_states.f1`` and
@@ -48,12 +48,12 @@ def recorded_models() -> tuple[str, ...]:
     return tuple(_file().recorded)
 
 
-def title(model: str) -> str:
+def published_title(model: str) -> str:
     """What the published tables call a recorded model; its own name where they don't have it."""
     return _file().recorded.get(model, model)
 
 
-def source() -> str:
+def published_source() -> str:
     """Where the figures are from."""
     return _file().source
 
@@ -67,6 +67,6 @@ def _flat(table: Mapping[str, _Cell], *, prefix: str) -> Iterator[tuple[str, flo
 
 
 @cache
-def _file() -> _Published:
+def _file() -> _PublishedFile:
     text = (files("scenecypher.evaluation") / "data" / "published" / "eai.json").read_text(encoding="utf-8")
-    return _Published.model_validate_json(text)
+    return _PublishedFile.model_validate_json(text)

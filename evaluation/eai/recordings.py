@@ -33,26 +33,26 @@ WHEEL: Final = "virtualhome_eval-0.1.1-py3-none-any.whl"
 SHA256: Final = "a4e244f423edfc0da2ec7b7daf48f2fca8af00afe6f2af07b8f1e53d8c79de37"
 
 ENDING: Final = "_outputs.json"
-FILE_BYTES: Final = 8 * 2**20
+MAX_FILE_BYTES: Final = 8 * 2**20
 """Ten times the largest file of the wheel."""
-FILES: Final = 1_000
+MAX_FILES: Final = 1_000
 """Models that one task may have."""
-OUTPUTS: Final = 100_000
-SCENE: Final = "scene_1_"
+MAX_OUTPUTS: Final = 100_000
+SCENE_PREFIX: Final = "scene_1_"
 """Sub-goal decomposition writes it before a task's id."""
 DOWNLOAD_S: Final = 1_800
 BY_HAND: Final = f"run `pip download --no-deps {PACKAGE}`, and give the file with --recordings WHEEL"
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedOutput:
     """What a model answered to one task, such as ``27_2``; `output` is its text as it came."""
 
     task_id: str
     output: str
 
 
-Recordings: TypeAlias = Mapping[str, tuple[Recorded, ...]]
+Recordings: TypeAlias = Mapping[str, tuple[RecordedOutput, ...]]
 """By model, in the order of their names; the outputs in the order of the file."""
 
 
@@ -66,7 +66,7 @@ class _Row(BaseModel):
 _ROWS: Final = TypeAdapter(list[_Row])
 
 
-def recordings(task: TaskName, wheel: Path) -> Recordings:
+def read_recordings(task: TaskName, wheel: Path) -> Recordings:
     """All outputs for one task, in a wheel or any zip of its layout. Raises InputError."""
     try:
         with zipfile.ZipFile(wheel) as archive:
@@ -75,15 +75,15 @@ def recordings(task: TaskName, wheel: Path) -> Recordings:
         raise InputError(f"{wheel} can't be read as a zip ({error}); {BY_HAND}") from error
 
 
-def models(wheel: Path) -> tuple[str, ...]:
+def recorded_model_names(wheel: Path) -> tuple[str, ...]:
     """Every model that has outputs for any task, by name. Raises InputError."""
-    found = {model for task in TASKS for model in recordings(task, wheel)}
+    found = {model for task in TASKS for model in read_recordings(task, wheel)}
     if not found:
         raise InputError(f"{wheel} holds no recorded outputs; {BY_HAND}")
     return tuple(sorted(found))
 
 
-def checked_model(model: str, known: tuple[str, ...]) -> str:
+def check_model(model: str, known: tuple[str, ...]) -> str:
     """The model as it is recorded. Raises InputError with the nearest ones."""
     if model not in known:
         hint = did_you_mean(model[:60], known) or f"; there are {', '.join(known)}"
@@ -91,7 +91,7 @@ def checked_model(model: str, known: tuple[str, ...]) -> str:
     return model
 
 
-def fetched(home: Path, *, tell: Callable[[str], None]) -> Path:
+def fetch_recordings(home: Path, *, tell: Callable[[str], None]) -> Path:
     """The wheel in the folder `home`: as it lies there, or downloaded now by pip. Raises InputError, ServiceError."""
     kept = home / "recordings" / WHEEL
     if kept.is_file():
@@ -109,7 +109,7 @@ def fetched(home: Path, *, tell: Callable[[str], None]) -> Path:
     return kept
 
 
-def origin(wheel: Path) -> str:
+def recordings_origin(wheel: Path) -> str:
     """What a report says of where outputs come from: the published wheel, or another file and its hash."""
     found = sha256_of(wheel)
     return PACKAGE if found == SHA256 else f"{wheel.name} (sha256 {found[:16]}…, not {PACKAGE})"
@@ -143,27 +143,27 @@ def _members(archive: zipfile.ZipFile, task: TaskName) -> list[tuple[str, str]]:
     folder = f"virtualhome_eval/llm_response/{FOLDERS[task]}/"
     found = [name for name in archive.namelist() if name.startswith(folder) and name.endswith(ENDING)]
     pairs = sorted((name.removeprefix(folder).removesuffix(ENDING), name) for name in set(found))
-    if len(pairs) > FILES:
-        raise InputError(f"{archive.filename} has outputs of over {FILES:,} models; {BY_HAND}")
+    if len(pairs) > MAX_FILES:
+        raise InputError(f"{archive.filename} has outputs of over {MAX_FILES:,} models; {BY_HAND}")
     return [(model, name) for model, name in pairs if "/" not in model]
 
 
-def _outputs(archive: zipfile.ZipFile, name: str) -> tuple[Recorded, ...]:
+def _outputs(archive: zipfile.ZipFile, name: str) -> tuple[RecordedOutput, ...]:
     with archive.open(name) as member:
-        raw = member.read(FILE_BYTES + 1)  # what the directory says of its size may be a lie
-    if len(raw) > FILE_BYTES:
-        raise InputError(f"{archive.filename}: {name} has over {FILE_BYTES:,} bytes; {BY_HAND}")
+        raw = member.read(MAX_FILE_BYTES + 1)  # what the directory says of its size may be a lie
+    if len(raw) > MAX_FILE_BYTES:
+        raise InputError(f"{archive.filename}: {name} has over {MAX_FILE_BYTES:,} bytes; {BY_HAND}")
     try:
         rows = _ROWS.validate_json(raw)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "$"
         raise InputError(f"{archive.filename}: {name}: {place}: {first['msg']}; {BY_HAND}") from error
-    return _each_once(rows, f"{archive.filename}: {name}")
+    return _distinct(rows, f"{archive.filename}: {name}")
 
 
-def _each_once(rows: list[_Row], where: str) -> tuple[Recorded, ...]:
-    found = {row.identifier.removeprefix(SCENE): row.llm_output for row in rows}
-    if len(found) != len(rows) or len(rows) > OUTPUTS:
+def _distinct(rows: list[_Row], where: str) -> tuple[RecordedOutput, ...]:
+    found = {row.identifier.removeprefix(SCENE_PREFIX): row.llm_output for row in rows}
+    if len(found) != len(rows) or len(rows) > MAX_OUTPUTS:
         raise InputError(f"{where}: a task has more than one output; {BY_HAND}")
-    return tuple(Recorded(task_id, output) for task_id, output in found.items())
+    return tuple(RecordedOutput(task_id, output) for task_id, output in found.items())

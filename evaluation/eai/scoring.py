@@ -14,13 +14,13 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final, Protocol, TypeAlias
 
-from scenecypher.evaluation.eai.counting import Counts, Part, interval
+from scenecypher.evaluation.eai.counting import ConfusionCounts, Metric, metric_interval
 from scenecypher.evaluation.eai.recordings import TaskName
 from scenecypher.evaluation.interval import wilson
 
 Judgement: TypeAlias = Mapping[str, Any]
 """Plain JSON values: what of one output is counted."""
-Resampled: TypeAlias = Callable[[], tuple[float, float]]
+BootstrapInterval: TypeAlias = Callable[[], tuple[float, float]]
 """Makes the ends of an interval."""
 
 
@@ -41,7 +41,7 @@ class Figure:
     hits: int | None = None
     low: float | None = None
     high: float | None = None
-    resampled: Resampled | None = None
+    resampled: BootstrapInterval | None = None
 
     def ranged(self) -> Figure:
         """The same with its interval."""
@@ -51,42 +51,46 @@ class Figure:
         return replace(self, low=100 * low, high=100 * high)
 
 
-def share(name: str, hits: int, *, of: int, published: str = "") -> Figure:
+def share_figure(name: str, hits: int, *, of: int, published: str = "") -> Figure:
     """So many of so many."""
     low, high = wilson(hits, of)
     percent = 100 * hits / of if of else None
     return Figure(name, percent, of, published, hits, 100 * low, 100 * high)
 
 
-def measure(
-    name: str, value: float | None, *, of: int, published: str = "", resampled: Resampled | None = None
+def value_figure(
+    name: str, value: float | None, *, of: int, published: str = "", resampled: BootstrapInterval | None = None
 ) -> Figure:
     """A value between 0 and 1 that is no share, such as an F1 over `of` things; None where it is not defined."""
     return Figure(name, None if value is None else 100 * value, of, published, resampled=resampled)
 
 
-def measures(
-    whole: Counts, names: Mapping[Part, str], *, rows: Callable[[], Sequence[Counts]], published: Mapping[Part, str]
+def f1_figures(
+    whole: ConfusionCounts,
+    names: Mapping[Metric, str],
+    *,
+    rows: Callable[[], Sequence[ConfusionCounts]],
+    published: Mapping[Metric, str],
 ) -> Iterator[Figure]:
     """Precision, recall and F1 of the sum of `rows`, one an output, by the names that each shall have."""
-    found: Mapping[Part, tuple[float, int]] = {
+    found: Mapping[Metric, tuple[float, int]] = {
         "precision": (whole.precision, whole.predicted),
         "recall": (whole.recall, whole.wanted),
         "f1": (whole.f1, whole.predicted + whole.wanted),
     }
     for part, (value, of) in found.items():
         again = partial(_interval, rows, part)
-        yield measure(names[part], value, of=of, published=published.get(part, ""), resampled=again)
+        yield value_figure(names[part], value, of=of, published=published.get(part, ""), resampled=again)
 
 
-def _interval(rows: Callable[[], Sequence[Counts]], part: Part) -> tuple[float, float]:
-    return interval(rows(), part)
+def _interval(rows: Callable[[], Sequence[ConfusionCounts]], part: Metric) -> tuple[float, float]:
+    return metric_interval(rows(), part)
 
 
-BROKE_OFF: Final = "broke_off"
+INTERRUPTED: Final = "broke_off"
 
 
-class Scorer(Protocol):
+class OutputScorer(Protocol):
     """How one task is scored."""
 
     @property
@@ -107,9 +111,9 @@ class Scorer(Protocol):
         ...
 
 
-def broken(scorer: Scorer, task_id: str) -> Judgement:
+def interrupted_judgement(scorer: OutputScorer, task_id: str) -> Judgement:
     """What is counted of a sample that broke off: all of a missing output, told apart by its outcome."""
-    return {**scorer.score(task_id, None), "outcome": BROKE_OFF}
+    return {**scorer.score(task_id, None), "outcome": INTERRUPTED}
 
 
 SCORERS: Final[Mapping[TaskName, str]] = {
@@ -121,8 +125,8 @@ SCORERS: Final[Mapping[TaskName, str]] = {
 """By task: the function that makes its scorer, all arguments optional, as ``module:function``."""
 
 
-def scorer_of(task: TaskName, **options: Any) -> Scorer:
+def make_scorer(task: TaskName, **options: Any) -> OutputScorer:
     """The task's scorer, made with `options`, which are its own."""
     module, _, function = SCORERS[task].partition(":")
-    make: Callable[..., Scorer] = getattr(import_module(module), function)
+    make: Callable[..., OutputScorer] = getattr(import_module(module), function)
     return make(**options)

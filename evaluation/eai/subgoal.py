@@ -12,18 +12,34 @@ from typing import Any, Final, TypeAlias
 
 from scenecypher.db.condition import HeldBy, Id, evaluate
 from scenecypher.db.store.verdict import truths
-from scenecypher.evaluation.eai.acting import Acting
-from scenecypher.evaluation.eai.action_sequencing import total
-from scenecypher.evaluation.eai.home import Home
-from scenecypher.evaluation.eai.scoring import BROKE_OFF, Figure, Judgement, share
-from scenecypher.evaluation.eai.subgoal_expansion import ARITY, DEEDS, ways
-from scenecypher.evaluation.eai.subgoal_text import Formula, Primitive, Under, Unparsed, formula, path, primitives
-from scenecypher.evaluation.eai.tasks import Goals, Situation, all_tasks, final_goal, goals, has_goal, situation
-from scenecypher.evaluation.stage import Stage
+from scenecypher.evaluation.eai.action_sequencing import column_sums
+from scenecypher.evaluation.eai.plan_execution import PlanExecution
+from scenecypher.evaluation.eai.scoring import INTERRUPTED, Figure, Judgement, share_figure
+from scenecypher.evaluation.eai.subgoal_expansion import ACTION_ARITY, ARITY, expand
+from scenecypher.evaluation.eai.subgoal_text import (
+    Formula,
+    FormulaError,
+    Prefixed,
+    Primitive,
+    parse_subgoals,
+    primitives,
+    primitives_to_achieve,
+)
+from scenecypher.evaluation.eai.task_scenes import TaskScenePool
+from scenecypher.evaluation.eai.tasks import (
+    TaskGoals,
+    TaskStart,
+    all_task_ids,
+    final_goal,
+    has_goal,
+    task_goals,
+    task_start,
+)
+from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.task import ActionGoal
 from scenecypher.planner.actions.mistakes import SKIPPED, Mistake
 
-MOST_ENDS: Final = 256
+MAX_ATTEMPTS: Final = 256
 """Ways that are tried to their end; recorded sub-goals have a few."""
 EXECUTED: Final = ("correct", "goal_missed")
 FAULTS: Final = (("parsing", "parsing"), ("hallucination", "hallucination"), ("arguments", "argnum"))
@@ -40,7 +56,7 @@ Grounded: TypeAlias = tuple[Primitive, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class Attempt:
     """Where one way ended: before sub-goal `level`, or behind the last one; `branches` tell it from other ways."""
 
     level: int
@@ -59,39 +75,41 @@ class SubgoalScorer:
 
     version: Final = "1"
 
-    def __init__(self, stage: Stage | None = None) -> None:
-        self._home = Home(stage)
+    def __init__(self, stage: WorldPool | None = None) -> None:
+        self._home = TaskScenePool(stage)
 
     def task_ids(self) -> Sequence[str]:
         """Those with a goal. Raises InputError where `eai-eval` is not installed."""
-        return tuple(filter(has_goal, all_tasks()))
+        return tuple(filter(has_goal, all_task_ids()))
 
     def score(self, task_id: str, output: str | None) -> Judgement:
         """What came of one decomposition: how it ended, its mistakes, and the goals that hold at the end."""
-        start = situation(task_id)
-        wanted = goals(task_id, start.graph)
+        start = task_start(task_id)
+        wanted = task_goals(task_id, start.graph)
         try:
-            found = formula(output or "")
-            list(path(found))
-        except Unparsed as error:
-            return _nothing_done("parsing", str(error), wanted)
-        fault = fault_of(found, start)
+            found = parse_subgoals(output or "")
+            list(primitives_to_achieve(found))
+        except FormulaError as error:
+            return _unexecuted_judgement("parsing", str(error), wanted)
+        fault = find_fault(found, start)
         if fault is not None:
-            return _nothing_done(*fault, wanted)
+            return _unexecuted_judgement(*fault, wanted)
         return self._carried_out(task_id, start, wanted, found)
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
         """One model's figures, counted as the original counts."""
         return subgoal_figures(judged)
 
-    def _carried_out(self, task_id: str, start: Situation, wanted: Goals, found: Formula) -> Judgement:
+    def _carried_out(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
         with self._home.at(task_id) as (store, scene):
-            search = _Search(Acting(store, scene, start.graph), tuple(path(found)), wanted, task_id)
+            search = _Search(
+                PlanExecution(store, scene, start.graph), tuple(primitives_to_achieve(found)), wanted, task_id
+            )
             try:
                 search.explore(0, ())
-            except Unparsed as error:
-                return _nothing_done("parsing", str(error), wanted)
-        best = chosen(search.ends)
+            except FormulaError as error:
+                return _unexecuted_judgement("parsing", str(error), wanted)
+        best = best_attempt(search.ends)
         return {
             "outcome": _outcome(best, search.ends),
             "mistakes": list(best.mistakes),
@@ -108,9 +126,9 @@ def subgoal_scorer() -> SubgoalScorer:
     return SubgoalScorer()
 
 
-def fault_of(found: Formula, start: Situation) -> tuple[str, str] | None:
+def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
     """Why nothing is carried out, with the reason: an unknown word, a wrong number of objects, an unknown object."""
-    parts, arities = list(primitives(found)), {**ARITY, **DEEDS}
+    parts, arities = list(primitives(found)), {**ARITY, **ACTION_ARITY}
     for part in parts:
         if part.name not in arities:
             return "hallucination", f"there is no state, relation or action {part.name[:60]!r}"
@@ -125,7 +143,7 @@ def fault_of(found: Formula, start: Situation) -> tuple[str, str] | None:
     return None
 
 
-def chosen(ends: Sequence[End]) -> End:
+def best_attempt(ends: Sequence[Attempt]) -> Attempt:
     """The end that is told of: the first with the fewest mistakes, in the original's order of trying.
 
     Among failures the longer one comes first where mistakes are as many.
@@ -145,40 +163,41 @@ def subgoal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
     """
     count, correct = len(judged), sum(one["outcome"] == "correct" for one in judged)
     figures = [
-        share("executed", sum(one["outcome"] in EXECUTED for one in judged), of=count, published="esr"),
-        share("success", correct, of=count, published="tsr"),
+        share_figure("executed", sum(one["outcome"] in EXECUTED for one in judged), of=count, published="esr"),
+        share_figure("success", correct, of=count, published="tsr"),
     ]
     figures += [
-        share(name, sum(one["outcome"] == name for one in judged), of=count, published=key) for name, key in FAULTS
+        share_figure(name, sum(one["outcome"] == name for one in judged), of=count, published=key)
+        for name, key in FAULTS
     ]
     told = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
-    figures += [share(name, sum(name in one for one in told), of=count, published=key) for name, key in MISTAKES]
+    figures += [share_figure(name, sum(name in one for one in told), of=count, published=key) for name, key in MISTAKES]
     figures += _goal_figures(judged)
-    figures.append(share(BROKE_OFF, sum(one["outcome"] == BROKE_OFF for one in judged), of=count))
+    figures.append(share_figure(INTERRUPTED, sum(one["outcome"] == INTERRUPTED for one in judged), of=count))
     return figures
 
 
 def _goal_figures(judged: Sequence[Judgement]) -> Iterable[Figure]:
-    sums = [total((one[kind] for one in judged), 2) for kind in ("states", "relations", "actions")]
+    sums = [column_sums((one[kind] for one in judged), 2) for kind in ("states", "relations", "actions")]
     names = (("state_goals", "state_goal"), ("relation_goals", "relation_goal"), ("action_goals", "action_goal"))
     for (name, key), (hits, of) in zip(names, sums, strict=True):
-        yield share(name, hits, of=of, published=key)
-    yield share("goals", sum(hits for hits, _ in sums), of=sum(of for _, of in sums), published="total_goal")
+        yield share_figure(name, hits, of=of, published=key)
+    yield share_figure("goals", sum(hits for hits, _ in sums), of=sum(of for _, of in sums), published="total_goal")
 
 
 @dataclass(slots=True)
 class _Search:
     """All ways to bring one list of sub-goals about, each tried in the same scene after the last was taken back."""
 
-    acting: Acting
-    subgoals: tuple[Primitive | Under, ...]
-    wanted: Goals
+    acting: PlanExecution
+    subgoals: tuple[Primitive | Prefixed, ...]
+    wanted: TaskGoals
     task_id: str
-    ends: list[End] = field(default_factory=list)
+    ends: list[Attempt] = field(default_factory=list)
 
     def explore(self, level: int, branches: tuple[int, ...]) -> None:
         """The ways from sub-goal `level` on. Raises Unparsed for a sub-goal that nothing brings about."""
-        if len(self.ends) >= MOST_ENDS:
+        if len(self.ends) >= MAX_ATTEMPTS:
             return
         if level == len(self.subgoals):
             self.ends.append(self._end(level, branches, finished=True))
@@ -195,11 +214,11 @@ class _Search:
             else:
                 self.ends.append(self._end(level, (*branches, number), finished=False))
 
-    def _ways(self, subgoal: Primitive | Under) -> Any:
-        if isinstance(subgoal, Under):
-            raise Unparsed(f"there is no way to bring about {subgoal.word!r}")
+    def _ways(self, subgoal: Primitive | Prefixed) -> Any:
+        if isinstance(subgoal, Prefixed):
+            raise FormulaError(f"there is no way to bring about {subgoal.word!r}")
         ids = tuple(_node(name, self.acting.start.nodes) for name in subgoal.arguments)
-        return ways(subgoal.name, ids, agent=self._agent, holds=self._holds)
+        return expand(subgoal.name, ids, agent=self._agent, holds=self._holds)
 
     @property
     def _agent(self) -> str:
@@ -209,24 +228,24 @@ class _Search:
         acting = self.acting
         return truths(acting.store, acting.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
 
-    def _end(self, level: int, branches: tuple[int, ...], *, finished: bool) -> End:
+    def _end(self, level: int, branches: tuple[int, ...], *, finished: bool) -> Attempt:
         acting, wanted = self.acting, self.wanted
         truth = truths(acting.store, acting.scene, wanted.graph)
         words = [step.word for step in acting.done]
-        return End(
+        return Attempt(
             level,
             branches,
             finished,
-            finished and reaches(self.task_id, acting),
+            finished and meets_task_formula(self.task_id, acting),
             len(words),
             tuple(acting.mistakes),
             truth[: len(wanted.states)],
             truth[len(wanted.states) :],
-            _done_of(words, wanted.actions),
+            _count_done_goals(words, wanted.actions),
         )
 
 
-def reaches(task_id: str, acting: Acting) -> bool:
+def meets_task_formula(task_id: str, acting: PlanExecution) -> bool:
     """Whether the task's formula holds of what was done: its actions in order, then at some time its facts."""
     actions, condition = final_goal(task_id)
     at = 0
@@ -241,7 +260,7 @@ def reaches(task_id: str, acting: Acting) -> bool:
     return any(evaluate(condition, graph, {}) for number, graph in enumerate(acting.states()) if number >= at)
 
 
-def _done_of(words: Sequence[str], wanted: Sequence[ActionGoal]) -> int:
+def _count_done_goals(words: Sequence[str], wanted: Sequence[ActionGoal]) -> int:
     """Action goals that were done, up to the first that was not; their order among the words does not matter."""
     done = (any(one.upper() in word for one in choice for word in words) for choice in wanted)
     return next((number for number, found in enumerate(done) if not found), len(wanted))
@@ -251,11 +270,11 @@ def _node(name: str, nodes: Mapping[str, object]) -> str:
     """The id of ``lamp.7``. Raises Unparsed for an object without its number, as the original does."""
     node_id = name.replace(".", "_")
     if "." not in name or node_id not in nodes:
-        raise Unparsed(f"{name!r} has no number")
+        raise FormulaError(f"{name!r} has no number")
     return node_id
 
 
-def _outcome(best: End, ends: Sequence[End]) -> str:
+def _outcome(best: Attempt, ends: Sequence[Attempt]) -> str:
     if best.reached:
         return "correct"
     if any(end.finished for end in ends):
@@ -263,7 +282,7 @@ def _outcome(best: End, ends: Sequence[End]) -> str:
     return next(mistake for mistake in reversed(best.mistakes) if mistake != SKIPPED)
 
 
-def _nothing_done(fault: str, why: str, wanted: Goals) -> dict[str, Any]:
+def _unexecuted_judgement(fault: str, why: str, wanted: TaskGoals) -> dict[str, Any]:
     return {
         "outcome": fault,
         "why": why,

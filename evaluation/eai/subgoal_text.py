@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-LONGEST: Final = 100_000
-DEEPEST: Final = 50
+MAX_CHARACTERS: Final = 100_000
+MAX_DEPTH: Final = 50
 """Brackets in brackets; recorded ones have one or two."""
-BARE: Final = ("SLEEP", "WAKEUP", "STANDUP")
+ACTIONS_WITHOUT_BRACKETS: Final = ("SLEEP", "WAKEUP", "STANDUP")
 """Actions that may stand without brackets."""
 _OBJECT: Final = re.compile(r"{[^{}]*}", re.DOTALL)
 _CALL: Final = re.compile(r"\w+\(.*?\)")
@@ -23,7 +23,7 @@ _TOKEN: Final = re.compile(r"\s*([a-zA-Z_\-]\w*\.[0-9]+|[a-zA-Z_\-]\w*|[0-9]+|[(
 _WORDS: Final = ("then", "or", "and", "not", "exists", "forall", "forn")
 
 
-class Unparsed(Exception):
+class FormulaError(Exception):
     """What is no formula; it never leaves the scorer of sub-goals."""
 
 
@@ -37,7 +37,7 @@ class Primitive:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class Compound:
     """Formulas one after the other, all, or one of them: `word` is then, and, or."""
 
     word: str
@@ -45,30 +45,30 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class Under:
+class Prefixed:
     """A formula under ``not`` or a quantifier."""
 
     word: str
     part: Formula
 
 
-Formula: TypeAlias = Primitive | Join | Under
+Formula: TypeAlias = Primitive | Compound | Prefixed
 
 
-def formula(output: str) -> Formula:
+def parse_subgoals(output: str) -> Formula:
     """All sub-goals of a reply, one after the other. Raises Unparsed.
 
     Of alternatives within an entry, of which the original draws one by chance, ours is the first.
     """
-    return parsed(" then ".join(_entries(output)))
+    return parse_subgoal(" then ".join(_entries(output)))
 
 
-def parsed(text: str) -> Formula:
+def parse_subgoal(text: str) -> Formula:
     """The formula that `text` is. Raises Unparsed."""
-    reader = _Reader(list(_tokens(text)))
+    reader = _Parser(list(_tokens(text)))
     found = reader.statement(())
     if reader.rest:
-        raise Unparsed(f"{reader.rest[0]!r} is not expected")
+        raise FormulaError(f"{reader.rest[0]!r} is not expected")
     return found
 
 
@@ -77,41 +77,41 @@ def primitives(found: Formula) -> Iterator[Primitive]:
     match found:
         case Primitive():
             yield found
-        case Join():
+        case Compound():
             for part in found.parts:
                 yield from primitives(part)
-        case Under():
+        case Prefixed():
             yield from primitives(found.part)
 
 
-def path(found: Formula) -> Iterator[Primitive | Under]:
+def primitives_to_achieve(found: Formula) -> Iterator[Primitive | Prefixed]:
     """The primitives to be brought about in order, the first of each choice. Raises Unparsed for what has no path."""
     match found:
         case Primitive():
             yield found
-        case Join("or"):
-            yield from path(found.parts[0])
-        case Join():
+        case Compound("or"):
+            yield from primitives_to_achieve(found.parts[0])
+        case Compound():
             for part in found.parts:
-                yield from path(part)
-        case Under("not", Primitive()):
+                yield from primitives_to_achieve(part)
+        case Prefixed("not", Primitive()):
             yield found
-        case Under():
-            raise Unparsed(f"there is no way to bring about {found.word!r} of a formula")
+        case Prefixed():
+            raise FormulaError(f"there is no way to bring about {found.word!r} of a formula")
 
 
 def _entries(output: str) -> Iterator[str]:
-    found = _OBJECT.search(output.strip().replace("}}", "}")) if len(output) <= LONGEST else None
+    found = _OBJECT.search(output.strip().replace("}}", "}")) if len(output) <= MAX_CHARACTERS else None
     try:
         document: Any = json.loads(found[0]) if found else None
     except (ValueError, RecursionError) as error:
-        raise Unparsed("the reply's object is no JSON") from error
+        raise FormulaError("the reply's object is no JSON") from error
     if not isinstance(document, dict) or not isinstance(document.get("output"), list):
-        raise Unparsed("the reply has no list called 'output'")
+        raise FormulaError("the reply has no list called 'output'")
     for entry in document["output"]:
         if not isinstance(entry, str):
-            raise Unparsed("a sub-goal is no text")
-        if entry.strip() in BARE:
+            raise FormulaError("a sub-goal is no text")
+        if entry.strip() in ACTIONS_WITHOUT_BRACKETS:
             yield f"{entry.strip()}()"
         elif _CALL.search(entry):
             yield entry.strip().split(" or ")[0]
@@ -121,12 +121,12 @@ def _tokens(text: str) -> Iterator[str]:
     at, end = 0, len(text.rstrip())
     while at < end:
         if not (found := _TOKEN.match(text, at)):
-            raise Unparsed(f"{text[at : at + 20]!r} can't be read")
+            raise FormulaError(f"{text[at : at + 20]!r} can't be read")
         yield found[1]
         at = found.end()
 
 
-class _Reader:
+class _Parser:
     def __init__(self, tokens: Sequence[str]) -> None:
         self.rest = list(tokens)[::-1]
         self._depth = 0
@@ -143,8 +143,8 @@ class _Reader:
             self.rest.pop()
             parts.append(part())
         if word == "and" and len({_is_temporal(one) for one in parts}) > 1:
-            raise Unparsed("a conjunction of what is at one time and what is over time")
-        return parts[0] if len(parts) == 1 else Join(word, tuple(parts))
+            raise FormulaError("a conjunction of what is at one time and what is over time")
+        return parts[0] if len(parts) == 1 else Compound(word, tuple(parts))
 
     def _unit(self, variables: tuple[str, ...]) -> Formula:
         token = self._next()
@@ -152,13 +152,13 @@ class _Reader:
             case "(":
                 return self._bracketed(variables)
             case "not":
-                return self._deeper(lambda: Under("not", self._unit(variables)))
+                return self._deeper(lambda: Prefixed("not", self._unit(variables)))
             case "exists" | "forall" | "forn":
                 return self._quantified(token, variables)
             case _ if _is_name(token):
                 return Primitive(token, self._arguments(), variables)
             case _:
-                raise Unparsed(f"{token!r} begins no formula")
+                raise FormulaError(f"{token!r} begins no formula")
 
     def _bracketed(self, variables: tuple[str, ...]) -> Formula:
         found = self._deeper(lambda: self.statement(variables))
@@ -172,7 +172,7 @@ class _Reader:
         variable = self._next()
         for token in (".", "("):
             self._take(token)
-        return Under(word, self._bracketed((*variables, variable)))
+        return Prefixed(word, self._bracketed((*variables, variable)))
 
     def _arguments(self) -> tuple[str, ...]:
         self._take("(")
@@ -189,24 +189,24 @@ class _Reader:
     def _object(self) -> str:
         token = self._next()
         if not _is_name(token.partition(".")[0]):
-            raise Unparsed(f"{token!r} is no object")
+            raise FormulaError(f"{token!r} is no object")
         return token
 
     def _deeper(self, read: Callable[[], Formula]) -> Formula:
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise Unparsed("too many brackets in brackets")
+        if self._depth > MAX_DEPTH:
+            raise FormulaError("too many brackets in brackets")
         found = read()
         self._depth -= 1
         return found
 
     def _take(self, wanted: str) -> None:
         if (token := self._next()) != wanted:
-            raise Unparsed(f"{token!r} stands where {wanted!r} should be")
+            raise FormulaError(f"{token!r} stands where {wanted!r} should be")
 
     def _next(self) -> str:
         if not self.rest:
-            raise Unparsed("it ends too early")
+            raise FormulaError("it ends too early")
         return self.rest.pop()
 
 
@@ -218,7 +218,7 @@ def _is_temporal(found: Formula) -> bool:
     match found:
         case Primitive():
             return False
-        case Under():
+        case Prefixed():
             return _is_temporal(found.part)
-        case Join():
+        case Compound():
             return found.word == "then" or any(map(_is_temporal, found.parts))

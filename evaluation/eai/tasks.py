@@ -24,12 +24,12 @@ from scenecypher.importers.virtualhome_format import AFFORDANCES, RELATIONS, STA
 from scenecypher.importers.virtualhome_graph import source_id
 from scenecypher.importers.virtualhome_tasks import parse_formula, parse_program
 
-KEPT: Final = 64
+CACHE_SIZE: Final = 64
 """Tasks whose graphs stay in memory, about 3 MB each; samples come in blocks of fewer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Goals:
+class TaskGoals:
     """What a task asks for: states and relations of the graph at the end, and actions, of which the order is open.
 
     An action goal is a choice of actions, in the source's order and words.
@@ -46,7 +46,7 @@ class Goals:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class TaskStart:
     """What a task starts from: the scene, the relevant objects by class and number, a person's program."""
 
     scene: ImportedScene
@@ -70,37 +70,37 @@ class _Fact(BaseModel):
     to_id: int | None = None
 
 
-class _Wanted(BaseModel):
+class _GoalEntry(BaseModel):
     actions: list[str]
     goal: list[_Fact]
 
 
-class _Task(BaseModel):
-    vh_goal: _Wanted
+class _TaskEntry(BaseModel):
+    vh_goal: _GoalEntry
     tl_goal: str | None
 
 
-class _Tasks(RootModel[dict[str, dict[str, dict[str, _Task]]]]):
+class _TaskFile(RootModel[dict[str, dict[str, dict[str, _TaskEntry]]]]):
     """Scene, then category, then task id."""
 
 
-def all_tasks() -> tuple[str, ...]:
+def all_task_ids() -> tuple[str, ...]:
     """The ids of all 342 tasks, in the file's order; four of them ask for nothing. Raises InputError, DocumentError."""
-    return tuple(_wanted())
+    return tuple(_task_entries())
 
 
 def has_goal(task_id: str) -> bool:
     """Whether a task asks for anything."""
-    return _wanted()[task_id].tl_goal is not None
+    return _task_entries()[task_id].tl_goal is not None
 
 
-def relation_goals(task_id: str) -> int:
+def count_relation_goals(task_id: str) -> int:
     """How many relations a task asks for: with two or more the original leaves it out of action sequencing."""
-    return len({_key(fact) for fact in _wanted()[task_id].vh_goal.goal if fact.relation_type is not None})
+    return len({_key(fact) for fact in _task_entries()[task_id].vh_goal.goal if fact.relation_type is not None})
 
 
-@lru_cache(KEPT)
-def situation(task_id: str) -> Situation:
+@lru_cache(CACHE_SIZE)
+def task_start(task_id: str) -> TaskStart:
     """What a task starts from. Raises InputError, DocumentError."""
     path = _graph_files().get(task_id)
     if path is None:
@@ -109,10 +109,10 @@ def situation(task_id: str) -> Situation:
     scene = from_document(document, file=source_of(path), name=NAME_PREFIX + task_id)
     final = checked_graph(document.get("final_graph"), "$.final_graph", path)
     text = _program_files()[task_id].read_text(encoding="utf-8")
-    return Situation(scene, _by_class(scene.graph, relevant(scene.graph, final)), parse_program(text)[1])
+    return TaskStart(scene, _by_class(scene.graph, changed_numbers(scene.graph, final)), parse_program(text)[1])
 
 
-def relevant(before: SceneGraph, after: Graph) -> frozenset[int]:
+def changed_numbers(before: SceneGraph, after: Graph) -> frozenset[int]:
     """The source's numbers of the nodes that differ from `before`, themselves or by a relation.
 
     As `scenecypher.importers.virtualhome_tasks.relevant_objects` has them, without making a scene of `after`.
@@ -125,14 +125,14 @@ def relevant(before: SceneGraph, after: Graph) -> frozenset[int]:
     return frozenset(changed | {record[0] for record in were ^ are})
 
 
-def goals(task_id: str, graph: SceneGraph) -> Goals:
+def task_goals(task_id: str, graph: SceneGraph) -> TaskGoals:
     """What a task asks for, each goal once; `graph` is the one that it starts from. Raises InputError."""
-    if task_id not in _wanted():
-        raise unknown_task(task_id, all_tasks())
-    wanted = _wanted()[task_id].vh_goal
+    if task_id not in _task_entries():
+        raise unknown_task(task_id, all_task_ids())
+    wanted = _task_entries()[task_id].vh_goal
     ids = {source_id(node_id): node_id for node_id in graph.nodes}
     facts = list({_key(fact): fact for fact in wanted.goal}.values())
-    return Goals(
+    return TaskGoals(
         states=tuple(_state(fact, ids) for fact in facts if fact.state is not None),
         relations=tuple(_relation(fact, ids) for fact in facts if fact.relation_type is not None),
         actions=tuple(dict.fromkeys(tuple(choice.lower().split("|")) for choice in wanted.actions)),
@@ -141,7 +141,7 @@ def goals(task_id: str, graph: SceneGraph) -> Goals:
 
 def final_goal(task_id: str) -> tuple[tuple[ActionGoal, ...], Condition]:
     """The actions in their order, and what must hold afterwards at some time. Raises DocumentError for no such goal."""
-    formula = _wanted()[task_id].tl_goal
+    formula = _task_entries()[task_id].tl_goal
     try:
         return parse_formula(formula or "")
     except ValueError as error:
@@ -197,11 +197,11 @@ def _program_files() -> Mapping[str, Path]:
 
 
 @cache
-def _wanted() -> Mapping[str, _Task]:
+def _task_entries() -> Mapping[str, _TaskEntry]:
     path = package_folder() / GOALS
     document = read_json(path)
     try:
-        scenes = _Tasks.model_validate(document).root
+        scenes = _TaskFile.model_validate(document).root
     except ValidationError as error:
         raise refusal(str(path), problems_of(error, document)) from error
     by_category = [tasks for categories in scenes.values() for tasks in categories.values()]

@@ -64,17 +64,17 @@ NAMES: Final[Mapping[TaskName, Mapping[str, tuple[str, str]]]] = {
 
 The paper counts malformed output as an error (section 4.1), where EAI leaves it out: hence the strict counts first.
 """
-SECOND: Final = frozenset({"eai_f1", "eai_precision", "eai_recall", "tsr_least", "planner"})
+SECONDARY: Final = frozenset({"eai_f1", "eai_precision", "eai_recall", "tsr_least", "planner"})
 """Other readings, and what the paper does not have."""
-LOWER: Final = frozenset({"parsing", "hallucination", "missing_step"})
-SHARES: Final = frozenset({"action-sequencing", "subgoal"})
+LOWER_IS_BETTER: Final = frozenset({"parsing", "hallucination", "missing_step"})
+SHARE_TASKS: Final = frozenset({"action-sequencing", "subgoal"})
 """Tasks whose figures are shares, which have Wilson's interval; the others' are of a bootstrap over outputs."""
 
 
 def _column(task: TaskName, key: str, heading: str) -> Column:
-    interval: Interval = "wilson" if task in SHARES or key == "planner" else "bootstrap"
-    better = "lower" if key in LOWER else "higher"
-    return Column(key=key, heading=heading, unit="percent", better=better, interval=interval, second=key in SECOND)
+    interval: Interval = "wilson" if task in SHARE_TASKS or key == "planner" else "bootstrap"
+    better = "lower" if key in LOWER_IS_BETTER else "higher"
+    return Column(key=key, heading=heading, unit="percent", better=better, interval=interval, second=key in SECONDARY)
 
 
 COLUMNS: Final[Mapping[TaskName, tuple[Column, ...]]] = {
@@ -86,7 +86,7 @@ SVR: Final = (
 )
 
 
-def cells(task: TaskName, figures: Sequence[Figure]) -> dict[str, Cell]:
+def figure_cells(task: TaskName, figures: Sequence[Figure]) -> dict[str, Cell]:
     """The cells of one row, each with its denominator."""
     by_name = {one.name: one for one in figures}
     return {

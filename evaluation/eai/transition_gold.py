@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.transition_text import Deed
+from scenecypher.evaluation.eai.transition_text import PddlAction
 from scenecypher.importers.eai import package_folder, task_order
 from scenecypher.importers.json_file import read_json
 
@@ -16,16 +16,16 @@ RESOURCES: Final = Path("resources/virtualhome")
 
 
 @cache
-def transition_ids() -> tuple[str, ...]:
+def transition_task_ids() -> tuple[str, ...]:
     """The 296 tasks that have a problem in PDDL, by number. Raises InputError where `eai-eval` is not installed."""
     return tuple(sorted(_read("success_task.json"), key=task_order))
 
 
 @cache
-def gold_deeds() -> Mapping[str, Deed]:
+def gold_actions() -> Mapping[str, PddlAction]:
     """The actions of the gold domain by name."""
     return {
-        name: Deed(name, deed["action_parameters"], deed["action_preconditions"], deed["action_effects"])
+        name: PddlAction(name, deed["action_parameters"], deed["action_preconditions"], deed["action_effects"])
         for name, deed in _read("gold_action.json").items()
     }
 

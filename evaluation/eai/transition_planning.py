@@ -17,12 +17,12 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.transition_gold import domain_head, gold_deeds, problem
-from scenecypher.evaluation.eai.transition_text import Deed, Tree, tree, written
+from scenecypher.evaluation.eai.transition_gold import domain_head, gold_actions, problem
+from scenecypher.evaluation.eai.transition_text import Expression, PddlAction, expression_text, parse_expression
 
 TIMEOUT_S: Final = 20.0
 """The original allows 100 s; on recorded outputs no plan took over 2 s."""
-MEMORY: Final = "1G"
+MAX_MEMORY: Final = "1G"
 GRACE_S: Final = 5.0
 NEVER: Final = "(never)"
 """A predicate that nothing makes true."""
@@ -33,25 +33,25 @@ _OBJECTS: Final = re.compile(r"\(:objects([^()]*)\)")
 
 
 @dataclass(slots=True)
-class Planner:
+class CachedPlanner:
     """Remembers what it was asked: many outputs define the same domain."""
 
     timeout_s: float = TIMEOUT_S
     known: dict[str, bool] = field(default_factory=dict)
 
-    def succeeds(self, task_id: str, predicted: Mapping[str, Deed]) -> bool:
+    def succeeds(self, task_id: str, predicted: Mapping[str, PddlAction]) -> bool:
         """Whether the task has a plan where predicted actions stand in for gold ones, as in the original.
 
         Raises InputError where Fast Downward is not installed.
         """
-        domain, wanted = completed(predicted, problem(task_id))
+        domain, wanted = complete_domain(predicted, problem(task_id))
         key = hashlib.sha256(f"{domain}\0{wanted}".encode()).hexdigest()
         if key not in self.known:
             self.known[key] = has_plan(domain, wanted, timeout_s=self.timeout_s)
         return self.known[key]
 
 
-def completed(predicted: Mapping[str, Deed], wanted: str) -> tuple[str, str]:
+def complete_domain(predicted: Mapping[str, PddlAction], wanted: str) -> tuple[str, str]:
     """Domain and problem: predicted actions, then the gold ones that were not predicted.
 
     Actions may name the problem's objects, which are therefore declared with the domain, and nothing is true of what
@@ -59,14 +59,14 @@ def completed(predicted: Mapping[str, Deed], wanted: str) -> tuple[str, str]:
     """
     objects = _OBJECTS.search(wanted)
     declared = objects[1].strip() if objects else ""
-    own = (_bound(predicted[name], frozenset(declared.split())) for name in sorted(predicted))
-    others = (deed for name, deed in gold_deeds().items() if name not in predicted)
+    own = (_without_unknown_objects(predicted[name], frozenset(declared.split())) for name in sorted(predicted))
+    others = (deed for name, deed in gold_actions().items() if name not in predicted)
     actions = "\n".join(deed.pddl() for deed in (*own, *others))
     head = domain_head().replace("(:predicates", f"(:constants {declared})\n(:predicates {NEVER}", 1)
     return f"{head}\n{actions}\n)", _OBJECTS.sub("(:objects)", wanted, count=1)
 
 
-def foreign_names(deed: Deed) -> frozenset[str]:
+def unbound_names(deed: PddlAction) -> frozenset[str]:
     """What stands for an object and is neither a parameter nor quantified there; none where the text can't be read."""
     scope = _Scope(frozenset())
     try:
@@ -90,36 +90,38 @@ class _Scope:
         return bool(found - self.objects)
 
 
-def _bound(deed: Deed, objects: frozenset[str]) -> Deed:
+def _without_unknown_objects(deed: PddlAction, objects: frozenset[str]) -> PddlAction:
     """As it is where it can't be read: then the planner refuses it."""
     try:
-        return Deed(deed.name, deed.parameters, *map(written, _trees(deed, _Scope(objects))))
+        return PddlAction(deed.name, deed.parameters, *map(expression_text, _trees(deed, _Scope(objects))))
     except ValueError:
         return deed
 
 
-def _trees(deed: Deed, scope: _Scope) -> tuple[Tree, Tree]:
+def _trees(deed: PddlAction, scope: _Scope) -> tuple[Expression, Expression]:
     bound = frozenset(_NAME.findall(deed.parameters))
-    return _required(tree(deed.precondition), bound, scope), _caused(tree(deed.effect), bound, scope)
+    return _precondition_tree(parse_expression(deed.precondition), bound, scope), _effect_tree(
+        parse_expression(deed.effect), bound, scope
+    )
 
 
-def _required(found: Tree, bound: frozenset[str], scope: _Scope) -> Tree:
+def _precondition_tree(found: Expression, bound: frozenset[str], scope: _Scope) -> Expression:
     if isinstance(found, str):
         return NEVER.strip("()") if scope.lacks(found, bound) else found
     if found[0] in QUANTIFIERS:
-        return (found[0], found[1], _required(found[2], bound | set(_NAME.findall(str(found[1]))), scope))
-    return (found[0], *(_required(part, bound, scope) for part in found[1:]))
+        return (found[0], found[1], _precondition_tree(found[2], bound | set(_NAME.findall(str(found[1]))), scope))
+    return (found[0], *(_precondition_tree(part, bound, scope) for part in found[1:]))
 
 
-def _caused(found: Tree, bound: frozenset[str], scope: _Scope) -> Tree:
+def _effect_tree(found: Expression, bound: frozenset[str], scope: _Scope) -> Expression:
     """What would become of something that there is not is left out."""
     if isinstance(found, str):
         return ("and",) if scope.lacks(found, bound) else found
     if found[0] in QUANTIFIERS:
-        return (found[0], found[1], _caused(found[2], bound | set(_NAME.findall(str(found[1]))), scope))
+        return (found[0], found[1], _effect_tree(found[2], bound | set(_NAME.findall(str(found[1]))), scope))
     if found[0] == "when":
-        return ("when", _required(found[1], bound, scope), _caused(found[2], bound, scope))
-    inner = tuple(_caused(part, bound, scope) for part in found[1:])
+        return ("when", _precondition_tree(found[1], bound, scope), _effect_tree(found[2], bound, scope))
+    inner = tuple(_effect_tree(part, bound, scope) for part in found[1:])
     return ("and",) if found[0] == "not" and inner == (("and",),) else (found[0], *inner)
 
 
@@ -137,13 +139,13 @@ def has_plan(domain: str, wanted: str, *, timeout_s: float) -> bool:
         paths = [Path(folder, f"{name}.pddl") for name in ("domain", "problem")]
         for path, text in zip(paths, (domain, wanted), strict=True):
             path.write_text(text, encoding="utf-8", errors="replace")
-        limits = ["--overall-time-limit", f"{ceil(timeout_s)}s", "--overall-memory-limit", MEMORY]
+        limits = ["--overall-time-limit", f"{ceil(timeout_s)}s", "--overall-memory-limit", MAX_MEMORY]
         files = ["--sas-file", f"{folder}/output.sas", "--plan-file", f"{folder}/plan"]
         command = [sys.executable, str(_driver()), *files, *limits, "--alias", "lama-first", *map(str, paths)]
-        return _ended_well(command, folder, timeout_s + GRACE_S)
+        return _exits_cleanly(command, folder, timeout_s + GRACE_S)
 
 
-def _ended_well(command: list[str], folder: str, timeout_s: float) -> bool:
+def _exits_cleanly(command: list[str], folder: str, timeout_s: float) -> bool:
     """In a session of its own, all of which is ended with it."""
     process = subprocess.Popen(  # noqa: S603 - our own Python and the package's own file
         command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
@@ -153,10 +155,10 @@ def _ended_well(command: list[str], folder: str, timeout_s: float) -> bool:
     except subprocess.TimeoutExpired:
         return False
     finally:
-        _end(process)
+        _kill_group(process)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from scenecypher.evaluation.result import Cell, Column, Result, Row, Table
+from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table
 
-ABSENT: Final = ""
+EMPTY_CELL: Final = ""
 NOT_AVAILABLE: Final = "n/a"
 N: Final = "n"
 """The key of the column that has how many samples a row has."""
@@ -17,7 +17,7 @@ LARGE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextRow:
     """A row of text: whose it is, its name, its cells, and what one must know of it."""
 
     whose: str
@@ -26,20 +26,20 @@ class Line:
     note: str
 
 
-def lines(table: Table) -> Iterator[Line]:
+def text_rows(table: Table) -> Iterator[TextRow]:
     """All rows of a table, cells in the order of its columns."""
-    yield from (_line(row, table, whose=whose(row)) for row in table.rows)
-    yield from (_line(row, table, whose="published") for row in table.published)
+    yield from (_text_row(row, table, whose=row_origin(row)) for row in table.rows)
+    yield from (_text_row(row, table, whose="published") for row in table.published)
 
 
-def whose(row: Row) -> str:
+def row_origin(row: Row) -> str:
     """Of a row of ours: the paper's, measured here, an addition, or one without figures."""
     if not row.cells:
         return "not run"
     return "measured" if row.kind == "paper" else "ours"
 
 
-def name_of(row: Row) -> str:
+def row_name(row: Row) -> str:
     """What a row is called: the paper's words, else the method, with the options that these don't tell."""
     called = row.label or row.method
     untold = {name: value for name, value in row.options.items() if value.replace("-", " ") not in called.casefold()}
@@ -49,22 +49,22 @@ def name_of(row: Row) -> str:
     return f"{called}{model} ({options})" if options else called + model
 
 
-def text_of(column: Column, cell: Cell | None) -> str:
+def format_cell(column: Column, cell: Cell | None) -> str:
     """A figure with its interval, or why there is none."""
     match cell:
         case None:
-            return ABSENT
+            return EMPTY_CELL
         case Cell(value=float(value), low=float(low), high=float(high)):
-            return f"{number(column, value)} [{number(column, low)}, {number(column, high)}]"
+            return f"{format_number(column, value)} [{format_number(column, low)}, {format_number(column, high)}]"
         case Cell(value=float(value)):
-            return number(column, value)
+            return format_number(column, value)
         case Cell(value=str(value)):
             return value
         case _:
             return NOT_AVAILABLE
 
 
-def number(column: Column, value: float) -> str:
+def format_number(column: Column, value: float) -> str:
     """A figure in its column's unit."""
     match column.unit:
         case "share":
@@ -79,7 +79,7 @@ def number(column: Column, value: float) -> str:
             assert_never(column.unit)
 
 
-def unfinished(result: Result) -> str:
+def unfinished_warning(result: ExperimentResult) -> str:
     """What must stand in plain sight over a run that did not finish; empty for one that did."""
     if result.finished:
         return ""
@@ -91,7 +91,7 @@ def unfinished(result: Result) -> str:
     )
 
 
-def limited(result: Result) -> str:
+def limited_warning(result: ExperimentResult) -> str:
     """What must be said of a run of which only a part was wanted; empty for one of the whole."""
     limit = result.provenance.arguments.get("limit")
     if not limit:
@@ -99,12 +99,12 @@ def limited(result: Result) -> str:
     return f"LIMITED: only the first {limit} of each kind were wanted (--limit); figures of the whole set differ."
 
 
-def notes(result: Result) -> tuple[str, ...]:
+def result_notes(result: ExperimentResult) -> tuple[str, ...]:
     """What one must know of a result, above all that only a part was wanted."""
-    return tuple(filter(None, (limited(result), *result.notes)))
+    return tuple(filter(None, (limited_warning(result), *result.notes)))
 
 
-def heading(table: Table) -> str:
+def table_heading(table: Table) -> str:
     """A table's title, with the published one that it stands beside."""
     is_named = table.paper_table.startswith(("section", "figure"))
     number = table.paper_table if is_named else f"Table {table.paper_table}"
@@ -112,7 +112,7 @@ def heading(table: Table) -> str:
     return f"{table.title}{beside}"
 
 
-def origin(result: Result) -> str:
+def provenance_line(result: ExperimentResult) -> str:
     """Where a result is from, in one line."""
     from_ = result.provenance
     told = [f"replies: {', '.join(from_.replies)}", f"model: {from_.model}", from_.date, f"version {from_.version}"]
@@ -122,13 +122,13 @@ def origin(result: Result) -> str:
     return "; ".join([*told, f"{from_.samples:,} of {from_.wanted:,} samples", f"{from_.tokens:,} tokens"])
 
 
-def _counted(row: Row, column: Column) -> str:
+def _format_with_count(row: Row, column: Column) -> str:
     """A figure, with how many samples it is of, where that is not all of the row's."""
-    text, cell, whole = text_of(column, row.cells.get(column.key)), row.cells.get(column.key), row.cells.get(N)
+    text, cell, whole = format_cell(column, row.cells.get(column.key)), row.cells.get(column.key), row.cells.get(N)
     return f"{text} of {cell.n}" if cell and whole and cell.n and cell.n != whole.value else text
 
 
-def _line(row: Row, table: Table, *, whose: str) -> Line:
-    cells = tuple(_counted(row, column) for column in table.columns)
+def _text_row(row: Row, table: Table, *, whose: str) -> TextRow:
+    cells = tuple(_format_with_count(row, column) for column in table.columns)
     failed = f"{row.failed} failed" if row.failed else ""
-    return Line(whose, name_of(row), cells, "; ".join(filter(None, (row.note, failed))))
+    return TextRow(whose, row_name(row), cells, "; ".join(filter(None, (row.note, failed))))

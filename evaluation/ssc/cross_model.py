@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from scenecypher.evaluation.eai.recordings import Recordings, TaskName
-from scenecypher.evaluation.eai.scoring import Figure, Judgement, Scorer
+from scenecypher.evaluation.eai.scoring import Figure, Judgement, OutputScorer
 from scenecypher.evaluation.ssc.forms import FORMS
-from scenecypher.evaluation.ssc.merging import KINDS, merged
-from scenecypher.evaluation.ssc.voting import Form, is_decided, vote_on
+from scenecypher.evaluation.ssc.merging import KINDS, merge_samples
+from scenecypher.evaluation.ssc.voting import Form, is_decided, vote_on_forms
 
 RESAMPLES: Final = 500
 SUBSETS: Final = 10
@@ -27,11 +27,11 @@ Outputs: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedOutputs:
     """All of one task: its ids, and per model the outputs, their forms and what was judged of them."""
 
     task: TaskName
-    scorer: Scorer
+    scorer: OutputScorer
     ids: Sequence[str]
     models: Sequence[str]
     outputs: Mapping[str, Sequence[str | None]]
@@ -40,7 +40,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Candidate:
     """One way to choose or make an output, and its figures in percent by name."""
 
     name: str
@@ -53,7 +53,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
+class BestModel:
     """The best single model in one figure; `draws` are resamples of tasks, each with the figure of its own best."""
 
     figure: str
@@ -83,14 +83,14 @@ class Comparison:
         return "is worse than the best single model" if self.high < 0 else "neither beats it nor loses, by the interval"
 
 
-def judged_all(
+def judge_outputs(
     task: TaskName,
-    scorer: Scorer,
+    scorer: OutputScorer,
     recorded: Recordings,
     *,
     limit: int | None = None,
     known: Mapping[tuple[str, str], Judgement] = MappingProxyType({}),
-) -> Judged:
+) -> JudgedOutputs:
     """Score every output once, but what is `known` by model and task: all that follows only chooses among them.
 
     Task by task, all models after each other, so that a task's scene is read once; several tasks side by side.
@@ -104,7 +104,7 @@ def judged_all(
     with ThreadPoolExecutor(WORKERS) as pool:
         rows = list(pool.map(judge, ids))
     outputs = {model: [found.get(task_id) for task_id in ids] for model, found in by.items()}
-    return Judged(
+    return JudgedOutputs(
         task=task,
         scorer=scorer,
         ids=ids,
@@ -115,17 +115,17 @@ def judged_all(
     )
 
 
-def singles(of: Judged) -> list[Line]:
+def single_models(of: JudgedOutputs) -> list[Candidate]:
     """Each model by itself."""
-    return [_line(of, model, of.judged[model], valid=_valid(of, model)) for model in of.models]
+    return [_candidate(of, model, of.judged[model], valid=_valid(of, model)) for model in of.models]
 
 
-def voted(of: Judged, models: Sequence[str] | None = None, *, name: str = "vote") -> Line:
+def vote_across_models(of: JudgedOutputs, models: Sequence[str] | None = None, *, name: str = "vote") -> Candidate:
     """Algorithm 1 over the models' outputs, in the order of their names."""
-    return _line(of, name, *_chosen(of, models or of.models))
+    return _candidate(of, name, *_winning_judgements(of, models or of.models))
 
 
-def filtered(of: Judged, passes: Callable[[Judgement], bool], *, name: str) -> Line:
+def vote_on_executable(of: JudgedOutputs, passes: Callable[[Judgement], bool], *, name: str) -> Candidate:
     """The vote over those outputs that a simulator carries out; over all valid ones where it carries out none."""
     found: list[Judgement] = []
     valid = 0
@@ -134,37 +134,37 @@ def filtered(of: Judged, passes: Callable[[Judgement], bool], *, name: str) -> L
         winner = _winner(of, ran, at) or _winner(of, of.models, at)
         valid += winner is not None
         found.append(_judgement(of, winner, at))
-    return _line(of, name, found, valid)
+    return _candidate(of, name, found, valid)
 
 
-def merged_line(of: Judged) -> Line:
+def merge_across_models(of: JudgedOutputs) -> Candidate:
     """What the models agree on part by part, scored anew."""
     found: list[Judgement] = []
     valid = 0
     for at, task_id in enumerate(of.ids):
-        made = merged(of.task, [one for model in of.models if (one := of.outputs[model][at]) is not None])
+        made = merge_samples(of.task, [one for model in of.models if (one := of.outputs[model][at]) is not None])
         valid += made is not None
         found.append(_judgement_of_text(of, made, at) or of.scorer.score(task_id, made))
-    return _line(of, f"merged by {KINDS[of.task]}", found, valid)
+    return _candidate(of, f"merged by {KINDS[of.task]}", found, valid)
 
 
-def early(of: Judged) -> Line:
+def vote_with_early_stop(of: JudgedOutputs) -> Candidate:
     """The same vote, which asks no further model once the winner is sure: the same answers for fewer outputs."""
-    used = sum(_needed([of.forms[model][at] for model in of.models]) for at in range(len(of.ids)))
-    judged, valid = _chosen(of, of.models)
-    return _line(of, "vote, early stop", judged, valid, used=used / max(1, len(of.ids)))
+    used = sum(_votes_needed([of.forms[model][at] for model in of.models]) for at in range(len(of.ids)))
+    judged, valid = _winning_judgements(of, of.models)
+    return _candidate(of, "vote, early stop", judged, valid, used=used / max(1, len(of.ids)))
 
 
-def sweep(of: Judged, figure: str, *, sizes: Sequence[int] = SIZES) -> Iterator[tuple[int, float]]:
+def sweep(of: JudgedOutputs, figure: str, *, sizes: Sequence[int] = SIZES) -> Iterator[tuple[int, float]]:
     """The mean of a figure over seeded sets of so many models."""
     random = Random(SEED)  # noqa: S311 - a statistic
     for size in (one for one in sizes if one <= len(of.models)):
         sets = [of.models] if size == len(of.models) else [random.sample(of.models, size) for _ in range(SUBSETS)]
-        found = [_percent(of, _chosen(of, sorted(chosen))[0], figure) for chosen in sets]
+        found = [_percent(of, _winning_judgements(of, sorted(chosen))[0], figure) for chosen in sets]
         yield size, sum(found) / len(found)
 
 
-def best_single(of: Judged, figure: str) -> Best:
+def best_single(of: JudgedOutputs, figure: str) -> BestModel:
     """The model that is best in a figure, and how good the best one is in each resample of tasks."""
     scores = {model: _percent(of, of.judged[model], figure) for model in of.models}
     best = max(scores, key=scores.__getitem__)
@@ -173,10 +173,10 @@ def best_single(of: Judged, figure: str) -> Best:
     found = [
         max(_percent(of, [judged[at] for at in drawn], figure) for judged in of.judged.values()) for drawn in draws
     ]
-    return Best(figure, best, scores[best], draws, found)
+    return BestModel(figure, best, scores[best], draws, found)
 
 
-def compared(of: Judged, line: Line, best: Best) -> Comparison:
+def compare_with_best(of: JudgedOutputs, line: Candidate, best: BestModel) -> Comparison:
     """Against the best single model, resampled over tasks, the same for both."""
     ours = [_percent(of, [line.judged[at] for at in drawn], best.figure) for drawn in best.draws]
     gaps = sorted(mine - theirs for mine, theirs in zip(ours, best.resampled, strict=True))
@@ -185,40 +185,42 @@ def compared(of: Judged, line: Line, best: Best) -> Comparison:
     return Comparison(line.name, best.figure, voted_for, best.percent, best.model, low, high)
 
 
-def _chosen(of: Judged, models: Sequence[str]) -> tuple[list[Judgement], int]:
+def _winning_judgements(of: JudgedOutputs, models: Sequence[str]) -> tuple[list[Judgement], int]:
     winners = [_winner(of, models, at) for at in range(len(of.ids))]
     return [_judgement(of, winner, at) for at, winner in enumerate(winners)], sum(one is not None for one in winners)
 
 
-def _winner(of: Judged, models: Sequence[str], at: int) -> str | None:
-    found = vote_on([of.forms[model][at] for model in models]).winner
+def _winner(of: JudgedOutputs, models: Sequence[str], at: int) -> str | None:
+    found = vote_on_forms([of.forms[model][at] for model in models]).winner
     return None if found is None else models[found]
 
 
-def _judgement(of: Judged, winner: str | None, at: int) -> Judgement:
+def _judgement(of: JudgedOutputs, winner: str | None, at: int) -> Judgement:
     """Where no output was valid, that of a missing one: a counted failure."""
     return of.scorer.score(of.ids[at], None) if winner is None else of.judged[winner][at]
 
 
-def _judgement_of_text(of: Judged, made: str | None, at: int) -> Judgement | None:
+def _judgement_of_text(of: JudgedOutputs, made: str | None, at: int) -> Judgement | None:
     """What was judged already of the same text."""
     return next((of.judged[model][at] for model in of.models if made and of.outputs[model][at] == made), None)
 
 
-def _needed(forms: Sequence[Form | None]) -> int:
+def _votes_needed(forms: Sequence[Form | None]) -> int:
     return next((count for count in range(1, len(forms)) if is_decided(forms[:count], len(forms))), len(forms))
 
 
-def _valid(of: Judged, model: str) -> int:
+def _valid(of: JudgedOutputs, model: str) -> int:
     return sum(form is not None for form in of.forms[model])
 
 
-def _line(of: Judged, name: str, judged: Sequence[Judgement], valid: int, *, used: float | None = None) -> Line:
+def _candidate(
+    of: JudgedOutputs, name: str, judged: Sequence[Judgement], valid: int, *, used: float | None = None
+) -> Candidate:
     figures = {one.name: one for one in of.scorer.figures(judged)}
     looked = used if used is not None else 1.0 if name in of.models else len(of.models)
-    return Line(name, figures, valid, len(of.ids), looked, judged)
+    return Candidate(name, figures, valid, len(of.ids), looked, judged)
 
 
-def _percent(of: Judged, judged: Sequence[Judgement], figure: str) -> float:
+def _percent(of: JudgedOutputs, judged: Sequence[Judgement], figure: str) -> float:
     found = next(one.percent for one in of.scorer.figures(judged) if one.name == figure)
     return found if found is not None else 0.0

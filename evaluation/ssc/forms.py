@@ -12,27 +12,33 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from scenecypher.evaluation.eai.goal_interpretation import KEYS, LISTS, LONGEST, parsed_goals
-from scenecypher.evaluation.eai.grounding import ACTIONS, number_of
+from scenecypher.evaluation.eai.goal_interpretation import KEYS, LISTS, MAX_CHARACTERS, parse_goals
+from scenecypher.evaluation.eai.grounding import ACTIONS, parse_object_number
 from scenecypher.evaluation.eai.recordings import TaskName
-from scenecypher.evaluation.eai.subgoal_expansion import ARITY, DEEDS
-from scenecypher.evaluation.eai.transition_gold import domain_head, gold_deeds
-from scenecypher.evaluation.eai.transition_text import NOTHING, Deed, Tree, deeds, tree
-from scenecypher.evaluation.ssc.expressions import Signature, canonical_tree, read_clause, renamed, variables
+from scenecypher.evaluation.eai.subgoal_expansion import ACTION_ARITY, ARITY
+from scenecypher.evaluation.eai.transition_gold import domain_head, gold_actions
+from scenecypher.evaluation.eai.transition_text import EMPTY, Expression, PddlAction, parse_actions, parse_expression
+from scenecypher.evaluation.ssc.expressions import (
+    Signature,
+    canonical_tree,
+    parameter_names,
+    read_clause,
+    rename_variables,
+)
 from scenecypher.evaluation.ssc.voting import Canonical, Form
 from scenecypher.importers.eai import package_folder
 from scenecypher.importers.json_file import read_json
 
 _ARGUMENT: Final = re.compile(r"\?q?\d+|[^?].*")
 """A parameter or quantified variable as canonical forms call it, or an object, which is one of the problem's."""
-SUBGOALS: Final[Signature] = {**ARITY, **DEEDS}
+SUBGOALS: Final[Signature] = {**ARITY, **ACTION_ARITY}
 """What a sub-goal may say, with the numbers of arguments, as it is scored."""
 _PREDICATE: Final = re.compile(r"\((\w+)((?:\s+\?\w+|\s+-\s+\w+)*)\s*\)")
 
 
 def goal_form(output: str) -> Form | None:
     """Three sets of goals; keys beside those of the schema say nothing."""
-    found = parsed_goals(output)
+    found = parse_goals(output)
     if found is None or not found.keys() >= set(LISTS.values()):
         return None
     sets = [_goal_set(kind, found[LISTS[kind]]) for kind in LISTS]
@@ -60,19 +66,22 @@ def subgoal_form(output: str) -> Form | None:
 
 def transition_form(output: str) -> Form | None:
     """A set of actions; order and repetition within ``and`` and ``or``, and what variables are called, say nothing."""
-    found = deeds(output)
-    if not found or not found.keys() <= gold_deeds().keys():
+    found = parse_actions(output)
+    if not found or not found.keys() <= gold_actions().keys():
         return None
-    actions = [deed_form(deed) for deed in found.values()]
+    actions = [action_form(deed) for deed in found.values()]
     return None if None in actions else frozenset(actions)
 
 
-def deed_form(deed: Deed) -> Form | None:
+def action_form(deed: PddlAction) -> Form | None:
     """One action of transition modelling."""
     try:
-        parameters = variables(deed.parameters)
+        parameters = parameter_names(deed.parameters)
         names = {name: f"?{at}" for at, name in enumerate(parameters)}
-        parts = [_checked(canonical_tree(renamed(tree(text), names))) for text in (deed.precondition, deed.effect)]
+        parts = [
+            _checked(canonical_tree(rename_variables(parse_expression(text), names)))
+            for text in (deed.precondition, deed.effect)
+        ]
     except ValueError:
         return None
     return (deed.name, len(parameters), *parts)
@@ -116,7 +125,7 @@ def _is_known(kind: str, goal: tuple[str, ...]) -> bool:
 def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
     """The pairs of the outermost object, which may repeat a key; fences, words around it and quotes are mended."""
     start, end = output.find("{"), output.rfind("}")
-    if len(output) > LONGEST or start < 0:
+    if len(output) > MAX_CHARACTERS or start < 0:
         return None
     text = output[start : end + 1].replace("\n", " ")
     for mended in (text, text.replace("'", '"')):
@@ -144,12 +153,12 @@ def _step(word: str, objects: Any) -> tuple[str, ...] | None:
         return None
     if not all(isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool)) for one in objects):
         return None
-    has_numbers = len(objects) == 2 * wanted and all(number_of(one) is not None for one in objects[1::2])
+    has_numbers = len(objects) == 2 * wanted and all(parse_object_number(one) is not None for one in objects[1::2])
     named = tuple(str(one).strip() for one in objects)
     return (word.strip().upper(), *named) if len(named) == wanted or has_numbers else None
 
 
-def _checked(found: Tree) -> Tree:
+def _checked(found: Expression) -> Expression:
     """Raises ValueError for predicates that the domain lacks, another number of arguments, and what is no variable."""
     for name, *arguments in _atoms(found):
         if _predicates().get(name) != len(arguments):
@@ -159,9 +168,9 @@ def _checked(found: Tree) -> Tree:
     return found
 
 
-def _atoms(found: Tree) -> Iterator[list[str]]:
+def _atoms(found: Expression) -> Iterator[list[str]]:
     if isinstance(found, str):
-        if found != NOTHING:
+        if found != EMPTY:
             yield found.split()
         return
     for part in found[2 if found[0] in {"exists", "forall"} else 1 :]:

@@ -8,18 +8,18 @@ from typing import Final, Literal, TypeAlias
 
 from scenecypher.evaluation.eai.recordings import TaskName
 from scenecypher.evaluation.ssc.forms import FORMS
-from scenecypher.evaluation.ssc.merging import merged
-from scenecypher.evaluation.ssc.voting import TEMPERATURE, is_decided, vote_on
+from scenecypher.evaluation.ssc.merging import merge_samples
+from scenecypher.evaluation.ssc.voting import TEMPERATURE, is_decided, vote_on_forms
 
 Method: TypeAlias = Literal["greedy", "ssc", "ssc-merge", "ssc-early", "ssc-filter"]
-Ask: TypeAlias = Callable[[float], str]
+AskAtTemperature: TypeAlias = Callable[[float], str]
 """One reply at a temperature."""
-Runs: TypeAlias = Callable[[str], bool]
+IsExecutable: TypeAlias = Callable[[str], bool]
 """Whether a simulator carries an output out."""
 
 
 @dataclass(frozen=True, slots=True)
-class Got:
+class MethodOutput:
     """The output (None where no sample was valid), all samples as they came, and how the vote went."""
 
     output: str | None
@@ -30,54 +30,54 @@ class Got:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class SamplingRequest:
     """What a method needs: the task, a way to ask, the number of samples, and a simulator."""
 
     task: TaskName
-    ask: Ask
+    ask: AskAtTemperature
     samples: int
-    runs: Runs
+    runs: IsExecutable
 
 
-def greedy(asking: Asking) -> Got:
+def greedy(asking: SamplingRequest) -> MethodOutput:
     """One reply at temperature 0, valid or not: the paper's baseline."""
     reply = asking.ask(0.0)
-    return Got(reply, (reply,), int(FORMS[asking.task](reply) is not None))
+    return MethodOutput(reply, (reply,), int(FORMS[asking.task](reply) is not None))
 
 
-def ssc(asking: Asking) -> Got:
+def ssc_vote(asking: SamplingRequest) -> MethodOutput:
     """Algorithm 1."""
-    return _voted(asking.task, [asking.ask(TEMPERATURE) for _ in range(asking.samples)])
+    return _vote(asking.task, [asking.ask(TEMPERATURE) for _ in range(asking.samples)])
 
 
-def ssc_early(asking: Asking) -> Got:
+def ssc_early(asking: SamplingRequest) -> MethodOutput:
     """The same answer, without the samples that can't change it."""
     samples: list[str] = []
     while len(samples) < asking.samples:
         samples.append(asking.ask(TEMPERATURE))
         if is_decided([FORMS[asking.task](one) for one in samples], asking.samples):
             break
-    return _voted(asking.task, samples)
+    return _vote(asking.task, samples)
 
 
-def ssc_filter(asking: Asking) -> Got:
+def ssc_filter(asking: SamplingRequest) -> MethodOutput:
     """A vote among the samples that the simulator carries out; among all valid ones where it carries out none."""
     samples = [asking.ask(TEMPERATURE) for _ in range(asking.samples)]
     ran = [one for one in samples if FORMS[asking.task](one) is not None and asking.runs(one)]
-    found = _voted(asking.task, ran or samples)
-    return Got(found.output, tuple(samples), _voted(asking.task, samples).valid, found.votes, found.forms)
+    found = _vote(asking.task, ran or samples)
+    return MethodOutput(found.output, tuple(samples), _vote(asking.task, samples).valid, found.votes, found.forms)
 
 
-def ssc_merge(asking: Asking) -> Got:
+def ssc_merge(asking: SamplingRequest) -> MethodOutput:
     """What more than half of the valid samples say, element by element, or the most central sequence."""
     samples = [asking.ask(TEMPERATURE) for _ in range(asking.samples)]
-    found = _voted(asking.task, samples)
-    return Got(merged(asking.task, samples), tuple(samples), found.valid, found.votes, found.forms)
+    found = _vote(asking.task, samples)
+    return MethodOutput(merge_samples(asking.task, samples), tuple(samples), found.valid, found.votes, found.forms)
 
 
-METHODS: Final[Mapping[Method, Callable[[Asking], Got]]] = {
+METHODS: Final[Mapping[Method, Callable[[SamplingRequest], MethodOutput]]] = {
     "greedy": greedy,
-    "ssc": ssc,
+    "ssc": ssc_vote,
     "ssc-merge": ssc_merge,
     "ssc-early": ssc_early,
     "ssc-filter": ssc_filter,
@@ -86,7 +86,7 @@ OURS: Final = frozenset({"ssc-merge", "ssc-early", "ssc-filter"})
 """Those that the paper does not have."""
 
 
-def _voted(task: TaskName, samples: Sequence[str]) -> Got:
-    found = vote_on([FORMS[task](one) for one in samples])
+def _vote(task: TaskName, samples: Sequence[str]) -> MethodOutput:
+    found = vote_on_forms([FORMS[task](one) for one in samples])
     output = None if found.winner is None else samples[found.winner]
-    return Got(output, tuple(samples), found.valid, found.votes, found.forms)
+    return MethodOutput(output, tuple(samples), found.valid, found.votes, found.forms)

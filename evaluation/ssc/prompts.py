@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from scenecypher.chat.model import Message
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.recordings import SCENE, TaskName
+from scenecypher.evaluation.eai.recordings import SCENE_PREFIX, TaskName
 from scenecypher.evaluation.eai.transition_gold import domain_head
 from scenecypher.importers.eai import package_folder
 from scenecypher.importers.json_file import read_json
@@ -33,7 +33,7 @@ INSTALLED: Final[Mapping[TaskName, str]] = {
 }
 SYSTEM: Final = "evaluation/subgoal_decomposition/prompts/system_setup.json"
 """What precedes each prompt of sub-goal decomposition."""
-CUTS: Final[Mapping[TaskName, tuple[tuple[str, str], ...]]] = {
+TASK_PARTS: Final[Mapping[TaskName, tuple[tuple[str, str], ...]]] = {
     "goal": (
         ("Relevant objects in the scene are:", "All possible relationships are"),
         ("Goal name:", "Now output the symbolic version"),
@@ -43,7 +43,7 @@ CUTS: Final[Mapping[TaskName, tuple[tuple[str, str], ...]]] = {
     "transition": (("(define (problem", "\n>"),),
 }
 """The task's own parts of a prompt: from the last place of the first text to the next of the second."""
-MOST_BYTES: Final = 32 * 2**20
+MAX_BYTES: Final = 32 * 2**20
 
 
 class _Prompt(BaseModel):
@@ -70,29 +70,29 @@ class Prompts:
         if task_id not in self.texts:
             raise InputError(f"there is no prompt of {self.task} for task {task_id[:60]!r}; leave it out")
         if self.form == "structured":
-            return (Message("user", structured(self.task, self.texts[task_id])),)
+            return (Message("user", structured_prompt(self.task, self.texts[task_id])),)
         system = (Message("system", self.system),) if self.system else ()
         return (*system, Message("user", self.texts[task_id]))
 
 
-def prompts(task: TaskName, form: PromptForm, *, wheel: Path | None = None) -> Prompts:
+def load_prompts(task: TaskName, form: PromptForm, *, wheel: Path | None = None) -> Prompts:
     """The prompts of one task; goal interpretation needs the `wheel` of the recordings. Raises InputError."""
     texts = _of_wheel(wheel) if task == "goal" else _installed(package_folder() / INSTALLED[task])
     system = read_json(package_folder() / SYSTEM)["system_prompt"] if task == "subgoal" else ""
     return Prompts(task, form, texts, system)
 
 
-def structured(task: TaskName, eai_prompt: str) -> str:
+def structured_prompt(task: TaskName, eai_prompt: str) -> str:
     """Our prompt around what the other one says of the task itself."""
-    own = "\n\n".join(_cut(eai_prompt, start, end) for start, end in CUTS[task])
+    own = "\n\n".join(_cut(eai_prompt, start, end) for start, end in TASK_PARTS[task])
     text = _own_text(task)
     return text.replace("{domain}", f"{domain_head().strip()}\n)").replace("{task}", own).strip()
 
 
-def prompts_version() -> str:
+def structured_prompt_version() -> str:
     """A digest of our own prompts: results of different ones are not compared."""
     digest = sha256()
-    for task in sorted(CUTS):
+    for task in sorted(TASK_PARTS):
         digest.update(_own_text(task).encode())
     return digest.hexdigest()[:12]
 
@@ -115,7 +115,7 @@ def _of_wheel(wheel: Path | None) -> Mapping[str, str]:
         raise InputError("prompts of goal interpretation come with the recordings; give their wheel")
     try:
         with ZipFile(wheel) as archive, archive.open(IN_WHEEL) as member:
-            raw = member.read(MOST_BYTES)
+            raw = member.read(MAX_BYTES)
     except (OSError, EOFError, zlib.error, BadZipFile, KeyError, NotImplementedError, RuntimeError) as error:
         raise InputError(f"{wheel} has no prompts of goal interpretation ({error}); fetch it anew") from error
     return _by_id(raw, wheel)
@@ -133,4 +133,4 @@ def _by_id(raw: bytes, where: Any) -> Mapping[str, str]:
         rows = _PROMPTS.validate_json(raw)
     except ValidationError as error:
         raise InputError(f"{where}: is no list of prompts; install it anew") from error
-    return {row.identifier.removeprefix(SCENE): row.llm_prompt for row in rows}
+    return {row.identifier.removeprefix(SCENE_PREFIX): row.llm_prompt for row in rows}

@@ -33,12 +33,12 @@ class Vote:
 
 def vote(samples: Sequence[str], canonical: Canonical) -> Vote:
     """The paper's Algorithm 1. A tie goes to the form that was seen first."""
-    return vote_on([canonical(sample) for sample in samples])
+    return vote_on_forms([canonical(sample) for sample in samples])
 
 
-def vote_on(forms: Sequence[Form | None]) -> Vote:
+def vote_on_forms(forms: Sequence[Form | None]) -> Vote:
     """The same, of forms that are known already."""
-    votes, first = counted(forms)
+    votes, first = count_votes(forms)
     valid = sum(votes.values())
     if not votes:
         return Vote(None, 0, 0, 0, len(forms))
@@ -46,7 +46,7 @@ def vote_on(forms: Sequence[Form | None]) -> Vote:
     return Vote(first[best], votes[best], len(votes), valid, len(forms))
 
 
-def counted(forms: Iterable[Form | None]) -> tuple[dict[Form, int], dict[Form, int]]:
+def count_votes(forms: Iterable[Form | None]) -> tuple[dict[Form, int], dict[Form, int]]:
     """Votes by form in the order in which forms were first seen, and at which sample that was."""
     votes: dict[Form, int] = {}
     first: dict[Form, int] = {}
@@ -59,7 +59,7 @@ def counted(forms: Iterable[Form | None]) -> tuple[dict[Form, int], dict[Form, i
 
 def is_decided(forms: Sequence[Form | None], wanted: int) -> bool:
     """Whether no further sample of the `wanted` ones can change the winner (ours: early stop)."""
-    votes, _ = counted(forms)
+    votes, _ = count_votes(forms)
     left = wanted - len(forms)
     ranked = sorted(votes.values(), reverse=True)
     if not ranked:

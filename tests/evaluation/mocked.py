@@ -8,7 +8,7 @@ from typing import Any
 from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 
 
-def answering(reply: Callable[[str], str]) -> Any:
+def mock_model(reply: Callable[[str], str]) -> Any:
     """The model; each answer costs 100 tokens and 10."""
 
     def generate(messages: list[ChatMessage], *_: object) -> ModelOutput:

@@ -12,15 +12,15 @@ import pytest
 from scenecypher.cli.app import run as command
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.evaluation.augmentation import augmentation
-from scenecypher.evaluation.augmentation_report import result
-from scenecypher.evaluation.reporting.cells import unfinished
-from scenecypher.evaluation.result import Result, Table, read
-from scenecypher.evaluation.running import Run, run
-from scenecypher.evaluation.subgraphs import Part, f1, likeness
-from scenecypher.evaluation.views import read_views, shipped
+from scenecypher.evaluation.augmentation_result import augmentation_result
+from scenecypher.evaluation.reporting.cells import unfinished_warning
+from scenecypher.evaluation.result import ExperimentResult, Table, read_result
+from scenecypher.evaluation.running import RunOptions, run_task
+from scenecypher.evaluation.subgraphs import SubgraphNode, f1, measure_similarity
+from scenecypher.evaluation.views import bundled_views, read_views
 from tests.scripted_model import Fail, ScriptedModel, Step
 from tests.scripted_vision import GridReader, amounts_of, decoded
-from tests.views.making import made
+from tests.views.making import make_views
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 CUP = {"name": "cup-1", "relation": "ON", "related_to": "table-1"}
@@ -38,7 +38,7 @@ def sees(request: dict[str, Any]) -> Step:
     return re.sub(r"There are \d+", "There are 1", str(words)) if at == "table-3" else words
 
 
-def table_of(found: Result) -> Table:
+def table_of(found: ExperimentResult) -> Table:
     (table,) = found.tables
     return table
 
@@ -50,7 +50,9 @@ def test_real_pictures_over_http_are_scored_and_their_replies_score_the_same(
     tape = str(tmp_path / "tape.jsonl")
     with ScriptedModel(sees) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        live = result(run(augmentation(record=tape), Run("openai/scripted", limit=20, at_once=4)))
+        live = augmentation_result(
+            run_task(augmentation(record=tape), RunOptions("openai/scripted", limit=20, at_once=4))
+        )
     assert live.finished
     wrong = {trial.id: trial for trial in live.samples if not trial.success}
     assert set(wrong) == {"tables-01", "tables-03"}, "all others are read from their pixels without a mistake"
@@ -60,7 +62,7 @@ def test_real_pictures_over_http_are_scored_and_their_replies_score_the_same(
     assert [row.cells["exact"].count for row in table.rows] == [16, 2, 18]
     assert table.published[2].cells["exact"].value == 0.44, "a model looked: Table III stands beside it"
     assert (live.provenance.replies, live.provenance.tokens) == (("live",), 20 * 36 - 18)
-    again = result(run(augmentation(replies=tape), Run(None, limit=20, at_once=4)))
+    again = augmentation_result(run_task(augmentation(replies=tape), RunOptions(None, limit=20, at_once=4)))
     assert again.provenance.replies == ("recorded",)
     assert table_of(again).rows[2].cells == table.rows[2].cells
 
@@ -68,7 +70,7 @@ def test_real_pictures_over_http_are_scored_and_their_replies_score_the_same(
 def test_the_gold_itself_is_no_reading_of_the_papers_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["eval", "augmentation", "--log-dir", "logs", "--limit", "3"]) == 0
     (file,) = Path("logs").glob("*.result.json")
-    found = read(file)
+    found = read_result(file)
     assert [row.cells["exact"].value for row in table_of(found).rows] == [1.0]
     assert (table_of(found).published, found.provenance.replies) == ((), ("reference",))
     assert "replies: reference" in capsys.readouterr().out
@@ -100,15 +102,18 @@ def test_a_resumed_run_looks_at_what_failed_and_nothing_else(
 
 
 def test_a_killed_run_says_how_many_were_wanted() -> None:
-    log = run(augmentation(replies="reference"), Run(None, limit=3))
+    log = run_task(augmentation(replies="reference"), RunOptions(None, limit=3))
     killed = log.model_copy(update={"status": "started", "results": None, "samples": (log.samples or [])[:1]})
-    found = result(killed)
+    found = augmentation_result(killed)
     assert (found.finished, found.provenance.samples, found.provenance.wanted) == (False, 1, 3)
-    assert unfinished(found).startswith("NOT FINISHED: 1 of 3 samples were tried")
+    assert unfinished_warning(found).startswith("NOT FINISHED: 1 of 3 samples were tried")
 
 
 def test_a_simulated_observer_says_so_and_stands_beside_nothing() -> None:
-    first, other = (result(run(augmentation(replies="simulated", seed=seed), Run(None, limit=12))) for seed in (1, 2))
+    first, other = (
+        augmentation_result(run_task(augmentation(replies="simulated", seed=seed), RunOptions(None, limit=12)))
+        for seed in (1, 2)
+    )
     table = table_of(first)
     assert table.rows != table_of(other).rows
     assert {row.label for row in table.rows} == {"simulated observer"}
@@ -118,10 +123,10 @@ def test_a_simulated_observer_says_so_and_stands_beside_nothing() -> None:
 
 def test_the_views_that_come_along_are_those_that_are_made() -> None:
     """Pixels are compared, since libraries compress alike pictures to different bytes."""
-    views = {one.name: one for one in made()}
-    taken = {one.name: one for one in read_views(shipped())}
+    views = {one.name: one for one in make_views()}
+    taken = {one.name: one for one in read_views(bundled_views())}
     assert len(taken) == 36
-    assert {name: (shipped() / f"{name}.json").read_text("utf-8") for name in taken} == {
+    assert {name: (bundled_views() / f"{name}.json").read_text("utf-8") for name in taken} == {
         name: one.text() for name, one in views.items()
     }
     for name in ("rooms-01", "tables-04"):
@@ -139,7 +144,9 @@ def write_view(folder: Path, name: str = "one", **fields: Any) -> Path:
 def test_pictures_of_no_set_are_counted_with_all_and_once(tmp_path: Path) -> None:
     write_view(tmp_path)
     write_view(tmp_path, "two", set="kitchen")
-    rows = table_of(result(run(augmentation(folder=str(tmp_path), replies="reference"), Run(None)))).rows
+    rows = table_of(
+        augmentation_result(run_task(augmentation(folder=str(tmp_path), replies="reference"), RunOptions(None)))
+    ).rows
     assert [(row.options["pictures"], row.cells["pictures"].value) for row in rows] == [("kitchen", 1), ("all", 2)]
 
 
@@ -180,7 +187,7 @@ def test_what_is_no_picture_fails_as_a_sample_of_its_own(tmp_path: Path) -> None
     (tmp_path / "views").mkdir()
     write_view(tmp_path / "views")
     (tmp_path / "views" / "a.png").write_bytes(b"%PDF")
-    found = result(run(augmentation(folder="views", replies="reference"), Run(None)))
+    found = augmentation_result(run_task(augmentation(folder="views", replies="reference"), RunOptions(None)))
     assert (table_of(found).rows[0].failed, table_of(found).rows[0].cells["nodes"].value) == (1, 0.0)
 
 
@@ -202,12 +209,12 @@ def test_chances_are_chances() -> None:
         augmentation(missed=2)
 
 
-def trays(*bowls: int) -> list[Part]:
+def trays(*bowls: int) -> list[SubgraphNode]:
     """As many bowls on the table, with so many apples in each."""
     parts = []
     for number, apples in enumerate(bowls):
-        parts.append(Part(f"bowl-{number}", "bowl", "ON", "table-1"))
-        parts += [Part(f"apple-{number}{it}", "apple", "INSIDE", f"bowl-{number}") for it in range(apples)]
+        parts.append(SubgraphNode(f"bowl-{number}", "bowl", "ON", "table-1"))
+        parts += [SubgraphNode(f"apple-{number}{it}", "apple", "INSIDE", f"bowl-{number}") for it in range(apples)]
     return parts
 
 
@@ -217,16 +224,16 @@ def trays(*bowls: int) -> list[Part]:
         (trays(0, 2), 1.0, 1.0, True),
         (trays(1, 1), 1.0, 1.0, False),
         (trays(2, 1), 8 / 9, 8 / 9, False),
-        ([*trays(2), Part("bowl-9", "bowl")], 1.0, 6 / 7, False),
+        ([*trays(2), SubgraphNode("bowl-9", "bowl")], 1.0, 6 / 7, False),
         ([], 0.0, 0.0, False),
     ],
     ids=["numbers differ", "otherwise spread", "one too many", "one not placed", "nothing"],
 )
-def test_likeness(seen: list[Part], nodes: float, edges: float, *, exact: bool) -> None:
-    found = likeness("table-1", trays(2, 0), seen)
+def test_likeness(seen: list[SubgraphNode], nodes: float, edges: float, *, exact: bool) -> None:
+    found = measure_similarity("table-1", trays(2, 0), seen)
     assert (found.nodes, found.edges) == pytest.approx((nodes, edges))
     assert found.exact is exact
 
 
 def test_nothing_of_nothing_is_all() -> None:
-    assert (f1([], []), likeness("table-1", [], []).exact) == (1.0, True)
+    assert (f1([], []), measure_similarity("table-1", [], []).exact) == (1.0, True)

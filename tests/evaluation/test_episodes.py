@@ -13,11 +13,11 @@ from inspect_ai.log import EvalLog
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
 from scenecypher.evaluation import babyai, grasif
+from scenecypher.evaluation.episodes_result import episodes_result
 from scenecypher.evaluation.experiment import Experiment
-from scenecypher.evaluation.reporting.finding import find
-from scenecypher.evaluation.result import Result, read
-from scenecypher.evaluation.running import Run, resume, run
-from scenecypher.evaluation.tabling import result
+from scenecypher.evaluation.reporting.result_files import find_results
+from scenecypher.evaluation.result import ExperimentResult, read_result
+from scenecypher.evaluation.running import RunOptions, resume_task, run_task
 from tests.oracle import lookplangraph, provider
 from tests.scripted_model import Fail, Say, ScriptedModel, Step
 
@@ -29,13 +29,13 @@ assert provider.PROGRAMS, "importing it makes the oracles known"
 pytestmark = pytest.mark.usefixtures("at_the_server")
 
 
-def outcomes(found: Result) -> dict[tuple[str, str], Any]:
+def outcomes(found: ExperimentResult) -> dict[tuple[str, str], Any]:
     """What came of each sample, without its clock."""
     return {(one.id, one.method): one.model_dump(exclude={"seconds"}) for one in found.samples}
 
 
-def ran(made: Experiment, log: EvalLog) -> Result:
-    return result(log, made)
+def ran(made: Experiment, log: EvalLog) -> ExperimentResult:
+    return episodes_result(log, made)
 
 
 def test_an_episode_leaves_nothing_to_the_next() -> None:
@@ -45,8 +45,8 @@ def test_an_episode_leaves_nothing_to_the_next() -> None:
         ("lookplangraph,lookplangraph+full-graph,lookplangraph+json-graph", 1),
         ("lookplangraph+json-graph,lookplangraph+full-graph,lookplangraph", 4),
     ):
-        log = run(grasif.grasif(**SMALL, methods=methods), Run("oracle/lookplangraph", at_once=at_once))
-        found.append(result(log, grasif.experiment(**SMALL, methods=methods)))
+        log = run_task(grasif.grasif(**SMALL, methods=methods), RunOptions("oracle/lookplangraph", at_once=at_once))
+        found.append(episodes_result(log, grasif.plan_experiment(**SMALL, methods=methods)))
     first, second = found
     assert outcomes(first) == outcomes(second)
     assert first.provenance.replies == ("oracle",)
@@ -64,7 +64,9 @@ def test_an_episode_leaves_nothing_to_the_next() -> None:
 
 def test_traversals_are_judged_by_minigrid_and_questions_by_their_answer() -> None:
     told: dict[str, Any] = {"data": "numqa,trv1", "tables": "sg2-1,sg2-3", "methods": "sg2", "limit": 1}
-    found = result(run(babyai.babyai(**told), Run("oracle/sg2", at_once=2)), babyai.experiment(**told))
+    found = episodes_result(
+        run_task(babyai.babyai(**told), RunOptions("oracle/sg2", at_once=2)), babyai.plan_experiment(**told)
+    )
     assert len(found.samples) == 2, "a row that two tables share is played once"
     assert len(found.tables) == 4
     for table in found.tables:
@@ -93,8 +95,8 @@ def test_a_model_behind_the_protocol_is_scored_and_a_wrong_one_is_wrong(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
-    tasks = grasif.experiment(**SMALL).tables[0].tasks
-    words = next(iter(grasif.experiment(**SMALL).episodes())).task
+    tasks = grasif.plan_experiment(**SMALL).tables[0].tasks
+    words = next(iter(grasif.plan_experiment(**SMALL).episodes())).task
     assert words == tasks[0]
     first: list[str] = []
 
@@ -110,7 +112,7 @@ def test_a_model_behind_the_protocol_is_scored_and_a_wrong_one_is_wrong(
         assert command(["eval", "grasif", "--model", "scripted", "-m", "lookplangraph", *options]) == 0
     assert "replies: live; model: openai-api/openai/scripted" in capsys.readouterr().out
     (file,) = tmp_path.glob("logs/*.result.json")
-    found = read(file)
+    found = read_result(file)
     row = next(row for row in found.tables[0].rows if row.method == "lookplangraph")
     assert (row.cells["sr"].count, row.cells["sr"].n, row.failed) == (1, 2, 0)
     right = next(one for one in found.samples if one.success)
@@ -131,26 +133,26 @@ def test_a_resumed_run_plays_what_failed_and_nothing_else(monkeypatch: pytest.Mo
 
     with ScriptedModel(step, models=("stumbling",)) as server:  # of Inspect a model of one name has one address
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        log = run(grasif.grasif(**told, record=str(tape)), Run("stumbling", at_once=1))
-        before = result(log, grasif.experiment(**told))
+        log = run_task(grasif.grasif(**told, record=str(tape)), RunOptions("stumbling", at_once=1))
+        before = episodes_result(log, grasif.plan_experiment(**told))
         assert [one.success for one in before.samples] == [True, False]
         assert before.finished, "a failure is a result, where not all are"
         assert (before.tables[0].rows[-1].failed, before.tables[0].rows[-1].cells["n"].value) == (1, 2)
         assert "out of order" in before.tables[0].notes[-1]
         worst = log.model_copy(update={"samples": [one for one in log.samples or () if one.error] * 2})
-        assert not result(worst, grasif.experiment(**told)).finished, "nothing was measured"
+        assert not episodes_result(worst, grasif.plan_experiment(**told)).finished, "nothing was measured"
         file = Path(log.location.removeprefix("file://"))
         with pytest.raises(InputError, match="move it away"):
-            resume(file, Run())
+            resume_task(file, RunOptions())
         tape.rename("first.jsonl")
         broken, played = False, set(asked)
         asked.clear()
-        after = result(resume(file, Run()), grasif.experiment(**told))
+        after = episodes_result(resume_task(file, RunOptions()), grasif.plan_experiment(**told))
     assert [one.success for one in after.samples] == [True, True]
     assert len(asked) == 1, "the first one stays as it was played"
     assert asked < played
     assert tape.is_file(), "the rest of the replies"
-    (from_log,) = find([file]).results
+    (from_log,) = find_results([file]).results
     assert from_log.tables == before.tables, "a log has what its result has"
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from scenecypher.evaluation import dynamic, grasif
 from scenecypher.evaluation.dynamic_tasks import dynamic_tasks
-from scenecypher.evaluation.running import Run, run
-from scenecypher.evaluation.tabling import result
-from tests.evaluation.mocked import answering
+from scenecypher.evaluation.episodes_result import episodes_result
+from scenecypher.evaluation.running import RunOptions, run_task
+from tests.evaluation.mocked import mock_model
 from tests.oracle import provider
 
 pytest.importorskip("eai_eval", reason="needs `pip install --no-deps eai-eval`")
@@ -27,7 +27,9 @@ def test_the_oracle_plays_the_other_subsets_of_grasif_and_their_ablations() -> N
         "wording": "goal",
         "limit": 1,
     }
-    found = result(run(grasif.grasif(**told), Run("oracle/lookplangraph", at_once=2)), grasif.experiment(**told))
+    found = episodes_result(
+        run_task(grasif.grasif(**told), RunOptions("oracle/lookplangraph", at_once=2)), grasif.plan_experiment(**told)
+    )
     played = {table.key: [row.cells["sr"].value for row in table.rows if row.cells] for table in found.tables}
     assert played == {"sayplan-office": [1.0], "robothow": [1.0], "ablations": [1.0]}
     assert len(found.samples) == 2, "what two tables share is played once"
@@ -42,7 +44,9 @@ def test_in_our_homes_the_plans_that_come_with_tasks_are_played_whether_or_not_a
         instruction = re.findall(r"^.*The instruction: (.*)$", asked, re.MULTILINE)[-1]
         return json.dumps({"plan": plans[instruction]})
 
-    found = result(run(dynamic.dynamic(**told), Run(answering(answer), at_once=2)), dynamic.experiment(**told))
+    found = episodes_result(
+        run_task(dynamic.dynamic(**told), RunOptions(mock_model(answer), at_once=2)), dynamic.plan_experiment(**told)
+    )
     row = next(row for row in found.tables[0].rows if row.cells)
     assert {key: (row.cells[key].value, row.cells[key].n) for key in ("sr_moved", "sr_unmoved", "sr_all")} == {
         "sr_moved": (1.0, 1),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scenecypher.evaluation.interval import wilson
-from scenecypher.evaluation.matching import equals, holds, told
+from scenecypher.evaluation.matching import rows_contain, rows_equal, text_names
 
 Rows = list[list[Any]]
 
@@ -41,13 +41,13 @@ CASES: dict[str, tuple[Rows, Rows, bool]] = {
 
 @pytest.mark.parametrize(("gold", "rows", "is_right"), CASES.values(), ids=CASES)
 def test_holds(gold: Rows, rows: Rows, *, is_right: bool) -> None:
-    assert holds(gold, rows) is is_right
+    assert rows_contain(gold, rows) is is_right
 
 
 def test_equals_takes_nothing_else() -> None:
-    assert equals([["a"], ["b"]], [["b"], ["a"]])
-    assert not equals([["a"]], [["a", "x"]])
-    assert not equals([["a"]], [["a"], ["a"]])
+    assert rows_equal([["a"], ["b"]], [["b"], ["a"]])
+    assert not rows_equal([["a"]], [["a", "x"]])
+    assert not rows_equal([["a"]], [["a"], ["a"]])
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ SAID: dict[str, tuple[Rows, str, bool]] = {
 @pytest.mark.parametrize("case", SAID)
 def test_answers_in_words(case: str) -> None:
     gold, text, is_right = SAID[case]
-    assert told(gold, text) is is_right
+    assert text_names(gold, text) is is_right

@@ -6,13 +6,13 @@ from typing import Final
 
 import pytest
 
-from scenecypher.evaluation.episode import Episode, Marks, Trace
-from scenecypher.evaluation.happened import executed, infeasible
-from scenecypher.evaluation.measures import MEASURES, Figures, cell, figures
+from scenecypher.evaluation.episode import EpisodePlan, Marks, Trace
+from scenecypher.evaluation.episode_events import count_infeasible, executed_actions
+from scenecypher.evaluation.measures import MEASURES, Figures, figures, measured_cell
 from scenecypher.evaluation.result import Cell
 from scenecypher.planner.events import Acted, Corrected, Event, Proposed, Refused, Solved
 
-EPISODE: Final = Episode(group="g", row="r", method="lookplangraph", task="our-office/x")
+EPISODE: Final = EpisodePlan(group="g", row="r", method="lookplangraph", task="our-office/x")
 
 
 def trace(*, reached: bool, actions: int = 2, tokens: int = 100, infeasible: int = 0, needed: int = 2) -> Trace:
@@ -45,7 +45,7 @@ SAMPLES: Final[tuple[Figures, ...]] = (
 
 
 def values(key: str, samples: tuple[Figures, ...] = SAMPLES) -> Cell:
-    return cell(MEASURES[key], samples)
+    return measured_cell(MEASURES[key], samples)
 
 
 def test_success_wants_a_plan_without_anything_infeasible() -> None:
@@ -96,16 +96,16 @@ ASKED_AGAIN: Final[tuple[Event, ...]] = (
 
 
 def test_what_was_asked_again_is_not_executed() -> None:
-    assert executed(ASKED_AGAIN) == ("go_to(y)", "open(x)")
-    assert infeasible(ASKED_AGAIN, reprompt=True) == 0
+    assert executed_actions(ASKED_AGAIN) == ("go_to(y)", "open(x)")
+    assert count_infeasible(ASKED_AGAIN, reprompt=True) == 0
 
 
 def test_without_asking_again_infeasible_actions_are_executed_as_failures() -> None:
-    assert infeasible(ASKED_AGAIN, reprompt=False) == 1, "a name that means nothing is asked again all the same"
+    assert count_infeasible(ASKED_AGAIN, reprompt=False) == 1, "a name that means nothing is asked again all the same"
 
 
 def test_in_a_whole_solution_each_refusal_counts() -> None:
     events = (Solved(1, ("open(x)", "close(x)"), "", refused=1), refused(1), refused(1, "unknown"))
-    assert infeasible(events, reprompt=True) == 3, "one refused in the program before, two in what it left"
+    assert count_infeasible(events, reprompt=True) == 3, "one refused in the program before, two in what it left"
     stepwise = (Solved(1, ("open(x)",), "", final=False), refused(1))
-    assert infeasible(stepwise, reprompt=True) == 0
+    assert count_infeasible(stepwise, reprompt=True) == 0

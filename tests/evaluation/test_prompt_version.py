@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scenecypher.evaluation.augmentation import augmentation
-from scenecypher.evaluation.augmentation_report import result
-from scenecypher.evaluation.prompt_version import NOTED, PROMPTS, prompt_files, prompt_version
-from scenecypher.evaluation.running import Run, run
+from scenecypher.evaluation.augmentation_result import augmentation_result
+from scenecypher.evaluation.prompt_version import METADATA_KEY, PROMPTS, prompt_files, prompt_version
+from scenecypher.evaluation.running import RunOptions, run_task
 
 
 def test_all_that_models_are_shown_is_in_the_digest() -> None:
@@ -17,9 +17,9 @@ def test_all_that_models_are_shown_is_in_the_digest() -> None:
 
 @pytest.mark.usefixtures("own_folder")
 def test_a_log_is_reported_with_the_prompts_it_was_made_with() -> None:
-    log = run(augmentation(replies="reference"), Run(None, limit=1))
-    assert result(log).provenance.prompt_version == prompt_version()
-    log.eval.metadata = {NOTED: "others"}
-    assert result(log).provenance.prompt_version == "others"
+    log = run_task(augmentation(replies="reference"), RunOptions(None, limit=1))
+    assert augmentation_result(log).provenance.prompt_version == prompt_version()
+    log.eval.metadata = {METADATA_KEY: "others"}
+    assert augmentation_result(log).provenance.prompt_version == "others"
     log.eval.metadata = None
-    assert result(log).provenance.prompt_version == "", "made before it was noted"
+    assert augmentation_result(log).provenance.prompt_version == "", "made before it was noted"

@@ -14,13 +14,13 @@ from inspect_ai.log import EvalLog, read_eval_log
 
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
-from scenecypher.evaluation.question_report import report
-from scenecypher.evaluation.question_set import questions as question_set
+from scenecypher.evaluation.question_report import make_report
+from scenecypher.evaluation.question_set import load_questions as question_set
 from scenecypher.evaluation.questions import questions
-from scenecypher.evaluation.running import Run, full_name, run
-from scenecypher.evaluation.scenes import Scenes
+from scenecypher.evaluation.running import RunOptions, full_name, run_task
+from scenecypher.evaluation.scenes import ScenePool
 from scenecypher.retriever.reader import SceneReader
-from tests.evaluation.mocked import answering
+from tests.evaluation.mocked import mock_model
 from tests.scripted_model import Fail, ScriptedModel, Step
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,28 +36,28 @@ def by_the_book(asked: str) -> str:
 
 
 def ran(model: Any, **arguments: Any) -> EvalLog:
-    return run(questions(data="babyai", **arguments), Run(model, limit=4, at_once=4))
+    return run_task(questions(data="babyai", **arguments), RunOptions(model, limit=4, at_once=4))
 
 
 def test_a_model_is_scored_and_its_recorded_replies_score_the_same(tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
-    log = ran(answering(by_the_book), record=str(tape), attempts=2)
-    live = report(log)
+    log = ran(mock_model(by_the_book), record=str(tape), attempts=2)
+    live = make_report(log)
     assert (live.finished, live.replies, live.total.questions, live.total.right) == (True, "scripted", 4, 1)
     assert (live.total.refused, live.total.failed, live.settings["attempts"]) == (1, 0, 2)
-    again = report(ran(None, replies=str(tape), attempts=2))
+    again = make_report(ran(None, replies=str(tape), attempts=2))
     assert (again.total, again.kinds, again.data) == (live.total, live.kinds, live.data)
     tape.write_text(tape.read_text("utf-8").replace('"scripted"', '"recorded"', 1), "utf-8")
-    assert report(ran(None, replies=str(tape), attempts=2)).model == "mockllm", "whose replies they are"
+    assert make_report(ran(None, replies=str(tape), attempts=2)).model == "mockllm", "whose replies they are"
     cut = log.model_copy(update={"status": "cancelled", "samples": (log.samples or [])[:1]})
-    found = report(cut)
+    found = make_report(cut)
     assert (found.finished, found.wanted, found.total.questions) == (False, 4, 1), "a run that did not finish says so"
 
 
 def test_a_reply_that_the_cassette_lacks_is_a_failure_told_as_such(tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     tape.write_text('{"cassette": 1, "source": "recorded"}\n', encoding="utf-8")
-    found = report(ran(None, replies=str(tape)))
+    found = make_report(ran(None, replies=str(tape)))
     assert (found.total.questions, found.total.right, found.total.failed) == (4, 0, 4)
     assert not found.finished, "nothing was measured"
     assert "ended by ModelUnavailable" in found.error
@@ -71,7 +71,7 @@ def in_words(asked: str) -> str:
 
 
 def test_a_model_that_reads_the_whole_graph_is_scored_by_its_words() -> None:
-    found = report(ran(answering(in_words), retrieval="text"))
+    found = make_report(ran(mock_model(in_words), retrieval="text"))
     assert (found.total.questions, found.total.right, found.total.failed) == (4, 3, 0)
     assert found.settings["retrieval"] == "text"
     with pytest.raises(InputError, match="no answers in words"):
@@ -89,8 +89,10 @@ def test_text2cypher_is_scored_beside_ours() -> None:
         bound = f"MATCH (n:Place {{scene: '{key}'}}) UNWIND {found.rows} AS row RETURN DISTINCT row[0] AS answer"
         return {1: "no Cypher", 2: "CREATE (n) RETURN n"}.get(len(prompts), bound)
 
-    log = run(questions(data="babyai", retrieval="text2cypher"), Run(answering(written), limit=3, at_once=1))
-    found = report(log)
+    log = run_task(
+        questions(data="babyai", retrieval="text2cypher"), RunOptions(mock_model(written), limit=3, at_once=1)
+    )
+    found = make_report(log)
     assert (found.total.questions, found.total.right, found.total.refused, found.total.failed) == (3, 1, 2, 0)
     assert found.tokens == 330
     assert all("NODE LABELS" in prompt and "every node has the property scene" in prompt for prompt in prompts)
@@ -99,7 +101,7 @@ def test_text2cypher_is_scored_beside_ours() -> None:
 def test_queries_of_an_experiment_have_the_settings_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCENECYPHER_QUERY_ROWS", "1")
     scene = question_set("babyai")[0].scene
-    with Scenes().opened(scene) as (opened, info):
+    with ScenePool().opened(scene) as (opened, info):
         reader = SceneReader(opened.gate, opened.enumerator, info)
         assert reader.run("MATCH (n) RETURN n.id").truncated == "the first 1 rows; there are more"
 
@@ -175,7 +177,7 @@ def test_inspect_itself_runs_the_file(tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     (file,) = tmp_path.glob("*.eval")
-    assert report(read_eval_log(str(file))).total.questions == 1
+    assert make_report(read_eval_log(str(file))).total.questions == 1
 
 
 def test_options_are_checked_and_models_get_a_provider() -> None:

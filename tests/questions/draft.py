@@ -11,7 +11,7 @@ from scenecypher.evaluation.question_set import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Filling:
     """One filling of a template."""
 
     question: str
@@ -24,7 +24,7 @@ class Template:
     """`fill` yields every filling that makes sense in a scene, always in the same order; no Cypher is run for it."""
 
     kind: Kind
-    fill: Callable[[SceneGraph], Iterator[Draft]]
+    fill: Callable[[SceneGraph], Iterator[Filling]]
 
 
 def column(values: Iterable[Any]) -> list[list[Any]]:
@@ -32,7 +32,7 @@ def column(values: Iterable[Any]) -> list[list[Any]]:
     return [[value] for value in sorted({*values})]
 
 
-def chosen(template: Template, graph: SceneGraph, *, turn: int, turns: int) -> Draft:
+def choose_filling(template: Template, graph: SceneGraph, *, turn: int, turns: int) -> Filling:
     """The filling for the `turn`-th of `turns` scenes, so that like scenes get unlike questions."""
     fillings = list(template.fill(graph))
     assert fillings, f"{template.kind}: {template.fill.__name__} fits nothing in this scene; choose another scene"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from scenecypher.evaluation.question_set import KINDS, Question, scene_of
-from tests.questions.draft import Template, chosen
+from scenecypher.evaluation.question_set import KINDS, GoldQuestion, load_question_scene
+from tests.questions.draft import Template, choose_filling
 from tests.questions.grids import BABYAI_TEMPLATES
 from tests.questions.homes import GRASIF_TEMPLATES, VIRTUALHOME_TEMPLATES
 
@@ -21,12 +21,12 @@ SETS: Final[Mapping[str, tuple[Sequence[str], Sequence[Template]]]] = {
 """By data: the scenes, and the templates, each of which is filled once a scene."""
 
 
-def made(data: str) -> list[Question]:
+def make_questions(data: str) -> list[GoldQuestion]:
     """The questions of one data set, by kind."""
     return sorted(_questions(data), key=lambda one: (KINDS.index(one.kind), one.id))
 
 
-def text_of(questions: Sequence[Question]) -> str:
+def file_text(questions: Sequence[GoldQuestion]) -> str:
     """A file of the set."""
     return "".join(json.dumps(one.model_dump(), ensure_ascii=False) + "\n" for one in questions)
 
@@ -34,16 +34,16 @@ def text_of(questions: Sequence[Question]) -> str:
 def main() -> None:
     """Write all files."""
     for data in SETS:
-        (FOLDER / f"{data}.jsonl").write_text(text_of(made(data)), encoding="utf-8")
+        (FOLDER / f"{data}.jsonl").write_text(file_text(make_questions(data)), encoding="utf-8")
 
 
-def _questions(data: str) -> Iterator[Question]:
+def _questions(data: str) -> Iterator[GoldQuestion]:
     scenes, templates = SETS[data]
     for turn, scene in enumerate(scenes):
-        graph = scene_of(scene).graph
+        graph = load_question_scene(scene).graph
         for template in templates:
-            draft = chosen(template, graph, turn=turn, turns=len(scenes))
-            yield Question(
+            draft = choose_filling(template, graph, turn=turn, turns=len(scenes))
+            yield GoldQuestion(
                 id=f"{template.kind.replace('/', '-')}/{template.fill.__name__}/{scene}",
                 data=data,
                 scene=scene,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from zipfile import ZipFile
 
-from scenecypher.evaluation.eai.recordings import FOLDERS, SCENE, TASKS, TaskName
+from scenecypher.evaluation.eai.recordings import FOLDERS, SCENE_PREFIX, TASKS, TaskName
 
 Outputs: TypeAlias = dict[TaskName, dict[str, dict[str, str]]]
 
@@ -27,7 +27,7 @@ def wheel_of(found: Outputs, path: Path) -> Path:
     """A zip with these outputs, as the wheel has them."""
     with ZipFile(path, "w") as archive:
         for task in TASKS:
-            prefix = SCENE if task == "subgoal" else ""
+            prefix = SCENE_PREFIX if task == "subgoal" else ""
             for model, said in found.get(task, {}).items():
                 rows = [{"identifier": prefix + task_id, "llm_output": text} for task_id, text in said.items()]
                 archive.writestr(

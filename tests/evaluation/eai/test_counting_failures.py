@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from scenecypher.evaluation.eai.action_sequencing import ActionScorer, sequence_figures
-from scenecypher.evaluation.eai.counting import Counts, interval, total
+from scenecypher.evaluation.eai.counting import ConfusionCounts, metric_interval, sum_counts
 from scenecypher.evaluation.eai.goal_interpretation import goal_scorer
-from scenecypher.evaluation.eai.scoring import Scorer, broken
+from scenecypher.evaluation.eai.scoring import OutputScorer, interrupted_judgement
 from scenecypher.evaluation.eai.subgoal import SubgoalScorer
-from scenecypher.evaluation.eai.titles import COLUMNS, cells
+from scenecypher.evaluation.eai.titles import COLUMNS, figure_cells
 
 
 @pytest.fixture(autouse=True)
@@ -34,18 +34,21 @@ def test_what_broke_off_is_counted_with_all_that_was_to_be_predicted() -> None:
     goals = goal_scorer()
     kinds = {kind: [4, 0, 0] for kind in ("node", "edge", "action")}
     perfect = {"parsed": True, "unknown": 0, "malformed": 0, **kinds, **{f"strict_{k}": v for k, v in kinds.items()}}
-    found = {one.name: one for one in goals.figures([perfect, *(broken(goals, one) for one in goals.task_ids()[:9])])}
+    found = {
+        one.name: one
+        for one in goals.figures([perfect, *(interrupted_judgement(goals, one) for one in goals.task_ids()[:9])])
+    }
     assert (found["unparsed"].hits, found["unparsed"].of) == (9, 10)
     assert (found["strict_f1"].percent or 0) < 60
     assert found["all_f1"].percent == 100, "as the original counts"
-    row = cells("goal", list(found.values()))
+    row = figure_cells("goal", list(found.values()))
     assert (row["f1"].value, row["eai_f1"].value) == (found["strict_f1"].percent, 100), "beside the paper's: the first"
     assert row.keys() == {column.key for column in COLUMNS["goal"]}
 
 
 @pytest.mark.parametrize("scorer", [ActionScorer(), SubgoalScorer()])
-def test_what_broke_off_is_a_failure_of_no_class_and_misses_its_goals(scorer: Scorer) -> None:
-    found = {one.name: one for one in scorer.figures([broken(scorer, one) for one in ("231_2", "27_2")])}
+def test_what_broke_off_is_a_failure_of_no_class_and_misses_its_goals(scorer: OutputScorer) -> None:
+    found = {one.name: one for one in scorer.figures([interrupted_judgement(scorer, one) for one in ("231_2", "27_2")])}
     assert {name: one.hits for name, one in found.items() if one.hits} == {"broke_off": 2}
     assert found["state_goals"].of
 
@@ -56,11 +59,11 @@ def test_what_broke_off_is_no_success_where_nothing_was_asked_for() -> None:
 
 
 def test_a_pooled_figure_has_an_interval_over_outputs() -> None:
-    rows = [Counts(3, 1, 0), Counts(0, 2, 2), Counts(1, 0, 1)] * 20
+    rows = [ConfusionCounts(3, 1, 0), ConfusionCounts(0, 2, 2), ConfusionCounts(1, 0, 1)] * 20
     for part in ("precision", "recall", "f1"):
-        low, high = interval(rows, part)
-        assert 0 < low < getattr(total(rows), part) < high < 1
-        few = interval(rows[:6], part)
+        low, high = metric_interval(rows, part)
+        assert 0 < low < getattr(sum_counts(rows), part) < high < 1
+        few = metric_interval(rows[:6], part)
         assert few[1] - few[0] > high - low, "fewer outputs, a wider interval"
-    assert interval([Counts()], "f1") == (0, 0)
-    assert interval([Counts(2)] * 3, "precision") == (1, 1)
+    assert metric_interval([ConfusionCounts()], "f1") == (0, 0)
+    assert metric_interval([ConfusionCounts(2)] * 3, "precision") == (1, 1)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from scenecypher.evaluation.eai.counting import Counts, total
-from scenecypher.evaluation.eai.goal_interpretation import goal_figures, goal_scorer, judged_goals
-from scenecypher.evaluation.eai.goal_interpretation_gold import Gold
+from scenecypher.evaluation.eai.counting import ConfusionCounts, sum_counts
+from scenecypher.evaluation.eai.goal_interpretation import goal_figures, goal_scorer, judge_goals
+from scenecypher.evaluation.eai.goal_interpretation_gold import GoldGoals
 from scenecypher.evaluation.eai.scoring import Figure, Judgement
 from tests.evaluation.eai.recorded import RECORDED
 
-WANTED = Gold(
+WANTED = GoldGoals(
     nodes=frozenset({(1, "ON"), (1, "CLOSED")}),
     edges=frozenset({(2, "ON", 1)}),
     actions=(frozenset({"WASH", "RINSE"}),),
@@ -31,7 +31,7 @@ def said(nodes: list[Any], edges: list[Any], actions: list[Any]) -> str:
 
 
 def judged(nodes: list[Any], edges: list[Any], actions: list[Any]) -> Judgement:
-    return judged_goals(WANTED, said(nodes, edges, actions))
+    return judge_goals(WANTED, said(nodes, edges, actions))
 
 
 def figures(*judgements: Judgement) -> dict[str, Figure]:
@@ -45,10 +45,10 @@ def percent(found: dict[str, Figure], name: str) -> float:
 
 
 def test_precision_recall_and_f1() -> None:
-    counts = total([Counts(2, 1, 1), Counts(1, 0, 1)])
+    counts = sum_counts([ConfusionCounts(2, 1, 1), ConfusionCounts(1, 0, 1)])
     assert (counts.listed(), counts.precision, counts.recall) == ([3, 1, 2], 0.75, 0.6)
     assert counts.f1 == pytest.approx(2 / 3)
-    assert (Counts().precision, Counts().recall, Counts().f1) == (0, 0, 0)
+    assert (ConfusionCounts().precision, ConfusionCounts().recall, ConfusionCounts().f1) == (0, 0, 0)
 
 
 def test_right_wrong_unknown_and_malformed_goals() -> None:
@@ -75,7 +75,7 @@ def test_equal_goals_count_once_and_empty_ones_not_at_all() -> None:
 
 @pytest.mark.parametrize("output", [None, "", "I think so", "[]", "{" * 90_000, "9" * 200_000])
 def test_what_cannot_be_read_is_left_out_by_the_original_and_missed_by_ours(output: str | None) -> None:
-    found = judged_goals(WANTED, output)
+    found = judge_goals(WANTED, output)
     assert (found["parsed"], found["node"], found["strict_node"]) == (False, [0, 0, 0], [0, 0, 2])
 
 
@@ -83,7 +83,7 @@ def test_what_cannot_be_read_is_left_out_by_the_original_and_missed_by_ours(outp
     "goals", ["lamp", 7, None, {"name": "lamp"}, [["lamp", "ON"]], [{"name": ["lamp"], "state": {}}]]
 )
 def test_a_list_of_another_form_breaks_nothing(goals: Any) -> None:
-    found = judged_goals(WANTED, json.dumps({"node goals": goals}))
+    found = judge_goals(WANTED, json.dumps({"node goals": goals}))
     assert (found["node"], found["malformed"]) == ([0, 0, 2], 1)
 
 
@@ -93,7 +93,7 @@ def test_the_figures_of_a_model_have_their_denominators() -> None:
         [{"from_name": "cup", "relation": "ON", "to_name": "lamp"}],
         [{"action": "RINSE"}],
     )
-    found = figures(whole, judged_goals(WANTED, "nothing"), judged_goals(WANTED, None))
+    found = figures(whole, judge_goals(WANTED, "nothing"), judge_goals(WANTED, None))
     assert percent(found, "all_f1") == 100, "published figures leave out what can't be read"
     assert percent(found, "strict_f1") == pytest.approx(200 * (1 / 3) / (4 / 3))
     assert (found["unparsed"].hits, found["unparsed"].of) == (2, 3)

@@ -12,10 +12,10 @@ import pytest
 
 from scenecypher.cli.app import run as command
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.goal_interpretation_gold import goal_ids
-from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_deeds, transition_ids
-from scenecypher.evaluation.result import read
-from scenecypher.evaluation.ssc.prompts import CUTS, IN_WHEEL, prompts, structured
+from scenecypher.evaluation.eai.goal_interpretation_gold import goal_task_ids
+from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_actions, transition_task_ids
+from scenecypher.evaluation.result import read_result
+from scenecypher.evaluation.ssc.prompts import IN_WHEEL, TASK_PARTS, load_prompts, structured_prompt
 from tests.evaluation.eai.samples import wheel_of
 from tests.scripted_model import Fail, ScriptedModel
 
@@ -30,7 +30,7 @@ def somewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def gold(task_id: str) -> str:
-    return json.dumps({"output": "\n".join(gold_deeds()[name].pddl() for name in asked_actions(task_id))})
+    return json.dumps({"output": "\n".join(gold_actions()[name].pddl() for name in asked_actions(task_id))})
 
 
 class Erring:
@@ -42,7 +42,7 @@ class Erring:
 
     def __call__(self, request: dict[str, Any]) -> str:
         self.requests.append(request)
-        right = gold(transition_ids()[0])
+        right = gold(transition_task_ids()[0])
         if not request["temperature"]:
             return "I would open the door."
         return ("garbage", right.replace("(next_to ", "(facing "), f"<think>hm</think>{right}", "{", right)[
@@ -121,9 +121,9 @@ def test_goals_are_asked_of_a_server_and_a_part_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     wheel = tmp_path / "prompts.whl"
-    text = "\n".join(part for start, end in CUTS["goal"] for part in (start, "tv, id: 1", end))
+    text = "\n".join(part for start, end in TASK_PARTS["goal"] for part in (start, "tv, id: 1", end))
     with ZipFile(wheel, "w") as archive:
-        archive.writestr(IN_WHEEL, json.dumps([{"identifier": one, "llm_prompt": text} for one in goal_ids()[:2]]))
+        archive.writestr(IN_WHEEL, json.dumps([{"identifier": one, "llm_prompt": text} for one in goal_task_ids()[:2]]))
     none = json.dumps({key: [] for key in ("node goals", "edge goals", "action goals")})
     options = ["--task", "goal", "--model", "openai/scripted", "--limit", "4", "--recordings", str(wheel), "--json"]
     with ScriptedModel(lambda _: none) as server:
@@ -141,20 +141,20 @@ def test_goals_are_asked_of_a_server_and_a_part_says_so(
 def test_votes_across_models_are_a_result_for_the_report_and_another_log_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    said = {name: dict.fromkeys(goal_ids()[:2], "{}") for name in ("a-model", "b-model")}
+    said = {name: dict.fromkeys(goal_task_ids()[:2], "{}") for name in ("a-model", "b-model")}
     wheel = str(wheel_of({"goal": said}, tmp_path / "some.whl"))
     options = ["eval", "ssc", "--recorded", "--task", "goal", "--limit", "2", "--recordings", wheel]
     assert command([*options, "--log-dir", "out", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["notes"][0].startswith("LIMITED: the first 2")
     (written,) = (tmp_path / "out").glob("*.result.json")
-    assert read(written).experiment == "ssc"
+    assert read_result(written).experiment == "ssc"
     assert command([*options, "--log", str(written)]) == 2
     assert "eval eai --recorded" in capsys.readouterr().err
 
 
 def test_structured_prompts_hold_the_task_and_no_other_prompt(tmp_path: Path) -> None:
     for task in ("action-sequencing", "subgoal", "transition"):
-        eai, ours = prompts(task, "eai"), prompts(task, "structured")
+        eai, ours = load_prompts(task, "eai"), load_prompts(task, "structured")
         task_id = next(iter(eai.texts))
         theirs, text = eai.messages(task_id)[-1].text, ours.messages(task_id)[0].text
         assert len(ours.messages(task_id)) == 1
@@ -162,15 +162,15 @@ def test_structured_prompts_hold_the_task_and_no_other_prompt(tmp_path: Path) ->
         assert "{domain}" not in text
         assert "Proximity" in text
         assert "State consistency" in text
-        for start, end in CUTS[task]:
+        for start, end in TASK_PARTS[task]:
             own = theirs[theirs.rindex(start) :].partition(end)[0].strip()
             assert own in text
     with pytest.raises(InputError, match="no prompt"):
-        prompts("subgoal", "eai").messages("nothing")
+        load_prompts("subgoal", "eai").messages("nothing")
     with pytest.raises(InputError, match="lacks"):
-        structured("transition", "another text")
+        structured_prompt("transition", "another text")
     with pytest.raises(InputError, match="fetch it anew"):
-        prompts("goal", "eai", wheel=tmp_path / "missing.whl")
+        load_prompts("goal", "eai", wheel=tmp_path / "missing.whl")
 
 
 @pytest.mark.parametrize(

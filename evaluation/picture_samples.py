@@ -11,46 +11,54 @@ from typing import Any
 
 from scenecypher.chat.model import Model
 from scenecypher.errors import ReplyRejected
-from scenecypher.evaluation.augmentation_truth import SIMULATED_OBSERVER, GoldObserver, classes_of
-from scenecypher.evaluation.heard import Heard
-from scenecypher.evaluation.subgraphs import STEP, Likeness, Part, gold_parts, likeness, seen_parts, slips
-from scenecypher.evaluation.views import VOCABULARY, Taken, View, belief_of
+from scenecypher.evaluation.augmentation_gold import SIMULATED_OBSERVER, GoldObserver, view_classes
+from scenecypher.evaluation.metered_model import MeteredModel
+from scenecypher.evaluation.subgraphs import (
+    STEP,
+    Similarity,
+    SubgraphNode,
+    count_mistakes,
+    gold_parts,
+    measure_similarity,
+    seen_parts,
+)
+from scenecypher.evaluation.views import VOCABULARY, GoldView, ViewFile, initial_belief
 from scenecypher.planner.perception.naming import known_of
 from scenecypher.planner.perception.truth import Noise, NoisyObserver
 from scenecypher.planner.perception.vision import read_image
 
 
-def read(taken: Taken, model: Model) -> dict[str, Any]:
+def score_reading(taken: ViewFile, model: Model) -> dict[str, Any]:
     """What a model makes of a picture. A reply that can't be read has seen nothing, and is counted."""
-    view, heard = taken.view, Heard(model)
-    known = known_of(belief_of(view), view.asset.name, vocabulary=VOCABULARY)
+    view, heard = taken.view, MeteredModel(model)
+    known = known_of(initial_belief(view), view.asset.name, vocabulary=VOCABULARY)
     try:
         reading = read_image(heard, taken.image(), known, step=STEP)
     except ReplyRejected as error:
-        unread = _compared(view, ()) | asdict(Likeness(0.0, 0.0, exact=False))
-        return unread | _told(str(error), heard) | {"outcome": "unreadable"}
-    return _compared(view, seen_parts(view, reading.observation)) | _told(reading.description, heard)
+        unread = _comparison_fields(view, ()) | asdict(Similarity(0.0, 0.0, exact=False))
+        return unread | _reply_fields(str(error), heard) | {"outcome": "unreadable"}
+    return _comparison_fields(view, seen_parts(view, reading.observation)) | _reply_fields(reading.description, heard)
 
 
-def simulated(taken: Taken, *, noise: Noise, seed: int) -> dict[str, Any]:
+def score_simulation(taken: ViewFile, *, noise: Noise, seed: int) -> dict[str, Any]:
     """What an observer without eyes sees, its mistakes by a seed."""
     view = taken.view
-    eyes = NoisyObserver(GoldObserver(view), seed=seed, classes=classes_of(view), noise=noise)
+    eyes = NoisyObserver(GoldObserver(view), seed=seed, classes=view_classes(view), noise=noise)
     seen = eyes.observe(view.asset.name, step=STEP)
-    return _compared(view, seen_parts(view, seen)) | _told(SIMULATED_OBSERVER, None)
+    return _comparison_fields(view, seen_parts(view, seen)) | _reply_fields(SIMULATED_OBSERVER, None)
 
 
-def _compared(view: View, parts: tuple[Part, ...]) -> dict[str, Any]:
+def _comparison_fields(view: GoldView, parts: tuple[SubgraphNode, ...]) -> dict[str, Any]:
     gold = gold_parts(view)
-    like = likeness(view.asset.name, gold, parts)
+    like = measure_similarity(view.asset.name, gold, parts)
     return asdict(like) | {
         "outcome": "same graph" if like.exact else "another graph",
         "parts": [f"{part.name} {part.relation} {part.parent}" if part.parent else part.name for part in parts],
-        "slips": slips(gold, parts),
+        "slips": count_mistakes(gold, parts),
     }
 
 
-def _told(words: str, heard: Heard | None) -> dict[str, Any]:
+def _reply_fields(words: str, heard: MeteredModel | None) -> dict[str, Any]:
     return {
         "description": words,
         "source": heard.source if heard else "",

@@ -11,15 +11,15 @@ from scenecypher.db.condition import Condition, HasState, Id, Related, conjuncts
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.evaluation.episode import Episode, Wording
-from scenecypher.evaluation.marking import Standard, standard
+from scenecypher.evaluation.episode import EpisodePlan, Wording
+from scenecypher.evaluation.marking import MarkingScheme, marking_scheme
 from scenecypher.importers.datasets import dataset
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.perturbation import Perturbation, perturbation
 from scenecypher.planner.reference import end_of
 
-Scenes: TypeAlias = Callable[[Task], ImportedScene]
+LoadScene: TypeAlias = Callable[[Task], ImportedScene]
 """The scene of a task."""
 
 
@@ -30,18 +30,18 @@ class Assignment:
     task: Task
     scene: ImportedScene
     initial: SceneGraph
-    by: Standard
+    by: MarkingScheme
     moved: Perturbation | None = None
 
 
-class Book:
+class AssignmentCache:
     """Assignments by episode, from `tasks`; safe to share between threads.
 
     A task's goal graph is the end of its reference plan: of `plans`, or of those that come with the data sets.
     """
 
     def __init__(
-        self, tasks: Iterable[Task], *, scenes: Scenes, plans: Mapping[str, tuple[str, ...]] | None = None
+        self, tasks: Iterable[Task], *, scenes: LoadScene, plans: Mapping[str, tuple[str, ...]] | None = None
     ) -> None:
         self._tasks = {task.id: task for task in tasks}
         self._read, self._plans = scenes, plans
@@ -49,14 +49,14 @@ class Book:
         self._scenes: dict[str, ImportedScene] = {}
         self._made: dict[tuple[str, int, int], Assignment] = {}
 
-    def of(self, episode: Episode) -> Assignment:
+    def of(self, episode: EpisodePlan) -> Assignment:
         """What an episode is about. Raises InputError where things can't be moved as it says."""
         key = episode.task, episode.moved, episode.seed if episode.moved else 0
         with self._lock:
             if key not in self._made:
                 self._made[key] = self._assignment(*key)
             made = self._made[key]
-        return replace(made, task=replace(made.task, instruction=_worded(made, episode.wording)))
+        return replace(made, task=replace(made.task, instruction=_instruction(made, episode.wording)))
 
     def _assignment(self, task_id: str, objects: int, seed: int) -> Assignment:
         task = self._tasks[task_id]
@@ -65,7 +65,7 @@ class Book:
         if objects:
             moved = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
         initial = apply(scene.graph, moved.delta) if moved else scene.graph
-        by = standard(task.goal, initial, self._end(task, scene), vocabulary=scene.vocabulary)
+        by = marking_scheme(task.goal, initial, self._end(task, scene), vocabulary=scene.vocabulary)
         return Assignment(task, scene, initial, by, moved)
 
     def _scene(self, task: Task) -> ImportedScene:
@@ -80,28 +80,28 @@ class Book:
         return None if actions is None else end_of(actions, scene.graph, scene.vocabulary)
 
 
-def of_dataset(task: Task) -> ImportedScene:
+def load_dataset_scene(task: Task) -> ImportedScene:
     """The scene of a data set's task."""
     name, _, within = task.id.partition("/")
     return next(dataset(name).scenes(within))
 
 
-def _worded(made: Assignment, wording: Wording) -> str:
+def _instruction(made: Assignment, wording: Wording) -> str:
     match wording:
         case "source":
             return made.task.instruction
         case "goal":
-            return in_words(made.task.goal, made.initial)
+            return goal_in_words(made.task.goal, made.initial)
         case "states":
             return made.task.formula
 
 
-def in_words(goal: Condition, graph: SceneGraph) -> str:
+def goal_in_words(goal: Condition, graph: SceneGraph) -> str:
     """A goal's parts, each as a sentence."""
     return "; ".join(explain(part, graph, {}) for part in conjuncts(goal))
 
 
-def is_plain(goal: Condition) -> bool:
+def is_ground_goal(goal: Condition) -> bool:
     """Whether a goal says of single nodes where and how they are, so that its words tell all of it."""
     parts = tuple(conjuncts(goal))
     return bool(parts) and all(map(_is_fact, parts))
@@ -115,7 +115,7 @@ def _is_fact(part: Condition) -> bool:
             return False
 
 
-def with_plans(tasks: Iterable[Task]) -> Iterator[Task]:
+def with_reference_plans(tasks: Iterable[Task]) -> Iterator[Task]:
     """The tasks for which a goal graph is known."""
     known = reference_plans()
     return (task for task in tasks if task.id in known)

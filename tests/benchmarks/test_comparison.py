@@ -6,7 +6,7 @@ import json
 import pytest
 from rich.console import Console
 
-from benchmarks.frame import Row, compare, median_ms, table
+from benchmarks.comparison import Measurement, compare, measurement_table, median_ms
 
 
 def test_calls_take_turns_and_each_is_first_in_every_other_pair() -> None:
@@ -33,10 +33,10 @@ def test_the_collector_rests_while_timing_and_works_again() -> None:
 
 @pytest.mark.parametrize(("ours", "within"), [(1.8, True), (1.9, False)])
 def test_a_row_says_its_verdict(ours: float, within: bool) -> None:  # noqa: FBT001
-    row = Row("moves one object", ours, 1.0, 1.8, unit="round trips")
+    row = Measurement("moves one object", ours, 1.0, 1.8, unit="round trips")
     assert json.loads(json.dumps(row.as_json()))["within"] is within
     console = Console(width=120)
     with console.capture() as printed:
-        console.print(table([row]))
+        console.print(measurement_table([row]))
     assert ("within" if within else "over") in printed.get()
     assert "round trips" in printed.get()

@@ -16,12 +16,12 @@ from scenecypher.planner.staging import Setting, staged
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.reader import SceneReader
 
-CHARACTERS: Final = 4
+CHARACTERS_PER_TOKEN: Final = 4
 COT: Final = "cot"
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class PromptSizes:
     """Tokens of a scene's text and of the first prompt of CoT; None where they were not asked for."""
 
     graph: int | None = None
@@ -29,7 +29,7 @@ class Sizes:
 
 
 @dataclass(slots=True)
-class Deaf:
+class PromptRecorder:
     """A model that hears the first request, and says nothing."""
 
     heard: list[Request] = field(default_factory=list)
@@ -40,18 +40,18 @@ class Deaf:
         raise ModelUnavailable("nobody answers here: ask a model")
 
 
-def sizes(setting: Setting) -> Sizes:
+def prompt_sizes(setting: Setting) -> PromptSizes:
     """The sizes of the setting's scene as it is now."""
     reader = SceneReader(setting.gate, Enumerator(setting.store.database), setting.scene)
     text, _version = graph_text(reader)
-    return Sizes(len(text) // CHARACTERS, _cot(setting))
+    return PromptSizes(len(text) // CHARACTERS_PER_TOKEN, _cot_tokens(setting))
 
 
-def _cot(setting: Setting) -> int:
-    deaf = Deaf()
+def _cot_tokens(setting: Setting) -> int:
+    deaf = PromptRecorder()
     asking = replace(setting, name=COT, model=deaf, ablations=(), belief=False, world=None)
     try:
         list(staged(asking, recipe_named(COT)).run())
     except ModelUnavailable:
-        return sum(len(message.text) for message in deaf.heard[0].messages) // CHARACTERS
+        return sum(len(message.text) for message in deaf.heard[0].messages) // CHARACTERS_PER_TOKEN
     return 0

@@ -16,11 +16,11 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.evaluation.scenes import PREFIX, Opened
+from scenecypher.evaluation.scenes import PREFIX, OpenDatabase
 from scenecypher.planner.belief import belief_of
 from scenecypher.settings import Settings
 
-MOVING: Final = "perturb"
+MOVER: Final = "perturb"
 """Who moves things behind the robot's back, in the world's history."""
 
 
@@ -28,11 +28,11 @@ MOVING: Final = "perturb"
 class World:
     """A copy of a scene that is an episode's own, as it is when the episode begins."""
 
-    opened: Opened
+    opened: OpenDatabase
     scene: SceneInfo
 
 
-class Stage:
+class WorldPool:
     """One connection, opened with the first world and closed by `close`, or with the object; for many threads.
 
     A copy is taken for one episode and reset after it, as is the belief about it, so that no episode sees another's
@@ -42,9 +42,9 @@ class Stage:
     def __init__(self, settings: Settings | None = None) -> None:
         self._settings = settings
         self._lock = Lock()
-        self._opened: Opened | None = None
+        self._opened: OpenDatabase | None = None
         self._known: set[str] = set()
-        self._closing: weakref.finalize[[], Stage] | None = None
+        self._closing: weakref.finalize[[], WorldPool] | None = None
 
     @contextmanager
     def world(self, scene: ImportedScene, *, belief: bool, moved: Delta | None = None) -> Iterator[World]:
@@ -53,17 +53,17 @@ class Stage:
         store = opened.store
         with store.lease(name) as here:
             if not belief:
-                yield World(opened, _moved(store, here, moved))
+                yield World(opened, _move_things(store, here, moved))
                 return
             believed = belief_of(store, here)
             if believed.version != believed.base:
                 store.rest(believed)  # an earlier episode died amid its turn
             try:
-                yield World(opened, _moved(store, here, moved))
+                yield World(opened, _move_things(store, here, moved))
             finally:
                 store.rest(store.find(believed.name))
 
-    def opened(self) -> Opened:
+    def opened(self) -> OpenDatabase:
         """The connection."""
         with self._lock:
             return self._open()
@@ -75,7 +75,7 @@ class Stage:
                 self._closing()
             self._opened, self._closing, self._known = None, None, set()
 
-    def _imported(self, scene: ImportedScene) -> tuple[Opened, str]:
+    def _imported(self, scene: ImportedScene) -> tuple[OpenDatabase, str]:
         """The scene's name in the database, where it is put once a run: an equal scene changes nothing."""
         name = f"{PREFIX}/{scene.name}"
         with self._lock:
@@ -85,19 +85,19 @@ class Stage:
                 self._known.add(name)
         return opened, name
 
-    def _open(self) -> Opened:
+    def _open(self) -> OpenDatabase:
         if self._opened is None:
             settings = self._settings or Settings()
             database = connect(settings, tell=lambda _: None)
             store = SceneStore(database, commit_timeout_s=settings.commit_timeout_s)
             store.prepare()
-            self._opened = Opened(store, Gate(database, limits=Limits.of(settings)), Enumerator(database))
+            self._opened = OpenDatabase(store, Gate(database, limits=Limits.of(settings)), Enumerator(database))
             self._closing = weakref.finalize(self, database.close)
         return self._opened
 
 
-def _moved(store: SceneStore, scene: SceneInfo, delta: Delta | None) -> SceneInfo:
+def _move_things(store: SceneStore, scene: SceneInfo, delta: Delta | None) -> SceneInfo:
     if delta is None:
         return scene
-    done = store.commit(scene, delta, actor=MOVING, action=MOVING)
+    done = store.commit(scene, delta, actor=MOVER, action=MOVER)
     return replace(scene, version=done.version)

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Final
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.reporting.figures import draw
-from scenecypher.evaluation.reporting.finding import Found
-from scenecypher.evaluation.reporting.page import markdown, sheet
-from scenecypher.evaluation.result import Result
+from scenecypher.evaluation.reporting.figures import write_figures
+from scenecypher.evaluation.reporting.page import report_markdown, table_csv
+from scenecypher.evaluation.reporting.result_files import FoundResults
+from scenecypher.evaluation.result import ExperimentResult
 
 PAGE: Final = "report.md"
 
 
-def write_report(found: Found, folder: Path) -> tuple[Path, ...]:
+def write_report(found: FoundResults, folder: Path) -> tuple[Path, ...]:
     """Write a report; the page comes first. Raises InputError where that can't be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -24,24 +24,24 @@ def write_report(found: Found, folder: Path) -> tuple[Path, ...]:
         raise InputError(f"{folder}: can't be written ({error.strerror}); choose another folder with --out") from error
 
 
-def _written(found: Found, folder: Path) -> list[Path]:
+def _written(found: FoundResults, folder: Path) -> list[Path]:
     files, pictures = list[Path](), list[list[str]]()
     for number, result in enumerate(found.results, start=1):
         stem = f"{number:02}-{_plain(result.experiment)}"
         files += _sheets(result, folder, stem)
-        drawn = draw(result, folder, stem)
+        drawn = write_figures(result, folder, stem)
         pictures.append([file.name for file in drawn])
         files += drawn
     page = folder / PAGE
-    page.write_text(markdown(found, pictures), encoding="utf-8")
+    page.write_text(report_markdown(found, pictures), encoding="utf-8")
     return [page, *files]
 
 
-def _sheets(result: Result, folder: Path, stem: str) -> list[Path]:
+def _sheets(result: ExperimentResult, folder: Path, stem: str) -> list[Path]:
     files = []
     for table in result.tables:
         file = folder / f"{stem}-{_plain(table.key)}.csv"
-        file.write_text(sheet(result, table), encoding="utf-8")
+        file.write_text(table_csv(result, table), encoding="utf-8")
         files.append(file)
     return files
 

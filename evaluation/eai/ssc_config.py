@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.evaluation.eai.recordings import TaskName
-from scenecypher.evaluation.eai.scoring import Scorer as OutputScorer
-from scenecypher.evaluation.replies import Replies
+from scenecypher.evaluation.eai.scoring import OutputScorer
+from scenecypher.evaluation.replies import ModelSource
 from scenecypher.evaluation.ssc.prompts import Prompts
 
 
 @dataclass(frozen=True, slots=True)
-class Nobody:
+class EmptyModel:
     """Stands in for a model where none is asked: replies with nothing."""
 
     def reply(self, request: Request) -> Reply:  # noqa: ARG002 - whatever is asked
@@ -22,10 +22,10 @@ class Nobody:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class SscConfig:
     """What all samples share: how outputs are scored, prompts by form, where replies come from."""
 
     task: TaskName
     scorer: OutputScorer
     prompts: Mapping[str, Prompts]
-    replies: Replies
+    replies: ModelSource

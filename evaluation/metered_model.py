@@ -9,7 +9,7 @@ from scenecypher.chat.model import Model, Reply, Request, Source, Usage
 
 
 @dataclass(slots=True)
-class Heard:
+class MeteredModel:
     """Passes requests on; for one sample in one thread.
 
     `source` and `model_name` are the last reply's, empty before it.

@@ -16,35 +16,35 @@ from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.evaluation.eai.tasks import KEPT, Situation, all_tasks, situation
-from scenecypher.evaluation.stage import Stage
+from scenecypher.evaluation.eai.tasks import CACHE_SIZE, TaskStart, all_task_ids, task_start
+from scenecypher.evaluation.world_pool import WorldPool
 
 IMPORT = "import"
 """Who brings a copy into a task's state, in its history."""
 
 
-class Home:
+class TaskScenePool:
     """Copies on one connection, as many as are in use at a time; safe to share between threads."""
 
-    def __init__(self, stage: Stage | None = None) -> None:
-        self._stage = stage or Stage()
+    def __init__(self, stage: WorldPool | None = None) -> None:
+        self._stage = stage or WorldPool()
 
     @contextmanager
     def at(self, task_id: str) -> Iterator[tuple[SceneStore, SceneInfo]]:
         """A copy of one's own, as the task begins; all is taken back when the block ends. Raises ServiceError."""
-        store, base, start = self._stage.opened().store, _base(), situation(task_id)
+        store, base, start = self._stage.opened().store, _base(), task_start(task_id)
         if start.scene.declared != base.scene.declared:
-            with store.lease_imported(start.scene, digest=digest(start.scene)) as own:
+            with store.lease_imported(start.scene, digest=scene_digest(start.scene)) as own:
                 yield store, own
             return
-        with store.lease_imported(base.scene, digest=digest_of_base()) as copy:
-            delta, version = _change(task_id), copy.base
+        with store.lease_imported(base.scene, digest=base_digest()) as copy:
+            delta, version = _delta_to_task(task_id), copy.base
             if delta:
                 version = store.commit(copy, delta, actor=IMPORT, action=f"{IMPORT} {start.scene.name}").version
             yield store, replace(copy, version=version, base=version)
 
 
-def digest(scene: ImportedScene) -> str:
+def scene_digest(scene: ImportedScene) -> str:
     """What tells this scene's content from any other's."""
     lines = sorted(f"{relation.source}\t{relation.type}\t{relation.target}" for relation in scene.graph.relations)
     lines += sorted(map(repr, scene.graph.nodes.values()))
@@ -52,17 +52,17 @@ def digest(scene: ImportedScene) -> str:
 
 
 @cache
-def digest_of_base() -> str:
+def base_digest() -> str:
     """The digest of the home that copies are made of."""
-    return digest(_base().scene)
+    return scene_digest(_base().scene)
 
 
 @cache
-def _base() -> Situation:
+def _base() -> TaskStart:
     """The home as the first task has it."""
-    return situation(all_tasks()[0])
+    return task_start(all_task_ids()[0])
 
 
-@lru_cache(KEPT)
-def _change(task_id: str) -> Delta:
-    return diff(_base().graph, situation(task_id).graph)
+@lru_cache(CACHE_SIZE)
+def _delta_to_task(task_id: str) -> Delta:
+    return diff(_base().graph, task_start(task_id).graph)

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 from typing import Final
 
-START: Final = 60
-END: Final = 240
+HEAD_CHARACTERS: Final = 60
+TAIL_CHARACTERS: Final = 240
 """Characters of a long message that are told."""
 REQUEST: Final = re.compile(r"Request: \{.*?\} (?=\w+\()")
 """Inspect tells the whole request before the reason; no two are alike."""
@@ -22,12 +22,16 @@ def has_failed_row(samples: Iterable[tuple[Hashable, bool]]) -> bool:
     return any(map(all, rows.values()))
 
 
-def told(errors: Iterable[str]) -> str:
+def most_common_error(errors: Iterable[str]) -> str:
     """The commonest of the samples' errors, with how many ended so; empty where none has one."""
-    common = Counter(filter(None, map(_short, errors))).most_common(1)
+    common = Counter(filter(None, map(_shorten, errors))).most_common(1)
     return "".join(f"{count} ended by {message}" for message, count in common)
 
 
-def _short(message: str) -> str:
+def _shorten(message: str) -> str:
     line = REQUEST.sub("", " ".join(message.replace("\\n", " ").split()))
-    return line if len(line) <= START + END else f"{line[:START]} … {line[-END:]}"
+    return (
+        line
+        if len(line) <= HEAD_CHARACTERS + TAIL_CHARACTERS
+        else f"{line[:HEAD_CHARACTERS]} … {line[-TAIL_CHARACTERS:]}"
+    )

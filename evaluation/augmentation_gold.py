@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.evaluation.replies import REFERENCE
-from scenecypher.evaluation.views import Placed, View, belief_of
+from scenecypher.evaluation.views import GoldView, PlacedThing, initial_belief
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.vision import RELATIONS
 
 SIMULATED_OBSERVER: Final = "simulated observer"
-FORM_WORDS: Final = {ours: word for word, ours in RELATIONS.items()}
+RELATION_WORDS: Final = {ours: word for word, ours in RELATIONS.items()}
 PHRASES: Final = {"ON": "on top of", "INSIDE": "inside"}
 
 
@@ -21,7 +21,7 @@ PHRASES: Final = {"ON": "on top of", "INSIDE": "inside"}
 class GoldReader:
     """A model that knows the gold: in words where it is shown a picture, in the form where it is asked for that."""
 
-    view: View
+    view: GoldView
 
     def reply(self, request: Request) -> Reply:
         """The gold subgraph, at no cost."""
@@ -37,7 +37,7 @@ class GoldReader:
             {
                 "name": it.name,
                 "count": 1,
-                "relation": FORM_WORDS[it.relation],
+                "relation": RELATION_WORDS[it.relation],
                 "related_to": it.related_to,
                 "states": [],
             }
@@ -49,18 +49,18 @@ class GoldReader:
 class GoldObserver:
     """Sees all of the gold subgraph at one look."""
 
-    view: View
+    view: GoldView
 
     def observe(self, of: str, *, step: int) -> Observation:
         """The gold, of whatever node."""
         return Observation(of, tuple(_sighting(it) for it in self.view.gold), step, ("INSIDE", "ON"))
 
 
-def classes_of(view: View) -> tuple[str, ...]:
+def view_classes(view: GoldView) -> tuple[str, ...]:
     """The classes that a thing in this view may be taken for."""
-    known = belief_of(view)
+    known = initial_belief(view)
     return tuple(sorted({node.class_ for node in known.nodes.values()} | {it.sort for it in view.gold}))
 
 
-def _sighting(thing: Placed) -> Sighting:
+def _sighting(thing: PlacedThing) -> Sighting:
     return Sighting(thing.name, thing.sort, (thing.relation, thing.related_to))

@@ -11,19 +11,19 @@ from scenecypher.planner.actions.minigrid import Executor
 from scenecypher.planner.actions.text import parse
 from scenecypher.planner.events import Acted, Cause, Corrected, Event, Finished, Refused, Solved
 
-INFEASIBLE: Final[frozenset[Cause]] = frozenset({"missing", "affordance", "already"})
+INFEASIBLE_CAUSES: Final[frozenset[Cause]] = frozenset({"missing", "affordance", "already"})
 """Of refused actions, those that name an action and nodes that there are."""
 
 
-def happened(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
+def trace_fields(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
     """The fields of a `Trace` that events tell."""
-    end = finished(events)
+    end = final_event(events)
     return {
         "outcome": end.outcome,
         "reason": end.reason,
         "answer": end.answer,
-        "executed": executed(events),
-        "infeasible": infeasible(events, reprompt=reprompt),
+        "executed": executed_actions(events),
+        "infeasible": count_infeasible(events, reprompt=reprompt),
         "mistakes": dict(Counter(event.cause for event in events if isinstance(event, Refused))),
         "steps": end.steps,
         "prompt_tokens": end.usage.prompt_tokens,
@@ -32,12 +32,12 @@ def happened(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
     }
 
 
-def executed(events: Iterable[Event]) -> tuple[str, ...]:
+def executed_actions(events: Iterable[Event]) -> tuple[str, ...]:
     """The actions that were carried out, in their order, inserted ones too."""
     return tuple(event.action for event in events if isinstance(event, Acted | Corrected))
 
 
-def infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
+def count_infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
     """How many actions were to be carried out and could not be (LookPlanGraph, section V).
 
     Those of a whole solution; and where the method is not asked again, each that the scene does not let be.
@@ -49,14 +49,14 @@ def infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
                 solving, count = event.final, count + event.refused
             case Refused() if solving and event.action:
                 count += 1
-            case Refused() if not reprompt and event.cause in INFEASIBLE:
+            case Refused() if not reprompt and event.cause in INFEASIBLE_CAUSES:
                 count += 1
             case _:
                 pass
     return count
 
 
-def fulfilled(task_id: str, actions: Iterable[str]) -> bool:
+def fulfils_mission(task_id: str, actions: Iterable[str]) -> bool:
     """Whether the actions fulfil the mission of a task such as ``trv1/7``, by MiniGrid's own steps."""
     from scenecypher.importers.babyai import episode
 
@@ -73,6 +73,6 @@ def _fulfils(executor: Executor, action: str) -> bool:
         return False
 
 
-def finished(events: Sequence[Event]) -> Finished:
+def final_event(events: Sequence[Event]) -> Finished:
     """A session's last event."""
     return next(event for event in reversed(events) if isinstance(event, Finished))

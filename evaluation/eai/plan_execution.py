@@ -11,20 +11,20 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import UnknownReference
-from scenecypher.evaluation.eai.grounding import Planned
+from scenecypher.evaluation.eai.grounding import GroundedStep
 from scenecypher.importers.virtualhome_graph import source_id
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.mistakes import SKIPPED, Mistake, mistake_of
 from scenecypher.planner.actions.simulator import Simulator
 
-Mark: TypeAlias = tuple[int, int, int, int]
+Savepoint: TypeAlias = tuple[int, int, int, int]
 
 ACTOR: Final = "recorded"
 """Who acts, in a scene's history."""
 
 
 @dataclass(slots=True)
-class Acting:
+class PlanExecution:
     """One plan under way in a scene of its own that was like `start` at first.
 
     `done` are the steps that were carried out, `mistakes` are of those that were not.
@@ -33,7 +33,7 @@ class Acting:
     store: SceneStore
     scene: SceneInfo
     start: SceneGraph
-    done: list[Planned] = field(default_factory=list)
+    done: list[GroundedStep] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     deltas: list[Delta] = field(default_factory=list)
     version: int = field(init=False)
@@ -41,9 +41,9 @@ class Acting:
     def __post_init__(self) -> None:
         self.version = self.scene.base
 
-    def carry_out(self, plan: Iterable[Planned]) -> bool:
+    def carry_out(self, plan: Iterable[GroundedStep]) -> bool:
         """The steps in order until one fails; whether none did. What is so already is left out, and fails nothing."""
-        simulator = Simulator(self.store, self.scene, actor=ACTOR, first=first_of_set)
+        simulator = Simulator(self.store, self.scene, actor=ACTOR, first=first_in_set_order)
         for planned in plan:
             mistake = self._step(simulator, planned)
             if mistake is not None:
@@ -52,11 +52,11 @@ class Acting:
                     return False
         return True
 
-    def mark(self) -> Mark:
+    def mark(self) -> Savepoint:
         """Where the plan is now, for `back_to`."""
         return self.version, len(self.done), len(self.mistakes), len(self.deltas)
 
-    def back_to(self, mark: Mark) -> None:
+    def back_to(self, mark: Savepoint) -> None:
         """Take back, in the database too, all that was done since."""
         version, done, mistakes, deltas = mark
         self.version = self.store.reset(self.scene, version)
@@ -70,7 +70,7 @@ class Acting:
             graph = apply(graph, delta)
             yield graph
 
-    def _step(self, simulator: Simulator, planned: Planned) -> Mistake | None:
+    def _step(self, simulator: Simulator, planned: GroundedStep) -> Mistake | None:
         try:
             step = next(simulator.act(str(planned.call)))
         except (Infeasible, UnknownReference) as refused:
@@ -81,7 +81,7 @@ class Acting:
         return None
 
 
-def first_of_set(nodes: Iterable[str]) -> str | None:
+def first_in_set_order(nodes: Iterable[str]) -> str | None:
     """The one that the original takes: the first in a Python set of the source's numbers, filled one by one."""
     ids = {source_id(node): node for node in nodes}
     numbers: set[int] = set()
@@ -89,7 +89,7 @@ def first_of_set(nodes: Iterable[str]) -> str | None:
     return next((ids[number] for number in numbers), None)
 
 
-def words_met(words: Sequence[str], goals: Sequence[Sequence[str]]) -> int:
+def count_met_goals(words: Sequence[str], goals: Sequence[Sequence[str]]) -> int:
     """How many action goals are met, one after the other, up to the first that is not.
 
     As in the original: of a goal's alternatives the first that comes anywhere later counts, not the one that comes
@@ -97,12 +97,12 @@ def words_met(words: Sequence[str], goals: Sequence[Sequence[str]]) -> int:
     """
     at = 0
     for number, choice in enumerate(goals):
-        found = next((place for one in choice if (place := _place(words, one, at)) is not None), None)
+        found = next((place for one in choice if (place := _find_word(words, one, at)) is not None), None)
         if found is None:
             return number
         at = found + 1
     return len(goals)
 
 
-def _place(words: Sequence[str], word: str, at: int) -> int | None:
+def _find_word(words: Sequence[str], word: str, at: int) -> int | None:
     return next((place for place in range(at, len(words)) if word.upper() in words[place]), None)

@@ -16,7 +16,7 @@ Call: TypeAlias = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Measurement:
     """One comparison: `ours` may be at most `limit` times `reference`, both in `unit`.
 
     `low` and `high` are the quartiles of the ratio over the pairs, where there were pairs.
@@ -45,7 +45,9 @@ class Row:
         return {**asdict(self), "ratio": self.ratio, "within": self.within}
 
 
-def compare(what: str, ours: Call, *, reference: Call, limit: float, pairs: int = 200, warm_up: int = 1_000) -> Row:
+def compare(
+    what: str, ours: Call, *, reference: Call, limit: float, pairs: int = 200, warm_up: int = 1_000
+) -> Measurement:
     """Time `pairs` of calls, ours and the reference's in turn, each first in every other pair; medians in ms.
 
     The calls before them let a server that has just been started compile what they run through.
@@ -63,7 +65,7 @@ def compare(what: str, ours: Call, *, reference: Call, limit: float, pairs: int 
             times.append((first, second))
     low, _, high = quantiles([first / second for first, second in times], n=4)
     ours_ms, reference_ms = (median(column) for column in zip(*times, strict=True))
-    return Row(what, ours_ms, reference_ms, limit, low=low, high=high)
+    return Measurement(what, ours_ms, reference_ms, limit, low=low, high=high)
 
 
 def median_ms(call: Call, *, rounds: int = 200, warm_up: int = 20) -> float:
@@ -74,7 +76,7 @@ def median_ms(call: Call, *, rounds: int = 200, warm_up: int = 20) -> float:
         return median(_timed_ms(call) for _ in range(rounds))
 
 
-def table(rows: Iterable[Row]) -> Table:
+def measurement_table(rows: Iterable[Measurement]) -> Table:
     """Rows as people read them."""
     shown = Table("what", box=None, pad_edge=False, header_style="bold")
     for heading in ("ours", "reference", "ratio", "quartiles", "limit", ""):

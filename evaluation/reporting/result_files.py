@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from zipfile import BadZipFile
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.result import SUFFIX, Result, read, result_path
+from scenecypher.evaluation.result import SUFFIX, ExperimentResult, read_result, result_path
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -19,17 +19,17 @@ NO_RESULT: Final = "run it to its end with `scenecypher eval {name}`, which writ
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundResults:
     """What there is to report: results, the oldest first, and in words the logs that have none."""
 
-    results: tuple[Result, ...]
+    results: tuple[ExperimentResult, ...]
     without: tuple[str, ...] = ()
 
 
-def find(named: Sequence[Path]) -> Found:
+def find_results(named: Sequence[Path]) -> FoundResults:
     """All results among `named` and in folders among them. Raises InputError where there is not one."""
     files = list(dict.fromkeys(file for path in named for file in _files(path)))
-    results, without = list[Result](), list[str]()
+    results, without = list[ExperimentResult](), list[str]()
     for file in files:
         try:
             results.append(_result(file))
@@ -38,7 +38,7 @@ def find(named: Sequence[Path]) -> Found:
     if not results:
         why = "\n".join(without) or f"no *{SUFFIX} or *{LOG} in {', '.join(map(str, named))}"
         raise InputError(f"{why}; name the folder that `scenecypher eval` was given as --log-dir (./logs)")
-    return Found(tuple(sorted(results, key=lambda one: (one.provenance.date, one.experiment))), tuple(without))
+    return FoundResults(tuple(sorted(results, key=lambda one: (one.provenance.date, one.experiment))), tuple(without))
 
 
 class _NoResult(Exception):
@@ -58,11 +58,11 @@ def _files(path: Path) -> Iterator[Path]:
             raise InputError(f"{path}: neither a result (*{SUFFIX}) nor a log (*{LOG}); give one of these, or a folder")
 
 
-def _result(file: Path) -> Result:
-    return read(file) if file.name.endswith(SUFFIX) else _of_log(file)
+def _result(file: Path) -> ExperimentResult:
+    return read_result(file) if file.name.endswith(SUFFIX) else _of_log(file)
 
 
-def _of_log(file: Path) -> Result:
+def _of_log(file: Path) -> ExperimentResult:
     from inspect_ai.log import read_eval_log
 
     try:
@@ -78,37 +78,37 @@ def _of_log(file: Path) -> Result:
         raise _NoResult(f"{file}: {name} can't be made anew: {error}") from error
 
 
-def _questions(log: EvalLog) -> Result:
-    from scenecypher.evaluation.question_result import result
+def _questions(log: EvalLog) -> ExperimentResult:
+    from scenecypher.evaluation.question_result import questions_result
 
-    return result(log)
-
-
-def _augmentation(log: EvalLog) -> Result:
-    from scenecypher.evaluation.augmentation_report import result
-
-    return result(log)
+    return questions_result(log)
 
 
-def _episodes(log: EvalLog) -> Result:
-    from scenecypher.evaluation.tabling import experiment_of, result
+def _augmentation(log: EvalLog) -> ExperimentResult:
+    from scenecypher.evaluation.augmentation_result import augmentation_result
 
-    return result(log, experiment_of(log))
-
-
-def _recorded(log: EvalLog) -> Result:
-    from scenecypher.evaluation.eai.recorded_result import result
-
-    return result(log)
+    return augmentation_result(log)
 
 
-def _self_consistency(log: EvalLog) -> Result:
-    from scenecypher.evaluation.eai.live_report import result
+def _episodes(log: EvalLog) -> ExperimentResult:
+    from scenecypher.evaluation.episodes_result import episodes_result, experiment_from_log
 
-    return result(log)
+    return episodes_result(log, experiment_from_log(log))
 
 
-MADE_FROM_LOGS: Final[Mapping[str, Callable[[EvalLog], Result]]] = {
+def _recorded(log: EvalLog) -> ExperimentResult:
+    from scenecypher.evaluation.eai.recorded_result import eai_result
+
+    return eai_result(log)
+
+
+def _self_consistency(log: EvalLog) -> ExperimentResult:
+    from scenecypher.evaluation.eai.live_report import ssc_result
+
+    return ssc_result(log)
+
+
+MADE_FROM_LOGS: Final[Mapping[str, Callable[[EvalLog], ExperimentResult]]] = {
     "questions": _questions,
     "augmentation": _augmentation,
     **dict.fromkeys(("grasif", "dynamic", "realworld", "babyai", "babyai-slm", "household"), _episodes),
