@@ -37,14 +37,14 @@ def episodes(database: Database) -> Iterator[Measurement]:
     """A sample's overhead over its episode, and eight at a time beside one, by a model of 200 ms a reply."""
     assert provider.PROGRAMS
     made = plan_experiment(data="behavior-1k", methods=METHODS, wording="goal", limit=TASKS)
-    stage = _TimedPool(_settings(database))
+    pool = _TimedPool(_settings(database))
     for at_once in (1, 8):
-        _played_s(made, stage, at_once=at_once)  # scenes are imported, copies and beliefs are made
+        _played_s(made, pool, at_once=at_once)  # scenes are imported, copies and beliefs are made
     try:
-        yield from _overhead(made, stage)
-        yield _side_by_side(made, stage)
+        yield from _overhead(made, pool)
+        yield _side_by_side(made, pool)
     finally:
-        stage.close()
+        pool.close()
 
 
 class _TimedPool(WorldPool):
@@ -70,35 +70,35 @@ class _TimedPool(WorldPool):
         self.ends.append((process_time(), self._within_s, self._copy_s))
 
 
-def _overhead(made: Experiment, stage: _TimedPool) -> Iterator[Measurement]:
+def _overhead(made: Experiment, pool: _TimedPool) -> Iterator[Measurement]:
     """Processor time from the end of one episode to that of the next, without the next one's own.
 
     What its copy takes is told apart: a bare episode has that too. The program that is the model counts as Inspect's.
     """
-    rounds = [_between_s(made, stage) for _ in range(ROUNDS)]
+    rounds = [_between_s(made, pool) for _ in range(ROUNDS)]
     inspect, copy = (median(column) * 1_000 for column in zip(*rounds, strict=True))
     yield Measurement("harness, processor time per sample", inspect, OVERHEAD_MS, 1.0)
     yield Measurement("lease and reset of its copies, likewise", copy, OVERHEAD_MS, 1.0)
 
 
-def _between_s(made: Experiment, stage: _TimedPool) -> tuple[float, float]:
+def _between_s(made: Experiment, pool: _TimedPool) -> tuple[float, float]:
     """A round's means: around leased copies, and for these."""
-    stage.ends.clear()
-    _played_s(made, stage, at_once=1)
+    pool.ends.clear()
+    _played_s(made, pool, at_once=1)
     spent, within, copy = (
-        (last - first) / (len(stage.ends) - 1) for first, last in zip(stage.ends[0], stage.ends[-1], strict=True)
+        (last - first) / (len(pool.ends) - 1) for first, last in zip(pool.ends[0], pool.ends[-1], strict=True)
     )
     return spent - within - copy, copy
 
 
-def _side_by_side(made: Experiment, stage: WorldPool) -> Measurement:
-    eight, one = (_played_s(made, stage, at_once=count, delay_s=REPLY_S) for count in (8, 1))
+def _side_by_side(made: Experiment, pool: WorldPool) -> Measurement:
+    eight, one = (_played_s(made, pool, at_once=count, delay_s=REPLY_S) for count in (8, 1))
     return Measurement("8 episodes at once, replies of 200 ms", eight, one, 1 / FASTER, unit="s")
 
 
 def _played_s(
     made: Experiment,
-    stage: WorldPool,
+    pool: WorldPool,
     *,
     at_once: int,
     delay_s: float = 0.0,
@@ -106,7 +106,7 @@ def _played_s(
     from inspect_ai.model import get_model
 
     model: Any = get_model("oracle/lookplangraph", delay_s=delay_s)
-    task = episodes_task(made, ModelSource(), stage=stage)
+    task = episodes_task(made, ModelSource(), pool=pool)
     with TemporaryDirectory() as folder:
         began = perf_counter()
         log = run_task(task, RunOptions(model, at_once=at_once, log_dir=folder))

@@ -27,14 +27,14 @@ def recorded(database: Database) -> Iterator[Measurement]:
     """305 recorded plans, imported anew, executed and scored, beside the three minutes that they may take."""
     wheel = fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
     outputs = {one.task_id: one.output for one in read_recordings("action-sequencing", wheel)[MODEL]}
-    stage = WorldPool(_settings(database))
-    scorer = ActionScorer(stage)
+    pool = WorldPool(_settings(database))
+    scorer = ActionScorer(pool)
     ids = scorer.task_ids()
     began = perf_counter()
-    with ThreadPoolExecutor(WORKERS) as pool:
-        judged = list(pool.map(lambda task_id: scorer.score(task_id, outputs.get(task_id)), ids))
+    with ThreadPoolExecutor(WORKERS) as threads:
+        judged = list(threads.map(lambda task_id: scorer.score(task_id, outputs.get(task_id)), ids))
     seconds = perf_counter() - began
-    stage.close()
+    pool.close()
     executed = next(figure.percent for figure in sequence_figures(judged) if figure.name == "executed")
     assert abs((executed or 0.0) - published_figures(MODEL, "action-sequencing")["esr"]) <= 0.5, executed
     _clear(database)

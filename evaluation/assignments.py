@@ -1,4 +1,4 @@
-"""The tasks of an experiment with their scenes and what they are marked by, each read and worked out once."""
+"""Cache of an experiment's tasks with their scenes, perturbations and marking schemes."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ from scenecypher.planner.perturbation import Perturbation, perturbation
 from scenecypher.planner.reference import end_of
 
 LoadScene: TypeAlias = Callable[[Task], ImportedScene]
-"""The scene of a task."""
+"""Function that returns the scene of a task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A task as an episode has it: its scene before anything is moved, what is moved, and what it is marked by."""
+    """Task of an episode: its scene, the graph at the start, the things moved, and the marking scheme."""
 
     task: Task
     scene: ImportedScene
     initial: SceneGraph
-    by: MarkingScheme
+    scheme: MarkingScheme
     moved: Perturbation | None = None
 
 
 class AssignmentCache:
-    """Assignments by episode, from `tasks`; safe to share between threads.
+    """Assignments by episode, computed once each from `tasks`; safe to share between threads.
 
-    A task's goal graph is the end of its reference plan: of `plans`, or of those that come with the data sets.
+    A task's goal graph is the end of its reference plan: from `plans`, or else from the plans that come with the data
+    sets.
     """
 
     def __init__(
@@ -50,13 +51,13 @@ class AssignmentCache:
         self._made: dict[tuple[str, int, int], Assignment] = {}
 
     def of(self, episode: EpisodePlan) -> Assignment:
-        """What an episode is about. Raises InputError where things can't be moved as it says."""
+        """Return an episode's assignment. Raises InputError if the things it names can't be moved."""
         key = episode.task, episode.moved, episode.seed if episode.moved else 0
         with self._lock:
             if key not in self._made:
                 self._made[key] = self._assignment(*key)
-            made = self._made[key]
-        return replace(made, task=replace(made.task, instruction=_instruction(made, episode.wording)))
+            assignment = self._made[key]
+        return replace(assignment, task=replace(assignment.task, instruction=_instruction(assignment, episode.wording)))
 
     def _assignment(self, task_id: str, objects: int, seed: int) -> Assignment:
         task = self._tasks[task_id]
@@ -65,8 +66,8 @@ class AssignmentCache:
         if objects:
             moved = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
         initial = apply(scene.graph, moved.delta) if moved else scene.graph
-        by = marking_scheme(task.goal, initial, self._end(task, scene), vocabulary=scene.vocabulary)
-        return Assignment(task, scene, initial, by, moved)
+        scheme = marking_scheme(task.goal, initial, self._end(task, scene), vocabulary=scene.vocabulary)
+        return Assignment(task, scene, initial, scheme, moved)
 
     def _scene(self, task: Task) -> ImportedScene:
         if task.scene not in self._scenes:
@@ -81,28 +82,28 @@ class AssignmentCache:
 
 
 def load_dataset_scene(task: Task) -> ImportedScene:
-    """The scene of a data set's task."""
+    """Return the scene of a data set's task."""
     name, _, within = task.id.partition("/")
     return next(dataset(name).scenes(within))
 
 
-def _instruction(made: Assignment, wording: Wording) -> str:
+def _instruction(assignment: Assignment, wording: Wording) -> str:
     match wording:
         case "source":
-            return made.task.instruction
+            return assignment.task.instruction
         case "goal":
-            return goal_in_words(made.task.goal, made.initial)
+            return goal_in_words(assignment.task.goal, assignment.initial)
         case "states":
-            return made.task.formula
+            return assignment.task.formula
 
 
 def goal_in_words(goal: Condition, graph: SceneGraph) -> str:
-    """A goal's parts, each as a sentence."""
+    """Return a goal as text, one clause for each of its parts."""
     return "; ".join(explain(part, graph, {}) for part in conjuncts(goal))
 
 
 def is_ground_goal(goal: Condition) -> bool:
-    """Whether a goal says of single nodes where and how they are, so that its words tell all of it."""
+    """Check that a goal consists only of states and relations of named nodes, so that its words express all of it."""
     parts = tuple(conjuncts(goal))
     return bool(parts) and all(map(_is_fact, parts))
 
@@ -116,6 +117,6 @@ def _is_fact(part: Condition) -> bool:
 
 
 def with_reference_plans(tasks: Iterable[Task]) -> Iterator[Task]:
-    """The tasks for which a goal graph is known."""
+    """Yield the tasks for which a reference plan, and so a goal graph, is known."""
     known = reference_plans()
     return (task for task in tasks if task.id in known)

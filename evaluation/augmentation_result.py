@@ -1,4 +1,4 @@
-"""The result of the experiment `augmentation`, beside LookPlanGraph's Table III where a model looked."""
+"""Result of the experiment `augmentation`, beside LookPlanGraph's Table III if a model read the pictures."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ REFERENCE_NOTE: Final = "The gold subgraphs themselves, told as a model would: i
 
 
 def augmentation_result(log: EvalLog) -> ExperimentResult:
-    """The result of one run's log. Raises nothing: samples that failed are zeros, and counted."""
+    """Return the result of one run's log; samples that failed count as zeros."""
     arguments, trials = dict(log.eval.task_args), [_trial(sample) for sample in log.samples or ()]
-    looked = _is_read_by_model(log)
-    paper, number, rows = published_rows("lookplangraph", "III") if looked else ("", "", ())
+    is_read = _is_read_by_model(log)
+    paper, number, rows = published_rows("lookplangraph", "III") if is_read else ("", "", ())
     table = Table(
         key=TABLE,
         title="Graph augmentation",
         columns=COLUMNS,
-        rows=tuple(_rows(trials, _label(log, arguments), kind="paper" if looked else "ours")),
+        rows=tuple(_rows(trials, _label(log, arguments), kind="paper" if is_read else "ours")),
         published=rows,
         paper=paper,
         paper_table=number,
         settings=tuple(_settings(arguments)),
-        notes=(OTHER_PICTURES,) if looked else (),
+        notes=(OTHER_PICTURES,) if is_read else (),
     )
     return ExperimentResult(
         experiment=TABLE,
@@ -80,7 +80,7 @@ def augmentation_result(log: EvalLog) -> ExperimentResult:
 
 
 def _trial(sample: EvalSample) -> Trial:
-    """A sample without a score failed, which is nought in every figure."""
+    """Return a sample as a trial; one without a score failed and is 0 in every figure."""
     score = (sample.scores or {}).get(SCORER)
     found: Mapping[str, Any] = (score.metadata if score else None) or {}
     figures = {name: float(found.get(name, 0)) for name in ("nodes", "edges", "exact")}
@@ -155,14 +155,14 @@ def _provenance(log: EvalLog, arguments: Mapping[str, Any], trials: Sequence[Tri
 
 
 def _model(log: EvalLog) -> str:
-    """The model that was asked, or those whose replies were recorded."""
+    """Return the model that was asked, or the models whose replies were recorded."""
     if "live" in _sources(log):
         return log.eval.model
     return ", ".join(sorted(_metadata_values(log, "model"))) if "recorded" in _sources(log) else "none"
 
 
 def _sources(log: EvalLog) -> set[str]:
-    """Where replies really came from."""
+    """Return the sources that replies actually came from."""
     return _metadata_values(log, "source")
 
 
@@ -178,7 +178,7 @@ def _replies(log: EvalLog, arguments: Mapping[str, Any]) -> tuple[ReplySource, .
 
 
 def _is_read_by_model(log: EvalLog) -> bool:
-    """Whether a model's reading of pictures was scored, now or as it was recorded."""
+    """Check that the scored subgraphs are a model's, live or recorded."""
     return bool(_sources(log) & {"live", "recorded"})
 
 

@@ -51,7 +51,7 @@ RWR_PARTS: Final = (
     RowPlan("sg-rwr", "RwR"),
 )
 PARTS: Final = {"sg2-1": SG2, "sg2-3": SG2_REACT, "sg-rwr-1": RWR, "sg-rwr-3": RWR_PARTS}
-"""The papers' tables, each with its rows."""
+"""The papers' tables with their rows."""
 
 
 @task
@@ -65,23 +65,28 @@ def babyai(
     replies: str = LIVE,
     record: str = "",
 ) -> Task:
-    """BabyAI's questions and traversals; the arguments are those of `scenecypher eval babyai`."""
-    replied = ModelSource(replies, record=record)
-    return episodes_task(plan_experiment(data=data, tables=tables, methods=methods, limit=limit, steps=steps), replied)
+    """Return the task of BabyAI's questions and traversals; arguments as in `scenecypher eval babyai`."""
+    source = ModelSource(replies, record=record)
+    return episodes_task(plan_experiment(data=data, tables=tables, methods=methods, limit=limit, steps=steps), source)
 
 
 def plan_experiment(
     *, data: Names = "all", tables: Names = "all", methods: Names = PAPER, limit: int = 0, steps: int = 0
 ) -> Experiment:
-    """The levels `data` in the papers' `tables`, `limit` instances each (the papers': 100). Raises InputError."""
+    """Plan the papers' `tables` for the levels `data`, with `limit` instances each.
+
+    The papers have 100 instances. Raises InputError.
+    """
     levels = select_names("level of this experiment", data, LEVELS)
     parts = select_names("table of this experiment", tables, tuple(PARTS))
     tasks = {level: take(dataset(level).tasks(), limit or TRIALS) for level in levels}
-    made = [
+    plans = [
         _table(part, level, tuple(task.id for task in tasks[level]), steps=steps) for part in parts for level in levels
     ]
-    book = AssignmentCache((task for found in tasks.values() for task in found), scenes=load_dataset_scene)
-    return select_rows("babyai", "BabyAI: questions and traversals in grid worlds", made, methods=methods, book=book)
+    assignments = AssignmentCache((task for found in tasks.values() for task in found), scenes=load_dataset_scene)
+    return select_rows(
+        "babyai", "BabyAI: questions and traversals in grid worlds", plans, methods=methods, assignments=assignments
+    )
 
 
 def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int) -> TablePlan:
@@ -92,13 +97,13 @@ def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int) -> Tabl
         columns=COLUMNS,
         rows=PARTS[part],
         tasks=tasks,
-        like=common_episode(level, steps=steps),
+        common=common_episode(level, steps=steps),
         published=(paper, f"{number}-{level}"),
         settings="babyai",
     )
 
 
 def common_episode(level: str, *, steps: int) -> EpisodePlan:
-    """What the episodes of a level have in common."""
+    """Return the settings that all episodes of a level share."""
     marking = "answer" if level == "numqa" else "minigrid"
     return EpisodePlan(group=level, marking=marking, outcome_only=True, sizes=True, steps=steps or None)

@@ -26,13 +26,13 @@ ROWS: Final = (*PROMPTED, RowPlan("react-sg2", "ReAct"), RowPlan("sg2", "SG2"))
 def babyai_slm(
     *, methods: Names = PAPER, limit: int = 0, steps: int = 0, replies: str = LIVE, record: str = ""
 ) -> Task:
-    """NumQ&A with a small model; the arguments are those of `scenecypher eval babyai-slm`."""
-    replied = ModelSource(replies, record=record)
-    return episodes_task(plan_experiment(methods=methods, limit=limit, steps=steps), replied)
+    """Return the task of NumQ&A with a small model; arguments as in `scenecypher eval babyai-slm`."""
+    source = ModelSource(replies, record=record)
+    return episodes_task(plan_experiment(methods=methods, limit=limit, steps=steps), source)
 
 
 def plan_experiment(*, methods: Names = PAPER, limit: int = 0, steps: int = 0) -> Experiment:
-    """The one table; `limit` instances (the paper's: 20). Raises InputError."""
+    """Plan the one table with `limit` instances (the paper has 20). Raises InputError."""
     tasks = take(dataset(LEVEL).tasks(), limit or TRIALS)
     table = TablePlan(
         key="sg2-5",
@@ -40,9 +40,11 @@ def plan_experiment(*, methods: Names = PAPER, limit: int = 0, steps: int = 0) -
         columns=COLUMNS,
         rows=ROWS,
         tasks=tuple(task.id for task in tasks),
-        like=common_episode(LEVEL, steps=steps),
+        common=common_episode(LEVEL, steps=steps),
         published=("sg2", "5-slm"),
         settings="babyai-slm",
     )
-    book = AssignmentCache(tasks, scenes=load_dataset_scene)
-    return select_rows("babyai-slm", "BabyAI's questions, small models", [table], methods=methods, book=book)
+    assignments = AssignmentCache(tasks, scenes=load_dataset_scene)
+    return select_rows(
+        "babyai-slm", "BabyAI's questions, small models", [table], methods=methods, assignments=assignments
+    )

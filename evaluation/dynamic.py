@@ -1,7 +1,7 @@
-"""The experiment `dynamic`: LookPlanGraph's table II, in worlds where things are not where they are believed to be.
+"""The experiment `dynamic`: LookPlanGraph's table II, in worlds where things have moved since they were last seen.
 
-`inspect eval evaluation/dynamic.py --model PROVIDER/NAME`, or `scenecypher eval dynamic`. Every method plans on the
-belief that was made before a thing was moved, and acts in the world as it is. Symbolic planning alone sees the world.
+`inspect eval evaluation/dynamic.py --model PROVIDER/NAME`, or `scenecypher eval dynamic`. Every method plans on a
+belief made before a thing was moved, and acts in the changed world. Only symbolic planning sees the changed world.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ def dynamic(
     replies: str = LIVE,
     record: str = "",
 ) -> Task:
-    """Tasks in worlds that changed; the arguments are those of `scenecypher eval dynamic`."""
-    replied = ModelSource(replies, record=record)
+    """Return the task of planning in changed worlds; arguments as in `scenecypher eval dynamic`."""
+    source = ModelSource(replies, record=record)
     return episodes_task(
         plan_experiment(data=data, methods=methods, wording=wording, simulated=simulated, limit=limit, steps=steps),
-        replied,
+        source,
     )
 
 
@@ -76,25 +76,30 @@ def plan_experiment(
     limit: int = 0,
     steps: int = 0,
 ) -> Experiment:
-    """The tables of `data`: some of WORLDS; with `simulated` also those of an observer that errs. Raises InputError."""
+    """Plan the tables of `data`, which names some of WORLDS.
+
+    With `simulated`, tables of an observer with seeded mistakes are added. Raises InputError.
+    """
     lines = {
         name: take(_lines(name, wording), limit) for name in select_names("world of this experiment", data, WORLDS)
     }
     tables = [_table(name, found, wording=wording, steps=steps) for name, found in lines.items()]
-    looks = _simulated_rows(methods) if simulated else ()
+    simulated_methods = _simulated_rows(methods) if simulated else ()
     planned, run = plan_tables(tables, _played_methods(methods) if simulated else methods)
     if simulated:
-        looking = [_table(name, found, wording=wording, steps=steps, eyes="noise") for name, found in lines.items()]
-        more, also = plan_tables(looking, looks)
+        simulated_tables = [
+            _table(name, found, wording=wording, steps=steps, eyes="noise") for name, found in lines.items()
+        ]
+        more, also = plan_tables(simulated_tables, simulated_methods)
         planned, run = (*planned, *more), run | also
     all_lines = [line for found in lines.values() for line in found]
     plans = {**reference_plans(), **{line.id: line.plan for line in all_lines if line.plan}}
-    book = AssignmentCache(map(to_task, all_lines), scenes=load_dynamic_scene, plans=plans)
-    return Experiment("dynamic", "Dynamic worlds: things moved since they were seen", planned, book, run)
+    assignments = AssignmentCache(map(to_task, all_lines), scenes=load_dynamic_scene, plans=plans)
+    return Experiment("dynamic", "Dynamic worlds: things moved since they were seen", planned, assignments, run)
 
 
 def _simulated_rows(methods: Names) -> tuple[str, ...]:
-    """The keys of LOOKING's rows whose method is among `methods`. Raises InputError where there is none."""
+    """Return the keys of SIMULATED_ROWS whose method is among `methods`. Raises InputError if there are none."""
     words = set(split_names(methods))
     wanted = words | {row.method for row in ROWS if row.key in words}
     found = tuple(row.key for row in SIMULATED_ROWS if PAPER in words or wanted & {row.key, row.method})
@@ -105,13 +110,13 @@ def _simulated_rows(methods: Names) -> tuple[str, ...]:
 
 
 def _played_methods(methods: Names) -> list[str]:
-    """What is played besides: all but what only a simulated observer looks for."""
-    apart = {row.key for row in SIMULATED_ROWS} | {row.key for row in ROWS if row.absent}
-    return [word for word in split_names(methods) if word not in apart]
+    """Return the methods to be played without the simulated observer."""
+    unplayable = {row.key for row in SIMULATED_ROWS} | {row.key for row in ROWS if row.absent}
+    return [word for word in split_names(methods) if word not in unplayable]
 
 
 def _lines(world: str, wording: Wording) -> Iterator[DynamicTask]:
-    """A world's tasks; worded by their goals, only those whose goals tell all."""
+    """Yield a world's tasks; with the wording `goal`, only tasks whose goals are fully expressed in words."""
     for line in dynamic_tasks():
         is_here = (line.category == "behavior") == (world == "behavior")
         if is_here and (wording != "goal" or is_ground_goal(to_task(line).goal)):
@@ -128,7 +133,7 @@ def _table(
         columns=COLUMNS,
         rows=ROWS if is_paper else SIMULATED_ROWS,
         tasks=tuple(line.id for line in lines),
-        like=EpisodePlan(group=group, wording=wording, belief=True, eyes=eyes, steps=steps or None),
+        common=EpisodePlan(group=group, wording=wording, belief=True, eyes=eyes, steps=steps or None),
         moved={line.id: line.seed for line in lines if line.seed is not None},
         published=("lookplangraph", f"II-{world}") if is_paper else ("", ""),
         settings="lookplangraph-2",

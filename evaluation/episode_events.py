@@ -1,4 +1,4 @@
-"""What happened in an episode, read from its session's events."""
+"""Parts of an episode's trace that are computed from its session's events."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scenecypher.planner.actions.text import parse
 from scenecypher.planner.events import Acted, Cause, Corrected, Event, Finished, Refused, Solved
 
 INFEASIBLE_CAUSES: Final[frozenset[Cause]] = frozenset({"missing", "affordance", "already"})
-"""Of refused actions, those that name an action and nodes that there are."""
+"""Causes of refusals that name an existing action and existing nodes."""
 
 
 def trace_fields(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
-    """The fields of a `Trace` that events tell."""
+    """Return the fields of a `Trace` that the events determine."""
     end = final_event(events)
     return {
         "outcome": end.outcome,
@@ -33,14 +33,15 @@ def trace_fields(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
 
 
 def executed_actions(events: Iterable[Event]) -> tuple[str, ...]:
-    """The actions that were carried out, in their order, inserted ones too."""
+    """Return the executed actions in order, inserted ones included."""
     return tuple(event.action for event in events if isinstance(event, Acted | Corrected))
 
 
 def count_infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
-    """How many actions were to be carried out and could not be (LookPlanGraph, section V).
+    """Count the actions that could not be executed (LookPlanGraph, section V).
 
-    Those of a whole solution; and where the method is not asked again, each that the scene does not let be.
+    In a whole solution every refused action counts. Elsewhere, a refusal by the scene counts if the method is not asked
+    again.
     """
     count, solving = 0, False
     for event in events:
@@ -57,7 +58,7 @@ def count_infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
 
 
 def fulfils_mission(task_id: str, actions: Iterable[str]) -> bool:
-    """Whether the actions fulfil the mission of a task such as ``trv1/7``, by MiniGrid's own steps."""
+    """Check by MiniGrid's own steps that the actions fulfil the mission of a task such as ``trv1/7``."""
     from scenecypher.importers.babyai import episode
 
     level, _, seed = task_id.partition("/")
@@ -74,5 +75,5 @@ def _fulfils(executor: Executor, action: str) -> bool:
 
 
 def final_event(events: Sequence[Event]) -> Finished:
-    """A session's last event."""
+    """Return a session's last event."""
     return next(event for event in reversed(events) if isinstance(event, Finished))

@@ -1,4 +1,4 @@
-"""The result of a run, from its log and its experiment: tables, published rows beside them, and where all is from."""
+"""Result of a run of episodes, made from its log and its experiment: tables, published rows and provenance."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COUNT: Final = Column(key=N, heading="n", unit="count", better="neither", second
 
 @dataclass(frozen=True, slots=True)
 class PlayedSample:
-    """One sample of a log; `trace` is None where an error ended it, which `error` tells."""
+    """Sample of a log; `trace` is None if it ended in an error, whose message is `error`."""
 
     episode: EpisodePlan
     trace: Trace | None
@@ -49,7 +49,7 @@ class PlayedSample:
 
 
 def episodes_result(log: EvalLog, experiment: Experiment) -> ExperimentResult:
-    """What a run is worth. A run that did not finish says so, and so does a sample that failed."""
+    """Return the result of a run; unfinished runs and failed samples are marked as such."""
     tried = _with_sizes([_played_sample(sample) for sample in log.samples or ()])
     return ExperimentResult(
         experiment=experiment.name,
@@ -65,20 +65,20 @@ def episodes_result(log: EvalLog, experiment: Experiment) -> ExperimentResult:
 
 
 def experiment_from_log(log: EvalLog) -> Experiment:
-    """The experiment that a log is of, made anew from its arguments. Raises InputError."""
+    """Plan a log's experiment again, from the arguments in the log. Raises InputError."""
     module: Any = import_module(f"scenecypher.evaluation.{log.eval.task.rpartition('/')[2].replace('-', '_')}")
-    told = {key: value for key, value in log.eval.task_args.items() if key not in {"replies", "record"}}
-    made: Experiment = module.plan_experiment(**told)
-    return made
+    options = {key: value for key, value in log.eval.task_args.items() if key not in {"replies", "record"}}
+    experiment: Experiment = module.plan_experiment(**options)
+    return experiment
 
 
 def _rows_of(tried: Iterable[PlayedSample]) -> Iterator[tuple[tuple[str, str], bool]]:
-    """The row of each sample, and whether an error ended it."""
+    """Yield each sample's row, and whether an error ended the sample."""
     return (((one.episode.group, one.episode.row), one.trace is None) for one in tried)
 
 
 def _played_sample(sample: EvalSample) -> PlayedSample:
-    """A sample as the log has it; without a score it is a failure."""
+    """Return a sample of the log; without a score it is a failure."""
     episode = EpisodePlan.model_validate(sample.metadata[EPISODE])
     is_scored = sample.error is None and SCORER in (sample.scores or {})
     trace = Trace.model_validate(sample.metadata[TRACE]) if is_scored else None
@@ -87,7 +87,7 @@ def _played_sample(sample: EvalSample) -> PlayedSample:
 
 
 def _with_sizes(tried: Sequence[PlayedSample]) -> list[PlayedSample]:
-    """What a scene costs is measured in one row's samples, and told in all."""
+    """Copy the scene's token counts, which are measured in one row only, to all rows of the same task."""
     known = {one.episode.task: one.figures for one in tried if "graph" in one.figures}
     for one in tried:
         sizes = known.get(one.episode.task, {})
@@ -153,18 +153,18 @@ def _has_model(tried: Iterable[PlayedSample]) -> bool:
 
 def _trial(one: PlayedSample) -> Trial:
     episode, trace = one.episode, one.trace
-    told = {"moved": "yes"} if episode.moved else {}
-    said = {
+    moved = {"moved": "yes"} if episode.moved else {}
+    fields = {
         "table": episode.group,
         "id": episode.task,
         "method": episode.row,
-        "options": _options(episode.ablations) | told,
+        "options": _options(episode.ablations) | moved,
     }
     if trace is None:
-        return Trial.model_validate({**said, "outcome": "failed", "figures": one.figures})
+        return Trial.model_validate({**fields, "outcome": "failed", "figures": one.figures})
     return Trial.model_validate(
         {
-            **said,
+            **fields,
             "nodes": trace.nodes,
             "outcome": trace.outcome,
             "success": bool(one.figures[success_figure(episode)]),
@@ -197,7 +197,7 @@ def _provenance(log: EvalLog, tried: Sequence[PlayedSample]) -> Provenance:
 
 
 def _model(log: EvalLog, tried: Iterable[PlayedSample], replies: Sequence[ReplySource]) -> str:
-    """The model that was asked, or those whose replies were recorded."""
+    """Return the model that was asked, or the models whose replies were recorded."""
     if {"live", "oracle"} & {*replies}:
         return log.eval.model
     recorded = {name for one in tried if one.trace and "recorded" in one.trace.sources for name in one.trace.models}
@@ -205,7 +205,7 @@ def _model(log: EvalLog, tried: Iterable[PlayedSample], replies: Sequence[ReplyS
 
 
 def _replies(log: EvalLog, tried: Iterable[PlayedSample]) -> tuple[ReplySource, ...]:
-    """Where the replies really came from."""
+    """Return the sources that the replies actually came from."""
     sources = {source for one in tried if one.trace for source in one.trace.sources}
     if sources and log.eval.model.startswith(ORACLE):
         return ("oracle",)

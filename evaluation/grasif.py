@@ -1,4 +1,4 @@
-"""The experiment `grasif`: LookPlanGraph's tables IV and V, on GraSIF's three subsets. An Inspect task.
+"""The experiment `grasif` as an Inspect task: LookPlanGraph's tables IV and V, on GraSIF's three subsets.
 
 `inspect eval evaluation/grasif.py --model PROVIDER/NAME`, or `scenecypher eval grasif`.
 """
@@ -19,7 +19,7 @@ from scenecypher.importers.datasets import dataset
 
 SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow")
 ABLATIONS: Final = "ablations"
-"""Table V, in the first subset."""
+"""Name of table V, which uses the first subset."""
 TABLES: Final = (*SUBSETS, ABLATIONS)
 COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled")
 
@@ -51,17 +51,15 @@ def grasif(
     replies: str = LIVE,
     record: str = "",
 ) -> Task:
-    """GraSIF's tasks by methods and ablations; the arguments are those of `scenecypher eval grasif`."""
-    replied = ModelSource(replies, record=record)
-    return episodes_task(
-        plan_experiment(data=data, methods=methods, wording=wording, limit=limit, steps=steps), replied
-    )
+    """Return the task of GraSIF's tasks by methods and ablations; arguments as in `scenecypher eval grasif`."""
+    source = ModelSource(replies, record=record)
+    return episodes_task(plan_experiment(data=data, methods=methods, wording=wording, limit=limit, steps=steps), source)
 
 
 def plan_experiment(
     *, data: Names = "all", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
 ) -> Experiment:
-    """The tables of `data`: some of TABLES. Raises InputError."""
+    """Plan the tables of `data`, which names some of TABLES. Raises InputError."""
     names = select_names("table of this experiment", data, TABLES)
     tasks = {
         name: take(keep_readable(with_reference_plans(dataset(name).tasks()), wording), limit)
@@ -69,8 +67,8 @@ def plan_experiment(
     }
     like = EpisodePlan(wording=wording, steps=steps or None)
     tables = [_table(name, tuple(task.id for task in tasks[_subset(name)]), like) for name in names]
-    book = AssignmentCache((task for found in tasks.values() for task in found), scenes=load_dataset_scene)
-    return select_rows("grasif", "GraSIF: planning on scene graphs", tables, methods=methods, book=book)
+    assignments = AssignmentCache((task for found in tasks.values() for task in found), scenes=load_dataset_scene)
+    return select_rows("grasif", "GraSIF: planning on scene graphs", tables, methods=methods, assignments=assignments)
 
 
 def _subset(name: str) -> str:
@@ -85,7 +83,7 @@ def _table(name: str, tasks: tuple[str, ...], like: EpisodePlan) -> TablePlan:
         columns=COLUMNS,
         rows=ABLATED if is_ablation else ROWS,
         tasks=tasks,
-        like=like.model_copy(update={"group": _subset(name)}),
+        common=like.model_copy(update={"group": _subset(name)}),
         published=("lookplangraph", "V" if is_ablation else f"IV-{name}"),
         settings="lookplangraph-5" if is_ablation else "lookplangraph-4",
         notes=("only tasks whose goal says of single nodes where and how they are, in its words",)

@@ -1,4 +1,4 @@
-"""Homes of the experiment `household`, each with the tasks that are tested in it."""
+"""Homes of the experiment `household`, each with its test tasks."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from scenecypher.importers.task import Task
 
 @dataclass(frozen=True, slots=True)
 class TestedHome:
-    """A home and the tasks that are tested in it."""
+    """Home with its test tasks."""
 
     name: str
     scene: ImportedScene
     tasks: tuple[Task, ...]
 
     def first(self, limit: int) -> TestedHome:
-        """The home with its first so many tasks, all where the limit is 0."""
+        """Return the home with its first `limit` tasks, all if the limit is 0."""
         return replace(self, tasks=tuple(take(self.tasks, limit)))
 
 
 def bundled_homes() -> list[TestedHome]:
-    """Those that come along. Their tasks' ids are as the data set has them, so that reference plans are found."""
+    """Return the bundled homes; task ids are the data set's, so that reference plans are found."""
     return [_home(name, f"homes/{name}", our_home(name)) for name in OURS]
 
 
 def load_homes(folder: Path) -> list[TestedHome]:
-    """The home that `folder` is, or those in it. Raises InputError, also where none has tasks to test."""
+    """Return the home in `folder`, or the homes in its subfolders. Raises InputError, also if none has test tasks."""
     found = [_home(each.name, each.name, read_home(each)) for each in folders(folder)]
     if not any(home.tasks for home in found):
         raise InputError(f"{folder}: no home there has tasks to test; add a tasks.json whose tasks are no examples")

@@ -1,8 +1,8 @@
-"""Which nodes a task needs changed, and how many of them are: LookPlanGraph's success and plan precision.
+"""Marking by the nodes that a task changes: LookPlanGraph's success and average plan precision.
 
 Sections V, VI-C and appendix B. A node is compared by its states and by what it is in, on, under, attached to or held
-by. Things of a class stand for one another, as the paper counts "the required number of relations for key objects
-rather than exact IDs"; so do they as places.
+by. Things of a class are interchangeable, also as places, since the paper counts "the required number of relations for
+key objects rather than exact IDs".
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.evaluation.episode import Marks
 
 NodeSignature: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
-"""How a node is, so that nodes alike are equal: its class, its states, and its places by relation."""
+"""Class, states, and places by relation of a node; equal for interchangeable nodes."""
 
 CHANGEABLE_KINDS: Final = frozenset({"Asset", "Object", "Agent"})
-"""The kinds that a task can change; of an agent, only where it is."""
+"""Kinds of nodes that a task can change; of an agent, only its place."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkingScheme:
-    """What a task is marked by. `differing` are all assets and objects that differ between initial and goal graph.
+    """Marking scheme of a task; `differing` are all assets and objects that differ between initial and goal graph.
 
-    What a plan changes on its way, such as a door that it leaves open, is among them (LookPlanGraph, appendix B).
-    `needed` are those of the nodes without whose change the goal would not hold, which is ours.
+    This includes side effects of the plan, such as a door left open (LookPlanGraph, appendix B). `needed` are the nodes
+    without whose change the goal would not hold, which is ours.
     """
 
     goal: Condition
@@ -40,7 +40,7 @@ class MarkingScheme:
 
 
 def marking_scheme(goal: Condition, initial: SceneGraph, end: SceneGraph | None, *, vocabulary: str) -> MarkingScheme:
-    """What is to change from `initial` to the goal graph `end` (None: no goal graph is known)."""
+    """Return the scheme for the changes from `initial` to the goal graph `end` (None if it is unknown)."""
     if end is None:
         return MarkingScheme(goal, vocabulary, None, frozenset(), frozenset())
     changed = [
@@ -53,24 +53,24 @@ def marking_scheme(goal: Condition, initial: SceneGraph, end: SceneGraph | None,
     return MarkingScheme(goal, vocabulary, end, needed or differing, differing)
 
 
-def mark_graph(by: MarkingScheme, now: SceneGraph) -> Marks:
-    """How far the task is done in `now`. What reaches the goal by another grounding has all that is needed."""
-    reached = _holds(by.goal, now)
-    if by.end is None:
+def mark_graph(scheme: MarkingScheme, now: SceneGraph) -> Marks:
+    """Mark the graph `now`; if the goal is reached by another grounding, all needed nodes count as correct."""
+    reached = _holds(scheme.goal, now)
+    if scheme.end is None:
         return Marks(reached=reached)
-    full = len(by.needed)
+    full = len(scheme.needed)
     return Marks(
         reached=reached,
-        correct=_correct(by, by.end, by.differing, now),
-        differing=len(by.differing),
-        correct_needed=full if reached else _correct(by, by.end, by.needed, now),
+        correct=_correct(scheme, scheme.end, scheme.differing, now),
+        differing=len(scheme.differing),
+        correct_needed=full if reached else _correct(scheme, scheme.end, scheme.needed, now),
         needed=full,
-        same=reached and _all_signatures(by.end, by.vocabulary) == _all_signatures(now, by.vocabulary),
+        same=reached and _all_signatures(scheme.end, scheme.vocabulary) == _all_signatures(now, scheme.vocabulary),
     )
 
 
 def node_signature(graph: SceneGraph, node_id: str, vocabulary: str) -> NodeSignature:
-    """How a node is. What it is in or on is told by id for a place or furniture, by class for a thing."""
+    """Return a node's signature: its places by id for places and furniture, by class for objects."""
     node = graph.nodes[node_id]
     places = [
         (relation.type, _name(graph, relation.target))
@@ -96,7 +96,7 @@ def _holds(goal: Condition, graph: SceneGraph) -> bool:
 
 
 def _revert_node(end: SceneGraph, initial: SceneGraph, node_id: str, vocabulary: str) -> SceneGraph:
-    """The goal graph with one node as it was at first."""
+    """Return the goal graph with one node as it was in the initial graph."""
     before, after = (set(_placements(graph, node_id, vocabulary)) for graph in (initial, end))
     nodes = {**end.nodes, node_id: initial.nodes[node_id]}
     relations = (set(end.relations) - after) | {it for it in before if it.source in nodes and it.target in nodes}
@@ -109,11 +109,11 @@ def _placements(graph: SceneGraph, node_id: str, vocabulary: str) -> Iterator[Re
     yield from (it for it in graph.incoming.get(node_id, ()) if it.type in HOLDING)
 
 
-def _correct(by: MarkingScheme, end: SceneGraph, ids: frozenset[str], now: SceneGraph) -> int:
-    """How many of the nodes are as they should be, or others of their class in their stead."""
-    wanted = Counter(node_signature(end, it, by.vocabulary) for it in ids)
-    others = Counter(node_signature(end, it, by.vocabulary) for it in end.nodes if it not in ids)
-    have = _count_signatures(now, wanted, by.vocabulary)
+def _correct(scheme: MarkingScheme, end: SceneGraph, ids: frozenset[str], now: SceneGraph) -> int:
+    """Count the nodes that match the goal graph, by themselves or by others of their class."""
+    wanted = Counter(node_signature(end, it, scheme.vocabulary) for it in ids)
+    others = Counter(node_signature(end, it, scheme.vocabulary) for it in end.nodes if it not in ids)
+    have = _count_signatures(now, wanted, scheme.vocabulary)
     return sum(min(count, max(0, have[one] - others[one])) for one, count in wanted.items())
 
 
@@ -126,5 +126,5 @@ def _count_signatures(
 
 
 def _all_signatures(graph: SceneGraph, vocabulary: str) -> Counter[NodeSignature]:
-    """All nodes but agents, things of a class standing for one another."""
+    """Return the signatures of all nodes but agents, with their counts."""
     return Counter(node_signature(graph, node.id, vocabulary) for node in graph.nodes.values() if node.kind != "Agent")

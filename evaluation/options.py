@@ -1,4 +1,4 @@
-"""What an experiment's options choose: which of its parts, and which of their tasks."""
+"""Selection of an experiment's parts and tasks by its options."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from scenecypher.importers.task import Task
 
 T = TypeVar("T")
 Names: TypeAlias = str | Sequence[str]
-"""Names with commas between them, or a list: Inspect's command line makes a list of what has commas in it."""
+"""Names separated by commas, or a list, since Inspect's command line makes a list of values with commas."""
 
 
 def take(items: Iterable[T], limit: int) -> list[T]:
-    """The first so many, all where the limit is 0."""
+    """Return the first `limit` items, all if it is 0."""
     return list(islice(items, limit or None))
 
 
 def keep_readable(tasks: Iterable[Task], wording: Wording) -> Iterable[Task]:
-    """Worded by their goals, only tasks whose goals say of single nodes where and how they are."""
+    """Return the tasks; with the wording `goal`, only those with ground goals."""
     return (task for task in tasks if is_ground_goal(task.goal)) if wording == "goal" else tasks
 
 
 def split_names(names: Names) -> list[str]:
-    """The single names."""
+    """Return the single names."""
     words = names.split(",") if isinstance(names, str) else map(str, names)
     return [word.strip() for word in words if word.strip()]
 
 
 def select_names(what: str, names: Names, known: Sequence[str]) -> tuple[str, ...]:
-    """The `names`, or all. Raises InputError for one that is none of `known`, and for none at all."""
+    """Return the selected `names`, or all. Raises InputError for unknown names and for none at all."""
     if names == "all":
         return tuple(known)
     words = tuple(split_names(names)) or ("",)

@@ -1,7 +1,7 @@
-"""What is seen in a picture, by a model or by a simulated observer, and how it compares with the gold subgraph.
+"""Comparison of one picture's reading, by a model or a simulated observer, with the gold subgraph.
 
-Both give what a sample's metadata has of it: a `Likeness`, the ``outcome``, the ``parts`` that were seen, the
-``slips``, the ``description`` in words, and whose words they are at how many tokens.
+Both functions return the sample's metadata: the fields of a `Similarity`, the ``outcome``, the observed ``parts``, the
+``slips``, the ``description`` in words, its ``source`` and ``model``, and the ``tokens`` spent.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ from scenecypher.planner.perception.truth import Noise, NoisyObserver
 from scenecypher.planner.perception.vision import read_image
 
 
-def score_reading(taken: ViewFile, model: Model) -> dict[str, Any]:
-    """What a model makes of a picture. A reply that can't be read has seen nothing, and is counted."""
-    view, heard = taken.view, MeteredModel(model)
+def score_reading(file: ViewFile, model: Model) -> dict[str, Any]:
+    """Score a model's reading of a picture; a reply that can't be read counts as having seen nothing."""
+    view, metered = file.view, MeteredModel(model)
     known = known_of(initial_belief(view), view.asset.name, vocabulary=VOCABULARY)
     try:
-        reading = read_image(heard, taken.image(), known, step=STEP)
+        reading = read_image(metered, file.image(), known, step=STEP)
     except ReplyRejected as error:
-        unread = _comparison_fields(view, ()) | asdict(Similarity(0.0, 0.0, exact=False))
-        return unread | _reply_fields(str(error), heard) | {"outcome": "unreadable"}
-    return _comparison_fields(view, seen_parts(view, reading.observation)) | _reply_fields(reading.description, heard)
+        unreadable = _comparison_fields(view, ()) | asdict(Similarity(0.0, 0.0, exact=False))
+        return unreadable | _reply_fields(str(error), metered) | {"outcome": "unreadable"}
+    return _comparison_fields(view, seen_parts(view, reading.observation)) | _reply_fields(reading.description, metered)
 
 
-def score_simulation(taken: ViewFile, *, noise: Noise, seed: int) -> dict[str, Any]:
-    """What an observer without eyes sees, its mistakes by a seed."""
-    view = taken.view
-    eyes = NoisyObserver(GoldObserver(view), seed=seed, classes=view_classes(view), noise=noise)
-    seen = eyes.observe(view.asset.name, step=STEP)
+def score_simulation(file: ViewFile, *, noise: Noise, seed: int) -> dict[str, Any]:
+    """Score a simulated observer's view, with seeded mistakes."""
+    view = file.view
+    observer = NoisyObserver(GoldObserver(view), seed=seed, classes=view_classes(view), noise=noise)
+    seen = observer.observe(view.asset.name, step=STEP)
     return _comparison_fields(view, seen_parts(view, seen)) | _reply_fields(SIMULATED_OBSERVER, None)
 
 
 def _comparison_fields(view: GoldView, parts: tuple[SubgraphNode, ...]) -> dict[str, Any]:
     gold = gold_parts(view)
-    like = measure_similarity(view.asset.name, gold, parts)
-    return asdict(like) | {
-        "outcome": "same graph" if like.exact else "another graph",
+    similarity = measure_similarity(view.asset.name, gold, parts)
+    return asdict(similarity) | {
+        "outcome": "same graph" if similarity.exact else "another graph",
         "parts": [f"{part.name} {part.relation} {part.parent}" if part.parent else part.name for part in parts],
         "slips": count_mistakes(gold, parts),
     }
 
 
-def _reply_fields(words: str, heard: MeteredModel | None) -> dict[str, Any]:
+def _reply_fields(words: str, metered: MeteredModel | None) -> dict[str, Any]:
     return {
         "description": words,
-        "source": heard.source if heard else "",
-        "model": heard.model_name if heard else "",
-        "tokens": heard.usage.total_tokens if heard else 0,
+        "source": metered.source if metered else "",
+        "model": metered.model_name if metered else "",
+        "tokens": metered.usage.total_tokens if metered else 0,
     }

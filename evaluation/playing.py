@@ -1,4 +1,4 @@
-"""One episode played on a leased copy: the session's events boiled down to a trace, and the world marked at its end."""
+"""Play one episode on a leased copy of its scene, reduce the session's events to a trace, and mark the final state."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from scenecypher.planner.staging import NoModel, Setting, has_belief, staged
 AskPerson = Callable[[str], str]
 
 PLANNING_S: Final = 180.0
-"""What symbolic planning may take of a task: it is what could be won, and no contest of machines."""
+"""Time limit of symbolic planning for one task, in seconds; it is an upper bound, not a measure of speed."""
 
 
 @dataclass(slots=True)
 class UsageRecorder:
-    """A model, the tokens of each of its replies, and where and whom they came from."""
+    """Model that records the tokens of each reply, and the sources and names of the models."""
 
     model: Model
     rounds: list[int] = field(default_factory=list)
@@ -43,7 +43,7 @@ class UsageRecorder:
     models: list[str] = field(default_factory=list)
 
     def reply(self, request: Request) -> Reply:
-        """The model's reply."""
+        """Return the model's reply."""
         reply = self.model.reply(request)
         self.rounds.append(reply.usage.total_tokens)
         self.sources.append(reply.source)
@@ -52,14 +52,14 @@ class UsageRecorder:
 
 
 class NoisyWorld(SceneEnvironment):
-    """A world that is seen with seeded mistakes: a simulated observer."""
+    """Environment observed with seeded mistakes: a simulated observer."""
 
     def __init__(self, store: SceneStore, scene: SceneInfo, *, actor: str, seed: int, classes: Sequence[str]) -> None:
         super().__init__(store, scene, actor=actor)
         self._classes, self._seed = classes, seed
 
     def observe(self, of: str, *, step: int) -> Observation:
-        """What is so, some of it mistaken. Raises UnknownReference."""
+        """Observe a node, with some mistakes. Raises UnknownReference."""
         return NoisyObserver(_TruthfulObserver(super().observe), seed=self._seed, classes=self._classes).observe(
             of, step=step
         )
@@ -74,23 +74,28 @@ class _TruthfulObserver:
 
 
 def play(
-    stage: WorldPool, book: AssignmentCache, episode: EpisodePlan, *, model: Model | None = None, ask: AskPerson = input
+    pool: WorldPool,
+    assignments: AssignmentCache,
+    episode: EpisodePlan,
+    *,
+    model: Model | None = None,
+    ask: AskPerson = input,
 ) -> Trace:
-    """Play `episode` and mark it. `ask` reaches the person whose eyes and hands the robot may have."""
+    """Play `episode` and mark it; `ask` reaches the person who acts for the robot, if any."""
     recipe = recipe_named(episode.method).without(episode.method, episode.ablations)
-    given = book.of(episode)
-    noted = UsageRecorder(model or NoModel())
+    given = assignments.of(episode)
+    recorder = UsageRecorder(model or NoModel())
     belief = has_belief(recipe, given.scene.vocabulary, wanted=uses_belief(episode, recipe))
-    with stage.world(given.scene, belief=belief, moved=given.moved.delta if given.moved else None) as world:
-        setting = _setting(world, given, episode, noted, ask)
+    with pool.world(given.scene, belief=belief, moved=given.moved.delta if given.moved else None) as world:
+        setting = _setting(world, given, episode, recorder, ask)
         events = [*staged(setting, recipe_named(episode.method)).run()]
         found = prompt_sizes(setting) if episode.sizes else PromptSizes()
         marked = _marks(world, given, episode, events, ask)
     return Trace(
         **trace_fields(events, reprompt=recipe.reprompt),
-        rounds=tuple(noted.rounds),
-        sources=tuple(dict.fromkeys(noted.sources)),
-        models=tuple(dict.fromkeys(noted.models)),
+        rounds=tuple(recorder.rounds),
+        sources=tuple(dict.fromkeys(recorder.sources)),
+        models=tuple(dict.fromkeys(recorder.models)),
         nodes=len(given.initial.nodes),
         moves=tuple(map(str, given.moved.moves)) if given.moved else (),
         graph_tokens=found.graph,
@@ -136,10 +141,10 @@ def _marks(world: World, given: Assignment, episode: EpisodePlan, events: Sequen
         case "answer":
             return Marks(reached=final_event(events).answer == given.task.answer)
         case "person":
-            said = answered(ask, f"is this done: {given.task.instruction} y or n: ")
-            return Marks(reached=said.casefold().startswith("y"))
+            reply = answered(ask, f"is this done: {given.task.instruction} y or n: ")
+            return Marks(reached=reply.casefold().startswith("y"))
         case "minigrid":
             return Marks(reached=fulfils_mission(given.task.id, executed_actions(events)))
         case "goal":
             log = world.opened.store.history(world.scene, after=world.scene.version)
-            return mark_graph(given.by, apply(given.initial, compose(event.delta for event in log)))
+            return mark_graph(given.scheme, apply(given.initial, compose(event.delta for event in log)))

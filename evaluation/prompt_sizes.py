@@ -1,6 +1,6 @@
-"""What a scene costs a method that is shown all of it: its text, and the prompt of chain-of-thought prompting.
+"""Token cost of showing a whole scene to a method: its text, and the prompt of chain-of-thought prompting.
 
-SG2, "Analysis on the Computational Cost"; SG-RwR, appendix E. A token is taken to be four characters.
+SG2, "Analysis on the Computational Cost"; SG-RwR, appendix E. A token is estimated as four characters.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COT: Final = "cot"
 
 @dataclass(frozen=True, slots=True)
 class PromptSizes:
-    """Tokens of a scene's text and of the first prompt of CoT; None where they were not asked for."""
+    """Tokens of a scene's text and of the first CoT prompt; None if not measured."""
 
     graph: int | None = None
     cot: int | None = None
@@ -30,28 +30,28 @@ class PromptSizes:
 
 @dataclass(slots=True)
 class PromptRecorder:
-    """A model that hears the first request, and says nothing."""
+    """Model that records requests and never replies."""
 
-    heard: list[Request] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
 
     def reply(self, request: Request) -> Reply:
-        """Raises ModelUnavailable."""
-        self.heard.append(request)
+        """Record the request. Always raises ModelUnavailable."""
+        self.requests.append(request)
         raise ModelUnavailable("nobody answers here: ask a model")
 
 
 def prompt_sizes(setting: Setting) -> PromptSizes:
-    """The sizes of the setting's scene as it is now."""
+    """Measure the setting's scene in its current state."""
     reader = SceneReader(setting.gate, Enumerator(setting.store.database), setting.scene)
     text, _version = graph_text(reader)
     return PromptSizes(len(text) // CHARACTERS_PER_TOKEN, _cot_tokens(setting))
 
 
 def _cot_tokens(setting: Setting) -> int:
-    deaf = PromptRecorder()
-    asking = replace(setting, name=COT, model=deaf, ablations=(), belief=False, world=None)
+    recorder = PromptRecorder()
+    asking = replace(setting, name=COT, model=recorder, ablations=(), belief=False, world=None)
     try:
         list(staged(asking, recipe_named(COT)).run())
     except ModelUnavailable:
-        return sum(len(message.text) for message in deaf.heard[0].messages) // CHARACTERS_PER_TOKEN
+        return sum(len(message.text) for message in recorder.requests[0].messages) // CHARACTERS_PER_TOKEN
     return 0

@@ -19,7 +19,7 @@ class _StrictModel(BaseModel):
 
 
 class PublishedRow(_StrictModel):
-    """A row as the paper prints it; "?" where its text can't be read."""
+    """Row as the paper prints it; "?" is a cell that its text does not show legibly."""
 
     method: str
     label: str
@@ -29,7 +29,7 @@ class PublishedRow(_StrictModel):
 
 
 class PublishedTable(_StrictModel):
-    """A part of a paper's table; `model` is that of all its rows, where they have one."""
+    """Part of a paper's table; `model` is the model of all its rows, if they share one."""
 
     table: str
     model: str = ""
@@ -37,21 +37,21 @@ class PublishedTable(_StrictModel):
 
 
 class PublishedPaper(_StrictModel):
-    """A paper's tables by key."""
+    """Tables of a paper by key."""
 
     paper: str
     tables: Mapping[str, PublishedTable]
 
 
 def published_rows(name: str, key: str) -> tuple[str, str, tuple[Row, ...]]:
-    """The paper, its table and its rows: of the file `name`, such as ``lookplangraph``, and the key ``V``."""
+    """Return the paper, its table's number and its rows, for a file such as ``lookplangraph`` and a key such as ``V``."""
     paper = PublishedPaper.model_validate(_document("published", name))
     table = paper.tables[key]
     return paper.paper, table.table, tuple(_row(row, table) for row in table.rows)
 
 
 def table_settings(name: str) -> tuple[TableSetting, ...]:
-    """The settings of a table, each with who says so."""
+    """Return the settings of a table, each with its source."""
     return TypeAdapter(tuple[TableSetting, ...]).validate_python(_document("settings", name))
 
 

@@ -1,4 +1,4 @@
-"""The table of the experiment `questions`: right answers by kind and by data, each with its interval."""
+"""Report of the experiment `questions`: right answers by kind and by data set, each with its interval."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAILED: Final = "failed"
 
 @dataclass(frozen=True, slots=True)
 class ScoredQuestion:
-    """One question and what came of it; `outcome` is ``failed`` where there is no answer at all, which is wrong."""
+    """Scored question; `outcome` is ``failed`` if there is no answer at all, which counts as wrong."""
 
     kind: str
     data: str
@@ -37,7 +37,7 @@ class ScoredQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """A line of the table: `low` and `high` are Wilson's interval at 95%, `exact` counts rows that are gold alone."""
+    """Line of the report: `low` and `high` are Wilson's 95% interval; `exact` counts answers equal to gold."""
 
     name: str
     questions: int
@@ -53,7 +53,7 @@ class ReportLine:
 
 @dataclass(frozen=True, slots=True)
 class QuestionReport:
-    """What a run is worth, and all that one must know to believe it; `error` is the commonest that ended a sample."""
+    """Figures and provenance of a run; `error` is the most common error that ended a sample."""
 
     model: str
     replies: str
@@ -70,12 +70,12 @@ class QuestionReport:
     error: str
 
     def document(self) -> dict[str, Any]:
-        """All of it as plain JSON values."""
+        """Return the report as plain JSON values."""
         return asdict(self)
 
 
 def make_report(log: EvalLog) -> QuestionReport:
-    """The report of one run's log. A run that did not finish says so: `finished`, and how many were `wanted`."""
+    """Return the report of one run's log; an unfinished run has `finished` False and more `wanted` than scored."""
     scored = [_scored(sample) for sample in log.samples or ()]
     arguments = dict(log.eval.task_args)
     return QuestionReport(
@@ -98,7 +98,7 @@ def make_report(log: EvalLog) -> QuestionReport:
 
 
 def _scored(sample: EvalSample) -> ScoredQuestion:
-    """A sample without a score is a failure, counted in the open."""
+    """Return a sample's score; a sample without one is a counted failure."""
     score = (sample.scores or {}).get(SCORER)
     figures = (score.metadata if score else None) or {}
     return ScoredQuestion(
@@ -140,14 +140,14 @@ def _line(name: str, group: Sequence[ScoredQuestion]) -> ReportLine:
 
 
 def _replies(arguments: Mapping[str, Any], scored: Sequence[ScoredQuestion]) -> str:
-    """Where the replies really came from: live, recorded, scripted, or the set's own reference queries."""
+    """Return the sources of the replies: live, recorded, scripted, or the reference queries."""
     if arguments.get("replies") == REFERENCE:
         return REFERENCE
     return ", ".join(sorted({one.source for one in scored if one.source})) or "none"
 
 
 def _model(log: EvalLog, scored: Sequence[ScoredQuestion]) -> str:
-    """The model that was asked, or those whose replies were recorded."""
+    """Return the model that was asked, or the models whose replies were recorded."""
     if any(one.source == "live" for one in scored):
         return log.eval.model
     return ", ".join(sorted({one.model for one in scored if one.source == "recorded"})) or "none"

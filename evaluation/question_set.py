@@ -1,4 +1,4 @@
-"""The question set: questions about imported scenes, with their gold answers and a query that gives each."""
+"""The question set: questions about imported scenes, with their gold answers and reference queries."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ ALL: Final = "all"
 
 
 class GoldQuestion(BaseModel):
-    """One line of a file of the set.
+    """Line of a file of the set.
 
-    `scene` is a data set's name and an id there, such as ``eai/963_2``. `rows` are what a right answer holds, in any
-    order; where the scene can't answer, there are none. `cypher` is a query that gives exactly these rows.
+    `scene` is a data set's name and an id there, such as ``eai/963_2``. `rows` are the gold rows, in any order; there
+    are none if the scene can't answer. `cypher` is a query that returns exactly these rows.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -39,7 +39,7 @@ class GoldQuestion(BaseModel):
 
 
 def load_questions(data: str = ALL) -> tuple[GoldQuestion, ...]:
-    """The questions of one of DATA, or all of them. Raises InputError."""
+    """Return the questions of one of DATA, or all of them. Raises InputError."""
     if data != ALL and data not in DATA:
         hint = did_you_mean(data[:60], (ALL, *DATA)) or f"; there are {', '.join((ALL, *DATA))}"
         raise InputError(f"no questions are about {data[:60]!r}{hint}")
@@ -47,12 +47,12 @@ def load_questions(data: str = ALL) -> tuple[GoldQuestion, ...]:
 
 
 def question_scenes(asked: Sequence[GoldQuestion]) -> tuple[str, ...]:
-    """The scenes that questions are about, each once, in their order."""
+    """Return the scenes that the questions are about, each once, in order."""
     return tuple(dict.fromkeys(question.scene for question in asked))
 
 
 def load_question_scene(scene: str) -> ImportedScene:
-    """The scene as its importer makes it. Raises InputError where its source is not installed, saying how to."""
+    """Return a scene as its importer makes it. Raises InputError, with installation help, if its source is missing."""
     name, _, within = scene.partition("/")
     return next(dataset(name).scenes(within or None))
 

@@ -1,4 +1,4 @@
-"""The experiment `questions`: how many of the set's questions a model answers right. An Inspect task.
+"""The experiment `questions` as an Inspect task: the share of the set's questions that a model answers right.
 
 `inspect eval evaluation/questions.py --model PROVIDER/NAME`, or `scenecypher eval questions`.
 """
@@ -42,7 +42,7 @@ from scenecypher.retriever.schema_text import FORMS, Form, schema_text
 from scenecypher.retriever.verifier import VerifierMode
 
 VERSION: Final = 1
-"""Of questions, prompts and scoring together: results of different versions are not compared."""
+"""Version of questions, prompts and scoring; results of different versions are not comparable."""
 FOUND: Final = "retrieval"
 MODEL: Final = "replied_by"
 BASELINE: Final = "text2cypher"
@@ -64,11 +64,11 @@ def questions(
     checks: bool = False,
     retrieval: Baseline = "cypher",
 ) -> Task:
-    """Questions about imported scenes; the other arguments are those of `scenecypher ask`.
+    """Return the task of questions about imported scenes; other arguments as in `scenecypher ask`.
 
-    `data` is virtualhome, babyai, grasif or all; `replies` is live, reference or a cassette's file; live ones are
-    appended to the new cassette `record`. `retrieval` may also be text2cypher, neo4j-graphrag's own retriever: of the
-    other options it has `schema_form` alone. Raises InputError.
+    `data` is virtualhome, babyai, grasif or all; `replies` is live, reference or a cassette file. Live replies are
+    appended to the new cassette `record`. `retrieval` may also be text2cypher, neo4j-graphrag's own retriever, which
+    uses only the option `schema_form`. Raises InputError.
     """
     _check("retrieval", retrieval, get_args(Baseline))
     if retrieval == "text" and replies == REFERENCE:
@@ -90,17 +90,17 @@ def questions(
 
 @solver
 def ask_scene(ask: Ask, replies: ModelSource) -> Solver:
-    """Ask the sample's scene in a worker thread; all that came of it is in the sample's metadata."""
+    """Ask the sample's scene in a worker thread and store the retrieval in the sample's metadata."""
     scenes = ScenePool()
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the retriever asks itself
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the retriever calls the model
         question = _question(state)
         live = InspectModel(get_model()) if replies.is_live else None
-        model = replies.of(question.id, live, reference=ReferenceQueryModel(question.cypher))
-        heard = MeteredModel(model)
-        found = await to_thread.run_sync(partial(ask, scenes, question, heard))
+        model = replies.model_for(question.id, live, reference=ReferenceQueryModel(question.cypher))
+        metered = MeteredModel(model)
+        found = await to_thread.run_sync(partial(ask, scenes, question, metered))
         state.metadata[FOUND] = retrieval_document(found)
-        state.metadata[MODEL] = heard.model_name
+        state.metadata[MODEL] = metered.model_name
         state.output.completion = found.answer
         return state
 
@@ -109,7 +109,7 @@ def ask_scene(ask: Ask, replies: ModelSource) -> Solver:
 
 @scorer(metrics=[accuracy(), stderr(), grouped(accuracy(), "kind", all=False)])
 def execution_match() -> Scorer:
-    """Whether the rows hold the gold answer; for what can't be answered, whether that is said, or nothing found."""
+    """Score 1 if the rows hold the gold answer; an unanswerable question is right if refused or without rows."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - gold rows are in the metadata
         question, found = _question(state), state.metadata[FOUND]
@@ -130,21 +130,21 @@ def execution_match() -> Scorer:
 
 
 def _is_answer(question: GoldQuestion, found: dict[str, Any]) -> bool:
-    """Whether what was found is the gold answer: by its rows, or by the words of a model that has read the graph."""
+    """Compare the retrieval with the gold answer: its rows, or the words of a model that has read the graph."""
     if any("told" in attempt for attempt in found["attempts"]):
         return text_names(question.rows, found["answer"])
     return found["truncated"] is None and rows_contain(question.rows, found["rows"])
 
 
 def _ask_retriever(options: Options, scenes: ScenePool, question: GoldQuestion, model: Model) -> Retrieval:
-    with scenes.opened(question.scene) as (opened, scene):
+    with scenes.open(question.scene) as (opened, scene):
         return Retriever(model, opened.gate, opened.enumerator, options).ask(question.question, scene)
 
 
 def _ask_text2cypher(options: Options, scenes: ScenePool, question: GoldQuestion, model: Model) -> Retrieval:
     from scenecypher.retriever.graphrag import ask_text2cypher
 
-    with scenes.opened(question.scene) as (opened, scene):
+    with scenes.open(question.scene) as (opened, scene):
         occurring = opened.enumerator.of(scene)
         schema = schema_text(occurring, question.question, vocabulary=scene.vocabulary, form=options.form)
         address = opened.store.database.address

@@ -1,6 +1,7 @@
-"""The experiment `realworld`: LookPlanGraph's section VII-E in our office, by a person's hands and eyes, or scripted.
+"""The experiment `realworld`: LookPlanGraph's section VII-E in our office, with a person as robot, or scripted.
 
-`scenecypher eval realworld --hands person` asks somebody at the terminal to do what is printed and to take pictures.
+`scenecypher eval realworld --hands person` asks a person at the terminal to do the printed actions and to take
+pictures.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ def realworld(
     replies: str = LIVE,
     record: str = "",
 ) -> Task:
-    """Our office's tasks; the arguments are those of `scenecypher eval realworld`."""
-    replied = ModelSource(replies, record=record)
+    """Return the task of our office's tasks; arguments as in `scenecypher eval realworld`."""
+    source = ModelSource(replies, record=record)
     return episodes_task(
-        plan_experiment(hands=hands, methods=methods, wording=wording, limit=limit, steps=steps), replied
+        plan_experiment(hands=hands, methods=methods, wording=wording, limit=limit, steps=steps), source
     )
 
 
 def plan_experiment(
     *, hands: Hands = "scripted", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
 ) -> Experiment:
-    """The one table. `hands` of a person: the world is real, and the person says whether a task is done."""
+    """Plan the one table; with `hands` of a person, the world is real and the person judges success."""
     tasks = take(keep_readable(dataset(OFFICE).tasks(), wording), limit)
     is_real = hands == "person"
     like = EpisodePlan(group=OFFICE, wording=wording, steps=steps or None)
@@ -57,12 +58,14 @@ def plan_experiment(
         columns=BY_A_PERSON if is_real else COLUMNS,
         rows=ROWS,
         tasks=tuple(task.id for task in tasks),
-        like=like,
+        common=like,
         published=("lookplangraph", "VII-E"),
         settings="lookplangraph-7e",
         notes=()
         if is_real
         else ("scripted: the simulator is hands and eyes, so that nothing of the real world is in it",),
     )
-    book = AssignmentCache(tasks, scenes=load_dataset_scene)
-    return select_rows("realworld", "An office, as in the trial with a person", [table], methods=methods, book=book)
+    assignments = AssignmentCache(tasks, scenes=load_dataset_scene)
+    return select_rows(
+        "realworld", "An office, as in the trial with a person", [table], methods=methods, assignments=assignments
+    )

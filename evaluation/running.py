@@ -1,4 +1,4 @@
-"""Running an experiment's task through Inspect, from our own command line."""
+"""Run an experiment's task with Inspect, from our own command line."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ QUIET: Final[Mapping[str, Any]] = {
     "ctl_server": False,
     "acp_server": False,
 }
-"""Inspect prints and serves nothing, and a sample that fails stops no others."""
+"""Options that stop Inspect's display and servers, and that let other samples continue after a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a task is run: `model` as Inspect names it (none asks none), `limit` samples, `at_once` of them."""
+    """Options of a run: `model` in Inspect's notation (None asks none), `limit` samples, `at_once` in parallel."""
 
     model: str | Model | None = None
     limit: int | None = None
@@ -48,25 +48,25 @@ class RunOptions:
 
 
 def check_inspect_installed() -> None:
-    """Raises InputError where Inspect is missing."""
+    """Check that Inspect is installed. Raises InputError."""
     if find_spec("inspect_ai") is None:
         raise InputError("Inspect is not installed: run `pip install 'scenecypher[evaluation]'`")
 
 
-def run_task(task: Task, how: RunOptions) -> EvalLog:
-    """The log of one run. Samples that fail are failures of their own and stop no others. Raises InputError."""
+def run_task(task: Task, options: RunOptions) -> EvalLog:
+    """Run a task and return its log; failed samples do not stop the others. Raises InputError."""
     from inspect_ai import eval as evaluate
 
     try:
         (log,) = evaluate(
             task,
-            model=full_name(how.model),
-            limit=how.limit,
-            max_samples=how.at_once,
-            log_dir=how.log_dir,
+            model=full_name(options.model),
+            limit=options.limit,
+            max_samples=options.at_once,
+            log_dir=options.log_dir,
             score_display=False,
-            log_realtime=False,  # a third of what Inspect takes: samples are in the log when they have ended
-            log_buffer=1 if how.model else None,  # each at once, for what a model said has its price
+            log_realtime=False,  # costs a third of Inspect's time; samples are logged when they end anyway
+            log_buffer=1 if options.model else None,  # write each sample at once, since model replies cost money
             **QUIET,
         )
     except ValueError as error:  # a model or provider that Inspect does not know
@@ -74,10 +74,10 @@ def run_task(task: Task, how: RunOptions) -> EvalLog:
     return log
 
 
-def resume_task(file: Path, how: RunOptions) -> EvalLog:
-    """The log of a run that goes on from the log `file`: what was played stays, the rest and what failed is played.
+def resume_task(file: Path, options: RunOptions) -> EvalLog:
+    """Resume the run of the log `file` and return the new log; only missing and failed samples are played.
 
-    The experiment's module has to be imported. Raises InputError.
+    The experiment's module must have been imported. Raises InputError.
     """
     from inspect_ai import eval_retry
 
@@ -86,8 +86,8 @@ def resume_task(file: Path, how: RunOptions) -> EvalLog:
     try:
         (log,) = eval_retry(
             str(file),
-            max_samples=how.at_once,
-            log_dir=how.log_dir,
+            max_samples=options.at_once,
+            log_dir=options.log_dir,
             **QUIET,
         )
     except (ValueError, FileNotFoundError) as error:
@@ -98,7 +98,7 @@ def resume_task(file: Path, how: RunOptions) -> EvalLog:
 
 
 def experiment_name_of(file: Path) -> str:
-    """The name of the experiment that a log is of, as its task function has it. Raises InputError."""
+    """Return the name of a log's experiment, which is its task function's. Raises InputError."""
     from inspect_ai.log import read_eval_log
 
     try:
@@ -109,10 +109,10 @@ def experiment_name_of(file: Path) -> str:
 
 
 def full_name(model: str | Model | None) -> str | Model | None:
-    """The model as Inspect names it: without a provider it is OpenAI's, or any service behind OPENAI_BASE_URL.
+    """Return the model in Inspect's notation; without a provider it is OpenAI's, or a service at OPENAI_BASE_URL.
 
-    Such a service is asked as ``openai-api``: Inspect's ``openai`` takes names that it does not know for the newest
-    models of OpenAI's, leaves the temperature out without a word, and speaks a protocol that few others do.
+    Such a service is asked through ``openai-api``: Inspect's ``openai`` takes unknown names for OpenAI's newest models,
+    drops the temperature silently, and uses a protocol that few other services support.
     """
     if not isinstance(model, str):
         return model

@@ -1,4 +1,4 @@
-"""What ended samples that have no score, in words for who runs them, and whether it left a row with nothing."""
+"""Errors that ended samples: a summary for the operator, and a check for rows without any result."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final
 
 HEAD_CHARACTERS: Final = 60
 TAIL_CHARACTERS: Final = 240
-"""Characters of a long message that are told."""
+"""Characters of a long message that are kept at its end; HEAD_CHARACTERS at its start."""
 REQUEST: Final = re.compile(r"Request: \{.*?\} (?=\w+\()")
-"""Inspect tells the whole request before the reason; no two are alike."""
+"""Inspect puts the whole request before the reason, so that no two messages are equal."""
 
 
 def has_failed_row(samples: Iterable[tuple[Hashable, bool]]) -> bool:
-    """Whether all samples of a row failed, so that nothing of it was measured; of each its row, and whether it did."""
+    """Check that all samples of some row failed; `samples` are pairs of a row and whether the sample failed."""
     rows: dict[Hashable, list[bool]] = {}
     for row, failed in samples:
         rows.setdefault(row, []).append(failed)
@@ -23,7 +23,7 @@ def has_failed_row(samples: Iterable[tuple[Hashable, bool]]) -> bool:
 
 
 def most_common_error(errors: Iterable[str]) -> str:
-    """The commonest of the samples' errors, with how many ended so; empty where none has one."""
+    """Return the most common error with its count; empty if there are no errors."""
     common = Counter(filter(None, map(_shorten, errors))).most_common(1)
     return "".join(f"{count} ended by {message}" for message, count in common)
 

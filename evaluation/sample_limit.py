@@ -1,4 +1,4 @@
-"""How many samples a run was to have, and what one that was limited on purpose says of itself."""
+"""Number of samples that a run should have, and the note of a run limited on purpose."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from inspect_ai.log import EvalLog
 
 
 def count_wanted_samples(log: EvalLog) -> int:
-    """Of a run that was killed, too: the samples of its data set that were chosen."""
+    """Count the samples selected for a run, also if it was killed."""
     return len(log.eval.dataset.sample_ids or ()) * (log.eval.config.epochs or 1)
 
 
 def limit_notes(log: EvalLog) -> tuple[str, ...]:
-    """A note where only some of the samples were wanted."""
-    there, chosen = log.eval.dataset.samples or 0, len(log.eval.dataset.sample_ids or ())
-    if chosen >= there:
+    """Return a note if only some of the samples were selected."""
+    total, chosen = log.eval.dataset.samples or 0, len(log.eval.dataset.sample_ids or ())
+    if chosen >= total:
         return ()
-    return (f"LIMITED: only {chosen} of {there} samples were wanted (--limit); figures of the whole set differ.",)
+    return (f"LIMITED: only {chosen} of {total} samples were wanted (--limit); figures of the whole set differ.",)

@@ -1,4 +1,4 @@
-"""The scenes that samples need, imported once under names of their own, on one connection while any sample runs."""
+"""Scenes that samples need, imported once under names of their own, on a connection shared by running samples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PREFIX: Final = "evaluation"
 
 @dataclass(frozen=True, slots=True)
 class OpenDatabase:
-    """One connection: the store, and what reads its scenes."""
+    """Open connection: the scene store, the gate and the enumerator."""
 
     store: SceneStore
     gate: Gate
@@ -29,10 +29,10 @@ class OpenDatabase:
 
 
 class ScenePool:
-    """A connection that opens with the first user and closes with the last; safe to share between threads.
+    """Connection opened by the first user and closed by the last; safe to share between threads.
 
-    Makes no call before `opened`. Scenes stay in the database: an equal source changes nothing the next time, and
-    what somebody changed in them meanwhile is put right.
+    Makes no call before `open`. Scenes stay in the database: importing an unchanged source is a no-op, and changes made
+    to a scene in the meantime are reverted.
     """
 
     def __init__(self, settings: Settings | None = None, *, prefix: str = PREFIX) -> None:
@@ -43,8 +43,8 @@ class ScenePool:
         self._known: dict[str, SceneInfo] = {}
 
     @contextmanager
-    def opened(self, scene: str) -> Iterator[tuple[OpenDatabase, SceneInfo]]:
-        """The database and one scene of a data set in it. Raises InputError, ServiceError."""
+    def open(self, scene: str) -> Iterator[tuple[OpenDatabase, SceneInfo]]:
+        """Yield the database and one scene of a data set in it. Raises InputError, ServiceError."""
         with self._lock:
             self._users += 1
         try:
@@ -55,15 +55,15 @@ class ScenePool:
                 if not self._users:
                     self._close()
 
-    def _found(self, scene: str) -> tuple[OpenDatabase, SceneInfo]:
+    def _found(self, dataset_scene: str) -> tuple[OpenDatabase, SceneInfo]:
         with self._lock:
             if self._opened is None:
                 self._opened = _open(self._settings or Settings())
-            if scene not in self._known:
-                name = f"{self._prefix}/{scene}"
-                self._opened.store.put(replace(load_question_scene(scene), name=name))
-                self._known[scene] = self._opened.store.find(name)
-            return self._opened, self._known[scene]
+            if dataset_scene not in self._known:
+                name = f"{self._prefix}/{dataset_scene}"
+                self._opened.store.put(replace(load_question_scene(dataset_scene), name=name))
+                self._known[dataset_scene] = self._opened.store.find(name)
+            return self._opened, self._known[dataset_scene]
 
     def _close(self) -> None:
         if self._opened is not None:
@@ -72,7 +72,7 @@ class ScenePool:
 
 
 def check_database() -> None:
-    """Open the configured database once, before a run whose samples need it. Raises DatabaseUnavailable, InputError."""
+    """Connect to the configured database and disconnect. Raises DatabaseUnavailable, InputError."""
     connect(Settings(), tell=lambda _: None).close()
 
 

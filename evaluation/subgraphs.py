@@ -1,8 +1,8 @@
-"""How near what was seen comes to the gold subgraph of an asset: F1 of nodes, F1 of edges, and whether they are equal.
+"""Similarity of an observed subgraph to the gold subgraph: F1 of nodes, F1 of edges, and exact match.
 
-LookPlanGraph, section VI-B: the nodes and edges of the generated graph are compared with the ground truth, and only
-a perfect match of all is a success. Things of one class are alike, so that counts matter and numbers in names don't;
-how F1 is averaged is not said there: ours is the mean over pictures.
+LookPlanGraph, section VI-B: the nodes and edges of the generated graph are compared with the ground truth, and only a
+perfect match is a success. Things of one class are interchangeable: counts matter, the numbers in names do not. The
+paper does not say how F1 is averaged; ours is the mean over pictures.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CONTAINMENT: Final = VOCABULARIES[VOCABULARY].containment
 
 @dataclass(frozen=True, slots=True)
 class SubgraphNode:
-    """One thing below the asset; `parent` None where it can't be said what it is on or in."""
+    """Thing below the asset; `parent` is None if the thing was seen but not placed."""
 
     name: str
     class_: str
@@ -35,7 +35,7 @@ class SubgraphNode:
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """Two subgraphs compared: F1 of their nodes and of their edges (0 to 1), and whether they are the same tree."""
+    """Comparison of two subgraphs: F1 of nodes and of edges (0 to 1), and whether they are the same tree."""
 
     nodes: float
     edges: float
@@ -43,14 +43,14 @@ class Similarity:
 
 
 def gold_parts(view: GoldView) -> tuple[SubgraphNode, ...]:
-    """The gold subgraph."""
-    return tuple(SubgraphNode(it.name, it.sort.casefold(), it.relation, it.related_to) for it in view.gold)
+    """Return the nodes of the gold subgraph."""
+    return tuple(SubgraphNode(it.name, it.class_name.casefold(), it.relation, it.related_to) for it in view.gold)
 
 
 def seen_parts(view: GoldView, observation: Observation) -> tuple[SubgraphNode, ...]:
-    """What the belief holds below the asset after the merge, as far as it was seen, and what was seen but not placed.
+    """Return the things seen below the asset after merging the observation into the belief, unplaced ones included.
 
-    Raises UnknownReference where the observation is of something else.
+    Raises UnknownReference if the observation is of another node.
     """
     belief = initial_belief(view)
     found = merge(belief, observation, vocabulary=VOCABULARY)
@@ -61,21 +61,21 @@ def seen_parts(view: GoldView, observation: Observation) -> tuple[SubgraphNode, 
 
 
 def measure_similarity(asset: str, gold: Sequence[SubgraphNode], seen: Sequence[SubgraphNode]) -> Similarity:
-    """How near `seen` comes to `gold`."""
+    """Compare `seen` with `gold`."""
     exact = all(part.parent is not None for part in seen) and _form(asset, gold) == _form(asset, seen)
     nodes = f1((part.class_ for part in gold), (part.class_ for part in seen))
     return Similarity(nodes, f1(_edges(asset, gold), _edges(asset, seen)), exact)
 
 
 def count_mistakes(gold: Sequence[SubgraphNode], seen: Sequence[SubgraphNode]) -> dict[str, int]:
-    """How many things were missed, and how many told that are not there; one misnamed is both."""
-    there, told = Counter(part.class_ for part in gold), Counter(part.class_ for part in seen)
-    found = {"missed": (there - told).total(), "invented": (told - there).total()}
+    """Count the missed and the invented things; a misnamed thing is both."""
+    expected, observed = Counter(part.class_ for part in gold), Counter(part.class_ for part in seen)
+    found = {"missed": (expected - observed).total(), "invented": (observed - expected).total()}
     return {name: count for name, count in found.items() if count}
 
 
 def f1(gold: Iterable[Hashable], seen: Iterable[Hashable]) -> float:
-    """The harmonic mean of precision and recall of two multisets; 1 where both are empty."""
+    """Return the harmonic mean of precision and recall of two multisets; 1 if both are empty."""
     wanted, found = Counter(gold), Counter(seen)
     right, all_ = (wanted & found).total(), wanted.total() + found.total()
     return 2 * right / all_ if all_ else 1.0
@@ -97,7 +97,7 @@ def _edges(asset: str, parts: Sequence[SubgraphNode]) -> Iterable[tuple[str, str
 
 
 def _form(asset: str, parts: Sequence[SubgraphNode]) -> str:
-    """A text that is the same for trees that differ in nothing but the numbers of things that are alike."""
+    """Return a canonical text of a tree; trees are equal if they differ only in the numbers of interchangeable things."""
     below = defaultdict[str | None, list[SubgraphNode]](list)
     for part in parts:
         below[part.parent].append(part)

@@ -1,4 +1,4 @@
-"""A folder of pictures with gold: each JSON file says what one picture shows of an asset, and what was believed."""
+"""Folder of pictures with gold subgraphs: one JSON file for each picture, with the prior belief about its asset."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from scenecypher.planner.perception.naming import NUMBERED
 from scenecypher.planner.perception.picture import read_picture
 
 VOCABULARY: Final = "grasif"
-"""LookPlanGraph's own: things are ON or INSIDE one another, each in one place."""
+"""LookPlanGraph's vocabulary: things are ON or INSIDE one another, each in one place."""
 MAX_FILES: Final = 10_000
-"""Files of a folder that are read at most."""
+"""Largest number of files that are read from a folder."""
 
 Name = Annotated[
     str,
@@ -38,7 +38,7 @@ class _StrictModel(BaseModel):
 
 
 class ViewedAsset(_StrictModel):
-    """What the picture was taken of; `class` may be left out where the name is one with a number."""
+    """Asset of a picture; `class` is optional if the name is a class with a number."""
 
     name: Name
     class_: Name = Field(default="", alias="class", validate_default=False)
@@ -46,13 +46,13 @@ class ViewedAsset(_StrictModel):
     states: list[Literal["open", "closed", "on", "off"]] = []
 
     @property
-    def sort(self) -> str:
+    def class_name(self) -> str:
         """Its class."""
         return self.class_ or class_from_name(self.name)
 
 
 class PlacedThing(ViewedAsset):
-    """One thing, on or in the asset or another thing of the list."""
+    """Thing on or in the asset, or on or in another thing of the list."""
 
     kind: Literal["Object"] = "Object"
     relation: Literal["ON", "INSIDE"]
@@ -60,9 +60,9 @@ class PlacedThing(ViewedAsset):
 
 
 class GoldView(_StrictModel):
-    """One file: the picture (a path within the folder), what it is of, and the gold subgraph.
+    """Content of one file: the picture (a path within the folder), its asset, and the gold subgraph.
 
-    `known` are further things that a model may name, `priors` what was believed to be there before the look.
+    `known` are further things that a model may name; `priors` is the belief before the look.
     """
 
     image: Annotated[str, Field(min_length=1, max_length=1_000)]
@@ -75,29 +75,29 @@ class GoldView(_StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class ViewFile:
-    """A view as it was read: its name (the file's, without suffix) and where its picture is."""
+    """View with its name (the file's, without suffix) and the path of its picture."""
 
     name: str
     view: GoldView
     picture: Path
 
     def image(self) -> Image:
-        """The picture's bytes. Raises InputError."""
+        """Read the picture. Raises InputError."""
         return read_picture(self.picture)
 
 
 def class_from_name(name: str) -> str:
-    """``apple-2`` is an apple."""
+    """Return the class of a numbered name: ``apple`` for ``apple-2``."""
     return NUMBERED.sub("", name.casefold()) or name.casefold()
 
 
 def bundled_views() -> Path:
-    """The folder of rendered MiniGrid views that comes along."""
+    """Return the folder of the bundled MiniGrid renderings."""
     return Path(str(files("scenecypher.evaluation") / "data" / "views"))
 
 
 def read_views(folder: Path) -> tuple[ViewFile, ...]:
-    """The views of a folder in the order of their names. Raises InputError; DocumentError with a file's problems."""
+    """Read the views of a folder, sorted by name. Raises InputError; DocumentError with a file's problems."""
     found = sorted(folder.glob("*.json"))
     if not found:
         raise InputError(
@@ -109,11 +109,11 @@ def read_views(folder: Path) -> tuple[ViewFile, ...]:
 
 
 def initial_belief(view: GoldView) -> SceneGraph:
-    """What is believed before the look: the asset, the priors where they are said to be, and what else is known."""
+    """Return the belief before the look: the asset, the priors in their places, and the further known things."""
     asset = view.asset
-    things = {it.name: it.sort for it in view.priors}
+    things = {it.name: it.class_name for it in view.priors}
     things |= {name: class_from_name(name) for name in view.known if name not in things and name != asset.name}
-    nodes = [Node(asset.name, asset.kind, asset.name, asset.sort, tuple(asset.states))]
+    nodes = [Node(asset.name, asset.kind, asset.name, asset.class_name, tuple(asset.states))]
     nodes += [Node(name, "Object", name, class_) for name, class_ in things.items()]
     return believed(SceneGraph.of(nodes, [Relation(it.name, it.relation, it.related_to) for it in view.priors]))
 
@@ -135,17 +135,17 @@ def _read(file: Path, folder: Path) -> ViewFile:
     return _check_belief(ViewFile(file.stem, view, picture), file)
 
 
-def _check_belief(taken: ViewFile, file: Path) -> ViewFile:
-    """Raises DocumentError for what no scene can hold, such as control characters in a name."""
+def _check_belief(view_file: ViewFile, file: Path) -> ViewFile:
+    """Return the file if a scene can hold its belief. Raises DocumentError, for example for control characters."""
     try:
-        initial_belief(taken.view)
+        initial_belief(view_file.view)
     except InvalidValue as error:
         raise DocumentError(str(file), "$", str(error)) from error
-    return taken
+    return view_file
 
 
 def _misplaced(field: str, asset: ViewedAsset, things: Sequence[PlacedThing]) -> Iterator[Problem]:
-    """What makes a list no tree below the asset: names that are told twice or lead nowhere, and circles."""
+    """Yield the problems that keep a list from being a tree below the asset: repeated names, dead ends and cycles."""
     below = {asset.name}
     for number, thing in enumerate(things):
         if thing.name.casefold() in {asset.name.casefold(), *(it.name.casefold() for it in things[:number])}:

@@ -49,8 +49,8 @@ class ActionScorer:
 
     version: Final = "1"
 
-    def __init__(self, stage: WorldPool | None = None) -> None:
-        self._home = TaskScenePool(stage)
+    def __init__(self, pool: WorldPool | None = None) -> None:
+        self._scenes = TaskScenePool(pool)
 
     def task_ids(self) -> Sequence[str]:
         """Those with at most one relation goal. Raises InputError where `eai-eval` is not installed."""
@@ -72,17 +72,17 @@ class ActionScorer:
     def _carried_out(
         self, task_id: str, start: TaskStart, wanted: TaskGoals, plan: tuple[GroundedStep, ...]
     ) -> Judgement:
-        with self._home.at(task_id) as (store, scene):
-            acting = PlanExecution(store, scene, start.graph)
-            executed = acting.carry_out(plan)
+        with self._scenes.lease(task_id) as (store, scene):
+            execution = PlanExecution(store, scene, start.graph)
+            executed = execution.execute(plan)
             truth = truths(store, scene, wanted.graph)
         states, relations = truth[: len(wanted.states)], truth[len(wanted.states) :]
-        least, most = met_goals_range([step.word for step in acting.done], wanted.actions)
+        least, most = met_goals_range([step.word for step in execution.executed], wanted.actions)
         return {
-            "outcome": "executed" if executed else acting.mistakes[-1],
+            "outcome": "executed" if executed else execution.mistakes[-1],
             "human": is_human_program(plan, start),
-            "additional_step": acting.mistakes.count("additional_step"),
-            "steps": len(acting.done),
+            "additional_step": execution.mistakes.count("additional_step"),
+            "steps": len(execution.executed),
             "states": [sum(states), len(states)],
             "relations": [sum(relations), len(relations)],
             "actions": [least, most, len(wanted.actions)],
@@ -102,8 +102,8 @@ def met_goals_range(words: Sequence[str], wanted: Sequence[ActionGoal]) -> GoalR
 
 def is_human_program(plan: Sequence[GroundedStep], start: TaskStart) -> bool:
     """Whether a plan is the recorded person's program, word for word."""
-    said = [(step.word.lower(), step.call.arguments) for step in plan]
-    return said == [(step.action, step.arguments) for step in start.program]
+    steps = [(step.word.lower(), step.call.arguments) for step in plan]
+    return steps == [(step.action, step.arguments) for step in start.program]
 
 
 def sequence_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
@@ -124,8 +124,10 @@ def sequence_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
     ]
     extra = [one["additional_step"] for one in as_published]
     rate = sum(extra) / count if count else None  # steps a task, which may be more than one
-    again = partial(bootstrap, extra)
-    figures.append(value_figure("additional_step", rate, of=count, published="additional_step", resampled=again))
+    interval = partial(bootstrap, extra)
+    figures.append(
+        value_figure("additional_step", rate, of=count, published="additional_step", bootstrap_interval=interval)
+    )
     figures.append(share_figure("human", sum(one["human"] for one in judged), of=count))
     figures += _goal_figures(as_published)
     figures.append(share_figure(INTERRUPTED, sum(one["outcome"] == INTERRUPTED for one in judged), of=count))
@@ -178,10 +180,10 @@ def _without_met_goals(one: Judgement) -> Judgement:
     }
 
 
-def _unexecuted_judgement(why: Unreadable, wanted: TaskGoals) -> dict[str, Any]:
+def _unexecuted_judgement(unreadable: Unreadable, wanted: TaskGoals) -> dict[str, Any]:
     return {
-        "outcome": why.fault,
-        "why": why.why,
+        "outcome": unreadable.fault,
+        "why": unreadable.why,
         "human": False,
         "additional_step": 0,
         "steps": 0,

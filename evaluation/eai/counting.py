@@ -59,7 +59,7 @@ class ConfusionCounts:
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
-    def listed(self) -> list[int]:
+    def as_list(self) -> list[int]:
         """As a judgement keeps it."""
         return [self.hits, self.alarms, self.misses]
 
@@ -68,7 +68,7 @@ def metric_interval(rows: Sequence[ConfusionCounts], part: Metric) -> tuple[floa
     """The percentile interval at 95% of a figure of the sum, from seeded resamples of the rows (B. Efron, 1979)."""
     import numpy as np
 
-    hits, alarms, misses = (_resamples(len(rows)) @ np.array([row.listed() for row in rows])).T
+    hits, alarms, misses = (_resamples(len(rows)) @ np.array([row.as_list() for row in rows])).T
     over = {"precision": hits + alarms, "recall": hits + misses, "f1": hits + (alarms + misses) / 2}[part]
     low, high = np.quantile(hits / np.maximum(over, 0.5), QUANTILES)  # without any, 0 of it
     return float(low), float(high)

@@ -111,9 +111,9 @@ def ground_plan(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[
     if unknown is not None:
         return Unreadable("hallucination", f"there is no action {unknown[:60]!r}")
     found = [_object_ids(pair.objects, objects) for pair in pairs]
-    strange = next((one for one in found if isinstance(one, _UnknownObject)), None)
-    if strange is not None:
-        return Unreadable("hallucination", f"no object of the task is called {strange.name}")
+    unknown_object = next((one for one in found if isinstance(one, _UnknownObject)), None)
+    if unknown_object is not None:
+        return Unreadable("hallucination", f"no object of the task is called {unknown_object.name}")
     ids = [one for one in found if not isinstance(one, _UnknownObject)]
     return _build_steps(pairs, ids)
 

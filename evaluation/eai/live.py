@@ -60,13 +60,13 @@ def ssc(
     """
     name: TaskName = _check_name(task_name, TASKS)
     forms = tuple(_check_name(form, get_args(PromptForm)) for form in split_names(prompt_forms))
-    ways = tuple(_check_name(method, tuple(METHODS)) for method in split_names(methods))
+    chosen_methods = tuple(_check_name(method, tuple(METHODS)) for method in split_names(methods))
     sizes = tuple(map(_size, split_names(str(samples) if isinstance(samples, int) else samples)))
     wheel = _wheel(recordings) if name == "goal" else None
-    shown = {form: load_prompts(name, form, wheel=wheel) for form in forms}
-    bench = SscConfig(name, make_live_scorer(name), shown, ModelSource(replies, record=record))
+    prompts_by_form = {form: load_prompts(name, form, wheel=wheel) for form in forms}
+    bench = SscConfig(name, make_live_scorer(name), prompts_by_form, ModelSource(replies, record=record))
     return Task(
-        dataset=MemoryDataset(list(_samples(bench, ways, sizes)), name=f"ssc-{name}"),
+        dataset=MemoryDataset(list(_samples(bench, chosen_methods, sizes)), name=f"ssc-{name}"),
         solver=ask_model(bench),
         scorer=judge_sample(bench),
         version=VERSION,
@@ -81,7 +81,7 @@ def ask_model(bench: SscConfig) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method asks itself
         live = InspectModel(get_model()) if bench.replies.is_live else None
-        model = bench.replies.of(str(state.sample_id), live, reference=EmptyModel())
+        model = bench.replies.model_for(str(state.sample_id), live, reference=EmptyModel())
         state.metadata[OUTPUT] = await to_thread.run_sync(partial(_run_method, bench, state.metadata, model))
         state.output.completion = state.metadata[OUTPUT]["output"] or ""
         return state
@@ -94,13 +94,13 @@ def judge_sample(bench: SscConfig) -> Scorer:
     """Whether the output fits the schema; its judgement by the task's scorer is in the metadata."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the task's scorer knows the gold
-        got, task_id = state.metadata[OUTPUT], str(state.metadata["task"])
-        judgement = await to_thread.run_sync(partial(bench.scorer.score, task_id, got["output"]))
-        said = {key: value for key, value in got.items() if key not in {"output", "replies"}}
+        output, task_id = state.metadata[OUTPUT], str(state.metadata["task"])
+        judgement = await to_thread.run_sync(partial(bench.scorer.score, task_id, output["output"]))
+        figures = {key: value for key, value in output.items() if key not in {"output", "replies"}}
         return Score(
-            value=float(got["output"] is not None and got["valid"] > 0),
-            answer=got["output"] or "",
-            metadata={"judgement": dict(judgement), **said},
+            value=float(output["output"] is not None and output["valid"] > 0),
+            answer=output["output"] or "",
+            metadata={"judgement": dict(judgement), **figures},
         )
 
     return score
@@ -118,17 +118,21 @@ def row_key(form: str, method: str) -> str:
 
 
 def _run_method(bench: SscConfig, metadata: Mapping[str, Any], model: Model) -> dict[str, Any]:
-    heard = MeteredModel(model)
+    metered = MeteredModel(model)
     messages = bench.prompts[metadata["prompt"]].messages(metadata["task"])
     asking = SamplingRequest(
         bench.task,
-        partial(_reply, heard, messages),
+        partial(_reply, metered, messages),
         metadata["samples"],
         lambda output: was_executed(bench.scorer.score(metadata["task"], output)),
     )
     method: Method = metadata["method"]
-    got = METHODS[method](asking)
-    return _document(got) | {"tokens": heard.usage.total_tokens, "source": heard.source, "model": heard.model_name}
+    output = METHODS[method](asking)
+    return _document(output) | {
+        "tokens": metered.usage.total_tokens,
+        "source": metered.source,
+        "model": metered.model_name,
+    }
 
 
 def was_executed(judgement: Judgement) -> bool:
@@ -137,19 +141,19 @@ def was_executed(judgement: Judgement) -> bool:
     return any(one in EXECUTED for one in known) if known else True
 
 
-def _reply(heard: MeteredModel, messages: tuple[Message, ...], temperature: float) -> str:
+def _reply(metered: MeteredModel, messages: tuple[Message, ...], temperature: float) -> str:
     """Without thoughts, and without a fence around all of it."""
-    return clean(heard.reply(Request(messages, temperature=temperature)).text)
+    return clean(metered.reply(Request(messages, temperature=temperature)).text)
 
 
-def _document(got: MethodOutput) -> dict[str, Any]:
+def _document(output: MethodOutput) -> dict[str, Any]:
     return {
-        "output": got.output,
-        "replies": list(got.samples),
-        "asked": len(got.samples),
-        "valid": got.valid,
-        "votes": got.votes,
-        "forms": got.forms,
+        "output": output.output,
+        "replies": list(output.samples),
+        "asked": len(output.samples),
+        "valid": output.valid,
+        "votes": output.votes,
+        "forms": output.forms,
     }
 
 

@@ -33,7 +33,7 @@ class PlanExecution:
     store: SceneStore
     scene: SceneInfo
     start: SceneGraph
-    done: list[GroundedStep] = field(default_factory=list)
+    executed: list[GroundedStep] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     deltas: list[Delta] = field(default_factory=list)
     version: int = field(init=False)
@@ -41,7 +41,7 @@ class PlanExecution:
     def __post_init__(self) -> None:
         self.version = self.scene.base
 
-    def carry_out(self, plan: Iterable[GroundedStep]) -> bool:
+    def execute(self, plan: Iterable[GroundedStep]) -> bool:
         """The steps in order until one fails; whether none did. What is so already is left out, and fails nothing."""
         simulator = Simulator(self.store, self.scene, actor=ACTOR, first=first_in_set_order)
         for planned in plan:
@@ -52,17 +52,17 @@ class PlanExecution:
                     return False
         return True
 
-    def mark(self) -> Savepoint:
+    def savepoint(self) -> Savepoint:
         """Where the plan is now, for `back_to`."""
-        return self.version, len(self.done), len(self.mistakes), len(self.deltas)
+        return self.version, len(self.executed), len(self.mistakes), len(self.deltas)
 
-    def back_to(self, mark: Savepoint) -> None:
+    def roll_back(self, mark: Savepoint) -> None:
         """Take back, in the database too, all that was done since."""
         version, done, mistakes, deltas = mark
         self.version = self.store.reset(self.scene, version)
-        del self.done[done:], self.mistakes[mistakes:], self.deltas[deltas:]
+        del self.executed[done:], self.mistakes[mistakes:], self.deltas[deltas:]
 
-    def states(self) -> Iterator[SceneGraph]:
+    def graphs(self) -> Iterator[SceneGraph]:
         """The graphs from the beginning up to now."""
         graph = self.start
         yield graph
@@ -74,8 +74,8 @@ class PlanExecution:
         try:
             step = next(simulator.act(str(planned.call)))
         except (Infeasible, UnknownReference) as refused:
-            return mistake_of(refused, self.states())
-        self.done.append(planned)
+            return mistake_of(refused, self.graphs())
+        self.executed.append(planned)
         self.deltas.append(step.delta)
         self.version = step.version
         return None
@@ -95,12 +95,12 @@ def count_met_goals(words: Sequence[str], goals: Sequence[Sequence[str]]) -> int
     As in the original: of a goal's alternatives the first that comes anywhere later counts, not the one that comes
     earliest; `words` are the executed actions in the source's words.
     """
-    at = 0
+    position = 0
     for number, choice in enumerate(goals):
-        found = next((place for one in choice if (place := _find_word(words, one, at)) is not None), None)
+        found = next((place for one in choice if (place := _find_word(words, one, position)) is not None), None)
         if found is None:
             return number
-        at = found + 1
+        position = found + 1
     return len(goals)
 
 

@@ -79,10 +79,10 @@ def judge_output(scorers: Mapping[TaskName, OutputScorer]) -> Solver:
     """Score the sample's output in a worker thread; the judgement goes to the sample's metadata."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - nothing is generated
-        said = state.metadata
-        output = state.input_text if said["answered"] else None
-        judge = partial(scorers[said["task"]].score, said["task_id"], output)
-        said[JUDGEMENT] = dict(await to_thread.run_sync(judge))
+        metadata = state.metadata
+        output = state.input_text if metadata["answered"] else None
+        judge = partial(scorers[metadata["task"]].score, metadata["task_id"], output)
+        metadata[JUDGEMENT] = dict(await to_thread.run_sync(judge))
         tick = ON_SCORED.get()
         if tick is not None:
             tick()

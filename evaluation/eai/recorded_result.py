@@ -153,7 +153,7 @@ def _judgement(sample: EvalSample) -> Judgement | None:
 
 def _columns(figure: Figure) -> Iterator[Column]:
     better = "neither" if figure.name in {*CLASSES, "human", "broke_off"} else "higher"
-    interval: Interval = "wilson" if figure.resampled is None else "bootstrap"
+    interval: Interval = "wilson" if figure.bootstrap_interval is None else "bootstrap"
     heading = figure.name.replace("_", " ")
     yield Column(key=figure.name, heading=heading, unit="percent", better=better, interval=interval)
     if figure.published:
@@ -166,7 +166,7 @@ def _row(task: TaskName, one: ModelScores, named: Sequence[Figure]) -> Row:
     known = published_figures(one.model, task)
     cells: dict[str, Cell] = {}
     for name in (figure.name for figure in named):
-        figure = one.figures[name].ranged()
+        figure = one.figures[name].with_interval()
         cells[name] = Cell(value=figure.percent, n=figure.of, low=figure.low, high=figure.high, count=figure.hits)
         if figure.published:
             cells[name + PUBLISHED_SUFFIX] = Cell(value=known.get(figure.published))
@@ -178,9 +178,9 @@ def _denominators(named: Sequence[Figure], scored: Sequence[ModelScores]) -> Ite
     over: dict[str, list[str]] = {}
     for figure in named:
         numbers = sorted({one.figures[figure.name].of for one in scored})
-        told = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
-        over.setdefault(told, []).append(figure.name.replace("_", " "))
-    yield "of " + "; of ".join(f"{told}: {', '.join(names)}" for told, names in over.items())
+        count = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
+        over.setdefault(count, []).append(figure.name.replace("_", " "))
+    yield "of " + "; of ".join(f"{count}: {', '.join(names)}" for count, names in over.items())
 
 
 def _unsampled(tables: Sequence[Table]) -> list[Table]:
@@ -198,15 +198,15 @@ def _distance_notes(tables: Sequence[Table]) -> Iterator[str]:
 
 
 def _distance(table: Table, column: Column) -> Iterator[str]:
-    gaps = [
+    distances = [
         (abs(ours - theirs), row.method) for row in table.rows for ours, theirs in _pair(row, column.key, column.key)
     ]
-    if gaps:
-        most, model = max(gaps)
-        near = sum(gap <= TOLERANCE for gap, _ in gaps)
+    if distances:
+        largest, model = max(distances)
+        near = sum(gap <= TOLERANCE for gap, _ in distances)
         yield (
-            f"{table.title}, {column.heading}: within {TOLERANCE} points of the published figure for {near} of {len(gaps)}"
-            + (f"; most apart {most:.1f} ({model})" if most > TOLERANCE else "")
+            f"{table.title}, {column.heading}: within {TOLERANCE} points of the published figure for {near} of {len(distances)}"
+            + (f"; most apart {largest:.1f} ({model})" if largest > TOLERANCE else "")
         )
 
 

@@ -29,7 +29,7 @@ class Figure:
     """One cell: `percent` (None where nothing is counted) of `of` things; make it by `share` or `measure`.
 
     `low` and `high` are Wilson's interval at 95%, in percent, where the figure is a share of independent things; else
-    `resampled` makes those of a bootstrap, which takes time.
+    `bootstrap_interval` makes those of a bootstrap, which takes time.
     `published` is the key by which `evaluation/eai/published.py` has the published figure, empty where there is none.
     `hits` is what was counted, in a share.
     """
@@ -41,13 +41,13 @@ class Figure:
     hits: int | None = None
     low: float | None = None
     high: float | None = None
-    resampled: BootstrapInterval | None = None
+    bootstrap_interval: BootstrapInterval | None = None
 
-    def ranged(self) -> Figure:
+    def with_interval(self) -> Figure:
         """The same with its interval."""
-        if self.resampled is None or self.percent is None:
+        if self.bootstrap_interval is None or self.percent is None:
             return self
-        low, high = self.resampled()
+        low, high = self.bootstrap_interval()
         return replace(self, low=100 * low, high=100 * high)
 
 
@@ -59,10 +59,10 @@ def share_figure(name: str, hits: int, *, of: int, published: str = "") -> Figur
 
 
 def value_figure(
-    name: str, value: float | None, *, of: int, published: str = "", resampled: BootstrapInterval | None = None
+    name: str, value: float | None, *, of: int, published: str = "", bootstrap_interval: BootstrapInterval | None = None
 ) -> Figure:
     """A value between 0 and 1 that is no share, such as an F1 over `of` things; None where it is not defined."""
-    return Figure(name, None if value is None else 100 * value, of, published, resampled=resampled)
+    return Figure(name, None if value is None else 100 * value, of, published, bootstrap_interval=bootstrap_interval)
 
 
 def f1_figures(
@@ -79,8 +79,10 @@ def f1_figures(
         "f1": (whole.f1, whole.predicted + whole.wanted),
     }
     for part, (value, of) in found.items():
-        again = partial(_interval, rows, part)
-        yield value_figure(names[part], value, of=of, published=published.get(part, ""), resampled=again)
+        interval_of_part = partial(_interval, rows, part)
+        yield value_figure(
+            names[part], value, of=of, published=published.get(part, ""), bootstrap_interval=interval_of_part
+        )
 
 
 def _interval(rows: Callable[[], Sequence[ConfusionCounts]], part: Metric) -> tuple[float, float]:

@@ -75,8 +75,8 @@ class SubgoalScorer:
 
     version: Final = "1"
 
-    def __init__(self, stage: WorldPool | None = None) -> None:
-        self._home = TaskScenePool(stage)
+    def __init__(self, pool: WorldPool | None = None) -> None:
+        self._scenes = TaskScenePool(pool)
 
     def task_ids(self) -> Sequence[str]:
         """Those with a goal. Raises InputError where `eai-eval` is not installed."""
@@ -101,7 +101,7 @@ class SubgoalScorer:
         return subgoal_figures(judged)
 
     def _carried_out(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
-        with self._home.at(task_id) as (store, scene):
+        with self._scenes.lease(task_id) as (store, scene):
             search = _Search(
                 PlanExecution(store, scene, start.graph), tuple(primitives_to_achieve(found)), wanted, task_id
             )
@@ -109,11 +109,11 @@ class SubgoalScorer:
                 search.explore(0, ())
             except FormulaError as error:
                 return _unexecuted_judgement("parsing", str(error), wanted)
-        best = best_attempt(search.ends)
+        best = best_attempt(search.attempts)
         return {
-            "outcome": _outcome(best, search.ends),
+            "outcome": _outcome(best, search.attempts),
             "mistakes": list(best.mistakes),
-            "ends": len(search.ends),
+            "ends": len(search.attempts),
             "steps": best.steps,
             "states": [sum(best.states), len(best.states)],
             "relations": [sum(best.relations), len(best.relations)],
@@ -143,12 +143,12 @@ def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
     return None
 
 
-def best_attempt(ends: Sequence[Attempt]) -> Attempt:
+def best_attempt(attempts: Sequence[Attempt]) -> Attempt:
     """The end that is told of: the first with the fewest mistakes, in the original's order of trying.
 
     Among failures the longer one comes first where mistakes are as many.
     """
-    in_order = sorted(ends, key=lambda end: (end.level, end.branches))
+    in_order = sorted(attempts, key=lambda end: (end.level, end.branches))
     reached = [end for end in in_order if end.reached]
     if reached:
         return min(reached, key=lambda end: len(end.mistakes))
@@ -170,8 +170,10 @@ def subgoal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
         share_figure(name, sum(one["outcome"] == name for one in judged), of=count, published=key)
         for name, key in FAULTS
     ]
-    told = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
-    figures += [share_figure(name, sum(name in one for one in told), of=count, published=key) for name, key in MISTAKES]
+    counted = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
+    figures += [
+        share_figure(name, sum(name in one for one in counted), of=count, published=key) for name, key in MISTAKES
+    ]
     figures += _goal_figures(judged)
     figures.append(share_figure(INTERRUPTED, sum(one["outcome"] == INTERRUPTED for one in judged), of=count))
     return figures
@@ -189,75 +191,79 @@ def _goal_figures(judged: Sequence[Judgement]) -> Iterable[Figure]:
 class _Search:
     """All ways to bring one list of sub-goals about, each tried in the same scene after the last was taken back."""
 
-    acting: PlanExecution
+    execution: PlanExecution
     subgoals: tuple[Primitive | Prefixed, ...]
     wanted: TaskGoals
     task_id: str
-    ends: list[Attempt] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
 
     def explore(self, level: int, branches: tuple[int, ...]) -> None:
         """The ways from sub-goal `level` on. Raises Unparsed for a sub-goal that nothing brings about."""
-        if len(self.ends) >= MAX_ATTEMPTS:
+        if len(self.attempts) >= MAX_ATTEMPTS:
             return
         if level == len(self.subgoals):
-            self.ends.append(self._end(level, branches, finished=True))
+            self.attempts.append(self._attempt(level, branches, finished=True))
             return
-        found = self._ways(self.subgoals[level])
-        if not found:
+        expansions = self._ways(self.subgoals[level])
+        if not expansions:
             self.explore(level + 1, branches)
-        mark = self.acting.mark()
-        for number, way in enumerate(found):
+        savepoint = self.execution.savepoint()
+        for number, steps in enumerate(expansions):
             if number:
-                self.acting.back_to(mark)
-            if self.acting.carry_out(way):
+                self.execution.roll_back(savepoint)
+            if self.execution.execute(steps):
                 self.explore(level + 1, (*branches, number))
             else:
-                self.ends.append(self._end(level, (*branches, number), finished=False))
+                self.attempts.append(self._attempt(level, (*branches, number), finished=False))
 
     def _ways(self, subgoal: Primitive | Prefixed) -> Any:
         if isinstance(subgoal, Prefixed):
             raise FormulaError(f"there is no way to bring about {subgoal.word!r}")
-        ids = tuple(_node(name, self.acting.start.nodes) for name in subgoal.arguments)
+        ids = tuple(_node(name, self.execution.start.nodes) for name in subgoal.arguments)
         return expand(subgoal.name, ids, agent=self._agent, holds=self._holds)
 
     @property
     def _agent(self) -> str:
-        return self.acting.start.by_kind["Agent"][0]
+        return self.execution.start.by_kind["Agent"][0]
 
     def _holds(self, thing: str) -> bool:
-        acting = self.acting
-        return truths(acting.store, acting.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
+        execution = self.execution
+        return truths(execution.store, execution.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
 
-    def _end(self, level: int, branches: tuple[int, ...], *, finished: bool) -> Attempt:
-        acting, wanted = self.acting, self.wanted
-        truth = truths(acting.store, acting.scene, wanted.graph)
-        words = [step.word for step in acting.done]
+    def _attempt(self, level: int, branches: tuple[int, ...], *, finished: bool) -> Attempt:
+        execution, wanted = self.execution, self.wanted
+        truth = truths(execution.store, execution.scene, wanted.graph)
+        words = [step.word for step in execution.executed]
         return Attempt(
             level,
             branches,
             finished,
-            finished and meets_task_formula(self.task_id, acting),
+            finished and meets_task_formula(self.task_id, execution),
             len(words),
-            tuple(acting.mistakes),
+            tuple(execution.mistakes),
             truth[: len(wanted.states)],
             truth[len(wanted.states) :],
             _count_done_goals(words, wanted.actions),
         )
 
 
-def meets_task_formula(task_id: str, acting: PlanExecution) -> bool:
+def meets_task_formula(task_id: str, execution: PlanExecution) -> bool:
     """Whether the task's formula holds of what was done: its actions in order, then at some time its facts."""
     actions, condition = final_goal(task_id)
-    at = 0
+    position = 0
     for choice in actions:
-        later = (place for place in range(at, len(acting.done)) if acting.done[place].word.lower() in choice)
-        found = next(later, None)
+        positions = (
+            place
+            for place in range(position, len(execution.executed))
+            if execution.executed[place].word.lower() in choice
+        )
+        found = next(positions, None)
         if found is None:
             return False
-        at = found + 1
-    if truths(acting.store, acting.scene, [condition])[0]:
+        position = found + 1
+    if truths(execution.store, execution.scene, [condition])[0]:
         return True
-    return any(evaluate(condition, graph, {}) for number, graph in enumerate(acting.states()) if number >= at)
+    return any(evaluate(condition, graph, {}) for number, graph in enumerate(execution.graphs()) if number >= position)
 
 
 def _count_done_goals(words: Sequence[str], wanted: Sequence[ActionGoal]) -> int:
@@ -274,10 +280,10 @@ def _node(name: str, nodes: Mapping[str, object]) -> str:
     return node_id
 
 
-def _outcome(best: Attempt, ends: Sequence[Attempt]) -> str:
+def _outcome(best: Attempt, attempts: Sequence[Attempt]) -> str:
     if best.reached:
         return "correct"
-    if any(end.finished for end in ends):
+    if any(end.finished for end in attempts):
         return "goal_missed"
     return next(mistake for mistake in reversed(best.mistakes) if mistake != SKIPPED)
 

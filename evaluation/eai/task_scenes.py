@@ -26,13 +26,13 @@ IMPORT = "import"
 class TaskScenePool:
     """Copies on one connection, as many as are in use at a time; safe to share between threads."""
 
-    def __init__(self, stage: WorldPool | None = None) -> None:
-        self._stage = stage or WorldPool()
+    def __init__(self, pool: WorldPool | None = None) -> None:
+        self._pool = pool or WorldPool()
 
     @contextmanager
-    def at(self, task_id: str) -> Iterator[tuple[SceneStore, SceneInfo]]:
+    def lease(self, task_id: str) -> Iterator[tuple[SceneStore, SceneInfo]]:
         """A copy of one's own, as the task begins; all is taken back when the block ends. Raises ServiceError."""
-        store, base, start = self._stage.opened().store, _base(), task_start(task_id)
+        store, base, start = self._pool.database().store, _base(), task_start(task_id)
         if start.scene.declared != base.scene.declared:
             with store.lease_imported(start.scene, digest=scene_digest(start.scene)) as own:
                 yield store, own

@@ -121,8 +121,11 @@ def changed_numbers(before: SceneGraph, after: Graph) -> frozenset[int]:
     old = {(numbers[r.source], r.type, numbers[r.target]) for r in before.relations}
     new = {(edge["from_id"], RELATIONS[edge["relation_type"]], edge["to_id"]) for edge in after.edges}
     changed = {number for source, _, target in old ^ new for number in (source, target)}
-    were, are = {_record(node) for node in before.nodes.values()}, {_source_record(node) for node in after.nodes}
-    return frozenset(changed | {record[0] for record in were ^ are})
+    old_records, new_records = (
+        {_record(node) for node in before.nodes.values()},
+        {_source_record(node) for node in after.nodes},
+    )
+    return frozenset(changed | {record[0] for record in old_records ^ new_records})
 
 
 def task_goals(task_id: str, graph: SceneGraph) -> TaskGoals:

@@ -92,5 +92,5 @@ def figure_cells(task: TaskName, figures: Sequence[Figure]) -> dict[str, Cell]:
     return {
         key: Cell(value=one.percent, n=one.of, low=one.low, high=one.high, count=one.hits)
         for key, (_, name) in NAMES[task].items()
-        if (one := by_name[name].ranged() if name in by_name else None) is not None
+        if (one := by_name[name].with_interval() if name in by_name else None) is not None
     }

@@ -94,14 +94,14 @@ def judge_actions(task_id: str, found: Mapping[str, PddlAction] | None) -> Judge
         "task": task_id,
         "categories": list(categories_of(task_id)),
         "parsed": found is not None,
-        "counts": {name: one.listed() for name, one in counts.items()} if found is not None else {},
-        "strict": {name: one.listed() for name, one in strict.items()},
+        "counts": {name: one.as_list() for name, one in counts.items()} if found is not None else {},
+        "strict": {name: one.as_list() for name, one in strict.items()},
         "asked": len(asked),
         "predicted": len(predicted),
         "missing": len(set(asked) - predicted.keys()),
         "invented": len(invented),
         "unreadable": unreadable,
-        "unbound": sum(bool(unbound_names(deed)) for deed in predicted.values()),
+        "unbound": sum(bool(unbound_names(action)) for action in predicted.values()),
     }
 
 
@@ -162,9 +162,9 @@ def _add(counts: dict[str, ConfusionCounts], found: PredicateMatch) -> None:
                 counts[categories[predicate]] += ConfusionCounts.of(one)
 
 
-def _all_names(deed: PddlAction) -> frozenset[str]:
+def _all_names(action: PddlAction) -> frozenset[str]:
     found: set[str] = set()
-    for _, text in _parts(deed):
+    for _, text in _parts(action):
         try:
             found |= predicate_names([parse_expression(text)])
         except ValueError:
@@ -172,8 +172,8 @@ def _all_names(deed: PddlAction) -> frozenset[str]:
     return frozenset(found)
 
 
-def _parts(deed: PddlAction) -> Iterable[tuple[str, str]]:
-    return (("precondition", deed.precondition), ("effect", deed.effect))
+def _parts(action: PddlAction) -> Iterable[tuple[str, str]]:
+    return (("precondition", action.precondition), ("effect", action.effect))
 
 
 def _sum(judged: Sequence[Judgement], key: str) -> int:

@@ -25,8 +25,8 @@ def transition_task_ids() -> tuple[str, ...]:
 def gold_actions() -> Mapping[str, PddlAction]:
     """The actions of the gold domain by name."""
     return {
-        name: PddlAction(name, deed["action_parameters"], deed["action_preconditions"], deed["action_effects"])
-        for name, deed in _read("gold_action.json").items()
+        name: PddlAction(name, action["action_parameters"], action["action_preconditions"], action["action_effects"])
+        for name, action in _read("gold_action.json").items()
     }
 
 

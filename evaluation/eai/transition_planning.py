@@ -37,7 +37,7 @@ class CachedPlanner:
     """Remembers what it was asked: many outputs define the same domain."""
 
     timeout_s: float = TIMEOUT_S
-    known: dict[str, bool] = field(default_factory=dict)
+    cache: dict[str, bool] = field(default_factory=dict)
 
     def succeeds(self, task_id: str, predicted: Mapping[str, PddlAction]) -> bool:
         """Whether the task has a plan where predicted actions stand in for gold ones, as in the original.
@@ -46,9 +46,9 @@ class CachedPlanner:
         """
         domain, wanted = complete_domain(predicted, problem(task_id))
         key = hashlib.sha256(f"{domain}\0{wanted}".encode()).hexdigest()
-        if key not in self.known:
-            self.known[key] = has_plan(domain, wanted, timeout_s=self.timeout_s)
-        return self.known[key]
+        if key not in self.cache:
+            self.cache[key] = has_plan(domain, wanted, timeout_s=self.timeout_s)
+        return self.cache[key]
 
 
 def complete_domain(predicted: Mapping[str, PddlAction], wanted: str) -> tuple[str, str]:
@@ -60,17 +60,17 @@ def complete_domain(predicted: Mapping[str, PddlAction], wanted: str) -> tuple[s
     objects = _OBJECTS.search(wanted)
     declared = objects[1].strip() if objects else ""
     own = (_without_unknown_objects(predicted[name], frozenset(declared.split())) for name in sorted(predicted))
-    others = (deed for name, deed in gold_actions().items() if name not in predicted)
-    actions = "\n".join(deed.pddl() for deed in (*own, *others))
+    others = (action for name, action in gold_actions().items() if name not in predicted)
+    actions = "\n".join(action.pddl() for action in (*own, *others))
     head = domain_head().replace("(:predicates", f"(:constants {declared})\n(:predicates {NEVER}", 1)
     return f"{head}\n{actions}\n)", _OBJECTS.sub("(:objects)", wanted, count=1)
 
 
-def unbound_names(deed: PddlAction) -> frozenset[str]:
+def unbound_names(action: PddlAction) -> frozenset[str]:
     """What stands for an object and is neither a parameter nor quantified there; none where the text can't be read."""
     scope = _Scope(frozenset())
     try:
-        _trees(deed, scope)
+        _trees(action, scope)
     except ValueError:
         return frozenset()
     return frozenset(scope.foreign)
@@ -90,18 +90,18 @@ class _Scope:
         return bool(found - self.objects)
 
 
-def _without_unknown_objects(deed: PddlAction, objects: frozenset[str]) -> PddlAction:
+def _without_unknown_objects(action: PddlAction, objects: frozenset[str]) -> PddlAction:
     """As it is where it can't be read: then the planner refuses it."""
     try:
-        return PddlAction(deed.name, deed.parameters, *map(expression_text, _trees(deed, _Scope(objects))))
+        return PddlAction(action.name, action.parameters, *map(expression_text, _trees(action, _Scope(objects))))
     except ValueError:
-        return deed
+        return action
 
 
-def _trees(deed: PddlAction, scope: _Scope) -> tuple[Expression, Expression]:
-    bound = frozenset(_NAME.findall(deed.parameters))
-    return _precondition_tree(parse_expression(deed.precondition), bound, scope), _effect_tree(
-        parse_expression(deed.effect), bound, scope
+def _trees(action: PddlAction, scope: _Scope) -> tuple[Expression, Expression]:
+    bound = frozenset(_NAME.findall(action.parameters))
+    return _precondition_tree(parse_expression(action.precondition), bound, scope), _effect_tree(
+        parse_expression(action.effect), bound, scope
     )
 
 

@@ -138,16 +138,16 @@ def _block(text: str, start: int, ends: Mapping[int, int]) -> str:
     return text[opened : ends[opened] + 1].replace(") )", "))")
 
 
-def _finish_list(items: list[Expression]) -> Expression:
+def _finish_list(parts: list[Expression]) -> Expression:
     """What a finished list means."""
-    if not items:
+    if not parts:
         return EMPTY
-    head = items[0]
+    head = parts[0]
     length = CONNECTIVES.get(head) if isinstance(head, str) else None
     if length is None:
-        if not all(isinstance(item, str) for item in items):
+        if not all(isinstance(item, str) for item in parts):
             raise ValueError(f"{str(head)[:60]} connects nothing")
-        return " ".join(map(str, items))
-    if length and len(items) != length:
+        return " ".join(map(str, parts))
+    if length and len(parts) != length:
         raise ValueError(f"{head} takes {length - 1}")
-    return tuple(items)
+    return tuple(parts)

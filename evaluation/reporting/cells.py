@@ -13,7 +13,7 @@ NOT_AVAILABLE: Final = "n/a"
 N: Final = "n"
 """The key of the column that has how many samples a row has."""
 LARGE: Final = 100
-"""From here on, numbers are told without digits after the point."""
+"""From here on, numbers are parts without digits after the point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,10 @@ def row_origin(row: Row) -> str:
 def row_name(row: Row) -> str:
     """What a row is called: the paper's words, else the method, with the options that these don't tell."""
     called = row.label or row.method
-    untold = {name: value for name, value in row.options.items() if value.replace("-", " ") not in called.casefold()}
-    options = ", ".join(f"{name} {value}" for name, value in untold.items())
-    is_told = row.model.casefold() in called.casefold() or called.casefold() in row.model.casefold()
-    model = "" if is_told else f", {row.model}"
+    unnamed = {name: value for name, value in row.options.items() if value.replace("-", " ") not in called.casefold()}
+    options = ", ".join(f"{name} {value}" for name, value in unnamed.items())
+    is_redundant = row.model.casefold() in called.casefold() or called.casefold() in row.model.casefold()
+    model = "" if is_redundant else f", {row.model}"
     return f"{called}{model} ({options})" if options else called + model
 
 
@@ -105,21 +105,28 @@ def result_notes(result: ExperimentResult) -> tuple[str, ...]:
 
 
 def table_heading(table: Table) -> str:
-    """A table's title, with the published one that it stands beside."""
+    """A table's title, with the published one that it stands reference."""
     is_named = table.paper_table.startswith(("section", "figure"))
     number = table.paper_table if is_named else f"Table {table.paper_table}"
-    beside = f" ({table.paper}, {number})" if table.paper and table.paper_table else ""
-    return f"{table.title}{beside}"
+    reference = f" ({table.paper}, {number})" if table.paper and table.paper_table else ""
+    return f"{table.title}{reference}"
 
 
 def provenance_line(result: ExperimentResult) -> str:
     """Where a result is from, in one line."""
-    from_ = result.provenance
-    told = [f"replies: {', '.join(from_.replies)}", f"model: {from_.model}", from_.date, f"version {from_.version}"]
-    told += [f"prompts {from_.prompt_version}"] if from_.prompt_version else []
-    told += [f"seeds {', '.join(map(str, from_.seeds))}"] if from_.seeds else []
-    told += [f"temperature {from_.temperature:g}"] if from_.temperature is not None else []
-    return "; ".join([*told, f"{from_.samples:,} of {from_.wanted:,} samples", f"{from_.tokens:,} tokens"])
+    provenance = result.provenance
+    parts = [
+        f"replies: {', '.join(provenance.replies)}",
+        f"model: {provenance.model}",
+        provenance.date,
+        f"version {provenance.version}",
+    ]
+    parts += [f"prompts {provenance.prompt_version}"] if provenance.prompt_version else []
+    parts += [f"seeds {', '.join(map(str, provenance.seeds))}"] if provenance.seeds else []
+    parts += [f"temperature {provenance.temperature:g}"] if provenance.temperature is not None else []
+    return "; ".join(
+        [*parts, f"{provenance.samples:,} of {provenance.wanted:,} samples", f"{provenance.tokens:,} tokens"]
+    )
 
 
 def _format_with_count(row: Row, column: Column) -> str:

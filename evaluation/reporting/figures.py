@@ -112,14 +112,14 @@ def _bar_chart(table: Table, columns: Sequence[Column], bars: Sequence[Bar]) -> 
 
 
 def _panel(panel: Axes, column: Column, bars: Sequence[Bar]) -> None:
-    for number, (of, row) in enumerate(bars):
+    for number, (origin, row) in enumerate(bars):
         value = _value(row, column.key)
         if value is not None:
-            panel.barh(number, value, color=COLORS[of], height=0.8)
+            panel.barh(number, value, color=COLORS[origin], height=0.8)
             _interval(panel, number, value, row.cells[column.key])
-        told = _value(row, f"{column.key}{PUBLISHED}")
-        if told is not None:
-            panel.plot(told, number, **PUBLISHED_MARK, clip_on=False, zorder=3)
+        published = _value(row, f"{column.key}{PUBLISHED}")
+        if published is not None:
+            panel.plot(published, number, **PUBLISHED_MARK, clip_on=False, zorder=3)
     panel.set_xlim(0, 1 if column.unit == "share" else 100)
     panel.set_xlabel(column.heading + (" (%)" if column.unit == "percent" else ""))
     panel.grid(visible=True, axis="x", alpha=0.3)

@@ -50,10 +50,10 @@ def table_csv(result: ExperimentResult, table: Table) -> str:
     text = StringIO()
     writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for row, of in _rows(table):
+    for row, origin in _rows(table):
         for column in table.columns:
             if column.key in row.cells:
-                writer.writerow(_figure(result, table, row, column) | {"whose": of})
+                writer.writerow(_figure(result, table, row, column) | {"whose": origin})
     return text.getvalue()
 
 

@@ -130,8 +130,8 @@ def vote_on_executable(of: JudgedOutputs, passes: Callable[[Judgement], bool], *
     found: list[Judgement] = []
     valid = 0
     for at in range(len(of.ids)):
-        ran = [model for model in of.models if passes(of.judged[model][at])]
-        winner = _winner(of, ran, at) or _winner(of, of.models, at)
+        executable = [model for model in of.models if passes(of.judged[model][at])]
+        winner = _winner(of, executable, at) or _winner(of, of.models, at)
         valid += winner is not None
         found.append(_judgement(of, winner, at))
     return _candidate(of, name, found, valid)
@@ -160,7 +160,7 @@ def sweep(of: JudgedOutputs, figure: str, *, sizes: Sequence[int] = SIZES) -> It
     random = Random(SEED)  # noqa: S311 - a statistic
     for size in (one for one in sizes if one <= len(of.models)):
         sets = [of.models] if size == len(of.models) else [random.sample(of.models, size) for _ in range(SUBSETS)]
-        found = [_percent(of, _winning_judgements(of, sorted(chosen))[0], figure) for chosen in sets]
+        found = [_percent(of, _winning_judgements(of, sorted(subset))[0], figure) for subset in sets]
         yield size, sum(found) / len(found)
 
 
@@ -217,8 +217,8 @@ def _candidate(
     of: JudgedOutputs, name: str, judged: Sequence[Judgement], valid: int, *, used: float | None = None
 ) -> Candidate:
     figures = {one.name: one for one in of.scorer.figures(judged)}
-    looked = used if used is not None else 1.0 if name in of.models else len(of.models)
-    return Candidate(name, figures, valid, len(of.ids), looked, judged)
+    outputs_used = used if used is not None else 1.0 if name in of.models else len(of.models)
+    return Candidate(name, figures, valid, len(of.ids), outputs_used, judged)
 
 
 def _percent(of: JudgedOutputs, judged: Sequence[Judgement], figure: str) -> float:

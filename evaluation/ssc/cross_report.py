@@ -129,16 +129,16 @@ def read_judgements(log: Path, wheel: Path) -> Mapping[str, Mapping[tuple[str, s
     _check_log(read, log, wheel)
     found: dict[str, dict[tuple[str, str], Judgement]] = {}
     for sample in read.samples or []:
-        said, score = sample.metadata, (sample.scores or {}).get(AS_PUBLISHED)
+        metadata, score = sample.metadata, (sample.scores or {}).get(AS_PUBLISHED)
         if score is not None and score.metadata:
-            found.setdefault(said["task"], {})[said["model"], said["task_id"]] = score.metadata
+            found.setdefault(metadata["task"], {})[metadata["model"], metadata["task_id"]] = score.metadata
     return found
 
 
 def _check_log(read: EvalLog, log: Path, wheel: Path) -> None:
-    name, scored = (read.eval.task_registry_name or read.eval.task).rpartition("/")[2], read.eval.task_version
-    if name != "eai" or scored != RECORDED_VERSION:
-        raise InputError(f"{log}: is of the experiment {name!r}, version {scored}, not of this one's eai; {LOG_HINT}")
+    name, version = (read.eval.task_registry_name or read.eval.task).rpartition("/")[2], read.eval.task_version
+    if name != "eai" or version != RECORDED_VERSION:
+        raise InputError(f"{log}: is of the experiment {name!r}, version {version}, not of this one's eai; {LOG_HINT}")
     used = Path(str(read.eval.task_args.get("wheel") or wheel))
     if used.resolve() != wheel.resolve() and (not used.is_file() or sha256_of(used) != sha256_of(wheel)):
         raise InputError(f"{log}: scored another file of recordings ({used.name}); give that one with --recordings")

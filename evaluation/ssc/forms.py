@@ -69,22 +69,22 @@ def transition_form(output: str) -> Form | None:
     found = parse_actions(output)
     if not found or not found.keys() <= gold_actions().keys():
         return None
-    actions = [action_form(deed) for deed in found.values()]
+    actions = [action_form(action) for action in found.values()]
     return None if None in actions else frozenset(actions)
 
 
-def action_form(deed: PddlAction) -> Form | None:
+def action_form(action: PddlAction) -> Form | None:
     """One action of transition modelling."""
     try:
-        parameters = parameter_names(deed.parameters)
+        parameters = parameter_names(action.parameters)
         names = {name: f"?{at}" for at, name in enumerate(parameters)}
         parts = [
             _checked(canonical_tree(rename_variables(parse_expression(text), names)))
-            for text in (deed.precondition, deed.effect)
+            for text in (action.precondition, action.effect)
         ]
     except ValueError:
         return None
-    return (deed.name, len(parameters), *parts)
+    return (action.name, len(parameters), *parts)
 
 
 FORMS: Final[Mapping[TaskName, Canonical]] = {

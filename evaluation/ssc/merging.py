@@ -52,13 +52,13 @@ def merge_actions(samples: Sequence[str]) -> str | None:
         return None
     names = _majority(found.keys() for found in valid)
     made = [_merge_action(name, [found[name] for found in valid if name in found]) for name in names]
-    return json.dumps({"output": "\n".join(deed.pddl() for deed in made)})
+    return json.dumps({"output": "\n".join(action.pddl() for action in made)})
 
 
 def most_central(task: TaskName) -> Callable[[Sequence[str]], str | None]:
     """The valid sample whose edges, from each step to the next, most agree with those of the others."""
 
-    def chosen(samples: Sequence[str]) -> str | None:
+    def central_sample(samples: Sequence[str]) -> str | None:
         forms = [FORMS[task](sample) for sample in samples]
         edges = [_edges(form) for form in forms if isinstance(form, tuple)]
         votes = Counter(edge for one in edges for edge in one)
@@ -72,7 +72,7 @@ def most_central(task: TaskName) -> Callable[[Sequence[str]], str | None]:
             None,
         )
 
-    return chosen
+    return central_sample
 
 
 MERGES: Final[Mapping[TaskName, Callable[[Sequence[str]], str | None]]] = {
@@ -95,13 +95,13 @@ def _merge_action(name: str, found: Sequence[PddlAction]) -> PddlAction:
     parameters = gold_actions()[name].parameters
     wanted = parameter_names(parameters)
     same = [one for one in found if action_form(one) and len(parameter_names(one.parameters)) == len(wanted)]
-    parts = [_conjuncts(_in_terms_of(one, part, wanted) for one in same) for part in ("precondition", "effect")]
+    parts = [_conjuncts(_with_parameters(one, part, wanted) for one in same) for part in ("precondition", "effect")]
     return PddlAction(name, parameters, *parts)
 
 
-def _in_terms_of(deed: PddlAction, part: str, wanted: Sequence[str]) -> Expression:
-    names = dict(zip(parameter_names(deed.parameters), wanted, strict=True))
-    return canonical_tree(rename_variables(parse_expression(getattr(deed, part)), names))
+def _with_parameters(action: PddlAction, part: str, wanted: Sequence[str]) -> Expression:
+    names = dict(zip(parameter_names(action.parameters), wanted, strict=True))
+    return canonical_tree(rename_variables(parse_expression(getattr(action, part)), names))
 
 
 def _conjuncts(found: Iterable[Expression]) -> str:

@@ -36,43 +36,43 @@ class SamplingRequest:
     task: TaskName
     ask: AskAtTemperature
     samples: int
-    runs: IsExecutable
+    is_executable: IsExecutable
 
 
-def greedy(asking: SamplingRequest) -> MethodOutput:
+def greedy(request: SamplingRequest) -> MethodOutput:
     """One reply at temperature 0, valid or not: the paper's baseline."""
-    reply = asking.ask(0.0)
-    return MethodOutput(reply, (reply,), int(FORMS[asking.task](reply) is not None))
+    reply = request.ask(0.0)
+    return MethodOutput(reply, (reply,), int(FORMS[request.task](reply) is not None))
 
 
-def ssc_vote(asking: SamplingRequest) -> MethodOutput:
+def ssc_vote(request: SamplingRequest) -> MethodOutput:
     """Algorithm 1."""
-    return _vote(asking.task, [asking.ask(TEMPERATURE) for _ in range(asking.samples)])
+    return _vote(request.task, [request.ask(TEMPERATURE) for _ in range(request.samples)])
 
 
-def ssc_early(asking: SamplingRequest) -> MethodOutput:
+def ssc_early(request: SamplingRequest) -> MethodOutput:
     """The same answer, without the samples that can't change it."""
     samples: list[str] = []
-    while len(samples) < asking.samples:
-        samples.append(asking.ask(TEMPERATURE))
-        if is_decided([FORMS[asking.task](one) for one in samples], asking.samples):
+    while len(samples) < request.samples:
+        samples.append(request.ask(TEMPERATURE))
+        if is_decided([FORMS[request.task](one) for one in samples], request.samples):
             break
-    return _vote(asking.task, samples)
+    return _vote(request.task, samples)
 
 
-def ssc_filter(asking: SamplingRequest) -> MethodOutput:
+def ssc_filter(request: SamplingRequest) -> MethodOutput:
     """A vote among the samples that the simulator carries out; among all valid ones where it carries out none."""
-    samples = [asking.ask(TEMPERATURE) for _ in range(asking.samples)]
-    ran = [one for one in samples if FORMS[asking.task](one) is not None and asking.runs(one)]
-    found = _vote(asking.task, ran or samples)
-    return MethodOutput(found.output, tuple(samples), _vote(asking.task, samples).valid, found.votes, found.forms)
+    samples = [request.ask(TEMPERATURE) for _ in range(request.samples)]
+    executable = [one for one in samples if FORMS[request.task](one) is not None and request.is_executable(one)]
+    found = _vote(request.task, executable or samples)
+    return MethodOutput(found.output, tuple(samples), _vote(request.task, samples).valid, found.votes, found.forms)
 
 
-def ssc_merge(asking: SamplingRequest) -> MethodOutput:
+def ssc_merge(request: SamplingRequest) -> MethodOutput:
     """What more than half of the valid samples say, element by element, or the most central sequence."""
-    samples = [asking.ask(TEMPERATURE) for _ in range(asking.samples)]
-    found = _vote(asking.task, samples)
-    return MethodOutput(merge_samples(asking.task, samples), tuple(samples), found.valid, found.votes, found.forms)
+    samples = [request.ask(TEMPERATURE) for _ in range(request.samples)]
+    found = _vote(request.task, samples)
+    return MethodOutput(merge_samples(request.task, samples), tuple(samples), found.valid, found.votes, found.forms)
 
 
 METHODS: Final[Mapping[Method, Callable[[SamplingRequest], MethodOutput]]] = {

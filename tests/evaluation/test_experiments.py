@@ -101,9 +101,9 @@ def test_the_office_is_played_by_the_simulator_or_by_a_person() -> None:
         asked.append(question)
         return "y" if question.startswith("is this done") else ""
 
-    stage = WorldPool()
-    trace = play(stage, made.book, episode, model=Solving(reference_plans()[episode.task]), ask=person)
-    stage.close()
+    pool = WorldPool()
+    trace = play(pool, made.assignments, episode, model=Solving(reference_plans()[episode.task]), ask=person)
+    pool.close()
     assert trace.marks.reached
     assert len(asked) == len(trace.executed) + 1, "each action was asked for, and then whether all is done"
     assert trace.executed == reference_plans()[episode.task]
@@ -206,9 +206,9 @@ def test_half_of_the_dynamic_tasks_have_a_moved_thing() -> None:
     assert {line.category for line in in_homes} == {"fridge", "microwave", "dishwasher"}
     made = dynamic.plan_experiment(data="virtualhome", methods="zero-shot")
     for episode in list(made.episodes())[::7]:
-        given = made.book.of(episode)
-        assert given.by.needed, episode.task
+        given = made.assignments.of(episode)
+        assert given.scheme.needed, episode.task
         if episode.moved:
             assert given.moved is not None
-            assert given.moved.moves[0].thing in given.by.needed, episode.task
+            assert given.moved.moves[0].thing in given.scheme.needed, episode.task
     assert to_task(in_homes[0]).instruction == "Put the breadslice into the fridge."

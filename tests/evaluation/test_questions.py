@@ -101,7 +101,7 @@ def test_text2cypher_is_scored_beside_ours() -> None:
 def test_queries_of_an_experiment_have_the_settings_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCENECYPHER_QUERY_ROWS", "1")
     scene = question_set("babyai")[0].scene
-    with ScenePool().opened(scene) as (opened, info):
+    with ScenePool().open(scene) as (opened, info):
         reader = SceneReader(opened.gate, opened.enumerator, info)
         assert reader.run("MATCH (n) RETURN n.id").truncated == "the first 1 rows; there are more"
 

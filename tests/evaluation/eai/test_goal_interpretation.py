@@ -46,7 +46,7 @@ def percent(found: dict[str, Figure], name: str) -> float:
 
 def test_precision_recall_and_f1() -> None:
     counts = sum_counts([ConfusionCounts(2, 1, 1), ConfusionCounts(1, 0, 1)])
-    assert (counts.listed(), counts.precision, counts.recall) == ([3, 1, 2], 0.75, 0.6)
+    assert (counts.as_list(), counts.precision, counts.recall) == ([3, 1, 2], 0.75, 0.6)
     assert counts.f1 == pytest.approx(2 / 3)
     assert (ConfusionCounts().precision, ConfusionCounts().recall, ConfusionCounts().f1) == (0, 0, 0)
 

@@ -49,7 +49,7 @@ ENDS: Final = {
 
 
 @pytest.fixture
-def stage(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WorldPool]:
+def pool(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WorldPool]:
     for name, value in (("URI", address.uri), ("USERNAME", address.username), ("PASSWORD", address.password)):
         monkeypatch.setenv(f"NEO4J_{name}", value)
     monkeypatch.setenv("NEO4J_DATABASE", address.database)
@@ -86,8 +86,8 @@ def by_the_engine(task_id: str, plan: tuple[GroundedStep, ...]) -> Mapping[str, 
     }
 
 
-def test_plans_end_in_the_database_as_in_the_engine(stage: WorldPool) -> None:
-    scorer, outcomes = ActionScorer(stage), set[str]()
+def test_plans_end_in_the_database_as_in_the_engine(pool: WorldPool) -> None:
+    scorer, outcomes = ActionScorer(pool), set[str]()
     for model, task_id, said in outputs("action-sequencing"):
         if task_id not in TASKS:
             continue
@@ -102,12 +102,12 @@ def test_plans_end_in_the_database_as_in_the_engine(stage: WorldPool) -> None:
         assert judged["human"] == (task_id == "511_1")
     assert outcomes == {"executed", *FIGURES}
     assert scorer.score("231_2", None)["outcome"] == "parsing"
-    with TaskScenePool(stage).at("231_2") as (store, scene):
+    with TaskScenePool(pool).lease("231_2") as (store, scene):
         assert store.load(scene.name).graph == task_start("231_2").graph, "all is taken back, and brought there again"
 
 
-def test_sub_goals_are_expanded_and_carried_out(stage: WorldPool) -> None:
-    scorer, said = SubgoalScorer(stage), OUTPUTS["subgoal"]
+def test_sub_goals_are_expanded_and_carried_out(pool: WorldPool) -> None:
+    scorer, said = SubgoalScorer(pool), OUTPUTS["subgoal"]
     ends = {model: scorer.score("231_2", said[model]["231_2"])["outcome"] for model in ENDS}
     assert ends == ENDS
     held = '{"output": ["INSIDE(plate.1000, sink.42) or ON(x)", "CLEAN(plate.1000)", "ONTOP(plate.1000, plate)"]}'
@@ -115,11 +115,11 @@ def test_sub_goals_are_expanded_and_carried_out(stage: WorldPool) -> None:
 
 
 @pytest.mark.slow
-def test_sub_goals_end_as_in_the_original(stage: WorldPool) -> None:
+def test_sub_goals_end_as_in_the_original(pool: WorldPool) -> None:
     pytest.importorskip("lark")
     from virtualhome_eval.evaluation.subgoal_decomposition.subgoal_sim_utils import evaluate_task
 
-    folder, scorer = package_folder(), SubgoalScorer(stage)
+    folder, scorer = package_folder(), SubgoalScorer(pool)
     where = SimpleNamespace(dataset_dir=str(folder / "dataset"), resource_dir=str(folder / "resources/virtualhome"))
     vocabulary = str(next(folder.rglob("vocabulary.json")))
     for model, task_id, said in outputs("subgoal"):
@@ -134,7 +134,7 @@ def test_sub_goals_end_as_in_the_original(stage: WorldPool) -> None:
 
 
 def test_the_command_prints_published_beside_re_scored(
-    stage: WorldPool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    pool: WorldPool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said: Outputs = {"action-sequencing": {"mistral-large-2402": {"231_2": '{"WALK": ["plate"]}', "27_2": "{}"}}}
     wheel = str(wheel_of(said, tmp_path / "some.whl"))
@@ -173,11 +173,11 @@ def test_the_relevant_objects_are_those_of_the_importer() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("model", recorded_models())
-def test_every_model_comes_out_as_published(stage: WorldPool, model: str) -> None:
+def test_every_model_comes_out_as_published(pool: WorldPool, model: str) -> None:
     wheel = fetch_recordings(Settings().home, tell=lambda _: None)
     said, scorer = (
         {one.task_id: one.output for one in read_recordings("action-sequencing", wheel)[model]},
-        ActionScorer(stage),
+        ActionScorer(pool),
     )
     figures = {
         one.name: one for one in sequence_figures([scorer.score(one, said.get(one)) for one in scorer.task_ids()])

@@ -67,12 +67,12 @@ def test_what_cannot_be_read_has_no_predicates(text: str) -> None:
 
 
 def test_every_gold_expression_is_read_and_written_and_agrees_with_itself() -> None:
-    for deed in gold_actions().values():
-        for text in (deed.precondition, deed.effect):
+    for action in gold_actions().values():
+        for text in (action.precondition, action.effect):
             assert parse_expression(expression_text(parse_expression(text))) == parse_expression(text)
             found = match_predicates(text, text)
             assert not found.alarms | found.misses
-        assert not unbound_names(deed)
+        assert not unbound_names(action)
 
 
 def test_actions_are_read_from_json_fences_and_bare_text() -> None:
@@ -118,17 +118,17 @@ def test_missing_invented_and_unreadable_actions_count_in_the_strict_way_alone()
 def test_gold_actions_have_a_plan_and_broken_ones_do_not() -> None:
     planner = CachedPlanner(timeout_s=20)
     assert planner.succeeds(TASK, {})
-    assert planner.known == {next(iter(planner.known)): True}
+    assert planner.cache == {next(iter(planner.cache)): True}
     never = PddlAction("switch_on", "(?char - character ?obj - object)", "(and (on ?obj))", "(on ?obj)")
     assert not planner.succeeds(TASK, {"switch_on": never})
-    assert len(planner.known) == 2
+    assert len(planner.cache) == 2
 
 
 def test_an_unbound_variable_stands_for_nothing_as_it_once_did() -> None:
     effect = "(and (switched ?obj) (not (on ?it)) (forall (?it - object) (not (off ?it))))".replace("switched", "on")
-    deed = PddlAction("switch_on", "(?char - character ?obj - object)", "()", effect)
-    assert unbound_names(deed) == {"?it"}
-    domain, wanted = complete_domain({"switch_on": deed}, problem(TASK))
+    action = PddlAction("switch_on", "(?char - character ?obj - object)", "()", effect)
+    assert unbound_names(action) == {"?it"}
+    domain, wanted = complete_domain({"switch_on": action}, problem(TASK))
     assert "(:constants character - character" in " ".join(domain.split())
     assert "(:objects)" in wanted
     assert ":effect (and (on ?obj) (and ) (forall (?it - object) (not (off ?it))))" in domain
