@@ -44,7 +44,7 @@ class PublishedPaper(_StrictModel):
 
 
 def published_rows(name: str, key: str) -> tuple[str, str, tuple[Row, ...]]:
-    """Return the paper, its table's number and its rows, for a file such as ``lookplangraph`` and a key such as ``V``."""
+    """Return the paper, the number of its table and the rows, for a file (``lookplangraph``) and a key (``V``)."""
     paper = PublishedPaper.model_validate(_document("published", name))
     table = paper.tables[key]
     return paper.paper, table.table, tuple(_row(row, table) for row in table.rows)

@@ -97,7 +97,7 @@ def _edges(asset: str, parts: Sequence[SubgraphNode]) -> Iterable[tuple[str, str
 
 
 def _form(asset: str, parts: Sequence[SubgraphNode]) -> str:
-    """Return a canonical text of a tree; trees are equal if they differ only in the numbers of interchangeable things."""
+    """Return a canonical text of a tree; trees that differ only in the numbers of interchangeable things are equal."""
     below = defaultdict[str | None, list[SubgraphNode]](list)
     for part in parts:
         below[part.parent].append(part)

@@ -1,8 +1,8 @@
-"""Action sequencing: recorded plans, each carried out in a scene of the database and checked against its task's goals.
+"""Action sequencing: recorded plans, each executed in a scene of the database and checked against its task's goals.
 
-As published: what a person's program says word for word counts as executed and as no success, by an oversight of the
-original; `corrected` counts what it achieves. The original tries action goals in an order that follows Python's set
-order, so that the smallest and the largest success over all orders are told.
+As published, a plan equal to the human program counts as executed but not as successful, by an oversight of the
+original; the `corrected` figures count what it achieves. The original tries action goals in an order that follows
+Python's set order, so the smallest and the largest success over all orders are reported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.task import ActionGoal
 
 GoalRange: TypeAlias = tuple[int, int]
-"""How many of how many."""
+"""Smallest and largest number of goals met."""
 
 ERRORS: Final = (
     ("parsing", "parsing"),
@@ -41,11 +41,11 @@ ERRORS: Final = (
     ("affordance", "affordance"),
     ("unseen_object", ""),
 )
-"""What ends a plan, and the key of the published figure."""
+"""Errors that end a plan, and the keys of the published figures."""
 
 
 class ActionScorer:
-    """Of the 305 tasks with at most one relation goal, as the original counts them."""
+    """Scorer of the 305 tasks with at most one relation goal, counted as in the original."""
 
     version: Final = "1"
 
@@ -53,11 +53,11 @@ class ActionScorer:
         self._scenes = TaskScenePool(pool)
 
     def task_ids(self) -> Sequence[str]:
-        """Those with at most one relation goal. Raises InputError where `eai-eval` is not installed."""
+        """Return the tasks with at most one relation goal. Raises InputError if `eai-eval` is not installed."""
         return tuple(task_id for task_id in all_task_ids() if count_relation_goals(task_id) < 2)
 
     def score(self, task_id: str, output: str | None) -> Judgement:
-        """What came of one plan: its first fatal mistake, goals that hold at the end, success by order of actions."""
+        """Judge one plan: its first fatal mistake, the goals that hold at the end, and success by order of actions."""
         start = task_start(task_id)
         wanted = task_goals(task_id, start.graph)
         plan = Unreadable("parsing", "no output") if output is None else ground_plan(output, start.objects)
@@ -66,7 +66,7 @@ class ActionScorer:
         return self._carried_out(task_id, start, wanted, plan)
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
-        """One model's figures; those without `corrected` in their name are counted as the original counts."""
+        """Return one model's figures; all but the `corrected` ones are counted as in the original."""
         return sequence_figures(judged)
 
     def _carried_out(
@@ -90,24 +90,24 @@ class ActionScorer:
 
 
 def action_scorer() -> ActionScorer:
-    """The scorer of action sequencing."""
+    """Return the scorer of action sequencing."""
     return ActionScorer()
 
 
 def met_goals_range(words: Sequence[str], wanted: Sequence[ActionGoal]) -> GoalRange:
-    """The fewest and the most action goals that the executed words meet, over all orders of the goals."""
+    """Return the fewest and the most action goals that the executed words meet, over all orders of the goals."""
     counts = [count_met_goals(words, order) for order in permutations(wanted)]
     return min(counts), max(counts)
 
 
 def is_human_program(plan: Sequence[GroundedStep], start: TaskStart) -> bool:
-    """Whether a plan is the recorded person's program, word for word."""
+    """Check that a plan equals the recorded human program, word for word."""
     steps = [(step.word.lower(), step.call.arguments) for step in plan]
     return steps == [(step.action, step.arguments) for step in start.program]
 
 
 def sequence_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
-    """The figures of one model. A sample that broke off counts as a failure of no class."""
+    """Return the figures of one model; an interrupted sample counts as a failure without a class."""
     count = len(judged)
     as_published = [_without_met_goals(one) if one["human"] else one for one in judged]
     figures = [share_figure("executed", sum(one["outcome"] == "executed" for one in judged), of=count, published="esr")]
@@ -123,7 +123,7 @@ def sequence_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
         for name, key in ERRORS
     ]
     extra = [one["additional_step"] for one in as_published]
-    rate = sum(extra) / count if count else None  # steps a task, which may be more than one
+    rate = sum(extra) / count if count else None  # needless steps per task, possibly over 1
     interval = partial(bootstrap, extra)
     figures.append(
         value_figure("additional_step", rate, of=count, published="additional_step", bootstrap_interval=interval)
@@ -135,7 +135,7 @@ def sequence_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
 
 
 def _goal_figures(judged: Sequence[Judgement]) -> Iterable[Figure]:
-    """Goals met, of all goals: an action goal by the worst and by the best order."""
+    """Yield the shares of met goals; action goals by the worst and by the best order."""
     states, of_states = column_sums((one["states"] for one in judged), 2)
     relations, of_relations = column_sums((one["relations"] for one in judged), 2)
     least, most, of_actions = column_sums((one["actions"] for one in judged), 3)
@@ -149,12 +149,12 @@ def _goal_figures(judged: Sequence[Judgement]) -> Iterable[Figure]:
 
 
 def column_sums(rows: Iterable[Sequence[int]], width: int) -> tuple[int, ...]:
-    """The sums of `width` columns."""
+    """Return the sums of `width` columns."""
     return tuple(sum(column) for column in zip([0] * width, *rows, strict=True))
 
 
 def meets_all_goals(one: Judgement, order: int = 0) -> bool:
-    """Whether all goals are met, by the worst (0) or the best (1) order of actions; executed to the end or not."""
+    """Check that all goals are met, by the worst (0) or the best (1) order of actions, even if the plan failed."""
     graph = all(one[kind][0] == one[kind][1] for kind in ("states", "relations"))
     return bool(
         one["outcome"] not in _NOT_EXECUTED
@@ -168,7 +168,7 @@ _NOT_EXECUTED: Final = ("parsing", "hallucination", "arguments", INTERRUPTED)
 
 
 def _without_met_goals(one: Judgement) -> Judgement:
-    """As the original counts a person's program: no goal is looked at."""
+    """Return the judgement of a human program as the original counts it: no goal is checked."""
     states, relations, actions = one["states"][1], one["relations"][1], one["actions"][2]
     return {
         **one,

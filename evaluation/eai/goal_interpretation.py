@@ -1,8 +1,8 @@
-"""Goal interpretation: predicted node, relation and action goals against a task's own, in two ways of counting.
+"""Goal interpretation: predicted node, relation and action goals against a task's own, counted in two ways.
 
-`eai`: as the Embodied Agent Interface's evaluator counts. What can't be read is left out with all that was to be
-predicted there; goals with unknown objects or missing keys are left out; an action goal may be met more than once.
-`strict`, ours: all of that counts, as a false alarm or a miss, and a goal is met once.
+`eai` counts as the Embodied Agent Interface's evaluator: an unreadable output is left out together with its gold goals;
+goals with unknown objects or missing keys are left out; an action goal may be met more than once. `strict`, ours,
+counts all of these as false alarms or misses, and meets a goal once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scenecypher.evaluation.eai.scoring import Figure, Judgement, f1_figures, sh
 
 KINDS: Final = ("node", "edge", "action")
 LISTS: Final[Mapping[str, str]] = {"node": "node goals", "edge": "edge goals", "action": "action goals"}
-"""What an output calls each kind."""
+"""Key in an output for each kind."""
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "node": ("name", "state"),
     "edge": ("from_name", "relation", "to_name"),
@@ -31,7 +31,7 @@ MAX_CHARACTERS: Final = 100_000
 
 @dataclass(slots=True)
 class _Tally:
-    """What came of one kind of goal in one output."""
+    """Counts of one kind of goal in one output."""
 
     hits: int = 0
     alarms: int = 0
@@ -41,30 +41,30 @@ class _Tally:
 
 
 class GoalScorer:
-    """Of all 342 outputs, the four for tasks without a goal among them: whatever they predict is a false alarm."""
+    """Scorer of all 342 outputs; four tasks have no goal, so that each prediction for them is a false alarm."""
 
     version: Final = "1"
 
     def task_ids(self) -> Sequence[str]:
-        """Those with an output, by number. Raises InputError where `eai-eval` is not installed."""
+        """Return the tasks with an output, by number. Raises InputError if `eai-eval` is not installed."""
         return goal_task_ids()
 
     def score(self, task_id: str, output: str | None) -> Judgement:
-        """Hits, false alarms and misses by kind, in both ways; goals with unknown objects, and malformed ones."""
+        """Count hits, false alarms and misses by kind in both ways, goals with unknown objects, and malformed goals."""
         return judge_goals(gold_goals(task_id), output)
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
-        """Precision, recall and F1 by kind and in all."""
+        """Return precision, recall and F1 by kind and in total."""
         return goal_figures(judged)
 
 
 def goal_scorer() -> GoalScorer:
-    """The scorer of goal interpretation."""
+    """Return the scorer of goal interpretation."""
     return GoalScorer()
 
 
 def judge_goals(wanted: GoldGoals, output: str | None) -> Judgement:
-    """The judgement of one output; see GoalScorer.score."""
+    """Return the judgement of one output; see GoalScorer.score."""
     found = None if output is None else parse_goals(output)
     sizes = {"node": len(wanted.nodes), "edge": len(wanted.edges), "action": len(wanted.actions)}
     if found is None:
@@ -81,7 +81,7 @@ def judge_goals(wanted: GoldGoals, output: str | None) -> Judgement:
 
 
 def goal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
-    """The figures of one model."""
+    """Return the figures of one model."""
     figures: list[Figure] = []
     for prefix, published in (("", True), ("strict_", False)):
         counts = {kind: sum_counts(ConfusionCounts.of(one[prefix + kind]) for one in judged) for kind in KINDS}
@@ -99,7 +99,7 @@ def goal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
 
 
 def parse_goals(output: str) -> Mapping[str, Any] | None:
-    """The output as the original reads it, with its mending of fences and quotes; None where that is no object."""
+    """Parse an output with the original's repair of fences and quotes; None if it is not an object."""
     if len(output) > MAX_CHARACTERS:
         return None
     text = output.replace("<|eot_id|>", "")
@@ -154,7 +154,7 @@ def _tally(kind: str, goals: Any, wanted: GoldGoals) -> _Tally:
 
 
 def _distinct(goals: Any) -> Iterator[Any]:
-    """As the original: equal items once, and what is no list has none but itself, which is malformed."""
+    """Yield each distinct item once, as the original does; a value that is no list is one malformed item."""
     items = goals if isinstance(goals, list) else [goals]
     seen = {json.dumps(item, sort_keys=True): item for item in items}
     yield from seen.values()
@@ -179,7 +179,7 @@ def _match_edge(words: tuple[str, ...], wanted: GoldGoals) -> object | None:
 
 
 def _match_action(words: tuple[str, ...], wanted: GoldGoals) -> object | None:
-    """The first goal that the action is an alternative of."""
+    """Return the first goal that has the action as an alternative."""
     return _first(group for group in wanted.actions if words[0].upper() in group)
 
 

@@ -1,4 +1,4 @@
-"""The experiment `ssc`: a model does the Embodied Agent Interface's tasks, greedily and by Structured Self-Consistency.
+"""The experiment `ssc`: the Embodied Agent Interface's tasks, decoded greedily and by Structured Self-Consistency.
 
 `inspect eval evaluation/eai/live.py --model PROVIDER/NAME -T task_name=goal`, or `scenecypher eval ssc`.
 """
@@ -38,7 +38,7 @@ OUTPUT: Final = "got"
 PAPER_METHODS: Final = "greedy,ssc"
 PAPER_PROMPTS: Final = "eai,structured"
 EXECUTED: Final = ("executed", "correct", "goal_missed", True)
-"""What a judgement's ``outcome`` or ``plan`` is where a simulator carried the output out."""
+"""Values of a judgement's ``outcome`` or ``plan`` that mean that a simulator executed the output."""
 
 
 @task
@@ -52,11 +52,11 @@ def ssc(
     record: str = "",
     recordings: str = "",
 ) -> Task:
-    """One task of the four, in a row for each method and prompt; lists have commas.
+    """Return one of the four tasks, with a row for each method and prompt; lists are separated by commas.
 
-    Several numbers of `samples` make a row each of what votes, with replies of its own.
-    `replies` is live or a cassette's file; live ones are appended to the new cassette `record`. `recordings` is the
-    wheel that the prompts of goal interpretation are in, fetched once where it is not given. Raises InputError.
+    Several numbers of `samples` make one row each of the voting methods, with replies of its own. `replies` is live or
+    a cassette file; live replies are appended to the new cassette `record`. `recordings` is the wheel that contains the
+    prompts of goal interpretation; by default it is downloaded once. Raises InputError.
     """
     name: TaskName = _check_name(task_name, TASKS)
     forms = tuple(_check_name(form, get_args(PromptForm)) for form in split_names(prompt_forms))
@@ -77,9 +77,9 @@ def ssc(
 
 @solver(name="answer")
 def ask_model(bench: SscConfig) -> Solver:
-    """Ask as the sample's row says, in a worker thread; all that was answered is in the sample's metadata."""
+    """Run the method of the sample's row in a worker thread and store its output in the sample's metadata."""
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method asks itself
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method calls the model
         live = InspectModel(get_model()) if bench.replies.is_live else None
         model = bench.replies.model_for(str(state.sample_id), live, reference=EmptyModel())
         state.metadata[OUTPUT] = await to_thread.run_sync(partial(_run_method, bench, state.metadata, model))
@@ -91,7 +91,7 @@ def ask_model(bench: SscConfig) -> Solver:
 
 @scorer(metrics=[mean()], name="judged")
 def judge_sample(bench: SscConfig) -> Scorer:
-    """Whether the output fits the schema; its judgement by the task's scorer is in the metadata."""
+    """Score 1 if the output fits the schema; the task scorer's judgement is in the metadata."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the task's scorer knows the gold
         output, task_id = state.metadata[OUTPUT], str(state.metadata["task"])
@@ -107,13 +107,13 @@ def judge_sample(bench: SscConfig) -> Scorer:
 
 
 def make_live_scorer(task: TaskName) -> OutputScorer:
-    """The scorer of a task; of transition modelling one that plans with all outputs, which the filter asks for."""
+    """Return the scorer of a task; transition modelling plans with all outputs, which the filter needs."""
     options = {"planned": None} if task == "transition" else {}
     return make_scorer(task, **options)
 
 
 def row_key(form: str, method: str) -> str:
-    """A row's key."""
+    """Return a row's key."""
     return f"{form}/{method}"
 
 
@@ -136,13 +136,13 @@ def _run_method(bench: SscConfig, metadata: Mapping[str, Any], model: Model) -> 
 
 
 def was_executed(judgement: Judgement) -> bool:
-    """Whether a simulator (the database, or Fast Downward) carried the output out; goals have none, and always pass."""
+    """Check that a simulator (the database, or Fast Downward) executed the output; goals have none, and always pass."""
     known = [judgement[key] for key in ("outcome", "plan") if key in judgement]
     return any(one in EXECUTED for one in known) if known else True
 
 
 def _reply(metered: MeteredModel, messages: tuple[Message, ...], temperature: float) -> str:
-    """Without thoughts, and without a fence around all of it."""
+    """Return a reply without thoughts and without an enclosing fence."""
     return clean(metered.reply(Request(messages, temperature=temperature)).text)
 
 
@@ -158,7 +158,7 @@ def _document(output: MethodOutput) -> dict[str, Any]:
 
 
 def _samples(bench: SscConfig, methods: Sequence[Method], sizes: Sequence[int]) -> Iterator[Sample]:
-    """Task by task, so that a limit leaves rows equal."""
+    """Yield the samples task by task, so that a limit treats all rows alike."""
     ways = [(method, size) for method in methods for size in (sizes if method != "greedy" else (1,))]
     for task_id in bench.scorer.task_ids():
         for form, shown in bench.prompts.items():

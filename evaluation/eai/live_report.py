@@ -1,4 +1,4 @@
-"""The result of the experiment `ssc`: a row for each prompt and method, beside the paper's Tables 1 to 5."""
+"""Result of the experiment `ssc`: a row for each prompt and method, beside the paper's Tables 1 to 5."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ LABELS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class _LoggedSample:
-    """A sample of the log; `said` is empty where it failed. `size` is how many replies its row votes on."""
+    """Sample of the log; `said` is empty if it failed; `size` is the number of replies that its row votes on."""
 
     task_id: str
     form: str
@@ -61,7 +61,7 @@ class _LoggedSample:
 
 
 def ssc_result(log: EvalLog) -> ExperimentResult:
-    """The result of one run's log. Samples that failed are failures, and counted."""
+    """Return the result of one run's log; failed samples are counted as failures."""
     arguments = dict(log.eval.task_args)
     task: TaskName = arguments.get("task_name", "goal")
     samples = [_sample(one) for one in log.samples or ()]
@@ -113,7 +113,7 @@ def _row_key(one: _LoggedSample) -> tuple[str, str, int]:
 
 
 def _rows(task: TaskName, samples: Sequence[_LoggedSample]) -> Iterator[Row]:
-    """One for each prompt, method and number of replies, which is the paper's where nothing else is said of it."""
+    """Yield a row for each prompt, method and number of replies."""
     scorer = make_live_scorer(task)
     groups: dict[tuple[str, str, int], list[_LoggedSample]] = {}
     for sample in samples:
@@ -130,7 +130,7 @@ def _rows(task: TaskName, samples: Sequence[_LoggedSample]) -> Iterator[Row]:
 
 
 def _is_swept(one: _LoggedSample) -> bool:
-    """Whether it votes on another number of replies than the paper's."""
+    """Check that the sample votes on another number of replies than the paper's."""
     return one.method != "greedy" and one.size != SAMPLES
 
 

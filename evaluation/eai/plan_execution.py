@@ -1,4 +1,4 @@
-"""A grounded plan carried out in the database: each step one action of ours, checked and committed by the simulator."""
+"""Execution of a grounded plan in the database: each step is an action checked and committed by the simulator."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from scenecypher.planner.actions.simulator import Simulator
 Savepoint: TypeAlias = tuple[int, int, int, int]
 
 ACTOR: Final = "recorded"
-"""Who acts, in a scene's history."""
+"""Actor in a scene's history."""
 
 
 @dataclass(slots=True)
 class PlanExecution:
-    """One plan under way in a scene of its own that was like `start` at first.
+    """Execution of a plan in a leased scene whose initial graph is `start`.
 
-    `done` are the steps that were carried out, `mistakes` are of those that were not.
+    `executed` are the steps that succeeded, `mistakes` those of the steps that did not.
     """
 
     store: SceneStore
@@ -42,7 +42,7 @@ class PlanExecution:
         self.version = self.scene.base
 
     def execute(self, plan: Iterable[GroundedStep]) -> bool:
-        """The steps in order until one fails; whether none did. What is so already is left out, and fails nothing."""
+        """Execute the steps until one fails and return True if none did; steps already satisfied are skipped."""
         simulator = Simulator(self.store, self.scene, actor=ACTOR, first=first_in_set_order)
         for planned in plan:
             mistake = self._step(simulator, planned)
@@ -53,17 +53,17 @@ class PlanExecution:
         return True
 
     def savepoint(self) -> Savepoint:
-        """Where the plan is now, for `back_to`."""
+        """Return the current position, for `roll_back`."""
         return self.version, len(self.executed), len(self.mistakes), len(self.deltas)
 
     def roll_back(self, mark: Savepoint) -> None:
-        """Take back, in the database too, all that was done since."""
+        """Undo everything since the savepoint, also in the database."""
         version, done, mistakes, deltas = mark
         self.version = self.store.reset(self.scene, version)
         del self.executed[done:], self.mistakes[mistakes:], self.deltas[deltas:]
 
     def graphs(self) -> Iterator[SceneGraph]:
-        """The graphs from the beginning up to now."""
+        """Yield the graphs from the start to the current one."""
         graph = self.start
         yield graph
         for delta in self.deltas:
@@ -82,7 +82,7 @@ class PlanExecution:
 
 
 def first_in_set_order(nodes: Iterable[str]) -> str | None:
-    """The one that the original takes: the first in a Python set of the source's numbers, filled one by one."""
+    """Return the node that the original picks: the first in a Python set of the source's numbers."""
     ids = {source_id(node): node for node in nodes}
     numbers: set[int] = set()
     numbers.update(ids.keys())
@@ -90,9 +90,9 @@ def first_in_set_order(nodes: Iterable[str]) -> str | None:
 
 
 def count_met_goals(words: Sequence[str], goals: Sequence[Sequence[str]]) -> int:
-    """How many action goals are met, one after the other, up to the first that is not.
+    """Count the action goals that are met in order, up to the first that is not.
 
-    As in the original: of a goal's alternatives the first that comes anywhere later counts, not the one that comes
+    As in the original, the first alternative of a goal that occurs anywhere later counts, not the one that occurs
     earliest; `words` are the executed actions in the source's words.
     """
     position = 0

@@ -1,4 +1,4 @@
-"""The figures that the Embodied Agent Interface publishes, by recorded model and task, in percent."""
+"""Figures published by the Embodied Agent Interface, by recorded model and task, in percent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TABLES: Final[Mapping[TaskName, Mapping[str, str]]] = {
     "goal": {"goal_interpretation": ""},
     "transition": {"transition_modeling": "", "planner_sr": "planner."},
 }
-"""Where a task's figures stand in the file, and what their keys begin with here."""
+"""Tables of the file that hold a task's figures, with the prefix of their keys here."""
 
 
 class _PublishedFile(BaseModel):
@@ -31,9 +31,9 @@ class _PublishedFile(BaseModel):
 
 
 def published_figures(model: str, task: TaskName) -> Mapping[str, float]:
-    """Percentages by key; empty for a model that has none.
+    """Return percentages by key; empty for a model without published figures.
 
-    Keys are the file's: ``tsr``, ``esr``, ``state_goal``, ``all_f1``; of transition modelling ``object_states.f1`` and
+    Keys are the file's: ``tsr``, ``esr``, ``state_goal``, ``all_f1``; for transition modelling ``object_states.f1`` and
     ``planner.object_states``.
     """
     file = _file()
@@ -44,17 +44,17 @@ def published_figures(model: str, task: TaskName) -> Mapping[str, float]:
 
 
 def recorded_models() -> tuple[str, ...]:
-    """The models that have recorded outputs and published figures."""
+    """Return the models that have recorded outputs and published figures."""
     return tuple(_file().recorded)
 
 
 def published_title(model: str) -> str:
-    """What the published tables call a recorded model; its own name where they don't have it."""
+    """Return a recorded model's name in the published tables; its own name if it is not there."""
     return _file().recorded.get(model, model)
 
 
 def published_source() -> str:
-    """Where the figures are from."""
+    """Return the source of the figures."""
     return _file().source
 
 

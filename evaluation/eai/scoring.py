@@ -1,9 +1,9 @@
-"""What a scorer of recorded outputs is: the one form that all four tasks of the Embodied Agent Interface have.
+"""Interface of the scorers of recorded outputs, for all four tasks of the Embodied Agent Interface.
 
 A scorer turns each output into a *judgement* (a flat document of plain JSON values, kept in the sample's log), and the
-judgements of one model into *figures*. It is made once a run, in the main thread, and makes no call before it is used;
-`score` runs in worker threads, several at a time. Everything else is the harness's: samples, logs, resuming, tables,
-JSON, the published figures beside. To add a task's scorer, write a class of this form and add its row to `SCORERS`.
+judgements of one model into *figures*. It is created once a run, in the main thread, and makes no call before it is
+used; `score` runs in several worker threads. Samples, logs, resuming, tables, JSON and published figures are the
+harness's. To add a task's scorer, write a class of this form and add its row to `SCORERS`.
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ from scenecypher.evaluation.eai.recordings import TaskName
 from scenecypher.evaluation.interval import wilson
 
 Judgement: TypeAlias = Mapping[str, Any]
-"""Plain JSON values: what of one output is counted."""
+"""Plain JSON values: the counts of one output."""
 BootstrapInterval: TypeAlias = Callable[[], tuple[float, float]]
-"""Makes the ends of an interval."""
+"""Function that returns the ends of an interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One cell: `percent` (None where nothing is counted) of `of` things; make it by `share` or `measure`.
+    """Cell: `percent` (None if nothing is counted) of `of` things; create it by `share_figure` or `value_figure`.
 
-    `low` and `high` are Wilson's interval at 95%, in percent, where the figure is a share of independent things; else
-    `bootstrap_interval` makes those of a bootstrap, which takes time.
-    `published` is the key by which `evaluation/eai/published.py` has the published figure, empty where there is none.
-    `hits` is what was counted, in a share.
+    `low` and `high` are Wilson's 95% interval, in percent, if the figure is a share of independent things. Otherwise
+    `bootstrap_interval` computes them, which takes time. `published` is the key of the published figure in
+    `evaluation/eai/published.py`, empty if there is none. `hits` is the numerator of a share.
     """
 
     name: str
@@ -44,7 +43,7 @@ class Figure:
     bootstrap_interval: BootstrapInterval | None = None
 
     def with_interval(self) -> Figure:
-        """The same with its interval."""
+        """Return the figure with its interval."""
         if self.bootstrap_interval is None or self.percent is None:
             return self
         low, high = self.bootstrap_interval()
@@ -52,7 +51,7 @@ class Figure:
 
 
 def share_figure(name: str, hits: int, *, of: int, published: str = "") -> Figure:
-    """So many of so many."""
+    """Return the share of `hits` in `of`."""
     low, high = wilson(hits, of)
     percent = 100 * hits / of if of else None
     return Figure(name, percent, of, published, hits, 100 * low, 100 * high)
@@ -61,7 +60,7 @@ def share_figure(name: str, hits: int, *, of: int, published: str = "") -> Figur
 def value_figure(
     name: str, value: float | None, *, of: int, published: str = "", bootstrap_interval: BootstrapInterval | None = None
 ) -> Figure:
-    """A value between 0 and 1 that is no share, such as an F1 over `of` things; None where it is not defined."""
+    """Return a value between 0 and 1 that is no share, such as an F1 over `of` things; None if undefined."""
     return Figure(name, None if value is None else 100 * value, of, published, bootstrap_interval=bootstrap_interval)
 
 
@@ -72,7 +71,7 @@ def f1_figures(
     rows: Callable[[], Sequence[ConfusionCounts]],
     published: Mapping[Metric, str],
 ) -> Iterator[Figure]:
-    """Precision, recall and F1 of the sum of `rows`, one an output, by the names that each shall have."""
+    """Yield precision, recall and F1 of the sum of `rows`, one row an output, under the given `names`."""
     found: Mapping[Metric, tuple[float, int]] = {
         "precision": (whole.precision, whole.predicted),
         "recall": (whole.recall, whole.wanted),
@@ -93,28 +92,28 @@ INTERRUPTED: Final = "broke_off"
 
 
 class OutputScorer(Protocol):
-    """How one task is scored."""
+    """Scorer of one task."""
 
     @property
     def version(self) -> str:
-        """Raised by hand where a change moves figures."""
+        """Version, incremented by hand if a change affects figures."""
         ...
 
     def task_ids(self) -> Sequence[str]:
-        """The tasks that count, in order: the denominator. Raises InputError where data is not installed."""
+        """Return the tasks that count, in order: the denominator. Raises InputError if data is not installed."""
         ...
 
     def score(self, task_id: str, output: str | None) -> Judgement:
-        """What came of one output; None is a missing one, which counts as a failure. Raises ServiceError."""
+        """Judge one output; None is a missing one, which counts as a failure. Raises ServiceError."""
         ...
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
-        """One model's figures; a sample that broke off has what `broken` says of it."""
+        """Return one model's figures; an interrupted sample has an `interrupted_judgement`."""
         ...
 
 
 def interrupted_judgement(scorer: OutputScorer, task_id: str) -> Judgement:
-    """What is counted of a sample that broke off: all of a missing output, told apart by its outcome."""
+    """Return the judgement of an interrupted sample: that of a missing output, with its own outcome."""
     return {**scorer.score(task_id, None), "outcome": INTERRUPTED}
 
 
@@ -124,11 +123,11 @@ SCORERS: Final[Mapping[TaskName, str]] = {
     "goal": "scenecypher.evaluation.eai.goal_interpretation:goal_scorer",
     "transition": "scenecypher.evaluation.eai.transition:transition_scorer",
 }
-"""By task: the function that makes its scorer, all arguments optional, as ``module:function``."""
+"""By task: ``module:function`` of the function that creates its scorer; all arguments are optional."""
 
 
 def make_scorer(task: TaskName, **options: Any) -> OutputScorer:
-    """The task's scorer, made with `options`, which are its own."""
+    """Create the task's scorer with its own `options`."""
     module, _, function = SCORERS[task].partition(":")
     make: Callable[..., OutputScorer] = getattr(import_module(module), function)
     return make(**options)

@@ -1,4 +1,7 @@
-"""What the samples of the experiment `ssc` share; apart from its task, whose file Inspect loads under no name."""
+"""Configuration shared by the samples of the experiment `ssc`.
+
+It is apart from the task, since Inspect loads the task's file without registering its module.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ from scenecypher.evaluation.ssc.prompts import Prompts
 
 @dataclass(frozen=True, slots=True)
 class EmptyModel:
-    """Stands in for a model where none is asked: replies with nothing."""
+    """Model used if none is asked: it returns an empty reply."""
 
-    def reply(self, request: Request) -> Reply:  # noqa: ARG002 - whatever is asked
-        """Nothing, which is invalid."""
+    def reply(self, request: Request) -> Reply:  # noqa: ARG002 - the request is ignored
+        """Return an empty reply, which is invalid."""
         return Reply("", Usage(), "none", source="scripted")
 
 
 @dataclass(frozen=True, slots=True)
 class SscConfig:
-    """What all samples share: how outputs are scored, prompts by form, where replies come from."""
+    """Scorer of outputs, prompts by form, and source of replies, shared by all samples."""
 
     task: TaskName
     scorer: OutputScorer

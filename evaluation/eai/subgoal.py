@@ -1,7 +1,7 @@
-"""Sub-goal decomposition: recorded sub-goals, each expanded into actions that are carried out in the database.
+"""Sub-goal decomposition: recorded sub-goals, each expanded into actions that are executed in the database.
 
-As in the original, all ways to bring sub-goals about are tried one after the other, and the way with the fewest
-mistakes is told: of those that reach the task's goal, else of those that were carried out to the end, else of all.
+As in the original, all expansions of the sub-goals are tried in turn, and the attempt with the fewest mistakes is
+reported: among those that reach the task's goal, else among those executed to the end, else among all.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from scenecypher.importers.task import ActionGoal
 from scenecypher.planner.actions.mistakes import SKIPPED, Mistake
 
 MAX_ATTEMPTS: Final = 256
-"""Ways that are tried to their end; recorded sub-goals have a few."""
+"""Attempts that are tried to their end; recorded sub-goals have a few."""
 EXECUTED: Final = ("correct", "goal_missed")
 FAULTS: Final = (("parsing", "parsing"), ("hallucination", "hallucination"), ("arguments", "argnum"))
 MISTAKES: Final = (
@@ -57,7 +57,10 @@ Grounded: TypeAlias = tuple[Primitive, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Where one way ended: before sub-goal `level`, or behind the last one; `branches` tell it from other ways."""
+    """Outcome of one sequence of expansions, which ended before sub-goal `level` or after the last one.
+
+    `branches` are the indices of the expansions tried.
+    """
 
     level: int
     branches: tuple[int, ...]
@@ -71,7 +74,7 @@ class Attempt:
 
 
 class SubgoalScorer:
-    """Of all 338 tasks that have a goal."""
+    """Scorer of all 338 tasks that have a goal."""
 
     version: Final = "1"
 
@@ -79,11 +82,11 @@ class SubgoalScorer:
         self._scenes = TaskScenePool(pool)
 
     def task_ids(self) -> Sequence[str]:
-        """Those with a goal. Raises InputError where `eai-eval` is not installed."""
+        """Return the tasks with a goal. Raises InputError if `eai-eval` is not installed."""
         return tuple(filter(has_goal, all_task_ids()))
 
     def score(self, task_id: str, output: str | None) -> Judgement:
-        """What came of one decomposition: how it ended, its mistakes, and the goals that hold at the end."""
+        """Judge one decomposition: its outcome, its mistakes, and the goals that hold at the end."""
         start = task_start(task_id)
         wanted = task_goals(task_id, start.graph)
         try:
@@ -97,7 +100,7 @@ class SubgoalScorer:
         return self._carried_out(task_id, start, wanted, found)
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
-        """One model's figures, counted as the original counts."""
+        """Return one model's figures, counted as in the original."""
         return subgoal_figures(judged)
 
     def _carried_out(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
@@ -122,7 +125,7 @@ class SubgoalScorer:
 
 
 def subgoal_scorer() -> SubgoalScorer:
-    """The scorer of sub-goal decomposition."""
+    """Return the scorer of sub-goal decomposition."""
     return SubgoalScorer()
 
 
@@ -144,9 +147,9 @@ def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
 
 
 def best_attempt(attempts: Sequence[Attempt]) -> Attempt:
-    """The end that is told of: the first with the fewest mistakes, in the original's order of trying.
+    """Return the attempt to report: the first with the fewest mistakes, in the original's order of trying.
 
-    Among failures the longer one comes first where mistakes are as many.
+    Among failures with equally many mistakes, it is the longest.
     """
     in_order = sorted(attempts, key=lambda end: (end.level, end.branches))
     reached = [end for end in in_order if end.reached]
@@ -157,9 +160,10 @@ def best_attempt(attempts: Sequence[Attempt]) -> Attempt:
 
 
 def subgoal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
-    """The figures of one model. A sample that broke off counts as a failure of no class.
+    """Return the figures of one model; an interrupted sample counts as a failure without a class.
 
-    Of what was carried out and missed the goal the original counts no mistakes, and a needless step once a task.
+    As in the original, mistakes of executed plans that missed the goal do not count, and needless steps count once a
+    task.
     """
     count, correct = len(judged), sum(one["outcome"] == "correct" for one in judged)
     figures = [
@@ -189,7 +193,7 @@ def _goal_figures(judged: Sequence[Judgement]) -> Iterable[Figure]:
 
 @dataclass(slots=True)
 class _Search:
-    """All ways to bring one list of sub-goals about, each tried in the same scene after the last was taken back."""
+    """Depth-first search over the expansions of a list of sub-goals, in one scene, with rollback between attempts."""
 
     execution: PlanExecution
     subgoals: tuple[Primitive | Prefixed, ...]
@@ -198,7 +202,7 @@ class _Search:
     attempts: list[Attempt] = field(default_factory=list)
 
     def explore(self, level: int, branches: tuple[int, ...]) -> None:
-        """The ways from sub-goal `level` on. Raises Unparsed for a sub-goal that nothing brings about."""
+        """Try the expansions from sub-goal `level` on. Raises FormulaError for a sub-goal without an expansion."""
         if len(self.attempts) >= MAX_ATTEMPTS:
             return
         if level == len(self.subgoals):
@@ -248,7 +252,7 @@ class _Search:
 
 
 def meets_task_formula(task_id: str, execution: PlanExecution) -> bool:
-    """Whether the task's formula holds of what was done: its actions in order, then at some time its facts."""
+    """Check the task's formula on the execution: its actions in order, then its facts at some later time."""
     actions, condition = final_goal(task_id)
     position = 0
     for choice in actions:
@@ -267,13 +271,13 @@ def meets_task_formula(task_id: str, execution: PlanExecution) -> bool:
 
 
 def _count_done_goals(words: Sequence[str], wanted: Sequence[ActionGoal]) -> int:
-    """Action goals that were done, up to the first that was not; their order among the words does not matter."""
+    """Count the action goals done, up to the first that was not; the order of words does not matter."""
     done = (any(one.upper() in word for one in choice for word in words) for choice in wanted)
     return next((number for number, found in enumerate(done) if not found), len(wanted))
 
 
 def _node(name: str, nodes: Mapping[str, object]) -> str:
-    """The id of ``lamp.7``. Raises Unparsed for an object without its number, as the original does."""
+    """Return the node id of a name such as ``lamp.7``. Raises FormulaError if it has no number, as the original does."""
     node_id = name.replace(".", "_")
     if "." not in name or node_id not in nodes:
         raise FormulaError(f"{name!r} has no number")

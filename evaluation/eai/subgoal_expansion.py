@@ -1,4 +1,4 @@
-"""How the Embodied Agent Interface brings a sub-goal about: its actions for each state, relation and action."""
+"""Expansion of sub-goals into actions, as in the Embodied Agent Interface, for each state, relation and action."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scenecypher.evaluation.eai.grounding import ACTIONS, GroundedStep
 from scenecypher.planner.actions.text import Call
 
 Expansions: TypeAlias = tuple[tuple[GroundedStep, ...], ...]
-"""Ways to bring a sub-goal about, each a few actions in order. None at all: the sub-goal is passed over."""
+"""Alternative sequences of actions that achieve a sub-goal; if there are none, the sub-goal is skipped."""
 
 STATE_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "CLOSED": ("CLOSE",),
@@ -20,7 +20,7 @@ STATE_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "PLUGGED_IN": ("PLUGIN",),
     "PLUGGED_OUT": ("PLUGOUT",),
 }
-"""The actions of which one brings a state about, once the thing is found. Other states are passed over."""
+"""Actions that produce a state once the object is found; other states are skipped."""
 
 ARITY: Final[Mapping[str, int]] = {
     **dict.fromkeys(
@@ -34,7 +34,7 @@ ARITY: Final[Mapping[str, int]] = {
     ),
     **dict.fromkeys(("ONTOP", "INSIDE", "BETWEEN", "NEXT_TO", "FACING", "HOLDS_RH", "HOLDS_LH"), 2),
 }
-"""Objects that a property, state or relation is about."""
+"""Number of objects of a property, state or relation."""
 
 ACTION_ARITY: Final[Mapping[str, int]] = {
     **dict.fromkeys(
@@ -47,7 +47,7 @@ ACTION_ARITY: Final[Mapping[str, int]] = {
     "SLEEP": 0,
     "WAKEUP": 0,
 }
-"""Actions that may be sub-goals, and the objects that each is done with."""
+"""Actions that may be sub-goals, with their numbers of objects."""
 NEEDS_GRAB: Final = ("DRINK", "EAT", "READ")
 NEEDS_TURN: Final = ("LOOKAT", "WATCH")
 PLACING_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {"ONTOP": ("PUTBACK",), "INSIDE": ("PUTIN", "POUR")}
@@ -57,12 +57,12 @@ RELATION_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "HOLDS_RH": ("GRAB",),
     "HOLDS_LH": ("GRAB",),
 }
-"""What is done with the second thing once it is found; being next to is for the agent alone."""
+"""Actions done with the second object once it is found; NEXT_TO is for the agent only."""
 PLUG_OPERATORS: Final = {"PLUGIN": "plug_in", "PLUGOUT": "plug_out"}
 
 
 def expand(name: str, ids: tuple[str, ...], *, agent: str, holds: Callable[[str], bool]) -> Expansions:
-    """The ways to bring about one sub-goal on these nodes; `holds` tells whether the agent has a thing in hand now."""
+    """Return the expansions of one sub-goal on these nodes; `holds` tells whether the agent holds an object now."""
     match ids:
         case _ if name in ACTION_ARITY:
             return (_action_steps(name, ids, holds),)
@@ -101,7 +101,7 @@ def _expand_relation(name: str, x: str, y: str, *, agent: str, holds: Callable[[
 
 
 def _move_agent(name: str, y: str) -> Expansions:
-    """The agent itself on or inside a thing."""
+    """Return the expansions that bring the agent itself onto or into an object."""
     return (
         tuple((_ground("FIND", y), _ground(action, y)) for action in ("SIT", "LIE"))
         if name == "ONTOP"

@@ -1,7 +1,7 @@
-"""Sub-goals as models wrote them: the list in a reply, and each one's formula, read as the original reads them.
+"""Parser of sub-goals: the list in a reply and the formula of each, read as the original reads them.
 
-`stmt = or {"then" or}`, `or = and {"or" and}`, `and = unit {"and" unit}`; a unit is ``NAME(object, …)``, one with
-``not`` before it, a statement in brackets, or one under ``exists x.``, ``forall x.`` or ``forn 2. x.``.
+`stmt = or {"then" or}`, `or = and {"or" and}`, `and = unit {"and" unit}`; a unit is ``NAME(object, …)``, a unit after
+``not``, a statement in brackets, or a statement under ``exists x.``, ``forall x.`` or ``forn 2. x.``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, Final, TypeAlias
 
 MAX_CHARACTERS: Final = 100_000
 MAX_DEPTH: Final = 50
-"""Brackets in brackets; recorded ones have one or two."""
+"""Nesting depth of brackets; recorded formulas have one or two levels."""
 ACTIONS_WITHOUT_BRACKETS: Final = ("SLEEP", "WAKEUP", "STANDUP")
-"""Actions that may stand without brackets."""
+"""Actions that may be written without brackets."""
 _OBJECT: Final = re.compile(r"{[^{}]*}", re.DOTALL)
 _CALL: Final = re.compile(r"\w+\(.*?\)")
 _TOKEN: Final = re.compile(r"\s*([a-zA-Z_\-]\w*\.[0-9]+|[a-zA-Z_\-]\w*|[0-9]+|[(),.])")
@@ -24,12 +24,12 @@ _WORDS: Final = ("then", "or", "and", "not", "exists", "forall", "forn")
 
 
 class FormulaError(Exception):
-    """What is no formula; it never leaves the scorer of sub-goals."""
+    """Error for text that is no formula; it never leaves the scorer of sub-goals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
-    """``ON(lamp.7)``; `variables` are those that a quantifier around it binds."""
+    """Atom such as ``ON(lamp.7)``; `variables` are the names bound by quantifiers around it."""
 
     name: str
     arguments: tuple[str, ...]
@@ -38,7 +38,7 @@ class Primitive:
 
 @dataclass(frozen=True, slots=True)
 class Compound:
-    """Formulas one after the other, all, or one of them: `word` is then, and, or."""
+    """Formulas joined by `word`: then, and, or."""
 
     word: str
     parts: tuple[Formula, ...]
@@ -46,7 +46,7 @@ class Compound:
 
 @dataclass(frozen=True, slots=True)
 class Prefixed:
-    """A formula under ``not`` or a quantifier."""
+    """Formula under ``not`` or a quantifier."""
 
     word: str
     part: Formula
@@ -56,15 +56,15 @@ Formula: TypeAlias = Primitive | Compound | Prefixed
 
 
 def parse_subgoals(output: str) -> Formula:
-    """All sub-goals of a reply, one after the other. Raises Unparsed.
+    """Parse all sub-goals of a reply into one formula, joined by ``then``. Raises FormulaError.
 
-    Of alternatives within an entry, of which the original draws one by chance, ours is the first.
+    Of alternatives within an entry, the original picks one at random; ours is the first.
     """
     return parse_subgoal(" then ".join(_entries(output)))
 
 
 def parse_subgoal(text: str) -> Formula:
-    """The formula that `text` is. Raises Unparsed."""
+    """Parse a formula. Raises FormulaError."""
     reader = _Parser(list(_tokens(text)))
     found = reader.statement(())
     if reader.rest:
@@ -73,7 +73,7 @@ def parse_subgoal(text: str) -> Formula:
 
 
 def primitives(found: Formula) -> Iterator[Primitive]:
-    """Every primitive of a formula, from left to right."""
+    """Yield every primitive of a formula, from left to right."""
     match found:
         case Primitive():
             yield found
@@ -85,7 +85,7 @@ def primitives(found: Formula) -> Iterator[Primitive]:
 
 
 def primitives_to_achieve(found: Formula) -> Iterator[Primitive | Prefixed]:
-    """The primitives to be brought about in order, the first of each choice. Raises Unparsed for what has no path."""
+    """Yield the primitives to achieve in order, the first of each choice. Raises FormulaError if there is no order."""
     match found:
         case Primitive():
             yield found

@@ -1,7 +1,7 @@
-"""Where recorded outputs are carried out: copies of one home, each brought into the state that a task begins with.
+"""Leased copies of one home, each brought into the initial state of a task.
 
-All tasks begin in the same home, and their scenes differ from one another by some 230 of 6,000 changes. So a task is
-imported as a re-import is: by the Delta from the scene that is there, in one commit.
+All tasks begin in the same home, and their scenes differ from one another in some 230 of 6,000 nodes and relations. So
+a task is imported like a changed source: by the Delta from the present scene, in one commit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scenecypher.evaluation.eai.tasks import CACHE_SIZE, TaskStart, all_task_ids
 from scenecypher.evaluation.world_pool import WorldPool
 
 IMPORT = "import"
-"""Who brings a copy into a task's state, in its history."""
+"""Actor, in a copy's history, of the change to a task's initial state."""
 
 
 class TaskScenePool:
@@ -31,7 +31,7 @@ class TaskScenePool:
 
     @contextmanager
     def lease(self, task_id: str) -> Iterator[tuple[SceneStore, SceneInfo]]:
-        """A copy of one's own, as the task begins; all is taken back when the block ends. Raises ServiceError."""
+        """Yield a leased copy in the task's initial state; all changes are undone at the end. Raises ServiceError."""
         store, base, start = self._pool.database().store, _base(), task_start(task_id)
         if start.scene.declared != base.scene.declared:
             with store.lease_imported(start.scene, digest=scene_digest(start.scene)) as own:
@@ -45,7 +45,7 @@ class TaskScenePool:
 
 
 def scene_digest(scene: ImportedScene) -> str:
-    """What tells this scene's content from any other's."""
+    """Return a digest of this scene's content."""
     lines = sorted(f"{relation.source}\t{relation.type}\t{relation.target}" for relation in scene.graph.relations)
     lines += sorted(map(repr, scene.graph.nodes.values()))
     return sha256("\n".join([scene.vocabulary, repr(scene.declared), *lines]).encode()).hexdigest()
@@ -53,13 +53,13 @@ def scene_digest(scene: ImportedScene) -> str:
 
 @cache
 def base_digest() -> str:
-    """The digest of the home that copies are made of."""
+    """Return the digest of the home that is copied."""
     return scene_digest(_base().scene)
 
 
 @cache
 def _base() -> TaskStart:
-    """The home as the first task has it."""
+    """Return the home in the first task's initial state."""
     return task_start(all_task_ids()[0])
 
 

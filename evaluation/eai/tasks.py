@@ -1,4 +1,4 @@
-"""The tasks as the Embodied Agent Interface scores them: goals one by one, the relevant objects, the human program."""
+"""Tasks as the Embodied Agent Interface scores them: single goals, relevant objects and the human program."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from scenecypher.importers.virtualhome_graph import source_id
 from scenecypher.importers.virtualhome_tasks import parse_formula, parse_program
 
 CACHE_SIZE: Final = 64
-"""Tasks whose graphs stay in memory, about 3 MB each; samples come in blocks of fewer."""
+"""Tasks whose graphs stay in memory, about 3 MB each; blocks of samples have fewer tasks."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskGoals:
-    """What a task asks for: states and relations of the graph at the end, and actions, of which the order is open.
+    """Goals of a task: states and relations of the final graph, and actions in any order.
 
     An action goal is a choice of actions, in the source's order and words.
     """
@@ -47,7 +47,7 @@ class TaskGoals:
 
 @dataclass(frozen=True, slots=True)
 class TaskStart:
-    """What a task starts from: the scene, the relevant objects by class and number, a person's program."""
+    """Start of a task: the scene, the relevant objects by class and number, and the human program."""
 
     scene: ImportedScene
     objects: Mapping[str, Mapping[int, str]]
@@ -55,7 +55,7 @@ class TaskStart:
 
     @property
     def graph(self) -> SceneGraph:
-        """The graph before the first step."""
+        """Graph before the first step."""
         return self.scene.graph
 
 
@@ -81,27 +81,27 @@ class _TaskEntry(BaseModel):
 
 
 class _TaskFile(RootModel[dict[str, dict[str, dict[str, _TaskEntry]]]]):
-    """Scene, then category, then task id."""
+    """Tasks by scene, category and task id."""
 
 
 def all_task_ids() -> tuple[str, ...]:
-    """The ids of all 342 tasks, in the file's order; four of them ask for nothing. Raises InputError, DocumentError."""
+    """Return the ids of all 342 tasks in the file's order; four have no goal. Raises InputError, DocumentError."""
     return tuple(_task_entries())
 
 
 def has_goal(task_id: str) -> bool:
-    """Whether a task asks for anything."""
+    """Check that a task has a goal."""
     return _task_entries()[task_id].tl_goal is not None
 
 
 def count_relation_goals(task_id: str) -> int:
-    """How many relations a task asks for: with two or more the original leaves it out of action sequencing."""
+    """Count a task's relation goals; with two or more, the original excludes it from action sequencing."""
     return len({_key(fact) for fact in _task_entries()[task_id].vh_goal.goal if fact.relation_type is not None})
 
 
 @lru_cache(CACHE_SIZE)
 def task_start(task_id: str) -> TaskStart:
-    """What a task starts from. Raises InputError, DocumentError."""
+    """Return the start of a task. Raises InputError, DocumentError."""
     path = _graph_files().get(task_id)
     if path is None:
         raise unknown_task(task_id, tuple(_graph_files()))
@@ -113,9 +113,9 @@ def task_start(task_id: str) -> TaskStart:
 
 
 def changed_numbers(before: SceneGraph, after: Graph) -> frozenset[int]:
-    """The source's numbers of the nodes that differ from `before`, themselves or by a relation.
+    """Return the source's numbers of the nodes that differ from `before`, themselves or by a relation.
 
-    As `scenecypher.importers.virtualhome_tasks.relevant_objects` has them, without making a scene of `after`.
+    Equals `scenecypher.importers.virtualhome_tasks.relevant_objects`, without building a scene of `after`.
     """
     numbers = {node_id: source_id(node_id) for node_id in before.nodes}
     old = {(numbers[r.source], r.type, numbers[r.target]) for r in before.relations}
@@ -129,7 +129,7 @@ def changed_numbers(before: SceneGraph, after: Graph) -> frozenset[int]:
 
 
 def task_goals(task_id: str, graph: SceneGraph) -> TaskGoals:
-    """What a task asks for, each goal once; `graph` is the one that it starts from. Raises InputError."""
+    """Return a task's goals, each once; `graph` is its initial graph. Raises InputError."""
     if task_id not in _task_entries():
         raise unknown_task(task_id, all_task_ids())
     wanted = _task_entries()[task_id].vh_goal
@@ -181,7 +181,7 @@ def _relation(fact: _Fact, ids: Mapping[int, str]) -> Condition:
 
 
 def _id(number: int | None, ids: Mapping[int, str]) -> Id:
-    """A node of the source; what the graph lacks makes no condition true."""
+    """Return the id of a source node; for a missing node, an id that makes no condition true."""
     return Id(ids.get(-1 if number is None else number, f"missing_{number}"))
 
 

@@ -1,4 +1,4 @@
-"""How Structured Self-Consistency's tables call the figures of the four scorers."""
+"""Names of the four scorers' figures in the tables of Structured Self-Consistency."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ NAMES: Final[Mapping[TaskName, Mapping[str, tuple[str, str]]]] = {
 }
 """By a cell's key: its heading, and the scorer's name of the figure.
 
-The paper counts malformed output as an error (section 4.1), where EAI leaves it out: hence the strict counts first.
+The strict counts come first, since the paper counts malformed output as an error (section 4.1), and EAI leaves it out.
 """
 SECONDARY: Final = frozenset({"eai_f1", "eai_precision", "eai_recall", "tsr_least", "planner"})
-"""Other readings, and what the paper does not have."""
+"""Other readings of a figure, and figures that the paper does not have."""
 LOWER_IS_BETTER: Final = frozenset({"parsing", "hallucination", "missing_step"})
 SHARE_TASKS: Final = frozenset({"action-sequencing", "subgoal"})
-"""Tasks whose figures are shares, which have Wilson's interval; the others' are of a bootstrap over outputs."""
+"""Tasks whose figures are shares with Wilson's interval; the others have a bootstrap interval over outputs."""
 
 
 def _column(task: TaskName, key: str, heading: str) -> Column:
@@ -87,7 +87,7 @@ SVR: Final = (
 
 
 def figure_cells(task: TaskName, figures: Sequence[Figure]) -> dict[str, Cell]:
-    """The cells of one row, each with its denominator."""
+    """Return the cells of one row, each with its denominator."""
     by_name = {one.name: one for one in figures}
     return {
         key: Cell(value=one.percent, n=one.of, low=one.low, high=one.high, count=one.hits)

@@ -1,9 +1,8 @@
 """Transition modelling: predicted preconditions and effects against the gold domain, and planning with them.
 
-`eai`: as the Embodied Agent Interface's evaluator counts. Actions that were not asked for, clauses that can't be read
-and predicates that don't exist are left out, and so are whole outputs that can't be read; in planning, the gold action
-stands in for one that is missing, and an action may name objects. `strict`, ours: all of that counts,
-and nothing stands in.
+`eai` counts as the Embodied Agent Interface's evaluator: actions that were not asked for, unreadable clauses, unknown
+predicates and unreadable outputs are left out; in planning, the gold action replaces a missing one, and an action may
+name objects. `strict`, ours, counts all of these and replaces nothing.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ CATEGORIES: Final = (
     "non-spatial_relations",
 )
 PLANNED: Final = 40
-"""Tasks that are planned unless all are asked for: a run of Fast Downward takes 0.3 s, all of them half an hour."""
+"""Default number of tasks to plan; a run of Fast Downward takes 0.3 s, all of them half an hour."""
 
 
 class TransitionScorer:
-    """Of 296 outputs; `planned` of them, evenly spread, are planned with too (None: all; 0: none)."""
+    """Scorer of 296 outputs; `planned` of them, evenly spread, are also planned with (None: all; 0: none)."""
 
     version: Final = "1"
 
@@ -51,11 +50,11 @@ class TransitionScorer:
             check_planner()
 
     def task_ids(self) -> Sequence[str]:
-        """Those with a problem, by number."""
+        """Return the tasks with a problem, by number."""
         return transition_task_ids()
 
     def score(self, task_id: str, output: str | None) -> Judgement:
-        """Counts by category in both ways, and whether there is a plan (None where that was not asked)."""
+        """Count by category in both ways, and check that there is a plan (None if not planned)."""
         found = None if output is None else parse_actions(output)
         judged = judge_actions(task_id, found)
         if task_id not in self._planned:
@@ -64,17 +63,17 @@ class TransitionScorer:
         return {**judged, "plan": plan, "strict_plan": plan and not judged["missing"] and not judged["unbound"]}
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
-        """Precision, recall and F1 in all and by category, and the planner's success likewise."""
+        """Return precision, recall and F1 in total and by category, and the planner's success likewise."""
         return transition_figures(judged)
 
 
 def transition_scorer(planned: int | None = PLANNED) -> TransitionScorer:
-    """The scorer of transition modelling, with so many plans (None: all)."""
+    """Return the scorer of transition modelling, with `planned` plans (None: all)."""
     return TransitionScorer(planned)
 
 
 def judge_actions(task_id: str, found: Mapping[str, PddlAction] | None) -> Judgement:
-    """The judgement of one output's actions, planning apart; None of them is an output that can't be read."""
+    """Return the judgement of one output's actions, without planning; None is an unreadable output."""
     asked = asked_actions(task_id)
     predicted = found or {}
     counts: dict[str, ConfusionCounts] = defaultdict(ConfusionCounts)
@@ -106,7 +105,7 @@ def judge_actions(task_id: str, found: Mapping[str, PddlAction] | None) -> Judge
 
 
 def transition_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
-    """The figures of one model."""
+    """Return the figures of one model."""
     return [
         *_scores(judged, "counts", published=True),
         *_scores(judged, "strict", published=False),
@@ -141,7 +140,7 @@ def _names(prefix: str) -> dict[Metric, str]:
 
 
 def _plans(judged: Sequence[Judgement]) -> Iterator[Figure]:
-    """`planner` over the outputs that could be read, as the original; `strict_planner` over all that were planned."""
+    """Yield planning success: `planner` over readable outputs, as the original; `strict_planner` over all planned ones."""
     tried = [one for one in judged if one["plan"] is not None]
     read = [one for one in tried if one["parsed"]]
     yield share_figure("planner", sum(one["plan"] for one in read), of=len(read))

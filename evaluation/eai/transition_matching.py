@@ -1,8 +1,8 @@
-"""How predicted and gold expressions are matched: which predicates agree, which are too many, which are missing.
+"""Matching of predicted and gold expressions: the predicates that agree, are too many, or are missing.
 
-It counts as the evaluator of the Embodied Agent Interface (`logic_score.py`) does, with its oddities: lists are made
-equally long before they are compared, only a whole inner list agrees, and a clause that agrees with one at another
-place may count as wrong besides.
+It reproduces the evaluator of the Embodied Agent Interface (`logic_score.py`) with its quirks: lists are padded to
+equal length before they are compared, only whole inner lists agree, and a clause that agrees with one at another index
+may also count as wrong.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ExpressionMatch:
 
 @dataclass(frozen=True, slots=True)
 class PredicateMatch:
-    """Names of predicates: those of agreeing clauses, of false alarms, of misses. `readable` is of the prediction."""
+    """Names of predicates in agreeing clauses, false alarms and misses; `readable` refers to the prediction."""
 
     hits: frozenset[str] = frozenset()
     alarms: frozenset[str] = frozenset()
@@ -39,7 +39,7 @@ class PredicateMatch:
 
 
 def match_predicates(predicted: str, gold: str) -> PredicateMatch:
-    """The predicates of two expressions; what can't be read has none, on either side."""
+    """Compare the predicates of two expressions; an unreadable one has none on either side."""
     try:
         one, other = _aligned(parse_expression(predicted), parse_expression(gold))
     except ValueError:
@@ -49,7 +49,7 @@ def match_predicates(predicted: str, gold: str) -> PredicateMatch:
 
 
 def predicate_names(trees: Iterable[Expression]) -> frozenset[str]:
-    """The predicates that occur."""
+    """Return the predicates that occur."""
     return frozenset(name for one in trees for name in _names(one) if name != EMPTY)
 
 
@@ -81,14 +81,14 @@ def _lists(one: Sequence[Expression], other: Sequence[Expression]) -> Expression
     return ExpressionMatch(
         len(taken) / least if least else 0,
         both=tuple(part for row in found for cell in row if cell.score >= 1 for part in cell.both),
-        # The original asks here whether the number of the row is among the columns that were taken.
+        # The original checks here whether the row's index is among the matched columns.
         predicted=tuple(one[row] for row in range(len(one)) if partner[row] is None or row not in taken),
         gold=tuple(other[column] for column in range(len(other)) if column not in taken),
     )
 
 
 def _matching(agree: Sequence[Sequence[bool]], columns: int) -> list[int | None]:
-    """A largest matching by augmenting paths: for each row its column."""
+    """Return a maximum matching by augmenting paths: the column of each row."""
     rows_of: list[int | None] = [None] * columns
     for row in range(len(agree)):
         _augment(row, agree, rows_of)
@@ -100,7 +100,7 @@ def _matching(agree: Sequence[Sequence[bool]], columns: int) -> list[int | None]
 
 
 def _augment(start: int, agree: Sequence[Sequence[bool]], rows_of: list[int | None]) -> None:
-    """Breadth first, so that no input makes it deep."""
+    """Find an augmenting path breadth-first, so that no input causes deep recursion."""
     came_from: dict[int, int] = {}
     queue = [start]
     for row in queue:
@@ -131,7 +131,7 @@ def _names(one: Expression) -> Iterable[str]:
 
 
 def _aligned(one: Expression, other: Expression) -> tuple[Expression, Expression]:
-    """Lists of one length, filled up with nothing; variables of quantifiers at the same place called the same."""
+    """Pad lists to equal length with EMPTY, and rename gold quantifiers' variables to the predicted ones."""
     if isinstance(one, str) or isinstance(other, str):
         return one, other
     if one[0] == other[0] and one[0] in _QUANTIFIERS:

@@ -1,4 +1,4 @@
-"""Whether Fast Downward finds a plan with a predicted domain, each run in a process of its own with limits."""
+"""Planning with a predicted domain: Fast Downward in a subprocess with limits of time and memory."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from scenecypher.evaluation.eai.transition_gold import domain_head, gold_actions
 from scenecypher.evaluation.eai.transition_text import Expression, PddlAction, expression_text, parse_expression
 
 TIMEOUT_S: Final = 20.0
-"""The original allows 100 s; on recorded outputs no plan took over 2 s."""
+"""Time limit of one plan, in seconds; the original allows 100 s, and no recorded output took over 2 s."""
 MAX_MEMORY: Final = "1G"
 GRACE_S: Final = 5.0
 NEVER: Final = "(never)"
-"""A predicate that nothing makes true."""
+"""Predicate that nothing makes true."""
 QUANTIFIERS: Final = ("exists", "forall")
 
 _NAME: Final = re.compile(r"\??[A-Za-z][\w-]*")
@@ -34,15 +34,15 @@ _OBJECTS: Final = re.compile(r"\(:objects([^()]*)\)")
 
 @dataclass(slots=True)
 class CachedPlanner:
-    """Remembers what it was asked: many outputs define the same domain."""
+    """Planner with a cache, since many outputs define the same domain."""
 
     timeout_s: float = TIMEOUT_S
     cache: dict[str, bool] = field(default_factory=dict)
 
     def succeeds(self, task_id: str, predicted: Mapping[str, PddlAction]) -> bool:
-        """Whether the task has a plan where predicted actions stand in for gold ones, as in the original.
+        """Check that the task has a plan with predicted actions in place of gold ones, as in the original.
 
-        Raises InputError where Fast Downward is not installed.
+        Raises InputError if Fast Downward is not installed.
         """
         domain, wanted = complete_domain(predicted, problem(task_id))
         key = hashlib.sha256(f"{domain}\0{wanted}".encode()).hexdigest()
@@ -52,10 +52,11 @@ class CachedPlanner:
 
 
 def complete_domain(predicted: Mapping[str, PddlAction], wanted: str) -> tuple[str, str]:
-    """Domain and problem: predicted actions, then the gold ones that were not predicted.
+    """Return domain and problem with the predicted actions, then the gold ones that were not predicted.
 
-    Actions may name the problem's objects, which are therefore declared with the domain, and nothing is true of what
-    is neither object nor parameter: so it was with the Fast Downward of the published figures; newer ones refuse both.
+    Actions may name the problem's objects, which are therefore declared in the domain, and nothing is true of a name
+    that is neither object nor parameter. The Fast Downward of the published figures accepted both; newer ones refuse
+    them.
     """
     objects = _OBJECTS.search(wanted)
     declared = objects[1].strip() if objects else ""
@@ -67,7 +68,7 @@ def complete_domain(predicted: Mapping[str, PddlAction], wanted: str) -> tuple[s
 
 
 def unbound_names(action: PddlAction) -> frozenset[str]:
-    """What stands for an object and is neither a parameter nor quantified there; none where the text can't be read."""
+    """Return the object names that are neither parameters nor quantified; empty if the text can't be read."""
     scope = _Scope(frozenset())
     try:
         _trees(action, scope)
@@ -78,20 +79,20 @@ def unbound_names(action: PddlAction) -> frozenset[str]:
 
 @dataclass(slots=True)
 class _Scope:
-    """The objects that there are, and the names met that are no variables of the action."""
+    """Known objects, and the names found that are no variables of the action."""
 
     objects: frozenset[str]
     foreign: set[str] = field(default_factory=set)
 
     def lacks(self, literal: str, bound: frozenset[str]) -> bool:
-        """Whether it is of something that there is not."""
+        """Check that a literal names an unknown object."""
         found = {word for word in literal.split()[1:] if _NAME.fullmatch(word)} - bound
         self.foreign |= found
         return bool(found - self.objects)
 
 
 def _without_unknown_objects(action: PddlAction, objects: frozenset[str]) -> PddlAction:
-    """As it is where it can't be read: then the planner refuses it."""
+    """Return the action with literals of unknown objects disabled; unchanged if it can't be read."""
     try:
         return PddlAction(action.name, action.parameters, *map(expression_text, _trees(action, _Scope(objects))))
     except ValueError:
@@ -114,7 +115,7 @@ def _precondition_tree(found: Expression, bound: frozenset[str], scope: _Scope) 
 
 
 def _effect_tree(found: Expression, bound: frozenset[str], scope: _Scope) -> Expression:
-    """What would become of something that there is not is left out."""
+    """Return the effect without literals of unknown objects."""
     if isinstance(found, str):
         return ("and",) if scope.lacks(found, bound) else found
     if found[0] in QUANTIFIERS:
@@ -126,14 +127,14 @@ def _effect_tree(found: Expression, bound: frozenset[str], scope: _Scope) -> Exp
 
 
 def check_planner() -> None:
-    """Raises InputError where Fast Downward is not installed."""
+    """Check that Fast Downward is installed. Raises InputError."""
     _driver()
 
 
 def has_plan(domain: str, wanted: str, *, timeout_s: float) -> bool:
-    """Whether Fast Downward finds one. It is asked itself: unified-planning's reader takes less than the original did.
+    """Check that Fast Downward finds a plan; it is run directly, since unified-planning's parser accepts less.
 
-    A domain that it refuses, or that takes too long or too much memory, has none.
+    A domain that it refuses, or that exceeds the limits of time or memory, has no plan.
     """
     with TemporaryDirectory(prefix="scenecypher-") as folder:
         paths = [Path(folder, f"{name}.pddl") for name in ("domain", "problem")]
@@ -146,7 +147,7 @@ def has_plan(domain: str, wanted: str, *, timeout_s: float) -> bool:
 
 
 def _exits_cleanly(command: list[str], folder: str, timeout_s: float) -> bool:
-    """In a session of its own, all of which is ended with it."""
+    """Run the command in a session of its own, which is killed as a whole at the end."""
     process = subprocess.Popen(  # noqa: S603 - our own Python and the package's own file
         command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )

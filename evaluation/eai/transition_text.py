@@ -1,4 +1,4 @@
-"""Predicted PDDL actions, read from a model's text as the Embodied Agent Interface reads them, within our limits."""
+"""Parser of predicted PDDL actions as the Embodied Agent Interface reads them, within our limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 Expression: TypeAlias = "str | tuple[Expression, ...]"
-"""An expression: a literal with its arguments as one text, or a connective followed by what it connects."""
+"""Literal with its arguments as one text, or a connective followed by its operands."""
 
 EMPTY: Final = "()"
 MAX_CHARACTERS: Final = 100_000
@@ -17,7 +17,7 @@ MAX_CHARACTERS: Final = 100_000
 MAX_DEPTH: Final = 40
 MAX_TOKENS: Final = 4_000
 CONNECTIVES: Final[Mapping[str, int]] = {"and": 0, "or": 0, "not": 2, "exists": 3, "forall": 3, "when": 3}
-"""The length that a list has which begins so; 0 for any."""
+"""Length of a list that begins with this connective; 0 for any."""
 
 _COMMENT: Final = re.compile(r";.*$", re.MULTILINE)
 _ACTION: Final = re.compile(r"\(:action\s+(\w+)")
@@ -26,7 +26,7 @@ _PARTS: Final = (":parameters", ":precondition", ":effect")
 
 @dataclass(frozen=True, slots=True)
 class PddlAction:
-    """An action as text: each part with its brackets, blanks made single."""
+    """Action as text: each part with its brackets and single blanks."""
 
     name: str
     parameters: str
@@ -34,14 +34,14 @@ class PddlAction:
     effect: str
 
     def pddl(self) -> str:
-        """As it stands in a domain."""
+        """Return the action as it is written in a domain."""
         parts = (self.parameters, self.precondition, self.effect)
         body = " ".join(f"{name} {text}" for name, text in zip(_PARTS, parts, strict=True))
         return f"(:action {self.name} {body})"
 
 
 def parse_actions(output: str) -> Mapping[str, PddlAction] | None:
-    """The actions of an output by name, none where it holds none; None where it can't be read."""
+    """Return the actions of an output by name, possibly none; None if it can't be read."""
     if len(output) > MAX_CHARACTERS:
         return None
     text = _output_text(output)
@@ -50,12 +50,12 @@ def parse_actions(output: str) -> Mapping[str, PddlAction] | None:
     plain = " ".join(_COMMENT.sub("", text).split())
     try:
         return _actions(plain)
-    except IndexError:  # brackets that nothing closes
+    except IndexError:  # unclosed brackets
         return None
 
 
 def parse_expression(text: str) -> Expression:
-    """The expression. Raises ValueError for one that is malformed, too deep or too long."""
+    """Parse an expression. Raises ValueError if it is malformed, too deep or too long."""
     tokens = re.findall(r"[()]|[^()\s][^()]*", text)
     if len(tokens) > MAX_TOKENS:
         raise ValueError(f"over {MAX_TOKENS} words")
@@ -78,14 +78,14 @@ def parse_expression(text: str) -> Expression:
 
 
 def expression_text(found: Expression) -> str:
-    """The expression as text."""
+    """Return the expression as text."""
     if isinstance(found, str):
         return found if found == EMPTY else f"({found})"
     return f"({found[0]} {' '.join(map(expression_text, found[1:]))})"
 
 
 def _output_text(output: str) -> Any:
-    """The value of the key ``output``; the text itself where it is not JSON, or has none."""
+    """Return the value of the key ``output``; the text itself if it is not JSON or has no such key."""
     text = output[7:].strip("`") if output.startswith("```json") else output
     text = text.strip().replace("\n", "").replace("'", '"')
     try:
@@ -110,7 +110,7 @@ def _actions(text: str) -> Mapping[str, PddlAction]:
 
 
 def matching_brackets(text: str) -> Mapping[int, int]:
-    """Where each bracket that is closed is closed."""
+    """Map each opening bracket that is closed to its closing one."""
     ends: dict[int, int] = {}
     opened: list[int] = []
     for bracket in re.finditer("[()]", text):
@@ -129,7 +129,7 @@ def _block_or_nothing(text: str, start: int, ends: Mapping[int, int]) -> str:
 
 
 def _block(text: str, start: int, ends: Mapping[int, int]) -> str:
-    """The first balanced list from `start` on, empty where none begins. Raises IndexError where it does not end."""
+    """Return the first balanced list from `start` on, empty if none begins. Raises IndexError if it does not end."""
     opened = text.find("(", start)
     if opened < 0:
         return ""
@@ -139,7 +139,7 @@ def _block(text: str, start: int, ends: Mapping[int, int]) -> str:
 
 
 def _finish_list(parts: list[Expression]) -> Expression:
-    """What a finished list means."""
+    """Return the expression of a completed list."""
     if not parts:
         return EMPTY
     head = parts[0]
