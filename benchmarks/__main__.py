@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME ...] [--json]`: all benchmarks, or those named, on a throw-away server."""
+"""`python -m benchmarks [NAME ...] [--json]`: run all benchmarks, or those named, on a throw-away server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.server import throwaway_server
 
 
 def main() -> int:
-    """Measure and print; 1 if a ratio is over its limit."""
+    """Run benchmarks and print measurements; return 1 if a ratio exceeds its limit."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed as ratios to named references.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join(BENCHMARKS)}; else all")
     parser.add_argument("--json", action="store_true", help="print one JSON list of rows")
@@ -33,7 +33,7 @@ def main() -> int:
 
 
 def run_benchmarks(names: list[str]) -> list[Measurement]:
-    """The rows of the benchmarks `names`, in that order."""
+    """Return the measurements of the benchmarks `names`, in order."""
     rows: list[Measurement] = []
     with throwaway_server() as address, Database(address) as database:
         prepare(database)

@@ -1,4 +1,4 @@
-"""Actions in process beside what a careful person would write by hand, beside their engine, and beside each other."""
+"""Actions compared with hand-written Cypher, across sizes of scenes, and across parallel scenes."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ RETURN s.version AS version
 TIMEOUT_S: Final = 60.0
 LARGE: Final = 100_000
 WARM_UP: Final = 4_000
-"""Pairs until a server just started has compiled both: the first five hundred take twice as long as what follows."""
+"""Pairs until a freshly started server has compiled both: the first five hundred take twice as long as later ones."""
 
 
 def actions(database: Database) -> Iterator[Measurement]:
-    """Grabbing and putting down an object, beside a bare move and beside the same writes by hand."""
+    """Compare grabbing and putting down an object with a bare move, and with the same writes in hand-written Cypher."""
     store = SceneStore(database)
     with temporary_scene(store, with_agent_close(make_home())) as ours, temporary_scene(store) as theirs:
         act, by_hand = action_loop(store, ours), hand_written_moves(database, theirs)
@@ -74,7 +74,7 @@ def actions(database: Database) -> Iterator[Measurement]:
 
 
 def sizes(database: Database) -> Iterator[Measurement]:
-    """The same action in a scene of 100,000 nodes and in one of 300."""
+    """Compare an action in a scene of 100,000 nodes with the same in one of 300."""
     store = SceneStore(database)
     few = with_agent_close(make_home(relations=600))
     with temporary_scene(store, few) as small, temporary_scene(store, _joined_with(few, make_crowd(LARGE))) as large:
@@ -87,7 +87,7 @@ def sizes(database: Database) -> Iterator[Measurement]:
 
 
 def crowds(database: Database) -> Iterator[Measurement]:
-    """Actions a second with 1, 4 and 8 scenes written at once, beside those of one; none may be slower than alone."""
+    """Compare actions a second on 4 and 8 parallel scenes with those on one; more scenes must not be slower."""
     store = SceneStore(database)
     with ExitStack() as stack:
         acts = [
@@ -104,21 +104,24 @@ def crowds(database: Database) -> Iterator[Measurement]:
 
 
 def with_agent_close(graph: SceneGraph) -> SceneGraph:
-    """With the agent close to the object and to furniture that things can lie on."""
+    """Return the graph with the agent close to the object and to furniture that things can lie on."""
     near = [Relation(*ends) for thing in (OBJECT, TABLE) for ends in ((AGENT, "CLOSE", thing), (thing, "CLOSE", AGENT))]
     fresh = [AddRelation(relation) for relation in near if relation not in graph.relations]
     return apply(graph, Delta.of(fresh))
 
 
 def action_loop(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
-    """Grabs and puts down the object, in turn."""
+    """Return a function that grabs and puts down the object in turn."""
     simulator = Simulator(store, info, actor="bench")
     texts = cycle((f"grab({OBJECT})", f"put_on({OBJECT}, {TABLE})"))
     return lambda: list(simulator.act(next(texts)))
 
 
 def _hand_written_loop(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
-    """The two statements in turn, from where two first actions of ours have left the scene; with the same events."""
+    """Return a function that runs the two statements in turn, with the events of our actions.
+
+    Two actions of ours come first, so that the scene is in the state that the statements expect.
+    """
     _repeat(action_loop(store, info), 2)
     texts = (TAKE_BY_HAND + EVENT_BY_HAND, PUT_BY_HAND + EVENT_BY_HAND)
     statements = cycle(zip(texts, map(_facts, store.history(info)), strict=True))
@@ -134,14 +137,14 @@ def _hand_written_loop(store: SceneStore, info: SceneInfo) -> Callable[[], objec
 
 
 def _facts(event: Event) -> dict[str, Any]:
-    """What an event says, besides its scene, version and action id."""
+    """Return an event's fields except its scene, version and action id."""
     text = delta_json(event.delta)
     facts = {"actor": event.actor, "action": event.action, "kind": event.kind, "undoes": list(event.undoes)}
     return {**facts, "delta": text, "hash": delta_hash(text)}
 
 
 def _joined_with(home: SceneGraph, others: SceneGraph) -> SceneGraph:
-    """A home in one scene with many other things."""
+    """Return a scene of a home and many other things."""
     more = [node for node in others.nodes.values() if node.id not in home.nodes]
     kept = {node.id for node in more}
     between = [it for it in others.relations if it.source in kept and it.target in kept]

@@ -1,4 +1,4 @@
-"""What an action's time is spent on: its two statements, and what is left for Python."""
+"""Breakdown of an action's time into its two statements and Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARTS: Final = ("reading under the lock", "writing", "Python")
 
 
 class _TimedDatabase(Database):
-    """Remembers how long each statement took that was a transaction of its own, in ms."""
+    """Database that records the time of each statement that is a transaction of its own, in ms."""
 
     def __init__(self, address: Address) -> None:
         super().__init__(address)
@@ -35,7 +35,7 @@ class _TimedDatabase(Database):
 
 
 def spent(database: Database) -> Iterator[Measurement]:
-    """The parts of an action beside all of it: each part's median, so that the shares need not add up to 1."""
+    """Compare the parts of an action with the whole: medians of each part, so that the shares need not add up to 1."""
     with (
         _TimedDatabase(database.address) as watched,
         temporary_scene(SceneStore(watched), with_agent_close(make_home())) as info,

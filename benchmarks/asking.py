@@ -1,4 +1,4 @@
-"""A whole question without its model's time, one and eight at once, beside the bare driver and neo4j-graphrag's own."""
+"""Questions without the model's time, one and eight at a time, compared with the bare driver and neo4j-graphrag."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ x.name] AS near, CASE WHEN bare > 3 THEN 'many' ELSE 'few' END AS words
 
 
 def gate(database: Database) -> Iterator[Measurement]:
-    """What the gate's own Python takes: a shape seen before without the server, and reading a new one; in ms."""
+    """Measure the gate's own Python, in ms: a query shape seen before, without the server, and parsing a new one."""
     with temporary_scene(SceneStore(database)) as info:
         opened, vocabulary, ref = Gate(database), vocabulary_of(info.declared), SceneRef(info.key, info.name)
         opened.run(ROOM_QUERY, ref, vocabulary)
@@ -51,7 +51,7 @@ def gate(database: Database) -> Iterator[Measurement]:
 
 
 def asking(database: Database) -> Iterator[Measurement]:
-    """A question asked before, its model a script, beside the same scoped text in `session.execute_read`."""
+    """Compare a question asked before, with a scripted model, with the same scoped text in `session.execute_read`."""
     with temporary_scene(SceneStore(database)) as info:
         ours, bare = _ours_and_bare(database, info)
         yield compare("ask: a question seen before (bare driver, same scoped text)", ours, reference=bare, limit=1.5)
@@ -64,7 +64,7 @@ def asking(database: Database) -> Iterator[Measurement]:
 
 
 def askers(database: Database) -> Iterator[Measurement]:
-    """Eight threads that ask, beside eight on the bare driver, in turn; time a query, so at most 1 / 0.8."""
+    """Compare eight threads that ask with eight on the bare driver, in turn; time a query, so at most 1 / 0.8."""
     with temporary_scene(SceneStore(database)) as info:
         ours, bare = _ours_and_bare(database, info)
         with ThreadPoolExecutor(ASKERS) as pool:
@@ -78,7 +78,7 @@ def askers(database: Database) -> Iterator[Measurement]:
 
 
 def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
-    """A question through a whole retriever, and its query as the gate sends it, on the bare driver."""
+    """Return a question through a whole retriever, and its query as the gate sends it, on the bare driver."""
     model = Scripted([ScriptedReply((), ROOM_QUERY)])
     retriever = Retriever(model, Gate(database), Enumerator(database))
     scoped = scope(ROOM_QUERY, vocabulary_of(info.declared), Limits())
@@ -95,7 +95,7 @@ def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
 
 
 def _explained(database: Database, ref: SceneRef, vocabulary: Vocabulary) -> float:
-    """How many plans the server is asked for while twenty texts run that differ in a string alone."""
+    """Count the plans requested from the server while twenty texts run that differ only in a string."""
     counting = _CountingDatabase(database.address)
     with counting:
         opened = Gate(counting)
@@ -105,7 +105,7 @@ def _explained(database: Database, ref: SceneRef, vocabulary: Vocabulary) -> flo
 
 
 class _CountingDatabase(Database):
-    """The same database; each transaction of a gate is counted: one a query, and one a plan."""
+    """Database that counts a gate's transactions: one for each query, and one for each plan."""
 
     transactions = 0
 
@@ -113,14 +113,14 @@ class _CountingDatabase(Database):
     def reading(
         self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float, mark: str
     ) -> Iterator[Result]:
-        """As it is, and counted."""
+        """Run the query and count the transaction."""
         self.transactions += 1
         with super().reading(text, parameters, timeout_s=timeout_s, mark=mark) as result:
             yield result
 
 
 def _beside_graphrag(database: Database, ours: Any, *, schema: str, written: str) -> Measurement:
-    """Its retriever with the same script and schema; its query names the scene, since nothing else does there."""
+    """Compare with its retriever, with the same script and schema; its query names the scene itself."""
     from neo4j import GraphDatabase  # the library wants a driver of its own
 
     from scenecypher.retriever.graphrag import text2cypher

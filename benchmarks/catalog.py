@@ -1,4 +1,4 @@
-"""The one table of benchmarks: a name and a function from an open database to its rows."""
+"""Table of all benchmarks: a name, and a function from an open database to its measurements."""
 
 from __future__ import annotations
 
@@ -45,4 +45,4 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "million": scale.million,
     "flat": flat.flat,
 }
-"""Each function makes scenes of its own and deletes them; its docstring's first line says what it compares."""
+"""Benchmarks by name; each function creates and deletes its own scenes, and its docstring says what it compares."""

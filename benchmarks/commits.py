@@ -1,4 +1,4 @@
-"""Commits and imports beside the Cypher that a careful person would write by hand for the one purpose."""
+"""Commits and imports compared with hand-written Cypher for the same purpose."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OBJECT, HERE, THERE = "cup_1", "kitchen", "bathroom"
 
 
 def commits(database: Database) -> Iterator[Measurement]:
-    """A commit that moves an object, beside one hand-written statement that does the same writes."""
+    """Compare a commit that moves an object with one hand-written statement that does the same writes."""
     store = SceneStore(database)
     with temporary_scene(store) as ours, temporary_scene(store) as theirs:
         move, by_hand = _commit_moves(store, ours), hand_written_moves(database, theirs)
@@ -53,7 +53,7 @@ def commits(database: Database) -> Iterator[Measurement]:
 
 
 def imports(database: Database) -> Iterator[Measurement]:
-    """A staged import of a home of VirtualHome's size, beside two bare UNWIND statements."""
+    """Compare a staged import of a home of VirtualHome's size with two bare UNWIND statements."""
     graph = make_home()
     made: list[str] = []
 
@@ -71,7 +71,7 @@ def imports(database: Database) -> Iterator[Measurement]:
 
 @contextmanager
 def temporary_scene(store: SceneStore, graph: SceneGraph | None = None) -> Iterator[SceneInfo]:
-    """A scene for one benchmark, dropped at its end."""
+    """Yield a scene for one benchmark and drop it at the end."""
     name = f"bench/{uuid4().hex}"
     store.put(ImportedScene(name, graph or make_home(), "virtualhome"))
     info = store.find(name)
@@ -92,7 +92,7 @@ def _move(here: str, there: str) -> Delta:
 
 
 def hand_written_moves(database: Database, info: SceneInfo) -> Callable[[], object]:
-    """Moves the object to and fro by the one statement."""
+    """Return a function that moves the object back and forth by the one statement."""
     ends = cycle(((HERE, THERE), (THERE, HERE)))
 
     def move() -> None:
@@ -118,7 +118,7 @@ def hand_written_moves(database: Database, info: SceneInfo) -> Callable[[], obje
 
 
 def import_by_hand(database: Database, graph: SceneGraph) -> str:
-    """Write a graph by two bare statements; the key of its members."""
+    """Write a graph by two bare statements and return the key of its members."""
     key = uuid4().hex
     nodes = [node_row(key, node) for node in graph.nodes.values()]
     relations = [{"source": r.source, "type": r.type, "target": r.target} for r in sorted(graph.relations)]

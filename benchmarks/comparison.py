@@ -1,4 +1,4 @@
-"""Ours and a reference, timed turn by turn, so that a busy machine slows both; a row is their medians and the ratio."""
+"""Comparison of two calls, timed in turn so that a busy machine slows both: their medians and the ratio."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Call: TypeAlias = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One comparison: `ours` may be at most `limit` times `reference`, both in `unit`.
+    """Comparison of two times: `ours` may be at most `limit` times `reference`, both in `unit`.
 
-    `low` and `high` are the quartiles of the ratio over the pairs, where there were pairs.
+    `low` and `high` are the quartiles of the ratio over the pairs, if there were pairs.
     """
 
     what: str
@@ -32,16 +32,16 @@ class Measurement:
 
     @property
     def ratio(self) -> float:
-        """How many times the reference ours takes."""
+        """Our time divided by the reference's."""
         return self.ours / self.reference
 
     @property
     def within(self) -> bool:
-        """Whether the ratio keeps its limit."""
+        """Whether the ratio is within its limit."""
         return self.ratio <= self.limit
 
     def as_json(self) -> dict[str, Any]:
-        """All figures, with ratio and verdict, as plain JSON values."""
+        """Return all figures, with ratio and verdict, as plain JSON values."""
         return {**asdict(self), "ratio": self.ratio, "within": self.within}
 
 
@@ -50,7 +50,7 @@ def compare(
 ) -> Measurement:
     """Time `pairs` of calls, ours and the reference's in turn, each first in every other pair; medians in ms.
 
-    The calls before them let a server that has just been started compile what they run through.
+    The `warm_up` calls before them let a freshly started server compile the code paths that they use.
     """
     for _ in range(warm_up):
         ours()
@@ -69,7 +69,7 @@ def compare(
 
 
 def median_ms(call: Call, *, rounds: int = 200, warm_up: int = 20) -> float:
-    """The median time of a call, for a reference that can't be there at the same time."""
+    """Return the median time of a call in ms, for a reference that can't be timed in turn."""
     for _ in range(warm_up):
         call()
     with _collector_off():
@@ -77,7 +77,7 @@ def median_ms(call: Call, *, rounds: int = 200, warm_up: int = 20) -> float:
 
 
 def measurement_table(rows: Iterable[Measurement]) -> Table:
-    """Rows as people read them."""
+    """Return measurements as a table to print."""
     shown = Table("what", box=None, pad_edge=False, header_style="bold")
     for heading in ("ours", "reference", "ratio", "quartiles", "limit", ""):
         shown.add_column(heading, justify="right")

@@ -1,4 +1,4 @@
-"""Recorded programs stepped by us, in transactions, and by VirtualHome's own engine, which is in-memory Python."""
+"""Recorded programs, stepped by our simulator in transactions and by VirtualHome's own in-memory engine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Steps = Sequence[tuple[str, tuple[str, ...]]]
 
 
 def engine(database: Database) -> Iterator[Measurement]:
-    """Steps of recorded programs, each read, checked and committed, beside `evolving_graph`, which needs no disk.
+    """Compare steps of recorded programs, each parsed, checked and committed, with the in-memory `evolving_graph`.
 
     All are stepped once before, so that the server has planned each operator's statement.
     """

@@ -1,4 +1,4 @@
-"""What Inspect and we take around an episode, and what it brings to play eight of them at once."""
+"""Overhead of Inspect and ours around an episode, and the gain from eight parallel episodes."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ REPLY_S: Final = 0.2
 TASKS: Final = 4
 ROUNDS: Final = 5
 METHODS: Final = "lookplangraph,lookplangraph+full-graph"
-"""Two rows of four tasks: eight episodes."""
+"""Two rows of four tasks, which are eight episodes."""
 
 
 def episodes(database: Database) -> Iterator[Measurement]:
-    """A sample's overhead over its episode, and eight at a time beside one, by a model of 200 ms a reply."""
+    """Measure a sample's overhead, and compare eight parallel episodes with one, with a model of 200 ms a reply."""
     assert provider.PROGRAMS
     made = plan_experiment(data="behavior-1k", methods=METHODS, wording="goal", limit=TASKS)
     pool = _TimedPool(_settings(database))
     for at_once in (1, 8):
-        _played_s(made, pool, at_once=at_once)  # scenes are imported, copies and beliefs are made
+        _played_s(made, pool, at_once=at_once)  # imports scenes, makes copies and beliefs
     try:
         yield from _overhead(made, pool)
         yield _side_by_side(made, pool)
@@ -48,9 +48,9 @@ def episodes(database: Database) -> Iterator[Measurement]:
 
 
 class _TimedPool(WorldPool):
-    """Adds up what its worlds take of their threads' time, and notes it at the end of each, beside all that was spent.
+    """Pool that sums the thread time of its worlds, and records it at the end of each.
 
-    `ends` has, for each world that ended, the processor time of all, within worlds, and for their lease and reset.
+    `ends` has, for each world that ended, the processor time of the process, within worlds, and for leases and resets.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -71,9 +71,10 @@ class _TimedPool(WorldPool):
 
 
 def _overhead(made: Experiment, pool: _TimedPool) -> Iterator[Measurement]:
-    """Processor time from the end of one episode to that of the next, without the next one's own.
+    """Measure processor time from the end of one episode to the end of the next, without the episode's own.
 
-    What its copy takes is told apart: a bare episode has that too. The program that is the model counts as Inspect's.
+    The time of its copy is separate, since a bare episode needs it too. The program that acts as model counts as
+    Inspect's time.
     """
     rounds = [_between_s(made, pool) for _ in range(ROUNDS)]
     inspect, copy = (median(column) * 1_000 for column in zip(*rounds, strict=True))
@@ -82,7 +83,7 @@ def _overhead(made: Experiment, pool: _TimedPool) -> Iterator[Measurement]:
 
 
 def _between_s(made: Experiment, pool: _TimedPool) -> tuple[float, float]:
-    """A round's means: around leased copies, and for these."""
+    """Return a round's means in seconds: outside leased copies, and for the copies."""
     pool.ends.clear()
     _played_s(made, pool, at_once=1)
     spent, within, copy = (

@@ -1,4 +1,4 @@
-"""Lookups of the same ten rows among a thousand nodes and among a million, in the database and in one scene."""
+"""Lookups of ten rows among a thousand and among a million nodes, in the database and in one scene."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOOKUPS: Final[Mapping[str, str]] = {
 
 
 def flat(database: Database) -> Iterator[Measurement]:
-    """Gated lookups by name, class and kind, alone with a thousand nodes, beside a million more, and in the million."""
+    """Compare gated lookups by name, class and kind: in a thousand nodes, beside a million more, and in the million."""
     store, name = SceneStore(database), f"bench/{uuid4().hex}"
     with temporary_scene(store, make_crowd(THOUSAND)) as small:
         alone = {what: ten_rows_ms(database, small, cypher) for what, cypher in LOOKUPS.items()}
@@ -42,7 +42,7 @@ def flat(database: Database) -> Iterator[Measurement]:
 
 
 def ten_rows_ms(database: Database, info: SceneInfo, cypher: str) -> float:
-    """The median time of a gated lookup that finds the ten robots."""
+    """Return the median time in ms of a gated lookup that finds the ten robots."""
     gate, vocabulary, ref = Gate(database), vocabulary_of(info.declared), SceneRef(info.key, info.name)
     assert len(gate.run(cypher, ref, vocabulary).rows) == ROBOTS
     return median_ms(lambda: gate.run(cypher, ref, vocabulary))

@@ -1,4 +1,4 @@
-"""What a planning session costs besides its model, and how its prompts grow with the scene."""
+"""Cost of a planning session without its model, and growth of its prompts with the scene."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ GROWTH: Final = 1.2
 STEPS: Final = 200
 HOMES: Final = 10
 FULL_GRAPH_GROWTH: Final = 20.0
-"""How much full-graph prompting may grow: it is printed beside the others, and is theirs to beat."""
+"""Limit for full-graph prompting, which is shown only for comparison with the others."""
 
 
 class _PromptRecorder:
-    """Stands for a model: gives one reply after the other, and notes how long each request is, in characters."""
+    """Model that cycles through its replies and records the length of each request, in characters."""
 
     def __init__(self, *replies: str) -> None:
         self.lengths: list[int] = []
@@ -56,7 +56,7 @@ class _PromptRecorder:
 
 
 class _TimedSimulator(Simulator):
-    """Remembers the seconds that its actions took."""
+    """Simulator that sums the seconds of its actions."""
 
     taken: float = 0.0
 
@@ -68,7 +68,7 @@ class _TimedSimulator(Simulator):
 
 
 def sessions(database: Database) -> Iterator[Measurement]:
-    """A session's step besides model, commit and memory text, and that text, both beside their limits in ms."""
+    """Measure a session's step without model, commit and memory text, and that text, against their limits in ms."""
     store = SceneStore(database)
     with temporary_scene(store, with_agent_close(make_home())) as info:
         yield Measurement(
@@ -82,7 +82,7 @@ def sessions(database: Database) -> Iterator[Measurement]:
 
 
 def prompt_growth(database: Database) -> Iterator[Measurement]:
-    """Characters of a first prompt in a building of ten such homes, beside those in one; the agent is in one room."""
+    """Compare characters of a first prompt in a building of ten homes with those in one; the agent is in one room."""
     store, one = SceneStore(database), make_home(relations=600)
     with temporary_scene(store, one) as small, temporary_scene(store, _building(one)) as large:
         for method, limit in (("lookplangraph", GROWTH), ("sg2", GROWTH), ("llm-as-p", FULL_GRAPH_GROWTH)):
@@ -93,7 +93,7 @@ def prompt_growth(database: Database) -> Iterator[Measurement]:
 
 
 def _overhead_ms(store: SceneStore, info: SceneInfo) -> float:
-    """The median of a step's time but for what the simulator took."""
+    """Return the median time of a step without the simulator's, in ms."""
     replies = (_reply("grab", OBJECT), _reply("put_on", OBJECT, TABLE))
     simulator = _TimedSimulator(store, info, actor="bench")
     method = LookPlanGraph(_PromptRecorder(*replies), info.vocabulary)
@@ -109,7 +109,7 @@ def _overhead_ms(store: SceneStore, info: SceneInfo) -> float:
 
 
 def _building(one: SceneGraph) -> SceneGraph:
-    """The home, and as many more of it, without its agent, as make HOMES of them."""
+    """Return HOMES copies of the home in one scene, with one agent."""
     nodes, relations = [*one.nodes.values()], [*one.relations]
     for number in range(2, HOMES + 1):
         ids = {node.id: f"{node.id}_{number}" for node in one.nodes.values() if node.kind != "Agent"}

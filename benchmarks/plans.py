@@ -1,4 +1,4 @@
-"""`python -m benchmarks.plans DATASET ...`: every task of a data set planned for in memory, and what fails, and why."""
+"""`python -m benchmarks.plans DATASET ...`: plan all tasks of a data set in memory, and print failures with reasons."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from scenecypher.planner.goal_check import missing, steps_of
 
 @dataclass(frozen=True, slots=True)
 class PlanAttempt:
-    """A task: how many actions its plan has and what of the task it misses (`why`), or why there is none (None).
+    """Attempt at a task: the number of actions of its plan and what the plan misses (`why`), or None and the reason.
 
-    `seconds` passed on the clock, `processor_s` of processor time, the engine's included.
+    `seconds` is wall time, `processor_s` processor time, both including the engine's.
     """
 
     task: str
@@ -42,7 +42,7 @@ class PlanAttempt:
 
 
 def main() -> None:
-    """Plan and print: a line a data set, and its failures with their causes."""
+    """Plan and print a line for each data set, and its failures with their causes."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.plans", description=__doc__)
     parser.add_argument("names", nargs="+", metavar="DATASET", choices=DATASETS, help="data sets with goals on graphs")
     parser.add_argument("--only", metavar="ID", help="one task, as it is called within its data set")
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def attempt_task(name: str, within: str, *, seconds: float) -> PlanAttempt:
-    """Plan for one task, and carry the plan out in its whole scene."""
+    """Plan one task, and execute the plan in its whole scene."""
     task, scene = next(dataset(name).tasks(within)), next(dataset(name).scenes(within))
     question = Question(task.goal, scene.vocabulary, timeout_s=seconds, deeds=task.action_goals)
     began, spent = time.monotonic(), _processor_s()
@@ -71,7 +71,7 @@ def attempt_task(name: str, within: str, *, seconds: float) -> PlanAttempt:
 
 
 def summary_lines(name: str, rows: Iterable[PlanAttempt]) -> Iterator[str]:
-    """What is printed of a data set."""
+    """Yield the printed lines of a data set."""
     rows = list(rows)
     solved = [row for row in rows if row.actions is not None]
     yield (
@@ -87,12 +87,12 @@ def summary_lines(name: str, rows: Iterable[PlanAttempt]) -> Iterator[str]:
 
 
 def _ids(name: str) -> Iterator[str]:
-    """The tasks whose goal says anything about the graph."""
+    """Yield the tasks that have a goal on the graph."""
     return (task.id.removeprefix(f"{name}/") for task in DATASETS[name].tasks() if task.has_graph_goal)
 
 
 def _missed(task: Task, scene: ImportedScene, found: Planned) -> str:
-    """What the plan, carried out in the whole scene, misses of the task."""
+    """Return what the plan, executed in the whole scene, misses of the task."""
     situation = Situation(scene.graph, min(scene.graph.by_kind["Agent"]), operators_of(scene.vocabulary))
     try:
         end = situation.after(*(found.plan or ())).graph
@@ -104,18 +104,18 @@ def _missed(task: Task, scene: ImportedScene, found: Planned) -> str:
     return f"not done: {undone}" if undone else ""
 
 
-def _part(graph: SceneGraph, task: Task, wide: bool) -> SceneGraph:  # noqa: FBT001 - what a See takes
+def _part(graph: SceneGraph, task: Task, wide: bool) -> SceneGraph:  # noqa: FBT001 - signature of a See
     return part_of(graph, task.goal, wide=wide)
 
 
 def _processor_s() -> float:
-    """Of this process and of those that it started."""
+    """Return the processor time of this process and its children, in seconds."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def _warm() -> None:
-    """Importing the planning library is no part of a plan."""
+    """Import the planning library, whose import time is not part of a plan."""
     import unified_planning.io
     import up_fast_downward  # noqa: F401
 

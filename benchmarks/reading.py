@@ -1,4 +1,4 @@
-"""Gated queries beside the bare driver, a small database beside a big one, and what a model is shown."""
+"""Gated queries compared with the bare driver, small with big databases, and the schema text with its budget."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ADDED_NODES: Final = 300_000
 
 
 def queries(database: Database) -> Iterator[Measurement]:
-    """A query of a text seen before, through the gate, beside the same scoped text in `session.execute_read`."""
+    """Compare a query text seen before, through the gate, with the same scoped text in `session.execute_read`."""
     with temporary_scene(SceneStore(database)) as info:
         gate, vocabulary = Gate(database), vocabulary_of(info.declared)
         scoped = scope(ROOM_QUERY, vocabulary, Limits())
@@ -45,7 +45,7 @@ def queries(database: Database) -> Iterator[Measurement]:
 
 
 def lookups(database: Database) -> Iterator[Measurement]:
-    """A lookup by name with 300,000 nodes more in the database, beside the same before they came."""
+    """Compare a lookup by name with 300,000 more nodes in the database with the same lookup before."""
     store = SceneStore(database)
     with temporary_scene(store) as info:
         before = lookup_ms(database, info)
@@ -56,7 +56,7 @@ def lookups(database: Database) -> Iterator[Measurement]:
 
 
 def schema_texts(database: Database) -> Iterator[Measurement]:
-    """The schema text of a home of 300 nodes: read anew, and kept; the references are the budgets in ms."""
+    """Measure the schema text of a home of 300 nodes, uncached and cached; the references are budgets in ms."""
     with temporary_scene(SceneStore(database)) as info:
         kept = Enumerator(database)
         cold = median_ms(lambda: schema_text(Enumerator(database).of(info), vocabulary="virtualhome"), rounds=30)
@@ -66,6 +66,6 @@ def schema_texts(database: Database) -> Iterator[Measurement]:
 
 
 def lookup_ms(database: Database, info: SceneInfo) -> float:
-    """The median time of a gated look-up of one object by its name."""
+    """Return the median time in ms of a gated lookup of one object by its name."""
     gate, vocabulary = Gate(database), vocabulary_of(info.declared)
     return median_ms(lambda: gate.run(NAME_QUERY, SceneRef(info.key, info.name), vocabulary))

@@ -1,4 +1,4 @@
-"""Recorded plans of one model: each imported, carried out and scored through the database."""
+"""Recorded plans of one model: each imported, executed and scored with the database."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.settings import Settings
 
 MODEL: Final = "mistral-large-2402"
-"""The one whose plans get furthest."""
+"""Model whose plans get furthest."""
 WORKERS: Final = 4
 MAX_SECONDS: Final = 180.0
 
 
 def recorded(database: Database) -> Iterator[Measurement]:
-    """305 recorded plans, imported anew, executed and scored, beside the three minutes that they may take."""
+    """Compare 305 recorded plans, imported, executed and scored, with their limit of three minutes."""
     wheel = fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
     outputs = {one.task_id: one.output for one in read_recordings("action-sequencing", wheel)[MODEL]}
     pool = WorldPool(_settings(database))

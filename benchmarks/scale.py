@@ -1,4 +1,4 @@
-"""Big imports: EAI's homes by the hundred, and a scene of a million nodes, measured where it hurts."""
+"""Large imports: EAI's homes by the hundred, and a scene of a million nodes."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ HOMES: Final = 40
 
 
 def home_imports(database: Database) -> Iterator[Measurement]:
-    """EAI's homes, each imported by us and by two bare UNWIND statements in turn; in all, as time a fact.
+    """Compare the import of each of EAI's homes with two bare UNWIND statements, in turn, as time per node or relation.
 
-    A sample of the 518, evenly spread; all of them where SCENECYPHER_TEST_FULL is 1.
+    A sample of the 518, evenly spread; all of them if SCENECYPHER_TEST_FULL is 1.
     """
     ours_s = by_hand_s = 0.0
     facts = 0
@@ -58,7 +58,7 @@ def home_imports(database: Database) -> Iterator[Measurement]:
 
 
 def million(database: Database) -> Iterator[Measurement]:
-    """A scene of a million nodes: the importer's memory, and a lookup by name beside one among a thousand."""
+    """Measure a scene of a million nodes: the importer's memory, and a lookup by name against a thousand nodes."""
     store = SceneStore(database)
     name = f"bench/{uuid4().hex}"
     with temporary_scene(store, make_crowd(THOUSAND)) as small:
@@ -80,7 +80,7 @@ def million(database: Database) -> Iterator[Measurement]:
 
 
 def import_in_subprocess(address: Address, name: str, *, nodes: int = MILLION) -> Mapping[str, Any]:
-    """Import a crowd in a process of its own; what `benchmarks.crowd` prints of it."""
+    """Import a crowd in a subprocess and return what `benchmarks.crowd` prints."""
     environment = {
         **os.environ,
         "NEO4J_URI": address.uri,

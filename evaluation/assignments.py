@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from scenecypher.db.condition import Condition, HasState, Id, Related, conjuncts, explain
 from scenecypher.db.graph.delta import apply
@@ -40,6 +40,9 @@ class AssignmentCache:
     A task's goal graph is the end of its reference plan: from `plans`, or else from the plans that come with the data
     sets.
     """
+
+    name: Final = "Book"
+    """Name of this type in Inspect's logs."""
 
     def __init__(
         self, tasks: Iterable[Task], *, scenes: LoadScene, plans: Mapping[str, tuple[str, ...]] | None = None

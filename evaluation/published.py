@@ -1,4 +1,4 @@
-"""The papers' figures and settings, as files keyed by paper, table and method: sister papers print different ones."""
+"""Figures and settings of the papers, in files keyed by paper, table and method, since related papers differ."""
 
 from __future__ import annotations
 

@@ -39,6 +39,9 @@ class WorldPool:
     stay in the database for the next run.
     """
 
+    name: Final = "Stage"
+    """Name of this type in Inspect's logs."""
+
     def __init__(self, settings: Settings | None = None) -> None:
         self._settings = settings
         self._lock = Lock()

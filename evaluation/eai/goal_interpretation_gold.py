@@ -17,7 +17,7 @@ EdgeGoal: TypeAlias = tuple[int, str, int]
 
 @dataclass(frozen=True, slots=True)
 class GoldGoals:
-    """Goals of one task; an action goal is the set of its alternatives in upper case; `ids` are the relevant objects."""
+    """Goals of one task; an action goal is the set of its upper-case alternatives; `ids` are the relevant objects."""
 
     nodes: frozenset[NodeGoal]
     edges: frozenset[EdgeGoal]

@@ -203,9 +203,9 @@ def _distance(table: Table, column: Column) -> Iterator[str]:
     ]
     if distances:
         largest, model = max(distances)
-        near = sum(gap <= TOLERANCE for gap, _ in distances)
+        near, count = sum(gap <= TOLERANCE for gap, _ in distances), len(distances)
         yield (
-            f"{table.title}, {column.heading}: within {TOLERANCE} points of the published figure for {near} of {len(distances)}"
+            f"{table.title}, {column.heading}: within {TOLERANCE} points of the published figure for {near} of {count}"
             + (f"; most apart {largest:.1f} ({model})" if largest > TOLERANCE else "")
         )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.evaluation.eai.recordings import TaskName
@@ -27,6 +28,9 @@ class EmptyModel:
 @dataclass(frozen=True, slots=True)
 class SscConfig:
     """Scorer of outputs, prompts by form, and source of replies, shared by all samples."""
+
+    name: ClassVar[str] = "Bench"
+    """Name of this type in Inspect's logs."""
 
     task: TaskName
     scorer: OutputScorer

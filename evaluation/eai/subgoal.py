@@ -130,7 +130,7 @@ def subgoal_scorer() -> SubgoalScorer:
 
 
 def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
-    """Why nothing is carried out, with the reason: an unknown word, a wrong number of objects, an unknown object."""
+    """Return the fault that prevents execution and its reason: unknown words or objects, or a wrong number of these."""
     parts, arities = list(primitives(found)), {**ARITY, **ACTION_ARITY}
     for part in parts:
         if part.name not in arities:
@@ -277,7 +277,7 @@ def _count_done_goals(words: Sequence[str], wanted: Sequence[ActionGoal]) -> int
 
 
 def _node(name: str, nodes: Mapping[str, object]) -> str:
-    """Return the node id of a name such as ``lamp.7``. Raises FormulaError if it has no number, as the original does."""
+    """Return the node id of a name such as ``lamp.7``. Raises FormulaError if it has no number, as in the original."""
     node_id = name.replace(".", "_")
     if "." not in name or node_id not in nodes:
         raise FormulaError(f"{name!r} has no number")

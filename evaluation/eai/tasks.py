@@ -143,7 +143,7 @@ def task_goals(task_id: str, graph: SceneGraph) -> TaskGoals:
 
 
 def final_goal(task_id: str) -> tuple[tuple[ActionGoal, ...], Condition]:
-    """The actions in their order, and what must hold afterwards at some time. Raises DocumentError for no such goal."""
+    """Return the actions in order, and the condition that must hold at some later time. Raises DocumentError."""
     formula = _task_entries()[task_id].tl_goal
     try:
         return parse_formula(formula or "")

@@ -140,7 +140,7 @@ def _names(prefix: str) -> dict[Metric, str]:
 
 
 def _plans(judged: Sequence[Judgement]) -> Iterator[Figure]:
-    """Yield planning success: `planner` over readable outputs, as the original; `strict_planner` over all planned ones."""
+    """Yield planning success: `planner` over readable outputs, as the original; `strict_planner` over all planned."""
     tried = [one for one in judged if one["plan"] is not None]
     read = [one for one in tried if one["parsed"]]
     yield share_figure("planner", sum(one["plan"] for one in read), of=len(read))

@@ -1,4 +1,4 @@
-"""A result's table as rows of text: ours first, then the published ones."""
+"""Table of a result as rows of text: ours first, then the published ones."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, T
 EMPTY_CELL: Final = ""
 NOT_AVAILABLE: Final = "n/a"
 N: Final = "n"
-"""The key of the column that has how many samples a row has."""
+"""Key of the column with the number of samples of a row."""
 LARGE: Final = 100
-"""From here on, numbers are parts without digits after the point."""
+"""Numbers from here on are shown without decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """A row of text: whose it is, its name, its cells, and what one must know of it."""
+    """Row of text: its origin, its name, its cells and its note."""
 
     whose: str
     name: str
@@ -27,20 +27,20 @@ class TextRow:
 
 
 def text_rows(table: Table) -> Iterator[TextRow]:
-    """All rows of a table, cells in the order of its columns."""
+    """Yield all rows of a table, with cells in the order of its columns."""
     yield from (_text_row(row, table, whose=row_origin(row)) for row in table.rows)
     yield from (_text_row(row, table, whose="published") for row in table.published)
 
 
 def row_origin(row: Row) -> str:
-    """Of a row of ours: the paper's, measured here, an addition, or one without figures."""
+    """Return the origin of our row: ``measured`` if the paper has it, ``ours`` if not, ``not run`` without cells."""
     if not row.cells:
         return "not run"
     return "measured" if row.kind == "paper" else "ours"
 
 
 def row_name(row: Row) -> str:
-    """What a row is called: the paper's words, else the method, with the options that these don't tell."""
+    """Return a row's name: the paper's label, else the method, with the model and options that it does not mention."""
     called = row.label or row.method
     unnamed = {name: value for name, value in row.options.items() if value.replace("-", " ") not in called.casefold()}
     options = ", ".join(f"{name} {value}" for name, value in unnamed.items())
@@ -50,7 +50,7 @@ def row_name(row: Row) -> str:
 
 
 def format_cell(column: Column, cell: Cell | None) -> str:
-    """A figure with its interval, or why there is none."""
+    """Return a figure with its interval, or the reason why there is none."""
     match cell:
         case None:
             return EMPTY_CELL
@@ -65,7 +65,7 @@ def format_cell(column: Column, cell: Cell | None) -> str:
 
 
 def format_number(column: Column, value: float) -> str:
-    """A figure in its column's unit."""
+    """Return a figure in its column's unit."""
     match column.unit:
         case "share":
             return f"{value:.2f}"
@@ -80,7 +80,7 @@ def format_number(column: Column, value: float) -> str:
 
 
 def unfinished_warning(result: ExperimentResult) -> str:
-    """What must stand in plain sight over a run that did not finish; empty for one that did."""
+    """Return the warning for an unfinished run, to be shown prominently; empty for a finished one."""
     if result.finished:
         return ""
     tried, wanted = result.provenance.samples, result.provenance.wanted
@@ -92,7 +92,7 @@ def unfinished_warning(result: ExperimentResult) -> str:
 
 
 def limited_warning(result: ExperimentResult) -> str:
-    """What must be said of a run of which only a part was wanted; empty for one of the whole."""
+    """Return the warning for a run limited to a part of its samples; empty for a complete one."""
     limit = result.provenance.arguments.get("limit")
     if not limit:
         return ""
@@ -100,12 +100,12 @@ def limited_warning(result: ExperimentResult) -> str:
 
 
 def result_notes(result: ExperimentResult) -> tuple[str, ...]:
-    """What one must know of a result, above all that only a part was wanted."""
+    """Return the notes of a result, a limit first."""
     return tuple(filter(None, (limited_warning(result), *result.notes)))
 
 
 def table_heading(table: Table) -> str:
-    """A table's title, with the published one that it stands reference."""
+    """Return a table's title with the published table beside it."""
     is_named = table.paper_table.startswith(("section", "figure"))
     number = table.paper_table if is_named else f"Table {table.paper_table}"
     reference = f" ({table.paper}, {number})" if table.paper and table.paper_table else ""
@@ -113,7 +113,7 @@ def table_heading(table: Table) -> str:
 
 
 def provenance_line(result: ExperimentResult) -> str:
-    """Where a result is from, in one line."""
+    """Return the provenance of a result in one line."""
     provenance = result.provenance
     parts = [
         f"replies: {', '.join(provenance.replies)}",
@@ -130,7 +130,7 @@ def provenance_line(result: ExperimentResult) -> str:
 
 
 def _format_with_count(row: Row, column: Column) -> str:
-    """A figure, with how many samples it is of, where that is not all of the row's."""
+    """Return a figure, with its number of samples if that differs from the row's."""
     text, cell, whole = format_cell(column, row.cells.get(column.key)), row.cells.get(column.key), row.cells.get(N)
     return f"{text} of {cell.n}" if cell and whole and cell.n and cell.n != whole.value else text
 

@@ -1,4 +1,4 @@
-"""The figures of a result: bars with intervals beside the paper's, tokens against the scene's size, and mistakes."""
+"""Figures of a result: bars with intervals beside the paper's, tokens by size of scene, and mistakes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_PANELS: Final = 8
 PANELS_PER_ROW: Final = 4
 BAR_INCHES: Final = 0.3
 PUBLISHED: Final = ".published"
-"""What ends the key of a column that has the published figure beside the measured one."""
+"""Suffix of the key of a column with the published figure beside the measured one."""
 COLORS: Final[Mapping[str, str]] = {
     "measured": "#1f6fb4",
     "ours": "#2a9d8f",
@@ -40,22 +40,22 @@ PUBLISHED_MARK: Final[Mapping[str, Any]] = {
     "color": COLORS["published"],
     "markeredgecolor": "black",
 }
-"""A published figure upon a bar."""
+"""Mark of a published figure on a bar."""
 SUCCESS: Final = "success"
 OUTCOME_COLORS: Final = (
     *("#1f77b4", "#ff7f0e", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"),
     *("#aec7e8", "#ffbb78", "#ff9896", "#c5b0d5", "#c49c94", "#f7b6d2", "#c7c7c7", "#dbdb8d", "#9edae5"),
 )
-"""Colours of what else came of samples."""
+"""Colours of outcomes other than success."""
 TITLE_WIDTH: Final = 36
-"""Characters of a title that stand above one panel."""
+"""Characters of a title above one panel."""
 
 Bar = tuple[str, Row]
-"""Whose a row is, and the row."""
+"""Origin of a row, and the row."""
 
 
 def write_figures(result: ExperimentResult, folder: Path, stem: str) -> list[Path]:
-    """Write all figures for which a result has numbers. Raises OSError."""
+    """Write all figures that a result has numbers for. Raises OSError."""
     files = []
     for name, figure in result_figures(result):
         files.append(folder / f"{stem}-{re.sub(r'[^A-Za-z0-9_-]+', '-', name)}.png")
@@ -64,7 +64,7 @@ def write_figures(result: ExperimentResult, folder: Path, stem: str) -> list[Pat
 
 
 def result_figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
-    """The figures by name; a run that did not finish, or was of a part only, says so in each."""
+    """Yield the figures by name; those of an unfinished or limited run have a warning."""
     for name, figure in _make_figures(result):
         if warning := unfinished_warning(result) or limited_warning(result):
             figure.suptitle(warning, color="red", weight="bold", fontsize=9)
@@ -85,7 +85,7 @@ def _make_figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
 
 
 def _bars(table: Table) -> Iterator[Bar]:
-    """Each row, the published ones of its method and options next to it; then what else is published."""
+    """Yield each row followed by the published rows of its method and options, then the remaining published rows."""
     left = list(table.published)
     for row in table.rows:
         yield row_origin(row), row
@@ -132,7 +132,7 @@ def _interval(panel: Axes, number: int, value: float, cell: Cell) -> None:
 
 
 def _legend(panel: Axes, bars: Sequence[Bar]) -> None:
-    """What colours mean; published figures are bars, or marks upon bars."""
+    """Add a legend of colours; published figures are bars, or marks on bars."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -159,7 +159,7 @@ def _tokens(trials: Sequence[Trial]) -> Figure:
 
 
 def _mistakes(trials: Sequence[Trial]) -> Figure:
-    """How samples ended, in shares, and where they tell of slips (refusals, things missed) how many by cause."""
+    """Draw the shares of outcomes, and the mistakes by cause (refusals, missed things) if there are any."""
     groups = _by_method(trials)
     ends = {name: Counter(SUCCESS if it.success else it.outcome or "wrong" for it in of) for name, of in groups.items()}
     slips = {name: sum((Counter(it.mistakes) for it in of), Counter[str]()) for name, of in groups.items()}
@@ -194,7 +194,7 @@ def _stacked(
 
 
 def _by_method(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
-    """Trials by method and options, and by table where there are several."""
+    """Group trials by method and options, and by table if there are several."""
     several = len({trial.table for trial in trials}) > 1
     groups = defaultdict[str, list[Trial]](list)
     for trial in trials:

@@ -1,4 +1,4 @@
-"""A page of results in Markdown, and the same figures as CSV."""
+"""Report page in Markdown, and tables as CSV."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LEGEND: Final = (
 
 
 def report_markdown(found: FoundResults, pictures: Sequence[Sequence[str]]) -> str:
-    """The page; `pictures` are the files of each result's figures, beside it."""
+    """Return the page; `pictures` are the names of each result's figures, in the same folder."""
     parts = ["# Results", *(f"> **{warning}**" for warning in warnings(found)), LEGEND]
     for result, files in zip(found.results, pictures, strict=True):
         parts += _section(result, files)
@@ -38,7 +38,7 @@ def report_markdown(found: FoundResults, pictures: Sequence[Sequence[str]]) -> s
 
 
 def warnings(found: FoundResults) -> Iterator[str]:
-    """All that must stand in plain sight: what did not finish, and what has no result at all."""
+    """Yield the warnings to be shown prominently: unfinished runs, and logs without results."""
     for result in found.results:
         if warning := unfinished_warning(result):
             yield f"{result.title}, {result.provenance.date}: {warning}"
@@ -46,7 +46,7 @@ def warnings(found: FoundResults) -> Iterator[str]:
 
 
 def table_csv(result: ExperimentResult, table: Table) -> str:
-    """A table as CSV: one line a figure."""
+    """Return a table as CSV, one line for each figure."""
     text = StringIO()
     writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()

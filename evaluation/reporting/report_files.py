@@ -1,4 +1,4 @@
-"""A report in a folder: one page, one CSV file a table, and the figures."""
+"""Report in a folder: one page, one CSV file for each table, and the figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE: Final = "report.md"
 
 
 def write_report(found: FoundResults, folder: Path) -> tuple[Path, ...]:
-    """Write a report; the page comes first. Raises InputError where that can't be."""
+    """Write a report and return its files, the page first. Raises InputError if they can't be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return tuple(_written(found, folder))
@@ -47,5 +47,5 @@ def _sheets(result: ExperimentResult, folder: Path, stem: str) -> list[Path]:
 
 
 def _plain(name: str) -> str:
-    """A name that is safe as part of a file's."""
+    """Return the name with characters replaced that are unsafe in file names."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60]

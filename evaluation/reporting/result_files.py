@@ -1,4 +1,4 @@
-"""Results by what a user names: result documents, Inspect's logs, and folders of both."""
+"""Search for results in what a user names: result documents, Inspect's logs, and folders of both."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ NO_RESULT: Final = "run it to its end with `scenecypher eval {name}`, which writ
 
 @dataclass(frozen=True, slots=True)
 class FoundResults:
-    """What there is to report: results, the oldest first, and in words the logs that have none."""
+    """Results, the oldest first, and messages about the logs that have none."""
 
     results: tuple[ExperimentResult, ...]
     without: tuple[str, ...] = ()
 
 
 def find_results(named: Sequence[Path]) -> FoundResults:
-    """All results among `named` and in folders among them. Raises InputError where there is not one."""
+    """Return all results in `named` files and folders. Raises InputError if there are none."""
     files = list(dict.fromkeys(file for path in named for file in _files(path)))
     results, without = list[ExperimentResult](), list[str]()
     for file in files:
@@ -42,11 +42,11 @@ def find_results(named: Sequence[Path]) -> FoundResults:
 
 
 class _NoResult(Exception):
-    """A log that no result can be made of, and why."""
+    """Error for a log that no result can be made from, with the reason."""
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """Results, and logs that have none beside them."""
+    """Yield results, and logs without a result beside them."""
     if not path.exists():
         raise InputError(f"{path}: there is nothing there; give a result, a log, or a folder of them")
     for file in sorted(path.iterdir()) if path.is_dir() else (path,):
@@ -115,4 +115,4 @@ MADE_FROM_LOGS: Final[Mapping[str, Callable[[EvalLog], ExperimentResult]]] = {
     "eai": _recorded,
     "ssc": _self_consistency,
 }
-"""Experiments whose logs say all that their results do."""
+"""Experiments whose results can be computed from their logs alone."""

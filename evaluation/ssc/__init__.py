@@ -1,1 +1,1 @@
-"""Structured Self-Consistency: samples of a structured output are validated, made canonical and voted on."""
+"""Structured Self-Consistency: samples of a structured output are validated, brought to canonical forms and voted on."""

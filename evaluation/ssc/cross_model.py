@@ -1,4 +1,4 @@
-"""Ours, beside the paper: a vote over the recorded outputs of several models, set beside the best single one."""
+"""Votes over the recorded outputs of several models, compared with the best single model; ours, not the paper's."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from scenecypher.evaluation.ssc.voting import Form, is_decided, vote_on_forms
 
 RESAMPLES: Final = 500
 SUBSETS: Final = 10
-"""Sets of models that a size of the sweep is averaged over."""
+"""Sets of models that each size of the sweep is averaged over."""
 SIZES: Final = (1, 3, 5, 7, 9, 11, 13, 15)
 SEED: Final = 0
 WORKERS: Final = 4
 
 Outputs: TypeAlias = Mapping[str, Mapping[str, str]]
-"""By model, then by task."""
+"""Outputs by model, then by task."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedOutputs:
-    """All of one task: its ids, and per model the outputs, their forms and what was judged of them."""
+    """Data of one task: its ids, and each model's outputs, their forms and their judgements."""
 
     task: TaskName
     scorer: OutputScorer
@@ -41,20 +41,20 @@ class JudgedOutputs:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way to choose or make an output, and its figures in percent by name."""
+    """Way to choose or create an output, with its figures in percent by name."""
 
     name: str
     figures: Mapping[str, Figure]
     valid: int
     of: int
     used: float
-    """Outputs that a choice looked at, on average."""
+    """Average number of outputs that a choice considered."""
     judged: Sequence[Judgement]
 
 
 @dataclass(frozen=True, slots=True)
 class BestModel:
-    """The best single model in one figure; `draws` are resamples of tasks, each with the figure of its own best."""
+    """Best single model in one figure; `draws` are resamples of tasks, `resampled` the figure of the best in each."""
 
     figure: str
     model: str
@@ -65,7 +65,7 @@ class BestModel:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A line against the best single model, in one figure: the difference and its interval, in percentage points."""
+    """Candidate against the best single model in one figure: the difference and its interval, in percentage points."""
 
     line: str
     figure: str
@@ -77,7 +77,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """In words, by whether the interval holds zero."""
+        """Verdict in words, by whether the interval contains zero."""
         if self.low > 0:
             return "beats the best single model"
         return "is worse than the best single model" if self.high < 0 else "neither beats it nor loses, by the interval"
@@ -91,9 +91,9 @@ def judge_outputs(
     limit: int | None = None,
     known: Mapping[tuple[str, str], Judgement] = MappingProxyType({}),
 ) -> JudgedOutputs:
-    """Score every output once, but what is `known` by model and task: all that follows only chooses among them.
+    """Score every output once, except those `known` by model and task; all candidates choose among these.
 
-    Task by task, all models after each other, so that a task's scene is read once; several tasks side by side.
+    All models are scored on a task before the next one, so that its scene is read once; several tasks run in parallel.
     """
     ids, canonical = scorer.task_ids()[:limit], FORMS[task]
     by = {model: {one.task_id: one.output for one in found} for model, found in recorded.items()}
@@ -116,17 +116,17 @@ def judge_outputs(
 
 
 def single_models(of: JudgedOutputs) -> list[Candidate]:
-    """Each model by itself."""
+    """Return each model as a candidate."""
     return [_candidate(of, model, of.judged[model], valid=_valid(of, model)) for model in of.models]
 
 
 def vote_across_models(of: JudgedOutputs, models: Sequence[str] | None = None, *, name: str = "vote") -> Candidate:
-    """Algorithm 1 over the models' outputs, in the order of their names."""
+    """Vote over the models' outputs by Algorithm 1, in the order of their names."""
     return _candidate(of, name, *_winning_judgements(of, models or of.models))
 
 
 def vote_on_executable(of: JudgedOutputs, passes: Callable[[Judgement], bool], *, name: str) -> Candidate:
-    """The vote over those outputs that a simulator carries out; over all valid ones where it carries out none."""
+    """Vote over the outputs that a simulator executes; over all valid ones if it executes none."""
     found: list[Judgement] = []
     valid = 0
     for at in range(len(of.ids)):
@@ -138,7 +138,7 @@ def vote_on_executable(of: JudgedOutputs, passes: Callable[[Judgement], bool], *
 
 
 def merge_across_models(of: JudgedOutputs) -> Candidate:
-    """What the models agree on part by part, scored anew."""
+    """Merge the models' outputs part by part, and score the result."""
     found: list[Judgement] = []
     valid = 0
     for at, task_id in enumerate(of.ids):
@@ -149,14 +149,14 @@ def merge_across_models(of: JudgedOutputs) -> Candidate:
 
 
 def vote_with_early_stop(of: JudgedOutputs) -> Candidate:
-    """The same vote, which asks no further model once the winner is sure: the same answers for fewer outputs."""
+    """Vote, but stop at the model after which the winner can't change: the same answers from fewer outputs."""
     used = sum(_votes_needed([of.forms[model][at] for model in of.models]) for at in range(len(of.ids)))
     judged, valid = _winning_judgements(of, of.models)
     return _candidate(of, "vote, early stop", judged, valid, used=used / max(1, len(of.ids)))
 
 
 def sweep(of: JudgedOutputs, figure: str, *, sizes: Sequence[int] = SIZES) -> Iterator[tuple[int, float]]:
-    """The mean of a figure over seeded sets of so many models."""
+    """Yield the mean of a figure over seeded sets of models, for each size of set."""
     random = Random(SEED)  # noqa: S311 - a statistic
     for size in (one for one in sizes if one <= len(of.models)):
         sets = [of.models] if size == len(of.models) else [random.sample(of.models, size) for _ in range(SUBSETS)]
@@ -165,7 +165,7 @@ def sweep(of: JudgedOutputs, figure: str, *, sizes: Sequence[int] = SIZES) -> It
 
 
 def best_single(of: JudgedOutputs, figure: str) -> BestModel:
-    """The model that is best in a figure, and how good the best one is in each resample of tasks."""
+    """Return the model that is best in a figure, and the figure of the best model in each resample of tasks."""
     scores = {model: _percent(of, of.judged[model], figure) for model in of.models}
     best = max(scores, key=scores.__getitem__)
     random, ids = Random(SEED), range(len(of.ids))  # noqa: S311 - a statistic
@@ -177,7 +177,7 @@ def best_single(of: JudgedOutputs, figure: str) -> BestModel:
 
 
 def compare_with_best(of: JudgedOutputs, line: Candidate, best: BestModel) -> Comparison:
-    """Against the best single model, resampled over tasks, the same for both."""
+    """Compare with the best single model, over the same resamples of tasks."""
     ours = [_percent(of, [line.judged[at] for at in drawn], best.figure) for drawn in best.draws]
     gaps = sorted(mine - theirs for mine, theirs in zip(ours, best.resampled, strict=True))
     low, high = gaps[round(0.025 * (RESAMPLES - 1))], gaps[round(0.975 * (RESAMPLES - 1))]
@@ -196,12 +196,12 @@ def _winner(of: JudgedOutputs, models: Sequence[str], at: int) -> str | None:
 
 
 def _judgement(of: JudgedOutputs, winner: str | None, at: int) -> Judgement:
-    """Where no output was valid, that of a missing one: a counted failure."""
+    """Return the winner's judgement; if no output was valid, that of a missing one, which is a counted failure."""
     return of.scorer.score(of.ids[at], None) if winner is None else of.judged[winner][at]
 
 
 def _judgement_of_text(of: JudgedOutputs, made: str | None, at: int) -> Judgement | None:
-    """What was judged already of the same text."""
+    """Return an existing judgement of the same text, if any."""
     return next((of.judged[model][at] for model in of.models if made and of.outputs[model][at] == made), None)
 
 

@@ -1,4 +1,4 @@
-"""The result of votes across recorded models: each model, the vote, its variants, and whether it beats the best one."""
+"""Result of votes across recorded models: each model, the vote, its variants, and comparisons with the best model."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ FIGURES: Final[Mapping[TaskName, tuple[str, ...]]] = {
 """Cells in which the vote is compared with the best single model."""
 LOG_HINT: Final = "give a log of `eval eai --recorded`"
 AS_PUBLISHED: Final = "as_published"
-"""The scorer's name in that log."""
+"""Name of the scorer in that log."""
 SIMULATED: Final = frozenset({"action-sequencing", "subgoal"})
-"""Tasks whose outputs the database carries out."""
+"""Tasks whose outputs the database executes."""
 COSTS: Final = (
     Column(key="svr", heading="SVR", unit="percent", interval="wilson"),
     Column(key="used", heading="outputs", unit="number", better="lower", second=True),
@@ -71,10 +71,10 @@ def cross_result(
     log: Path | None = None,
     tell: Callable[[str], None],
 ) -> ExperimentResult:
-    """Vote over all recorded models for each task, or its first so many.
+    """Vote over all recorded models for each task, or for its first `limit` samples.
 
-    `log` is of a run of the experiment `eai`: what was judged there is not scored again. `tell` gets a line for each
-    step that takes time. Raises InputError, ServiceError.
+    `log` is of a run of the experiment `eai`; its judgements are not computed again. `tell` gets a line for each step
+    that takes time. Raises InputError, ServiceError.
     """
     known = _known(log, wheel, tell=tell)
     judged: list[JudgedOutputs] = []
@@ -119,7 +119,7 @@ def _known(
 
 
 def read_judgements(log: Path, wheel: Path) -> Mapping[str, Mapping[tuple[str, str], Judgement]]:
-    """What a log of the experiment `eai` has judged of this wheel: by task, then by model and id. Raises InputError."""
+    """Return the judgements of this wheel in a log of `eai`, by task, then by model and id. Raises InputError."""
     from inspect_ai.log import read_eval_log
 
     try:
@@ -145,7 +145,7 @@ def _check_log(read: EvalLog, log: Path, wheel: Path) -> None:
 
 
 def cross_table(of: JudgedOutputs) -> Table:
-    """One task's table. What does not change an answer (early stop) is not compared."""
+    """Return one task's table; early stop is not compared, since it changes no answer."""
     figures = [(key, NAMES[of.task][key][1]) for key in FIGURES[of.task]]
     vote, quick, others = vote_across_models(of), vote_with_early_stop(of), list(_variants(of))
     lines = [*single_models(of), vote, quick, *others]

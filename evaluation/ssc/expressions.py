@@ -1,4 +1,4 @@
-"""Canonical forms of expressions: Boolean lines of sub-goals, and preconditions and effects in PDDL."""
+"""Canonical forms of expressions: Boolean lines of sub-goals, and PDDL preconditions and effects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from scenecypher.evaluation.eai.transition_text import EMPTY, Expression
 
 Signature: TypeAlias = Mapping[str, int]
-"""How many arguments each word takes."""
+"""Number of arguments of each word."""
 
 _TOKEN: Final = re.compile(r"\s*(?:(\w+)\s*\(([^()]*)\)|(and|or)\b|([()])|(\w+))")
 MAX_TOKENS: Final = 500
@@ -17,7 +17,7 @@ MAX_DEPTH: Final = 20
 
 
 def read_clause(text: str, words: Signature) -> Expression | None:
-    """The canonical form of a line such as ``OPEN(door.1) and ON(lamp.2)``; None for what is not of that form."""
+    """Return the canonical form of a line such as ``OPEN(door.1) and ON(lamp.2)``; None if it is invalid."""
     tokens = _tokens(text, words)
     if tokens is None:
         return None
@@ -29,12 +29,12 @@ def read_clause(text: str, words: Signature) -> Expression | None:
 
 
 def canonical_tree(found: Expression) -> Expression:
-    """Nested ``and`` and ``or`` made flat, sorted, each part once; of one part only that; quantified names numbered."""
+    """Flatten nested ``and`` and ``or``, sort and deduplicate parts, unwrap single ones, and number bound names."""
     return _canonical(found, 0)
 
 
 def parameter_names(parameters: str) -> tuple[str, ...]:
-    """The names in a list of parameters, in their order. Raises ValueError where one stands twice."""
+    """Return the names in a list of parameters, in order. Raises ValueError if one occurs twice."""
     found = tuple(re.findall(r"\?[\w-]+", parameters))
     if len(set(found)) != len(found):
         raise ValueError(f"{parameters[:60]} has a parameter twice")
@@ -42,7 +42,7 @@ def parameter_names(parameters: str) -> tuple[str, ...]:
 
 
 def rename_variables(found: Expression, names: Mapping[str, str]) -> Expression:
-    """With variables called as in `names`."""
+    """Return the expression with variables renamed as in `names`."""
     if isinstance(found, str):
         return " ".join(names.get(word, word) for word in found.split())
     return tuple(rename_variables(part, names) for part in found)
@@ -68,7 +68,7 @@ def _canonical(found: Expression, bound: int) -> Expression:
 
 
 def _tokens(text: str, words: Signature) -> list[str] | None:
-    """In reverse, to be taken from the end; None for a word or a number of arguments that there is not."""
+    """Return the tokens in reverse order, to be popped; None for an unknown word or a wrong number of arguments."""
     tokens: list[str] = []
     at = 0
     text = text.strip()
@@ -89,7 +89,7 @@ def _tokens(text: str, words: Signature) -> list[str] | None:
 
 
 def _parse_or(tokens: list[str], *, depth: int) -> Expression:
-    """``or`` binds less than ``and``. Raises ValueError."""
+    """Parse a disjunction; ``or`` binds less than ``and``. Raises ValueError."""
     parts = [_parse_and(tokens, depth=depth)]
     while tokens and tokens[-1] == "or":
         tokens.pop()

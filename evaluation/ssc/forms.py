@@ -1,7 +1,7 @@
-"""The canonicalisers of the four tasks: the schema that an output must have, and what it means.
+"""Canonicalisers of the four tasks: the schema that an output must satisfy, and its meaning.
 
-The schema is of form and words: JSON, keys, and the states, relations, actions and predicates that there are. Names of
-objects are not part of it: the paper's own results keep outputs with unknown objects (its Table 5).
+The schema covers form and words: JSON, keys, and the known states, relations, actions and predicates. It does not cover
+names of objects, since the paper's own results keep outputs with unknown objects (its Table 5).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from scenecypher.importers.eai import package_folder
 from scenecypher.importers.json_file import read_json
 
 _ARGUMENT: Final = re.compile(r"\?q?\d+|[^?].*")
-"""A parameter or quantified variable as canonical forms call it, or an object, which is one of the problem's."""
+"""Parameter or bound variable as named in canonical forms, or an object of the problem."""
 SUBGOALS: Final[Signature] = {**ARITY, **ACTION_ARITY}
-"""What a sub-goal may say, with the numbers of arguments, as it is scored."""
+"""Words of a sub-goal with their numbers of arguments, as in its scorer."""
 _PREDICATE: Final = re.compile(r"\((\w+)((?:\s+\?\w+|\s+-\s+\w+)*)\s*\)")
 
 
 def goal_form(output: str) -> Form | None:
-    """Three sets of goals; keys beside those of the schema say nothing."""
+    """Return three sets of goals; keys that the schema does not have are ignored."""
     found = parse_goals(output)
     if found is None or not found.keys() >= set(LISTS.values()):
         return None
@@ -46,7 +46,7 @@ def goal_form(output: str) -> Form | None:
 
 
 def sequence_form(output: str) -> Form | None:
-    """The steps in their order: an action in upper case, and its objects, with or without numbers."""
+    """Return the steps in order: an action in upper case and its objects, with or without numbers."""
     pairs = _json_pairs(output)
     if not pairs:
         return None
@@ -55,7 +55,7 @@ def sequence_form(output: str) -> Form | None:
 
 
 def subgoal_form(output: str) -> Form | None:
-    """The lines in their order; within a line the order of what ``and`` or ``or`` connects says nothing."""
+    """Return the lines in order; within a line, the order of operands of ``and`` or ``or`` is ignored."""
     found = dict(_json_pairs(output) or ())
     lines = found.get("output")
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
@@ -65,7 +65,7 @@ def subgoal_form(output: str) -> Form | None:
 
 
 def transition_form(output: str) -> Form | None:
-    """A set of actions; order and repetition within ``and`` and ``or``, and what variables are called, say nothing."""
+    """Return a set of actions; order and repetition within ``and`` and ``or``, and names of variables, are ignored."""
     found = parse_actions(output)
     if not found or not found.keys() <= gold_actions().keys():
         return None
@@ -74,7 +74,7 @@ def transition_form(output: str) -> Form | None:
 
 
 def action_form(action: PddlAction) -> Form | None:
-    """One action of transition modelling."""
+    """Return the form of one action of transition modelling."""
     try:
         parameters = parameter_names(action.parameters)
         names = {name: f"?{at}" for at, name in enumerate(parameters)}
@@ -123,7 +123,7 @@ def _is_known(kind: str, goal: tuple[str, ...]) -> bool:
 
 
 def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
-    """The pairs of the outermost object, which may repeat a key; fences, words around it and quotes are mended."""
+    """Return the pairs of the outermost object, with repeated keys; fences, surrounding text and quotes are repaired."""
     start, end = output.find("{"), output.rfind("}")
     if len(output) > MAX_CHARACTERS or start < 0:
         return None
@@ -138,15 +138,15 @@ def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
 
 
 class _Pairs(tuple[tuple[str, Any], ...]):
-    """The pairs of an object, in their order."""
+    """Pairs of an object, in order."""
 
     __slots__ = ()
 
 
 def _step(word: str, objects: Any) -> tuple[str, ...] | None:
-    """As the schema has it: so many objects as the action takes, each a name, or a name and a number.
+    """Return a step with as many objects as the action takes, each a name, or a name and a number.
 
-    Actions are those that can be carried out: what the prompt of EAI offers besides is always a failure.
+    Only executable actions are valid: the others that EAI's prompt offers always fail.
     """
     _, wanted = ACTIONS.get(word.strip().upper(), ("", None))
     if not isinstance(objects, list) or wanted is None:
@@ -159,7 +159,10 @@ def _step(word: str, objects: Any) -> tuple[str, ...] | None:
 
 
 def _checked(found: Expression) -> Expression:
-    """Raises ValueError for predicates that the domain lacks, another number of arguments, and what is no variable."""
+    """Return the expression if it is valid.
+
+    Raises ValueError for unknown predicates, wrong numbers of arguments, and arguments that are no variables.
+    """
     for name, *arguments in _atoms(found):
         if _predicates().get(name) != len(arguments):
             raise ValueError(f"{name[:60]} with {len(arguments)} arguments is no predicate")
@@ -179,7 +182,7 @@ def _atoms(found: Expression) -> Iterator[list[str]]:
 
 @cache
 def _predicates() -> Mapping[str, int]:
-    """How many arguments each takes."""
+    """Return the number of arguments of each predicate."""
     text = re.sub(r";.*", "", domain_head()).partition("(:predicates")[2]
     return {name: arguments.count("?") for name, arguments in _PREDICATE.findall(text)}
 
@@ -192,5 +195,5 @@ def _vocabulary() -> Mapping[str, Any]:
 
 @cache
 def _relations() -> frozenset[str]:
-    """Those that the prompt of goal interpretation offers; the vocabulary's own list has a state among them."""
+    """Return the relations that the prompt of goal interpretation offers; the vocabulary's list includes a state."""
     return frozenset(read_json(package_folder() / "resources/virtualhome/relation_types.json"))

@@ -1,8 +1,8 @@
-"""Ours, beside the paper: what several samples agree on part by part, instead of one vote a whole form.
+"""Merging of samples part by part, instead of one vote for each whole form; ours, not the paper's.
 
-Goal interpretation is merged by element (each goal that more than half of the valid samples have), transition
-modelling by clause (likewise each part of an action's ``and``), and sequences of steps and of sub-goals by edge: the
-sample whose successions the others share most.
+Goal interpretation is merged by element (each goal that a majority of the valid samples have), transition modelling by
+clause (each part of an action's ``and``, likewise), and sequences of steps and of sub-goals by edge: the sample whose
+edges occur most in the others.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from scenecypher.evaluation.ssc.voting import Form
 
 
 def merge_samples(task: TaskName, samples: Sequence[str]) -> str | None:
-    """One output from many; None where none is valid."""
+    """Merge many samples into one output; None if no sample is valid."""
     return MERGES[task](samples)
 
 
 def merge_goals(samples: Sequence[str]) -> str | None:
-    """Each goal that more than half of the valid samples have."""
+    """Return each goal that a majority of the valid samples have."""
     forms = _valid("goal", samples)
     if not forms:
         return None
@@ -46,7 +46,7 @@ def merge_goals(samples: Sequence[str]) -> str | None:
 
 
 def merge_actions(samples: Sequence[str]) -> str | None:
-    """Each action that more than half of the valid samples define, of those of its clauses that more than half have."""
+    """Return the actions that a majority of the valid samples define, with the clauses that a majority of them have."""
     valid = [found for sample in samples if FORMS["transition"](sample) and (found := parse_actions(sample))]
     if not valid:
         return None
@@ -56,7 +56,7 @@ def merge_actions(samples: Sequence[str]) -> str | None:
 
 
 def most_central(task: TaskName) -> Callable[[Sequence[str]], str | None]:
-    """The valid sample whose edges, from each step to the next, most agree with those of the others."""
+    """Return a function that picks the valid sample whose edges, from step to step, agree most with the others'."""
 
     def central_sample(samples: Sequence[str]) -> str | None:
         forms = [FORMS[task](sample) for sample in samples]
@@ -87,11 +87,11 @@ KINDS: Final[Mapping[TaskName, str]] = {
     "action-sequencing": "edge",
     "subgoal": "edge",
 }
-"""What is merged."""
+"""Unit that is merged."""
 
 
 def _merge_action(name: str, found: Sequence[PddlAction]) -> PddlAction:
-    """In the gold action's variables, which the prompt gives; what is no such action is left out of the vote."""
+    """Merge an action in the gold action's variables, which the prompt gives; invalid actions are ignored."""
     parameters = gold_actions()[name].parameters
     wanted = parameter_names(parameters)
     same = [one for one in found if action_form(one) and len(parameter_names(one.parameters)) == len(wanted)]
@@ -111,7 +111,7 @@ def _conjuncts(found: Iterable[Expression]) -> str:
 
 
 def _majority(sets: Iterable[Iterable[Any]]) -> list[Any]:
-    """What more than half of the sets have, in an order that does not depend on theirs."""
+    """Return what more than half of the sets contain, in an order that does not depend on theirs."""
     listed = [set(one) for one in sets]
     votes = Counter(part for one in listed for part in one)
     return sorted((part for part, count in votes.items() if 2 * count > len(listed)), key=repr)
@@ -126,5 +126,5 @@ def _edges(form: Sequence[Form]) -> frozenset[tuple[Hashable, Hashable]]:
 
 
 def _agreement(edges: frozenset[tuple[Hashable, Hashable]], votes: Counter[tuple[Hashable, Hashable]]) -> float:
-    """The mean of how many samples share an edge: longer sequences have no advantage."""
+    """Return the mean number of samples that share an edge, so that longer sequences have no advantage."""
     return sum(votes[edge] for edge in edges) / len(edges)

@@ -1,4 +1,4 @@
-"""How an output is got from a model: greedily, by Structured Self-Consistency, and by our variants of it."""
+"""Methods to get an output from a model: greedy decoding, Structured Self-Consistency, and our variants."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from scenecypher.evaluation.ssc.voting import TEMPERATURE, is_decided, vote_on_f
 
 Method: TypeAlias = Literal["greedy", "ssc", "ssc-merge", "ssc-early", "ssc-filter"]
 AskAtTemperature: TypeAlias = Callable[[float], str]
-"""One reply at a temperature."""
+"""Function that returns one reply at a temperature."""
 IsExecutable: TypeAlias = Callable[[str], bool]
-"""Whether a simulator carries an output out."""
+"""Predicate: a simulator executes the output."""
 
 
 @dataclass(frozen=True, slots=True)
 class MethodOutput:
-    """The output (None where no sample was valid), all samples as they came, and how the vote went."""
+    """Output (None if no sample was valid), all samples in order, and the counts of the vote."""
 
     output: str | None
     samples: tuple[str, ...]
@@ -31,7 +31,7 @@ class MethodOutput:
 
 @dataclass(frozen=True, slots=True)
 class SamplingRequest:
-    """What a method needs: the task, a way to ask, the number of samples, and a simulator."""
+    """Input of a method: the task, a function to ask, the number of samples, and a simulator."""
 
     task: TaskName
     ask: AskAtTemperature
@@ -40,18 +40,18 @@ class SamplingRequest:
 
 
 def greedy(request: SamplingRequest) -> MethodOutput:
-    """One reply at temperature 0, valid or not: the paper's baseline."""
+    """Return one reply at temperature 0, valid or not: the paper's baseline."""
     reply = request.ask(0.0)
     return MethodOutput(reply, (reply,), int(FORMS[request.task](reply) is not None))
 
 
 def ssc_vote(request: SamplingRequest) -> MethodOutput:
-    """Algorithm 1."""
+    """Vote by the paper's Algorithm 1."""
     return _vote(request.task, [request.ask(TEMPERATURE) for _ in range(request.samples)])
 
 
 def ssc_early(request: SamplingRequest) -> MethodOutput:
-    """The same answer, without the samples that can't change it."""
+    """Vote without the samples that can't change the answer."""
     samples: list[str] = []
     while len(samples) < request.samples:
         samples.append(request.ask(TEMPERATURE))
@@ -61,7 +61,7 @@ def ssc_early(request: SamplingRequest) -> MethodOutput:
 
 
 def ssc_filter(request: SamplingRequest) -> MethodOutput:
-    """A vote among the samples that the simulator carries out; among all valid ones where it carries out none."""
+    """Vote over the samples that the simulator executes; over all valid ones if it executes none."""
     samples = [request.ask(TEMPERATURE) for _ in range(request.samples)]
     executable = [one for one in samples if FORMS[request.task](one) is not None and request.is_executable(one)]
     found = _vote(request.task, executable or samples)
@@ -69,7 +69,7 @@ def ssc_filter(request: SamplingRequest) -> MethodOutput:
 
 
 def ssc_merge(request: SamplingRequest) -> MethodOutput:
-    """What more than half of the valid samples say, element by element, or the most central sequence."""
+    """Return the elements that a majority of the valid samples have, or the most central sequence."""
     samples = [request.ask(TEMPERATURE) for _ in range(request.samples)]
     found = _vote(request.task, samples)
     return MethodOutput(merge_samples(request.task, samples), tuple(samples), found.valid, found.votes, found.forms)
@@ -83,7 +83,7 @@ METHODS: Final[Mapping[Method, Callable[[SamplingRequest], MethodOutput]]] = {
     "ssc-filter": ssc_filter,
 }
 OURS: Final = frozenset({"ssc-merge", "ssc-early", "ssc-filter"})
-"""Those that the paper does not have."""
+"""Methods that the paper does not have."""
 
 
 def _vote(task: TaskName, samples: Sequence[str]) -> MethodOutput:

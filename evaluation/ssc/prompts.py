@@ -1,7 +1,8 @@
-"""What a model is asked: the Embodied Agent Interface's own prompt for a task, or ours with the paper's rules.
+"""Prompts of a task: the Embodied Agent Interface's own, or ours with the paper's rules.
 
-The prompts of three tasks are read from the installed `eai-eval`, those of goal interpretation from the wheel of the
-recordings, which has them filled in. Ours (`evaluation/data/ssc/`) are in our words, with the task's own part of these.
+The prompts of three tasks are read from the installed `eai-eval`; those of goal interpretation from the wheel of the
+recordings, where they are filled in. Ours (`evaluation/data/ssc/`) are in our words and include the task-specific part
+of these.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ INSTALLED: Final[Mapping[TaskName, str]] = {
     "transition": "evaluation/transition_modeling/prompts/helm_prompts.json",
 }
 SYSTEM: Final = "evaluation/subgoal_decomposition/prompts/system_setup.json"
-"""What precedes each prompt of sub-goal decomposition."""
+"""System message before each prompt of sub-goal decomposition."""
 TASK_PARTS: Final[Mapping[TaskName, tuple[tuple[str, str], ...]]] = {
     "goal": (
         ("Relevant objects in the scene are:", "All possible relationships are"),
@@ -42,7 +43,7 @@ TASK_PARTS: Final[Mapping[TaskName, tuple[tuple[str, str], ...]]] = {
     "subgoal": (("# Target Task:", "## Output:"),),
     "transition": (("(define (problem", "\n>"),),
 }
-"""The task's own parts of a prompt: from the last place of the first text to the next of the second."""
+"""Task-specific parts of a prompt: from the last occurrence of the first text to the next of the second."""
 MAX_BYTES: Final = 32 * 2**20
 
 
@@ -58,7 +59,7 @@ _PROMPTS: Final = TypeAdapter(list[_Prompt])
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """The prompts of one task in one form, by the id of a task."""
+    """Prompts of one task in one form, by task id."""
 
     task: TaskName
     form: PromptForm
@@ -66,7 +67,7 @@ class Prompts:
     system: str
 
     def messages(self, task_id: str) -> tuple[Message, ...]:
-        """What is sent. Raises InputError for a task without a prompt."""
+        """Return the messages to send. Raises InputError for a task without a prompt."""
         if task_id not in self.texts:
             raise InputError(f"there is no prompt of {self.task} for task {task_id[:60]!r}; leave it out")
         if self.form == "structured":
@@ -76,21 +77,21 @@ class Prompts:
 
 
 def load_prompts(task: TaskName, form: PromptForm, *, wheel: Path | None = None) -> Prompts:
-    """The prompts of one task; goal interpretation needs the `wheel` of the recordings. Raises InputError."""
+    """Return the prompts of one task; goal interpretation needs the `wheel` of the recordings. Raises InputError."""
     texts = _of_wheel(wheel) if task == "goal" else _installed(package_folder() / INSTALLED[task])
     system = read_json(package_folder() / SYSTEM)["system_prompt"] if task == "subgoal" else ""
     return Prompts(task, form, texts, system)
 
 
 def structured_prompt(task: TaskName, eai_prompt: str) -> str:
-    """Our prompt around what the other one says of the task itself."""
+    """Return our prompt with the task-specific part of the original one."""
     own = "\n\n".join(_cut(eai_prompt, start, end) for start, end in TASK_PARTS[task])
     text = _own_text(task)
     return text.replace("{domain}", f"{domain_head().strip()}\n)").replace("{task}", own).strip()
 
 
 def structured_prompt_version() -> str:
-    """A digest of our own prompts: results of different ones are not compared."""
+    """Return a digest of our prompts; results of different digests are not comparable."""
     digest = sha256()
     for task in sorted(TASK_PARTS):
         digest.update(_own_text(task).encode())
