@@ -144,7 +144,7 @@ def _in_home(home: str, category: str, words: str, things: Sequence[str]) -> Ite
         return
     plan = [*_plan(scene.graph, category, things)]
     if not evaluate(goal, end_of(plan, scene.graph, scene.vocabulary), {}):
-        raise InputError(f"the plan for {facts} in {home} does not reach its goal: {plan}; mend it")
+        raise InputError(f"the plan for {facts} in {home} does not reach its goal: {plan}; correct it")
     yield DynamicTask.model_validate(
         {
             "id": f"{ID_PREFIX}/{home}/{category}/{'-'.join(things)}",

@@ -41,7 +41,9 @@ def episodes_task(experiment: Experiment, replies: ModelSource, *, pool: WorldPo
     """
     samples = [_sample(one) for one in experiment.episodes()]
     if not samples:
-        raise InputError(f"nothing of {experiment.name} can be played so: name a model with --model, or other methods")
+        raise InputError(
+            f"no sample of {experiment.name} can be played so: name a model with --model, or other methods"
+        )
     return Task(
         dataset=MemoryDataset(samples, name=experiment.name),
         solver=play_episode(experiment.assignments, replies, pool or WorldPool()),

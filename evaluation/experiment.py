@@ -124,7 +124,7 @@ def _select_rows_of(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, 
             continue
         row = known[word] if word in known else _row(word)
         if row.absent:
-            raise InputError(f"the row {word} can't be played, for it {row.absent}; leave it out")
+            raise InputError(f"the row {word} can't be played: it {row.absent}; leave it out")
         known[word] = replace(row, absent=_absence(row.method, table.tasks))
         keys += [word] if not known[word].absent else []
     return replace(table, rows=tuple(known.values())), keys

@@ -36,7 +36,7 @@ def load_homes(folder: Path) -> list[TestedHome]:
     """Return the home in `folder`, or the homes in its subfolders. Raises InputError, also if none has test tasks."""
     found = [_home(each.name, each.name, read_home(each)) for each in folders(folder)]
     if not any(home.tasks for home in found):
-        raise InputError(f"{folder}: no home there has tasks to test; add a tasks.json whose tasks are no examples")
+        raise InputError(f"{folder}: no home in it has test tasks; add a tasks.json with tasks that are not examples")
     return found
 
 

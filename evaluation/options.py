@@ -40,5 +40,5 @@ def select_names(what: str, names: Names, known: Sequence[str]) -> tuple[str, ..
     for name in words:
         if name not in known:
             hint = did_you_mean(name[:60], (*known, "all")) or f"; choose all or some of {', '.join(known)}"
-            raise InputError(f"{name[:60]!r} is no {what}{hint}")
+            raise InputError(f"{name[:60]!r} is not a {what}{hint}")
     return words

@@ -42,7 +42,7 @@ def load_questions(data: str = ALL) -> tuple[GoldQuestion, ...]:
     """Return the questions of one of DATA, or all of them. Raises InputError."""
     if data != ALL and data not in DATA:
         hint = did_you_mean(data[:60], (ALL, *DATA)) or f"; there are {', '.join((ALL, *DATA))}"
-        raise InputError(f"no questions are about {data[:60]!r}{hint}")
+        raise InputError(f"there are no questions about {data[:60]!r}{hint}")
     return tuple(question for name in DATA if data in {ALL, name} for question in _read(name))
 
 

@@ -41,7 +41,7 @@ class ModelSource:
         if record and Path(record).exists():
             raise InputError(
                 f"the cassette {record} exists; move it away or choose another file "
-                "(a run that is resumed records the rest of its replies in a new one)"
+                "(a resumed run records its remaining replies in a new one)"
             )
         self._tape = Replaying(Path(choice)) if choice not in {LIVE, REFERENCE} else None
         self._record = Path(record) if record else None

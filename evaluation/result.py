@@ -189,5 +189,5 @@ def read_result(path: Path) -> ExperimentResult:
         raise InputError(f"{path}: can't be read ({error.strerror}); give a *{SUFFIX} file") from error
     except ValidationError as error:
         raise InputError(
-            f"{path}: is no result of an experiment ({error.error_count()} problems); run the experiment again"
+            f"{path}: is not a result of an experiment ({error.error_count()} problems); run the experiment again"
         ) from error

@@ -82,7 +82,7 @@ def resume_task(file: Path, options: RunOptions) -> EvalLog:
     from inspect_ai import eval_retry
 
     if not file.is_file():
-        raise InputError(f"{file}: there is no such log; logs are in ./logs, or where --log-dir said")
+        raise InputError(f"{file}: there is no such log; logs are in ./logs, or in the folder given as --log-dir")
     try:
         (log,) = eval_retry(
             str(file),
@@ -92,7 +92,7 @@ def resume_task(file: Path, options: RunOptions) -> EvalLog:
         )
     except (ValueError, FileNotFoundError) as error:
         raise InputError(
-            f"{file}: can't be resumed ({error}); resume it from the folder that it was run in, or run it anew"
+            f"{file}: can't be resumed ({error}); resume it in the folder that it was run in, or start a new run"
         ) from error
     return log
 
@@ -104,7 +104,7 @@ def experiment_name_of(file: Path) -> str:
     try:
         read = read_eval_log(str(file), header_only=True)
     except (OSError, ValueError) as error:
-        raise InputError(f"{file}: is no log that can be read ({error}); give a .eval file") from error
+        raise InputError(f"{file}: is not a readable log ({error}); give a .eval file") from error
     return (read.eval.task_registry_name or read.eval.task).rpartition("/")[2]
 
 

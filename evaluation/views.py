@@ -100,9 +100,7 @@ def read_views(folder: Path) -> tuple[ViewFile, ...]:
     """Read the views of a folder, sorted by name. Raises InputError; DocumentError with a file's problems."""
     found = sorted(folder.glob("*.json"))
     if not found:
-        raise InputError(
-            f"{folder}: no folder with views, a *.json beside each picture; docs/evaluation.md has the form"
-        )
+        raise InputError(f"{folder}: there are no views, a *.json beside each picture; docs/evaluation.md has the form")
     if len(found) > MAX_FILES:
         raise InputError(f"{folder}: {len(found):,} views; at most {MAX_FILES:,} are read: split the folder")
     return tuple(_read(file, folder) for file in found)
@@ -149,7 +147,7 @@ def _misplaced(field: str, asset: ViewedAsset, things: Sequence[PlacedThing]) ->
     below = {asset.name}
     for number, thing in enumerate(things):
         if thing.name.casefold() in {asset.name.casefold(), *(it.name.casefold() for it in things[:number])}:
-            yield f"$.{field}[{number}].name", f"{shown(thing.name)} is told twice; number things that are alike"
+            yield f"$.{field}[{number}].name", f"{shown(thing.name)} occurs twice; number things of the same class"
     while fresh := {it.name for it in things if it.related_to in below} - below:
         below |= fresh
     for number, thing in enumerate(things):

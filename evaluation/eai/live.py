@@ -181,5 +181,5 @@ def _size(number: str) -> int:
 def _check_name(name: str, known: tuple[Any, ...]) -> Any:
     if name not in known:
         hint = did_you_mean(name[:60], known) or f"; there are {', '.join(known)}"
-        raise InputError(f"there is no {name[:60]!r} here{hint}")
+        raise InputError(f"{name[:60]!r} is unknown{hint}")
     return name

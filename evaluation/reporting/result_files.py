@@ -48,7 +48,7 @@ class _NoResult(Exception):
 def _files(path: Path) -> Iterator[Path]:
     """Yield results, and logs without a result beside them."""
     if not path.exists():
-        raise InputError(f"{path}: there is nothing there; give a result, a log, or a folder of them")
+        raise InputError(f"{path}: there is no such file or folder; give a result, a log, or a folder of them")
     for file in sorted(path.iterdir()) if path.is_dir() else (path,):
         if file.name.endswith(LOG) and result_path(str(file)).exists():
             yield result_path(str(file))
@@ -75,7 +75,7 @@ def _of_log(file: Path) -> ExperimentResult:
     try:
         return MADE_FROM_LOGS[name](log)
     except InputError as error:
-        raise _NoResult(f"{file}: {name} can't be made anew: {error}") from error
+        raise _NoResult(f"{file}: {name} can't be recomputed: {error}") from error
 
 
 def _questions(log: EvalLog) -> ExperimentResult:

@@ -125,7 +125,7 @@ def read_judgements(log: Path, wheel: Path) -> Mapping[str, Mapping[tuple[str, s
     try:
         read = read_eval_log(str(log))
     except (OSError, ValueError) as error:
-        raise InputError(f"{log}: is no log that can be read ({error}); {LOG_HINT}") from error
+        raise InputError(f"{log}: is not a readable log ({error}); {LOG_HINT}") from error
     _check_log(read, log, wheel)
     found: dict[str, dict[tuple[str, str], Judgement]] = {}
     for sample in read.samples or []:
@@ -138,7 +138,9 @@ def read_judgements(log: Path, wheel: Path) -> Mapping[str, Mapping[tuple[str, s
 def _check_log(read: EvalLog, log: Path, wheel: Path) -> None:
     name, version = (read.eval.task_registry_name or read.eval.task).rpartition("/")[2], read.eval.task_version
     if name != "eai" or version != RECORDED_VERSION:
-        raise InputError(f"{log}: is of the experiment {name!r}, version {version}, not of this one's eai; {LOG_HINT}")
+        raise InputError(
+            f"{log}: is of {name!r}, version {version}, not of eai, version {RECORDED_VERSION}; {LOG_HINT}"
+        )
     used = Path(str(read.eval.task_args.get("wheel") or wheel))
     if used.resolve() != wheel.resolve() and (not used.is_file() or sha256_of(used) != sha256_of(wheel)):
         raise InputError(f"{log}: scored another file of recordings ({used.name}); give that one with --recordings")

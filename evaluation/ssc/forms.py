@@ -123,7 +123,7 @@ def _is_known(kind: str, goal: tuple[str, ...]) -> bool:
 
 
 def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
-    """Return the pairs of the outermost object, with repeated keys; fences, surrounding text and quotes are repaired."""
+    """Return the pairs of the outermost object, repeated keys included; fences, quotes and other text are repaired."""
     start, end = output.find("{"), output.rfind("}")
     if len(output) > MAX_CHARACTERS or start < 0:
         return None

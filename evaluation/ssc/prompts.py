@@ -106,7 +106,7 @@ def _cut(text: str, start: str, end: str) -> str:
     at = text.rfind(start)
     if at < 0:
         raise InputError(
-            f"a prompt of eai-eval lacks {start!r}: install it anew (`pip install --no-deps eai-eval==1.0.5`)"
+            f"a prompt of eai-eval lacks {start!r}: reinstall it (`pip install --no-deps eai-eval==1.0.5`)"
         )
     return text[at:].partition(end)[0].strip()
 
@@ -118,7 +118,7 @@ def _of_wheel(wheel: Path | None) -> Mapping[str, str]:
         with ZipFile(wheel) as archive, archive.open(IN_WHEEL) as member:
             raw = member.read(MAX_BYTES)
     except (OSError, EOFError, zlib.error, BadZipFile, KeyError, NotImplementedError, RuntimeError) as error:
-        raise InputError(f"{wheel} has no prompts of goal interpretation ({error}); fetch it anew") from error
+        raise InputError(f"{wheel} has no prompts of goal interpretation ({error}); download it again") from error
     return _by_id(raw, wheel)
 
 
@@ -133,5 +133,5 @@ def _by_id(raw: bytes, where: Any) -> Mapping[str, str]:
     try:
         rows = _PROMPTS.validate_json(raw)
     except ValidationError as error:
-        raise InputError(f"{where}: is no list of prompts; install it anew") from error
+        raise InputError(f"{where}: is not a list of prompts; reinstall it") from error
     return {row.identifier.removeprefix(SCENE_PREFIX): row.llm_prompt for row in rows}

@@ -156,8 +156,8 @@ def test_pictures_of_no_set_are_counted_with_all_and_once(tmp_path: Path) -> Non
         ({"image": "../a.png"}, r"\$\.image: leads out of the folder; give a path within it"),
         ({"image": "b.png"}, r"\$\.image: there is no such file; put the picture"),
         ({"gold": None}, r"\$\.gold: is missing; add it"),
-        ({"gold": [CUP, CUP]}, r"\$\.gold\[1\]\.name: 'cup-1' is told twice; number things"),
-        ({"gold": [CUP | {"name": "table-1"}]}, r"\$\.gold\[0\]\.name: 'table-1' is told twice"),
+        ({"gold": [CUP, CUP]}, r"\$\.gold\[1\]\.name: 'cup-1' occurs twice; number things"),
+        ({"gold": [CUP | {"name": "table-1"}]}, r"\$\.gold\[0\]\.name: 'table-1' occurs twice"),
         (
             {"gold": [CUP | {"related_to": "shelf-1"}]},
             r"\$\.gold\[0\]\.related_to: 'shelf-1' does not lead to",

@@ -199,9 +199,9 @@ def test_cells(unit: str, cell: Cell | None, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("nothing", None, "there is nothing there; give a result, a log, or a folder"),
+        ("nothing", None, "there is no such file or folder; give a result, a log, or a folder"),
         ("notes.txt", "hello", r"neither a result \(\*\.result\.json\) nor a log"),
-        ("x.result.json", "{}", "is no result of an experiment .*; run the experiment again"),
+        ("x.result.json", "{}", "is not a result of an experiment .*; run the experiment again"),
     ],
 )
 def test_what_is_no_result_is_refused(name: str, content: str | None, told: str, tmp_path: Path) -> None:

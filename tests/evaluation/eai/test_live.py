@@ -169,7 +169,7 @@ def test_structured_prompts_hold_the_task_and_no_other_prompt(tmp_path: Path) ->
         load_prompts("subgoal", "eai").messages("nothing")
     with pytest.raises(InputError, match="lacks"):
         structured_prompt("transition", "another text")
-    with pytest.raises(InputError, match="fetch it anew"):
+    with pytest.raises(InputError, match="download it again"):
         load_prompts("goal", "eai", wheel=tmp_path / "missing.whl")
 
 

