@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def models_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def fresh_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Inspect keeps one model of a name, with the address that it had: a server of another test, gone since."""
     monkeypatch.setattr("inspect_ai.model._model._models", {})
 
@@ -38,7 +38,7 @@ def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def at_the_server(address: Address, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def server_settings(address: Address, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's settings name the throw-away server; and the test's folder."""
     monkeypatch.setenv("NEO4J_URI", address.uri)
     monkeypatch.setenv("NEO4J_USERNAME", address.username)
@@ -48,7 +48,7 @@ def at_the_server(address: Address, own_folder: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.fixture(scope="module", autouse=True)
-def left_behind() -> Iterator[None]:
+def collect_streams() -> Iterator[None]:
     """Streams that were left open are collected here, where the warning is ignored, not in another module's test."""
     yield
     gc.collect()

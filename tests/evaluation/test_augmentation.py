@@ -20,13 +20,13 @@ from scenecypher.evaluation.subgraphs import SubgraphNode, f1, measure_similarit
 from scenecypher.evaluation.views import bundled_views, read_views
 from tests.scripted_model import Fail, ScriptedModel, Step
 from tests.scripted_vision import GridReader, amounts_of, decoded
-from tests.views.making import make_views
+from tests.views.generate import make_views
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 CUP = {"name": "cup-1", "relation": "ON", "related_to": "table-1"}
 
 
-def sees(request: dict[str, Any]) -> Step:
+def picture_reply(request: dict[str, Any]) -> Step:
     """Reads real pictures; of `tables-03` it counts alike things short, of `tables-01` it says nothing."""
     content = request["messages"][-1]["content"]
     if isinstance(content, str):
@@ -48,7 +48,7 @@ def test_real_pictures_over_http_are_scored_and_their_replies_score_the_same(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
     tape = str(tmp_path / "tape.jsonl")
-    with ScriptedModel(sees) as server:
+    with ScriptedModel(picture_reply) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         live = augmentation_result(
             run_task(augmentation(record=tape), RunOptions("openai/scripted", limit=20, at_once=4))
@@ -67,7 +67,7 @@ def test_real_pictures_over_http_are_scored_and_their_replies_score_the_same(
     assert table_of(again).rows[2].cells == table.rows[2].cells
 
 
-def test_the_gold_itself_is_no_reading_of_the_papers_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_gold_replies_have_no_published_rows(capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["eval", "augmentation", "--log-dir", "logs", "--limit", "3"]) == 0
     (file,) = Path("logs").glob("*.result.json")
     found = read_result(file)
@@ -76,7 +76,7 @@ def test_the_gold_itself_is_no_reading_of_the_papers_table(capsys: pytest.Captur
     assert "replies: reference" in capsys.readouterr().out
 
 
-def test_a_resumed_run_looks_at_what_failed_and_nothing_else(
+def test_a_resumed_run_repeats_only_failed_samples(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
@@ -101,7 +101,7 @@ def test_a_resumed_run_looks_at_what_failed_and_nothing_else(
     assert (len(first), looks) == (3, ["room-2"])
 
 
-def test_a_killed_run_says_how_many_were_wanted() -> None:
+def test_a_killed_run_reports_the_number_of_wanted_samples() -> None:
     log = run_task(augmentation(replies="reference"), RunOptions(None, limit=3))
     killed = log.model_copy(update={"status": "started", "results": None, "samples": (log.samples or [])[:1]})
     found = augmentation_result(killed)
@@ -109,7 +109,7 @@ def test_a_killed_run_says_how_many_were_wanted() -> None:
     assert unfinished_warning(found).startswith("NOT FINISHED: 1 of 3 samples were tried")
 
 
-def test_a_simulated_observer_says_so_and_stands_beside_nothing() -> None:
+def test_a_simulated_observer_is_labelled_and_has_no_published_rows() -> None:
     first, other = (
         augmentation_result(run_task(augmentation(replies="simulated", seed=seed), RunOptions(None, limit=12)))
         for seed in (1, 2)
@@ -121,7 +121,7 @@ def test_a_simulated_observer_says_so_and_stands_beside_nothing() -> None:
     assert 0 < (table.rows[0].cells["exact"].count or 0) < 12
 
 
-def test_the_views_that_come_along_are_those_that_are_made() -> None:
+def test_bundled_views_equal_generated_views() -> None:
     """Pixels are compared, since libraries compress alike pictures to different bytes."""
     views = {one.name: one for one in make_views()}
     taken = {one.name: one for one in read_views(bundled_views())}
@@ -141,7 +141,7 @@ def write_view(folder: Path, name: str = "one", **fields: Any) -> Path:
     return file
 
 
-def test_pictures_of_no_set_are_counted_with_all_and_once(tmp_path: Path) -> None:
+def test_pictures_without_a_set_are_counted_once_in_all(tmp_path: Path) -> None:
     write_view(tmp_path)
     write_view(tmp_path, "two", set="kitchen")
     rows = table_of(
@@ -167,13 +167,13 @@ def test_pictures_of_no_set_are_counted_with_all_and_once(tmp_path: Path) -> Non
         ({"golden": []}, r"\$\.golden: is no field that is known here; remove it"),
     ],
 )
-def test_a_wrong_view_is_refused_at_its_place(fields: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_an_invalid_view_is_refused_with_its_json_path(fields: dict[str, Any], told: str, tmp_path: Path) -> None:
     write_view(tmp_path, **fields)
     with pytest.raises(DocumentError, match=told):
         read_views(tmp_path)
 
 
-def test_a_picture_outside_is_not_reached_by_a_link(tmp_path: Path) -> None:
+def test_links_out_of_the_folder_are_refused(tmp_path: Path) -> None:
     within = tmp_path / "within"
     within.mkdir()
     write_view(within, image="link.png")
@@ -183,7 +183,7 @@ def test_a_picture_outside_is_not_reached_by_a_link(tmp_path: Path) -> None:
         read_views(within)
 
 
-def test_what_is_no_picture_fails_as_a_sample_of_its_own(tmp_path: Path) -> None:
+def test_an_invalid_picture_fails_its_sample_alone(tmp_path: Path) -> None:
     (tmp_path / "views").mkdir()
     write_view(tmp_path / "views")
     (tmp_path / "views" / "a.png").write_bytes(b"%PDF")
@@ -199,17 +199,19 @@ def test_what_is_no_picture_fails_as_a_sample_of_its_own(tmp_path: Path) -> None
         (["--record", "x.jsonl"], "name one with --model"),
     ],
 )
-def test_a_wrong_command_says_what_to_do(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_commands_are_refused_with_advice(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert command(["eval", "augmentation", *words]) == 2
     assert told in capsys.readouterr().err
 
 
-def test_chances_are_chances() -> None:
+def test_chances_are_between_0_and_1() -> None:
     with pytest.raises(InputError, match="missed can't be 2; give a chance from 0 to 1"):
         augmentation(missed=2)
 
 
-def trays(*bowls: int) -> list[SubgraphNode]:
+def bowls_of_apples(*bowls: int) -> list[SubgraphNode]:
     """As many bowls on the table, with so many apples in each."""
     parts = []
     for number, apples in enumerate(bowls):
@@ -221,19 +223,19 @@ def trays(*bowls: int) -> list[SubgraphNode]:
 @pytest.mark.parametrize(
     ("seen", "nodes", "edges", "exact"),
     [
-        (trays(0, 2), 1.0, 1.0, True),
-        (trays(1, 1), 1.0, 1.0, False),
-        (trays(2, 1), 8 / 9, 8 / 9, False),
-        ([*trays(2), SubgraphNode("bowl-9", "bowl")], 1.0, 6 / 7, False),
+        (bowls_of_apples(0, 2), 1.0, 1.0, True),
+        (bowls_of_apples(1, 1), 1.0, 1.0, False),
+        (bowls_of_apples(2, 1), 8 / 9, 8 / 9, False),
+        ([*bowls_of_apples(2), SubgraphNode("bowl-9", "bowl")], 1.0, 6 / 7, False),
         ([], 0.0, 0.0, False),
     ],
     ids=["numbers differ", "otherwise spread", "one too many", "one not placed", "nothing"],
 )
-def test_likeness(seen: list[SubgraphNode], nodes: float, edges: float, *, exact: bool) -> None:
-    found = measure_similarity("table-1", trays(2, 0), seen)
+def test_similarity(seen: list[SubgraphNode], nodes: float, edges: float, *, exact: bool) -> None:
+    found = measure_similarity("table-1", bowls_of_apples(2, 0), seen)
     assert (found.nodes, found.edges) == pytest.approx((nodes, edges))
     assert found.exact is exact
 
 
-def test_nothing_of_nothing_is_all() -> None:
+def test_empty_subgraphs_are_equal() -> None:
     assert (f1([], []), measure_similarity("table-1", [], []).exact) == (1.0, True)

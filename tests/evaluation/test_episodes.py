@@ -26,7 +26,7 @@ pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`"
 
 SMALL: Final[dict[str, Any]] = {"data": "behavior-1k", "wording": "goal", "limit": 2}
 assert provider.PROGRAMS, "importing it makes the oracles known"
-pytestmark = pytest.mark.usefixtures("at_the_server")
+pytestmark = pytest.mark.usefixtures("server_settings")
 
 
 def outcomes(found: ExperimentResult) -> dict[tuple[str, str], Any]:
@@ -34,11 +34,11 @@ def outcomes(found: ExperimentResult) -> dict[tuple[str, str], Any]:
     return {(one.id, one.method): one.model_dump(exclude={"seconds"}) for one in found.samples}
 
 
-def ran(made: Experiment, log: EvalLog) -> ExperimentResult:
+def make_result(made: Experiment, log: EvalLog) -> ExperimentResult:
     return episodes_result(log, made)
 
 
-def test_an_episode_leaves_nothing_to_the_next() -> None:
+def test_episodes_are_independent() -> None:
     """Rows in one order one by one, and in the other side by side; one of them fails in each episode."""
     found = []
     for methods, at_once in (
@@ -63,9 +63,9 @@ def test_an_episode_leaves_nothing_to_the_next() -> None:
 
 
 def test_traversals_are_judged_by_minigrid_and_questions_by_their_answer() -> None:
-    told: dict[str, Any] = {"data": "numqa,trv1", "tables": "sg2-1,sg2-3", "methods": "sg2", "limit": 1}
+    options: dict[str, Any] = {"data": "numqa,trv1", "tables": "sg2-1,sg2-3", "methods": "sg2", "limit": 1}
     found = episodes_result(
-        run_task(babyai.babyai(**told), RunOptions("oracle/sg2", at_once=2)), babyai.plan_experiment(**told)
+        run_task(babyai.babyai(**options), RunOptions("oracle/sg2", at_once=2)), babyai.plan_experiment(**options)
     )
     assert len(found.samples) == 2, "a row that two tables share is played once"
     assert len(found.tables) == 4
@@ -78,7 +78,7 @@ def test_traversals_are_judged_by_minigrid_and_questions_by_their_answer() -> No
         assert 0 < graph < cot, "a scene's text is in the prompt of CoT"
 
 
-def oracle(wrong: Callable[[dict[str, Any]], bool] = lambda _: False) -> Callable[[dict[str, Any]], Step]:
+def oracle_steps(wrong: Callable[[dict[str, Any]], bool] = lambda _: False) -> Callable[[dict[str, Any]], Step]:
     """The oracle of LookPlanGraph behind the protocol; where it is `wrong` it says that all is done."""
 
     def step(request: dict[str, Any]) -> Step:
@@ -91,7 +91,7 @@ def oracle(wrong: Callable[[dict[str, Any]], bool] = lambda _: False) -> Callabl
     return step
 
 
-def test_a_model_behind_the_protocol_is_scored_and_a_wrong_one_is_wrong(
+def test_right_and_wrong_episodes_over_http_are_scored(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
@@ -107,7 +107,7 @@ def test_a_model_behind_the_protocol_is_scored_and_a_wrong_one_is_wrong(
         return instruction != first[0]
 
     options = ["--data", "behavior-1k", "--wording", "goal", "--limit", "2", "--workers", "1", "--log-dir", "logs"]
-    with ScriptedModel(oracle(is_second)) as server:
+    with ScriptedModel(oracle_steps(is_second)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert command(["eval", "grasif", "--model", "scripted", "-m", "lookplangraph", *options]) == 0
     assert "replies: live; model: openai-api/openai/scripted" in capsys.readouterr().out
@@ -122,10 +122,10 @@ def test_a_model_behind_the_protocol_is_scored_and_a_wrong_one_is_wrong(
     assert found.finished
 
 
-def test_a_resumed_run_plays_what_failed_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resumed_run_repeats_only_failed_episodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
-    told, tape = {**SMALL, "methods": "lookplangraph"}, Path("tape.jsonl").resolve()
-    answering, asked, broken = oracle(), set[str](), True
+    options, tape = {**SMALL, "methods": "lookplangraph"}, Path("tape.jsonl").resolve()
+    answering, asked, broken = oracle_steps(), set[str](), True
 
     def step(request: dict[str, Any]) -> Step:
         asked.add(request["messages"][-1]["content"].partition("\n")[0])
@@ -133,21 +133,21 @@ def test_a_resumed_run_plays_what_failed_and_nothing_else(monkeypatch: pytest.Mo
 
     with ScriptedModel(step, models=("stumbling",)) as server:  # of Inspect a model of one name has one address
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        log = run_task(grasif.grasif(**told, record=str(tape)), RunOptions("stumbling", at_once=1))
-        before = episodes_result(log, grasif.plan_experiment(**told))
+        log = run_task(grasif.grasif(**options, record=str(tape)), RunOptions("stumbling", at_once=1))
+        before = episodes_result(log, grasif.plan_experiment(**options))
         assert [one.success for one in before.samples] == [True, False]
         assert before.finished, "a failure is a result, where not all are"
         assert (before.tables[0].rows[-1].failed, before.tables[0].rows[-1].cells["n"].value) == (1, 2)
         assert "out of order" in before.tables[0].notes[-1]
         worst = log.model_copy(update={"samples": [one for one in log.samples or () if one.error] * 2})
-        assert not episodes_result(worst, grasif.plan_experiment(**told)).finished, "nothing was measured"
+        assert not episodes_result(worst, grasif.plan_experiment(**options)).finished, "nothing was measured"
         file = Path(log.location.removeprefix("file://"))
         with pytest.raises(InputError, match="move it away"):
             resume_task(file, RunOptions())
         tape.rename("first.jsonl")
         broken, played = False, set(asked)
         asked.clear()
-        after = episodes_result(resume_task(file, RunOptions()), grasif.plan_experiment(**told))
+        after = episodes_result(resume_task(file, RunOptions()), grasif.plan_experiment(**options))
     assert [one.success for one in after.samples] == [True, True]
     assert len(asked) == 1, "the first one stays as it was played"
     assert asked < played
@@ -156,7 +156,7 @@ def test_a_resumed_run_plays_what_failed_and_nothing_else(monkeypatch: pytest.Mo
     assert from_log.tables == before.tables, "a log has what its result has"
 
 
-def test_a_database_that_is_not_there_is_told_before_anything_is_played(
+def test_a_missing_database_is_reported_before_any_episode(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:1")
@@ -182,6 +182,8 @@ def test_a_database_that_is_not_there_is_told_before_anything_is_played(
         (["grasif", "--model", "x", "--record", "."], "exists; move it away"),
     ],
 )
-def test_a_wrong_command_says_what_to_do(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_commands_are_refused_with_advice(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert command(["eval", *words]) == 2
     assert told in " ".join(capsys.readouterr().err.split())

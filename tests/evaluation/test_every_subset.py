@@ -12,32 +12,33 @@ from scenecypher.evaluation import dynamic, grasif
 from scenecypher.evaluation.dynamic_tasks import dynamic_tasks
 from scenecypher.evaluation.episodes_result import episodes_result
 from scenecypher.evaluation.running import RunOptions, run_task
-from tests.evaluation.mocked import mock_model
+from tests.evaluation.inspect_mock import mock_model
 from tests.oracle import provider
 
 pytest.importorskip("eai_eval", reason="needs `pip install --no-deps eai-eval`")
 assert provider.PROGRAMS, "importing it makes the oracles known"
-pytestmark = pytest.mark.usefixtures("at_the_server")
+pytestmark = pytest.mark.usefixtures("server_settings")
 
 
 def test_the_oracle_plays_the_other_subsets_of_grasif_and_their_ablations() -> None:
-    told: dict[str, Any] = {
+    options: dict[str, Any] = {
         "data": "sayplan-office,robothow,ablations",
         "methods": "lookplangraph",
         "wording": "goal",
         "limit": 1,
     }
     found = episodes_result(
-        run_task(grasif.grasif(**told), RunOptions("oracle/lookplangraph", at_once=2)), grasif.plan_experiment(**told)
+        run_task(grasif.grasif(**options), RunOptions("oracle/lookplangraph", at_once=2)),
+        grasif.plan_experiment(**options),
     )
     played = {table.key: [row.cells["sr"].value for row in table.rows if row.cells] for table in found.tables}
     assert played == {"sayplan-office": [1.0], "robothow": [1.0], "ablations": [1.0]}
     assert len(found.samples) == 2, "what two tables share is played once"
 
 
-def test_in_our_homes_the_plans_that_come_with_tasks_are_played_whether_or_not_a_thing_was_moved() -> None:
+def test_reference_plans_succeed_with_and_without_moved_things() -> None:
     """As LLM-as-P's replies; in the goal graph of the moved one a node is otherwise, that the goal does not need."""
-    told: dict[str, Any] = {"data": "virtualhome", "methods": "llm-as-p", "limit": 2}
+    options: dict[str, Any] = {"data": "virtualhome", "methods": "llm-as-p", "limit": 2}
     plans = {line.instruction: line.plan for line in dynamic_tasks() if line.home == "apartment"}
 
     def answer(asked: str) -> str:
@@ -45,7 +46,8 @@ def test_in_our_homes_the_plans_that_come_with_tasks_are_played_whether_or_not_a
         return json.dumps({"plan": plans[instruction]})
 
     found = episodes_result(
-        run_task(dynamic.dynamic(**told), RunOptions(mock_model(answer), at_once=2)), dynamic.plan_experiment(**told)
+        run_task(dynamic.dynamic(**options), RunOptions(mock_model(answer), at_once=2)),
+        dynamic.plan_experiment(**options),
     )
     row = next(row for row in found.tables[0].rows if row.cells)
     assert {key: (row.cells[key].value, row.cells[key].n) for key in ("sr_moved", "sr_unmoved", "sr_all")} == {

@@ -26,20 +26,20 @@ from scenecypher.evaluation.running import RunOptions, run_task
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.reference_plans import reference_plans
-from tests.evaluation.mocked import mock_model
+from tests.evaluation.inspect_mock import mock_model
 from tests.oracle import provider
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
 pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
 assert provider.PROGRAMS, "importing it makes the oracles known"
-pytestmark = pytest.mark.usefixtures("at_the_server")
+pytestmark = pytest.mark.usefixtures("server_settings")
 
 
 def solution(plan: Iterable[str]) -> str:
     return f"Solution: [{', '.join(plan)}]"
 
 
-def test_homes_are_scored_by_desired_states_whatever_was_infeasible_besides() -> None:
+def test_homes_are_scored_by_desired_states_despite_infeasible_actions() -> None:
     plans = reference_plans()
     by_goal = {task.formula: plans[f"homes/apartment/{task.id}"] for task in our_home("apartment")[1]}
     first = next(iter(by_goal))
@@ -49,10 +49,10 @@ def test_homes_are_scored_by_desired_states_whatever_was_infeasible_besides() ->
         plan = by_goal.get(goal, ())
         return solution(("walk(nowhere)", *plan) if goal == first else plan[:1] or ("walk(nowhere)",))
 
-    told: dict[str, Any] = {"methods": "zero-shot", "limit": 2}
+    options: dict[str, Any] = {"methods": "zero-shot", "limit": 2}
     found = episodes_result(
-        run_task(household.household(**told), RunOptions(mock_model(answer), at_once=2)),
-        household.plan_experiment(**told),
+        run_task(household.household(**options), RunOptions(mock_model(answer), at_once=2)),
+        household.plan_experiment(**options),
     )
     assert len(found.samples) == 4, "two homes; what two papers' tables share is played once"
     row = next(row for row in found.tables[0].rows if row.method == "zero-shot")
@@ -61,11 +61,11 @@ def test_homes_are_scored_by_desired_states_whatever_was_infeasible_besides() ->
     assert (found.provenance.replies, found.provenance.model) == (("scripted",), "none")
 
 
-def test_moved_things_are_found_by_looking_and_told_apart() -> None:
-    told: dict[str, Any] = {"data": "behavior", "methods": "lookplangraph-gt", "wording": "goal", "limit": 2}
+def test_moved_things_are_found_by_observation() -> None:
+    options: dict[str, Any] = {"data": "behavior", "methods": "lookplangraph-gt", "wording": "goal", "limit": 2}
     found = episodes_result(
-        run_task(dynamic.dynamic(**told), RunOptions("oracle/lookplangraph", at_once=2)),
-        dynamic.plan_experiment(**told),
+        run_task(dynamic.dynamic(**options), RunOptions("oracle/lookplangraph", at_once=2)),
+        dynamic.plan_experiment(**options),
     )
     (table,) = found.tables
     row = next(row for row in table.rows if row.cells)
@@ -88,9 +88,9 @@ def test_a_simulated_observer_looks_for_the_wanted_methods() -> None:
 
 
 def test_the_office_is_played_by_the_simulator_or_by_a_person() -> None:
-    told: dict[str, Any] = {"methods": "lookplangraph", "wording": "goal", "limit": 1}
-    log = run_task(realworld.realworld(**told), RunOptions("oracle/lookplangraph"))
-    scripted = episodes_result(log, realworld.plan_experiment(**told))
+    options: dict[str, Any] = {"methods": "lookplangraph", "wording": "goal", "limit": 1}
+    log = run_task(realworld.realworld(**options), RunOptions("oracle/lookplangraph"))
+    scripted = episodes_result(log, realworld.plan_experiment(**options))
     assert scripted.tables[0].rows[0].cells["sr"].value == 1.0
     made = realworld.plan_experiment(hands="person", methods="zero-shot", limit=1)
     assert made.tables[0].columns[0] == "sr", "what the paper prints"
@@ -102,14 +102,14 @@ def test_the_office_is_played_by_the_simulator_or_by_a_person() -> None:
         return "y" if question.startswith("is this done") else ""
 
     pool = WorldPool()
-    trace = play(pool, made.assignments, episode, model=Solving(reference_plans()[episode.task]), ask=person)
+    trace = play(pool, made.assignments, episode, model=OnePlanModel(reference_plans()[episode.task]), ask=person)
     pool.close()
     assert trace.marks.reached
     assert len(asked) == len(trace.executed) + 1, "each action was asked for, and then whether all is done"
     assert trace.executed == reference_plans()[episode.task]
 
 
-class AtTheTerminal:
+class SilentPerson:
     """A person who does what is asked without a word; `threads` are those that asked, in turn."""
 
     def __init__(self) -> None:
@@ -122,19 +122,19 @@ class AtTheTerminal:
 
 
 def test_a_person_plays_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: dict[str, Any] = {"hands": "person", "methods": "zero-shot", "limit": 2}
-    made = realworld.plan_experiment(**told)
+    options: dict[str, Any] = {"hands": "person", "methods": "zero-shot", "limit": 2}
+    made = realworld.plan_experiment(**options)
     plan = solution(reference_plans()[next(made.episodes()).task])
-    monkeypatch.setattr("sys.stdin", person := AtTheTerminal())
+    monkeypatch.setattr("sys.stdin", person := SilentPerson())
     found = episodes_result(
-        run_task(realworld.realworld(**told), RunOptions(mock_model(lambda _: plan), at_once=2)), made
+        run_task(realworld.realworld(**options), RunOptions(mock_model(lambda _: plan), at_once=2)), made
     )
     assert [one.success for one in found.samples] == [False, False], "nobody said that it is done"
     assert len(person.threads) > 4
     assert len([*groupby(person.threads)]) <= 2, "what was asked for one task is not amid another's"
 
 
-class Solving:
+class OnePlanModel:
     """A model that knows one plan."""
 
     def __init__(self, plan: Iterable[str]) -> None:
@@ -172,8 +172,8 @@ EXPERIMENTS: Final[tuple[Callable[..., Experiment], ...]] = (
 
 def tables() -> Iterator[Any]:
     for make in EXPERIMENTS:
-        told = {"data": "sayplan-office,ablations"} if make is grasif.plan_experiment else {}
-        yield from make(limit=1, **told).tables
+        options = {"data": "sayplan-office,ablations"} if make is grasif.plan_experiment else {}
+        yield from make(limit=1, **options).tables
 
 
 def test_every_table_has_settings_and_the_papers_rows_are_ours_too() -> None:

@@ -40,11 +40,11 @@ CASES: dict[str, tuple[Rows, Rows, bool]] = {
 
 
 @pytest.mark.parametrize(("gold", "rows", "is_right"), CASES.values(), ids=CASES)
-def test_holds(gold: Rows, rows: Rows, *, is_right: bool) -> None:
+def test_rows_contain(gold: Rows, rows: Rows, *, is_right: bool) -> None:
     assert rows_contain(gold, rows) is is_right
 
 
-def test_equals_takes_nothing_else() -> None:
+def test_rows_equal_allows_no_extras() -> None:
     assert rows_equal([["a"], ["b"]], [["b"], ["a"]])
     assert not rows_equal([["a"]], [["a", "x"]])
     assert not rows_equal([["a"]], [["a"], ["a"]])
@@ -58,7 +58,7 @@ def test_wilson(successes: int, trials: int, low: float, high: float) -> None:
     assert wilson(successes, trials) == pytest.approx((low, high), abs=1e-4)
 
 
-SAID: dict[str, tuple[Rows, str, bool]] = {
+TEXT_CASES: dict[str, tuple[Rows, str, bool]] = {
     "all names": ([["desk-1"], ["red key"]], "There are the Red Key and desk-1.", True),
     "a name left out": ([["desk-1"], ["red key"]], "There is the red key.", False),
     "a part of a name": ([["desk-1"]], "It is desk-11.", False),
@@ -74,7 +74,7 @@ SAID: dict[str, tuple[Rows, str, bool]] = {
 }
 
 
-@pytest.mark.parametrize("case", SAID)
+@pytest.mark.parametrize("case", TEXT_CASES)
 def test_answers_in_words(case: str) -> None:
-    gold, text, is_right = SAID[case]
+    gold, text, is_right = TEXT_CASES[case]
     assert text_names(gold, text) is is_right

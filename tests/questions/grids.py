@@ -11,8 +11,8 @@ from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.enumerations import literal
 from scenecypher.importers.babyai_levels import question
 from scenecypher.importers.babyai_oracle import QUESTION, answer
-from tests.questions.draft import Filling, Template, column
-from tests.questions.homes import LACKING, lacking
+from tests.questions.homes import UNKNOWN_PROPERTIES, unknown_property
+from tests.questions.template import Filling, Template, column
 
 TYPES: Final = ("key", "ball", "box")
 PLURALS: Final = {"key": "keys", "ball": "balls", "box": "boxes"}
@@ -121,8 +121,8 @@ def is_joined(graph: SceneGraph) -> Iterator[Filling]:
 
 def lacking_property(graph: SceneGraph) -> Iterator[Filling]:
     for number, (name, _) in enumerate(_single(graph)):
-        words, keys = LACKING[number % len(LACKING)]
-        yield lacking(words.format(f"the {name}"), name, keys)
+        words, keys = UNKNOWN_PROPERTIES[number % len(UNKNOWN_PROPERTIES)]
+        yield unknown_property(words.format(f"the {name}"), name, keys)
 
 
 BABYAI_TEMPLATES: Final = (

@@ -10,13 +10,13 @@ from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.enumerations import literal
-from tests.questions.draft import Filling, Template, column
+from tests.questions.template import Filling, Template, column
 
-FEW: Final = 12
+MAX_ROWS: Final = 12
 """Answers with more rows than this are lists that nobody asks for."""
-ABSENT: Final = ("telescope", "violin", "aquarium", "ladder", "wheelchair", "globe")
+ABSENT_CLASSES: Final = ("telescope", "violin", "aquarium", "ladder", "wheelchair", "globe")
 EMPTY: Final = "WHERE NOT EXISTS { (:Entity)-[:ON|INSIDE]->(a) }"
-LACKING: Final = (
+UNKNOWN_PROPERTIES: Final = (
     ("How heavy is {}, in kilograms?", ("weight", "mass", "kilograms")),
     ("How much did {} cost?", ("price", "cost")),
     ("Who bought {}?", ("owner", "buyer", "bought_by")),
@@ -25,7 +25,7 @@ LACKING: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class Templates:
     """How to ask and answer in one vocabulary: `up` leads from a thing to its room, `opens` is the affordance."""
 
     up: str
@@ -77,7 +77,7 @@ class House:
     def lying_on(self, graph: SceneGraph) -> Iterator[Filling]:
         for asset in _of_kind(graph, "Asset"):
             on = [id_ for id_ in graph.sources(asset, "ON") if graph.nodes[id_].kind == "Object"]
-            if 1 < len(on) <= FEW:
+            if 1 < len(on) <= MAX_ROWS:
                 name = graph.nodes[asset].name
                 cypher = f"MATCH (o:Object)-[:ON]->(:Asset {{name: {literal(name)}}}) RETURN DISTINCT o.name AS object"
                 yield Filling(f"What objects are on {name}? Give their names.", _names(graph, on), cypher)
@@ -130,7 +130,7 @@ class House:
         for class_, ids in sorted(graph.by_class.items()):
             for state in sorted({state for id_ in ids for state in graph.nodes[id_].states}):
                 found = [id_ for id_ in ids if state in graph.nodes[id_].states]
-                if 0 < len(found) < len(ids) and len(found) <= FEW:
+                if 0 < len(found) < len(ids) and len(found) <= MAX_ROWS:
                     cypher = (
                         f"MATCH (n:Entity {{class: {literal(class_)}}}) WHERE {literal(state)} IN n.states "
                         "RETURN n.name AS name"
@@ -143,7 +143,7 @@ class House:
             assets = self.within(graph, room, "Asset")
             for state in ("closed", "on", "open"):
                 found = [asset.id for asset in assets if state in asset.states]
-                if 0 < len(found) < len(assets) and len(found) <= FEW:
+                if 0 < len(found) < len(assets) and len(found) <= MAX_ROWS:
                     name = graph.nodes[room].name
                     cypher = (
                         f"MATCH (a:Asset){self.up}(:Place {{name: {literal(name)}}}) "
@@ -172,7 +172,7 @@ class House:
         for room in _of_kind(graph, "Place"):
             openable = [one for one in self.within(graph, room, "Asset") if self.opens in one.affordances]
             found = [one.id for one in openable if "open" not in one.states]
-            if 0 < len(found) <= FEW:
+            if 0 < len(found) <= MAX_ROWS:
                 name = graph.nodes[room].name
                 cypher = (
                     f"MATCH (a:Asset){self.up}(:Place {{name: {literal(name)}}}) "
@@ -261,11 +261,11 @@ class House:
 
     def lacking_property(self, graph: SceneGraph) -> Iterator[Filling]:
         for number, object_ in enumerate(_of_kind(graph, "Object")):
-            words, keys = LACKING[number % len(LACKING)]
-            yield lacking(words.format(graph.nodes[object_].name), graph.nodes[object_].name, keys)
+            words, keys = UNKNOWN_PROPERTIES[number % len(UNKNOWN_PROPERTIES)]
+            yield unknown_property(words.format(graph.nodes[object_].name), graph.nodes[object_].name, keys)
 
     def lacking_thing(self, graph: SceneGraph) -> Iterator[Filling]:
-        for class_ in ABSENT:
+        for class_ in ABSENT_CLASSES:
             if class_ not in graph.by_class:
                 cypher = f"MATCH (n:Entity {{class: {literal(class_)}}}){self.up}(p:Place) RETURN p.name AS room"
                 yield Filling(f"Which room is the {class_} in?", [], cypher)
@@ -273,11 +273,11 @@ class House:
 
 def _empty_among(graph: SceneGraph, assets: list[str], question: str, cypher: str) -> Iterator[Filling]:
     found = [id_ for id_ in assets if not graph.sources(id_, "ON", "INSIDE")]
-    if 0 < len(found) < len(assets) and len(found) <= FEW:
+    if 0 < len(found) < len(assets) and len(found) <= MAX_ROWS:
         yield Filling(question, _names(graph, found), cypher)
 
 
-def lacking(question: str, name: str, keys: tuple[str, ...]) -> Filling:
+def unknown_property(question: str, name: str, keys: tuple[str, ...]) -> Filling:
     """A question about a property that nothing has: the query shows that there is none."""
     listed = ", ".join(literal(key) for key in keys)
     cypher = (
@@ -380,8 +380,8 @@ def _words(text: str) -> str:
 
 
 CHAIN: Final = "-[:INSIDE|ON|UNDER|ATTACHED_TO*1..5]->"
-VIRTUALHOME: Final = House("-[:INSIDE]->", ("INSIDE",), is_chain=False, opens="can_open")
-GRASIF: Final = House(CHAIN, ("INSIDE", "ON", "UNDER", "ATTACHED_TO"), is_chain=True, opens="open")
+VIRTUALHOME: Final = Templates("-[:INSIDE]->", ("INSIDE",), is_chain=False, opens="can_open")
+GRASIF: Final = Templates(CHAIN, ("INSIDE", "ON", "UNDER", "ATTACHED_TO"), is_chain=True, opens="open")
 VIRTUALHOME_TEMPLATES: Final = (
     *VIRTUALHOME.templates(),
     Template("path", rooms_on_the_way),

@@ -25,17 +25,17 @@ from scenecypher.evaluation.question_set import (
 from scenecypher.retriever.library import library
 from scenecypher.retriever.mentions import stems
 from scenecypher.retriever.reader import SceneReader
-from tests.questions.making import FOLDER, SETS, file_text, make_questions
+from tests.questions.generate import FOLDER, SETS, file_text, make_questions
 
 
 @pytest.mark.parametrize("data", SETS)
-def test_the_files_are_what_the_templates_make(data: str) -> None:
+def test_the_files_equal_what_the_templates_generate(data: str) -> None:
     again = file_text(make_questions(data))
-    assert (FOLDER / f"{data}.jsonl").read_text(encoding="utf-8") == again, "run `python -m tests.questions.making`"
+    assert (FOLDER / f"{data}.jsonl").read_text(encoding="utf-8") == again, "run `python -m tests.questions.generate`"
 
 
 @pytest.mark.parametrize("data", DATA)
-def test_each_data_set_has_forty_of_all_kinds(data: str) -> None:
+def test_each_data_set_has_forty_questions_of_all_kinds(data: str) -> None:
     asked = load_questions(data)
     assert Counter(one.kind for one in asked) == dict.fromkeys(KINDS, 4)
     assert len({one.id for one in asked}) == len({(one.scene, one.question) for one in asked}) == 40
@@ -68,6 +68,6 @@ def readers(store: SceneStore) -> Iterator[dict[str, SceneReader]]:
 
 
 @pytest.mark.parametrize("question", load_questions(), ids=lambda one: one.id)
-def test_its_reference_query_gives_the_gold_answer(readers: dict[str, SceneReader], question: GoldQuestion) -> None:
+def test_reference_queries_return_the_gold_rows(readers: dict[str, SceneReader], question: GoldQuestion) -> None:
     answer = readers[question.scene].run(question.cypher)
     assert rows_equal(question.rows, answer.rows), f"{question.question}\n{question.cypher}\n{answer.rows}"

@@ -22,7 +22,7 @@ WANTED = GoldGoals(
 
 
 @pytest.fixture(autouse=True)
-def left_behind() -> None:
+def collect_streams() -> None:
     """Nothing here runs Inspect, so nothing has to be collected after each test."""
 
 
@@ -62,7 +62,7 @@ def test_right_wrong_unknown_and_malformed_goals() -> None:
     assert (found["strict_node"], found["strict_edge"]) == ([1, 2, 1], [1, 1, 0]), "ours counts them"
 
 
-def test_an_action_goal_is_met_as_often_as_it_is_said_by_the_original_alone() -> None:
+def test_only_the_original_counts_repeated_action_goals() -> None:
     found = judged([], [], [{"action": "WASH"}, {"action": "RINSE"}, {"action": "WASH", "why": "it is dirty"}])
     assert found["action"] == [3, 0, -2], "as the original, whose misses go below nought"
     assert found["strict_action"] == [1, 2, 0]
@@ -74,7 +74,7 @@ def test_equal_goals_count_once_and_empty_ones_not_at_all() -> None:
 
 
 @pytest.mark.parametrize("output", [None, "", "I think so", "[]", "{" * 90_000, "9" * 200_000])
-def test_what_cannot_be_read_is_left_out_by_the_original_and_missed_by_ours(output: str | None) -> None:
+def test_unreadable_outputs_are_left_out_by_the_original_and_missed_by_ours(output: str | None) -> None:
     found = judge_goals(WANTED, output)
     assert (found["parsed"], found["node"], found["strict_node"]) == (False, [0, 0, 0], [0, 0, 2])
 
@@ -82,7 +82,7 @@ def test_what_cannot_be_read_is_left_out_by_the_original_and_missed_by_ours(outp
 @pytest.mark.parametrize(
     "goals", ["lamp", 7, None, {"name": "lamp"}, [["lamp", "ON"]], [{"name": ["lamp"], "state": {}}]]
 )
-def test_a_list_of_another_form_breaks_nothing(goals: Any) -> None:
+def test_malformed_lists_are_counted(goals: Any) -> None:
     found = judge_goals(WANTED, json.dumps({"node goals": goals}))
     assert (found["node"], found["malformed"]) == ([0, 0, 2], 1)
 

@@ -79,7 +79,7 @@ def test_repeated_keys_are_steps_in_their_order(steps: list[tuple[str, list[str]
     assert [step.word for step in found] == [word for word, _ in steps]
 
 
-def test_every_action_is_one_of_ours() -> None:
+def test_every_action_has_an_operator() -> None:
     assert all(len(OPERATORS[name].parameters) == number for name, number in ACTIONS.values())
     named = {
         *STATE_ACTIONS,
@@ -93,7 +93,7 @@ def test_every_action_is_one_of_ours() -> None:
                 assert all(len(OPERATORS[one.call.name].parameters) == len(one.call.arguments) for one in way)
 
 
-def test_an_alternative_that_comes_first_in_the_goal_is_taken_even_where_another_comes_earlier() -> None:
+def test_the_first_listed_alternative_is_taken_even_if_another_comes_earlier() -> None:
     assert count_met_goals(["WASH", "RINSE", "WASH"], [("rinse", "wash"), ("wash",)]) == 2
     assert count_met_goals(["WASH", "RINSE"], [("rinse", "wash"), ("wash",)]) == 1
     assert count_met_goals([], []) == 0
@@ -101,11 +101,11 @@ def test_an_alternative_that_comes_first_in_the_goal_is_taken_even_where_another
 
 
 @given(st.sets(st.integers(1, 2_000), min_size=1, max_size=40))
-def test_the_first_of_a_set_is_one_of_it(numbers: set[int]) -> None:
+def test_the_first_in_set_order_is_a_member(numbers: set[int]) -> None:
     assert first_in_set_order(f"cup_{number}" for number in numbers) in {f"cup_{number}" for number in numbers}
 
 
-def test_of_many_the_set_takes_neither_the_smallest_number_nor_the_first_name() -> None:
+def test_set_order_is_neither_by_number_nor_by_name() -> None:
     near = (
         76,
         77,
@@ -145,7 +145,7 @@ def test_of_many_the_set_takes_neither_the_smallest_number_nor_the_first_name() 
         ('{"output": ["(ON(a.1) then OFF(a.1))", "no call"]}', ["ON a.1", "OFF a.1"]),
     ],
 )
-def test_sub_goals_are_brought_about_in_order(text: str, wanted: list[str]) -> None:
+def test_primitives_to_achieve_are_in_order(text: str, wanted: list[str]) -> None:
     found = [one for one in primitives_to_achieve(parse_subgoals(text)) if isinstance(one, Primitive)]
     assert [" ".join((one.name, *one.arguments)) for one in found] == wanted
 
@@ -164,7 +164,7 @@ def test_sub_goals_are_brought_about_in_order(text: str, wanted: list[str]) -> N
         "(" * 60 + "ON(a.1)" + ")" * 60,
     ],
 )
-def test_what_is_no_formula_is_unparsed(text: str) -> None:
+def test_invalid_formulas_are_refused(text: str) -> None:
     with pytest.raises(FormulaError):
         parse_subgoal(text)
 
@@ -181,7 +181,7 @@ def test_quantifiers_bind_names() -> None:
         list(primitives_to_achieve(found))
 
 
-def test_what_is_in_hand_is_not_fetched_again() -> None:
+def test_held_objects_are_not_fetched() -> None:
     def said(held: bool) -> list[str]:  # noqa: FBT001
         (way,) = expand("ONTOP", ("cup_7", "sink_42"), agent="character_65", holds=lambda _: held)
         return [one.word for one in way]

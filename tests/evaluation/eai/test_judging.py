@@ -60,7 +60,7 @@ def pool(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
     found.close()
 
 
-def by_the_engine(task_id: str, plan: tuple[GroundedStep, ...]) -> Mapping[str, Any]:
+def judge_with_engine(task_id: str, plan: tuple[GroundedStep, ...]) -> Mapping[str, Any]:
     """The same judgement by the original's engine, in memory."""
     start = task_start(task_id)
     engine, wanted = Engine(start.graph, pinned=False), task_goals(task_id, start.graph)
@@ -97,7 +97,7 @@ def test_plans_end_in_the_database_as_in_the_engine(pool: WorldPool) -> None:
         if isinstance(plan, Unreadable):
             assert (judged["outcome"], judged["steps"]) == (plan.fault, 0)
         else:
-            wanted = by_the_engine(task_id, plan)
+            wanted = judge_with_engine(task_id, plan)
             assert {key: judged[key] for key in wanted} == wanted, (model, task_id)
         assert judged["human"] == (task_id == "511_1")
     assert outcomes == {"executed", *FIGURES}
@@ -154,7 +154,7 @@ def test_the_command_prints_published_beside_re_scored(
     assert not eai_result(cut).finished, "a run that did not finish says so"
 
 
-def test_what_can_not_be_done_is_said_with_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_options_are_refused_with_advice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wheel = str(wheel_of({"action-sequencing": {"one": {"27_2": "{}"}}}, tmp_path / "one.whl"))
     assert command(["eval", "eai"]) == 2
     assert "--recorded" in capsys.readouterr().err
@@ -173,7 +173,7 @@ def test_the_relevant_objects_are_those_of_the_importer() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("model", recorded_models())
-def test_every_model_comes_out_as_published(pool: WorldPool, model: str) -> None:
+def test_every_model_has_the_published_figures(pool: WorldPool, model: str) -> None:
     wheel = fetch_recordings(Settings().home, tell=lambda _: None)
     said, scorer = (
         {one.task_id: one.output for one in read_recordings("action-sequencing", wheel)[model]},

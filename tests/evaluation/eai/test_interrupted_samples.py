@@ -15,22 +15,22 @@ from scenecypher.evaluation.eai.titles import COLUMNS, figure_cells
 
 
 @pytest.fixture(autouse=True)
-def left_behind() -> None:
+def collect_streams() -> None:
     """Nothing here runs Inspect, so nothing has to be collected after each test."""
 
 
-def carried_out(**said: Any) -> dict[str, Any]:
+def judgement_of(**said: Any) -> dict[str, Any]:
     nothing = {"states": [1, 1], "relations": [0, 0], "actions": [0, 0, 0]}
     return {"outcome": "executed", "human": False, "additional_step": 0, "steps": 1, **nothing, **said}
 
 
-def test_more_needless_steps_than_tasks_are_a_rate_without_an_interval() -> None:
-    found = {one.name: one for one in sequence_figures([carried_out(additional_step=3), carried_out()])}
+def test_needless_steps_are_a_rate_without_an_interval() -> None:
+    found = {one.name: one for one in sequence_figures([judgement_of(additional_step=3), judgement_of()])}
     needless = found["additional_step"]
     assert (needless.percent, needless.of, needless.low) == (150, 2, None)
 
 
-def test_what_broke_off_is_counted_with_all_that_was_to_be_predicted() -> None:
+def test_interrupted_samples_miss_all_gold_goals() -> None:
     goals = goal_scorer()
     kinds = {kind: [4, 0, 0] for kind in ("node", "edge", "action")}
     perfect = {"parsed": True, "unknown": 0, "malformed": 0, **kinds, **{f"strict_{k}": v for k, v in kinds.items()}}
@@ -47,14 +47,14 @@ def test_what_broke_off_is_counted_with_all_that_was_to_be_predicted() -> None:
 
 
 @pytest.mark.parametrize("scorer", [ActionScorer(), SubgoalScorer()])
-def test_what_broke_off_is_a_failure_of_no_class_and_misses_its_goals(scorer: OutputScorer) -> None:
+def test_interrupted_samples_are_failures_without_a_class(scorer: OutputScorer) -> None:
     found = {one.name: one for one in scorer.figures([interrupted_judgement(scorer, one) for one in ("231_2", "27_2")])}
     assert {name: one.hits for name, one in found.items() if one.hits} == {"broke_off": 2}
     assert found["state_goals"].of
 
 
-def test_what_broke_off_is_no_success_where_nothing_was_asked_for() -> None:
-    found = sequence_figures([carried_out(outcome="broke_off", states=[0, 0])])
+def test_interrupted_samples_fail_even_without_goals() -> None:
+    found = sequence_figures([judgement_of(outcome="broke_off", states=[0, 0])])
     assert {one.name for one in found if one.hits} == {"broke_off"}
 
 

@@ -1,4 +1,4 @@
-"""`python -m tests.views.making`: write the rendered MiniGrid views with their gold subgraphs anew.
+"""`python -m tests.views.generate`: write the rendered MiniGrid views with their gold subgraphs anew.
 
 Tables are things laid out in rows, seen from above; rooms are MiniGrid's own 7 x 7 view at the start of an episode.
 What was believed before differs from what is there: things are gone, things have come, and some are alike.

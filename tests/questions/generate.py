@@ -1,4 +1,4 @@
-"""`python -m tests.questions.making`: write the question set anew, 40 questions a kind of scene."""
+"""`python -m tests.questions.generate`: write the question set anew, 40 questions a kind of scene."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from scenecypher.evaluation.question_set import KINDS, GoldQuestion, load_question_scene
-from tests.questions.draft import Template, choose_filling
 from tests.questions.grids import BABYAI_TEMPLATES
 from tests.questions.homes import GRASIF_TEMPLATES, VIRTUALHOME_TEMPLATES
+from tests.questions.template import Template, choose_filling
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "evaluation" / "data" / "questions"
 SETS: Final[Mapping[str, tuple[Sequence[str], Sequence[Template]]]] = {
