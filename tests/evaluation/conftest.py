@@ -25,13 +25,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def fresh_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Inspect keeps one model of a name, with the address that it had: a server of another test, gone since."""
+    """Clear Inspect's cache of models by name, which would keep the address of another test's server."""
     monkeypatch.setattr("inspect_ai.model._model._models", {})
 
 
 @pytest.fixture
 def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Logs and Inspect's own files go to the test's folder."""
+    """Direct logs and Inspect's own files to the test's folder."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -39,7 +39,7 @@ def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server_settings(address: Address, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's settings name the throw-away server; and the test's folder."""
+    """Point the user's settings to the throw-away server; return the test's folder."""
     monkeypatch.setenv("NEO4J_URI", address.uri)
     monkeypatch.setenv("NEO4J_USERNAME", address.username)
     monkeypatch.setenv("NEO4J_PASSWORD", address.password)
@@ -49,6 +49,6 @@ def server_settings(address: Address, own_folder: Path, monkeypatch: pytest.Monk
 
 @pytest.fixture(scope="module", autouse=True)
 def collect_streams() -> Iterator[None]:
-    """Streams that were left open are collected here, where the warning is ignored, not in another module's test."""
+    """Collect unclosed streams here, where the warning is ignored, not in another module's test."""
     yield
     gc.collect()

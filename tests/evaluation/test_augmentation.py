@@ -1,4 +1,4 @@
-"""Pictures become subgraphs and are compared with gold: over HTTP, recorded, simulated, and by the gold itself."""
+"""Pictures are read into subgraphs and compared with gold: over HTTP, recorded, simulated, and by the gold itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CUP = {"name": "cup-1", "relation": "ON", "related_to": "table-1"}
 
 
 def picture_reply(request: dict[str, Any]) -> Step:
-    """Reads real pictures; of `tables-03` it counts alike things short, of `tables-01` it says nothing."""
+    """Read real pictures; undercount interchangeable things of `tables-03`, and say nothing about `tables-01`."""
     content = request["messages"][-1]["content"]
     if isinstance(content, str):
         return json.dumps(amounts_of(content))
@@ -83,7 +83,7 @@ def test_a_resumed_run_repeats_only_failed_samples(
     looks, is_broken = list[str](), True
 
     def step(request: dict[str, Any]) -> Step:
-        """Sees nothing; while it is broken, it does not even look into the second room."""
+        """See nothing; while broken, fail on the second room."""
         (at,) = re.findall(r"Look at this picture of (\S+)\. ", request["messages"][-1]["content"][0]["text"])
         looks.append(at)
         return Fail(400, "out of order") if is_broken and at == "room-2" else ""
@@ -122,7 +122,7 @@ def test_a_simulated_observer_is_labelled_and_has_no_published_rows() -> None:
 
 
 def test_bundled_views_equal_generated_views() -> None:
-    """Pixels are compared, since libraries compress alike pictures to different bytes."""
+    """Compare pixels, since versions of libraries compress equal pictures to different bytes."""
     views = {one.name: one for one in make_views()}
     taken = {one.name: one for one in read_views(bundled_views())}
     assert len(taken) == 36
@@ -212,7 +212,7 @@ def test_chances_are_between_0_and_1() -> None:
 
 
 def bowls_of_apples(*bowls: int) -> list[SubgraphNode]:
-    """As many bowls on the table, with so many apples in each."""
+    """Return bowls on the table, each with the given number of apples."""
     parts = []
     for number, apples in enumerate(bowls):
         parts.append(SubgraphNode(f"bowl-{number}", "bowl", "ON", "table-1"))

@@ -1,4 +1,4 @@
-"""Whole episodes through Inspect: programs for models, side by side, resumed, and without a trace of one another."""
+"""Whole episodes through Inspect, with programs for models: in parallel, resumed, and independent of one another."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("server_settings")
 
 
 def outcomes(found: ExperimentResult) -> dict[tuple[str, str], Any]:
-    """What came of each sample, without its clock."""
+    """Return each sample's trial without its seconds."""
     return {(one.id, one.method): one.model_dump(exclude={"seconds"}) for one in found.samples}
 
 
@@ -39,7 +39,7 @@ def make_result(made: Experiment, log: EvalLog) -> ExperimentResult:
 
 
 def test_episodes_are_independent() -> None:
-    """Rows in one order one by one, and in the other side by side; one of them fails in each episode."""
+    """Play rows in sequence, and in reverse order in parallel; one of them fails in each episode."""
     found = []
     for methods, at_once in (
         ("lookplangraph,lookplangraph+full-graph,lookplangraph+json-graph", 1),
@@ -79,7 +79,7 @@ def test_traversals_are_judged_by_minigrid_and_questions_by_their_answer() -> No
 
 
 def oracle_steps(wrong: Callable[[dict[str, Any]], bool] = lambda _: False) -> Callable[[dict[str, Any]], Step]:
-    """The oracle of LookPlanGraph behind the protocol; where it is `wrong` it says that all is done."""
+    """Return LookPlanGraph's oracle for the protocol; if a request is `wrong`, it replies that the task is done."""
 
     def step(request: dict[str, Any]) -> Step:
         system, user = request["messages"][0]["content"], request["messages"][-1]["content"]
@@ -131,7 +131,7 @@ def test_a_resumed_run_repeats_only_failed_episodes(monkeypatch: pytest.MonkeyPa
         asked.add(request["messages"][-1]["content"].partition("\n")[0])
         return Fail(400, "out of order") if broken and len(asked) > 1 else answering(request)
 
-    with ScriptedModel(step, models=("stumbling",)) as server:  # of Inspect a model of one name has one address
+    with ScriptedModel(step, models=("stumbling",)) as server:  # Inspect caches the address of a model by its name
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         log = run_task(grasif.grasif(**options, record=str(tape)), RunOptions("stumbling", at_once=1))
         before = episodes_result(log, grasif.plan_experiment(**options))

@@ -1,4 +1,4 @@
-"""Each part of an experiment's data is played without a model: by an oracle, or by the plans that come with it."""
+"""Each part of an experiment's data is played without a model: by an oracle, or by the data's reference plans."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_oracle_plays_the_other_subsets_of_grasif_and_their_ablations() -> N
 
 
 def test_reference_plans_succeed_with_and_without_moved_things() -> None:
-    """As LLM-as-P's replies; in the goal graph of the moved one a node is otherwise, that the goal does not need."""
+    """Reply as LLM-as-P; in the moved task's goal graph a node differs that the goal does not need."""
     options: dict[str, Any] = {"data": "virtualhome", "methods": "llm-as-p", "limit": 2}
     plans = {line.instruction: line.plan for line in dynamic_tasks() if line.home == "apartment"}
 

@@ -1,4 +1,4 @@
-"""Each experiment runs on a task or two with a program for a model, and its tables stand beside published ones."""
+"""Each experiment runs on a task or two with a program for a model, and its tables have the published rows."""
 
 from __future__ import annotations
 
@@ -110,14 +110,14 @@ def test_the_office_is_played_by_the_simulator_or_by_a_person() -> None:
 
 
 class SilentPerson:
-    """A person who does what is asked without a word; `threads` are those that asked, in turn."""
+    """Person who does every action without comment; `threads` are the threads that asked, in order."""
 
     def __init__(self) -> None:
         self.threads: list[int] = []
 
     def readline(self) -> str:
         self.threads.append(get_ident())
-        sleep(0.02)  # others have time to ask, if they may
+        sleep(0.02)  # time in which other threads could ask
         return "\n"
 
 
@@ -135,7 +135,7 @@ def test_a_person_plays_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 class OnePlanModel:
-    """A model that knows one plan."""
+    """Model that knows one plan."""
 
     def __init__(self, plan: Iterable[str]) -> None:
         self._plan = tuple(plan)
@@ -153,7 +153,7 @@ TASK_FILES: Final = sorted(
 
 @pytest.mark.parametrize("file", TASK_FILES, ids=lambda file: file.stem)
 def test_inspect_can_load_the_file_of_an_experiment(file: Path) -> None:
-    """As `inspect eval FILE` and a resumed run do: by its path, as a module that nothing else knows."""
+    """Load the file as `inspect eval FILE` and a resumed run do: by path, as an unregistered module."""
     loader = SourceFileLoader(file.as_posix(), str(file))
     spec = spec_from_loader(loader.name, loader)
     assert spec is not None

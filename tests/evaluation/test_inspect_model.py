@@ -1,4 +1,4 @@
-"""Inspect's model behind our interface, asked from a worker thread."""
+"""Inspect's model behind our interface, asked in a worker thread."""
 
 from __future__ import annotations
 

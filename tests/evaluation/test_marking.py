@@ -1,4 +1,4 @@
-"""Success and plan precision: cases computed by hand, and what holds of every task and every part of its plan."""
+"""Success and plan precision: cases computed by hand, and properties of every task and every part of its plan."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def scheme_for(goal: And | Exists, end: SceneGraph) -> MarkingScheme:
 
 ON_SHELF: Final = ("ON", "shelf")
 DONE: Final = with_changes(KITCHEN, {"cup-1": ON_SHELF, "cup-2": ON_SHELF}, {"lamp": "on", "fridge": "open"})
-"""The goal graph: the fridge was opened on the way, which the goal does not ask for."""
+"""Goal graph; the fridge was opened on the way, which the goal does not require."""
 
 
 def test_partial_success_is_counted_by_nodes() -> None:
@@ -113,7 +113,7 @@ def test_without_a_goal_graph_only_the_goal_is_marked() -> None:
 
 @cache
 def office_cases() -> tuple[tuple[Task, SceneGraph, MarkingScheme], ...]:
-    """Our office's tasks, each with its initial graph and what it is marked by."""
+    """Return our office's tasks, each with its initial graph and its marking scheme."""
     (scene,), plans = dataset("our-office").scenes(), reference_plans()
     return tuple(
         (
@@ -138,7 +138,7 @@ def test_every_task_starts_without_marks_and_ends_with_all() -> None:
 @settings(max_examples=25)
 @given(st.data())
 def test_success_implies_full_precision(data: st.DataObject) -> None:
-    """Any part of a plan, what is infeasible in it skipped."""
+    """Execute any part of a plan, skipping infeasible actions."""
     task, graph, told = data.draw(st.sampled_from(office_cases()))
     for action in reference_plans()[task.id]:
         if data.draw(st.booleans()):

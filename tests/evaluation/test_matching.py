@@ -1,4 +1,4 @@
-"""What counts as the gold answer, row by row."""
+"""Comparison of rows and answers in words with the gold rows."""
 
 from __future__ import annotations
 

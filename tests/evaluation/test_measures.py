@@ -1,4 +1,4 @@
-"""The columns: computed by hand, with failures counted in the open."""
+"""Columns, computed by hand, with failures counted."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SAMPLES: Final[tuple[Figures, ...]] = (
     figures(EPISODE, trace(reached=False, actions=0, tokens=300, needed=1)),
     figures(EPISODE, None),
 )
-"""Two successes, one goal reached by a plan with an infeasible action, one half done, one that failed."""
+"""Two successes, a goal reached by a plan with an infeasible action, a partial success, and a failure."""
 
 
 def values(key: str, samples: tuple[Figures, ...] = SAMPLES) -> Cell:

@@ -1,4 +1,4 @@
-"""What a run's prompts were is in its log, worked examples and domains included."""
+"""The version of a run's prompts is in its log and covers worked examples and domains."""
 
 from __future__ import annotations
 

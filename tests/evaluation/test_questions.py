@@ -1,4 +1,4 @@
-"""The experiment `questions` through Inspect, its models a mock, a cassette and the set's own queries."""
+"""The experiment `questions` through Inspect, with a mock, a cassette and the set's reference queries as models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("server_settings")
 
 
 def reply_with_reference(asked: str) -> str:
-    """The reference query of what is asked; of the first three questions: garbage, a wrong answer, a refusal."""
+    """Reply with the question's reference query; to the first three with garbage, a wrong answer, a refusal."""
     question = asked.rpartition("Question: ")[2]
     number, found = next((at, one) for at, one in enumerate(question_set("babyai")) if one.question == question)
     wrong = {0: "I don't know.", 1: "MATCH (n:Object) RETURN count(n) AS number", 2: "UNANSWERABLE: no"}
@@ -64,7 +64,7 @@ def test_a_reply_missing_on_the_cassette_is_a_reported_failure(tmp_path: Path) -
 
 
 def reply_in_words(asked: str) -> str:
-    """The gold answers in words, with a wrong one first."""
+    """Reply with the gold answers in words, and to the first question with a wrong one."""
     question = asked.rpartition("Question: ")[2]
     number, found = next((at, one) for at, one in enumerate(question_set("babyai")) if one.question == question)
     return "nobody knows" if number == 0 else f"I see: {', '.join(str(cell) for row in found.rows for cell in row)}."

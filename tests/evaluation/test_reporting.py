@@ -1,4 +1,4 @@
-"""A report of results: what is measured beside what is published, and in plain sight what did not finish."""
+"""Reports of results: measured rows beside published ones, and prominent warnings about unfinished runs."""
 
 from __future__ import annotations
 

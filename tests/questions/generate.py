@@ -1,4 +1,4 @@
-"""`python -m tests.questions.generate`: write the question set anew, 40 questions a kind of scene."""
+"""`python -m tests.questions.generate`: generate the question set, 40 questions for each data set."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ SETS: Final[Mapping[str, tuple[Sequence[str], Sequence[Template]]]] = {
     "babyai": (("numqa/0", "numqa/3", "numqa/4", "numqa/7"), BABYAI_TEMPLATES),
     "grasif": (("our-office", "sayplan-office"), GRASIF_TEMPLATES),
 }
-"""By data: the scenes, and the templates, each of which is filled once a scene."""
+"""Scenes and templates by data set; each template is filled once for each scene."""
 
 
 def make_questions(data: str) -> list[GoldQuestion]:
-    """The questions of one data set, by kind."""
+    """Return the questions of one data set, sorted by kind."""
     return sorted(_questions(data), key=lambda one: (KINDS.index(one.kind), one.id))
 
 
 def file_text(questions: Sequence[GoldQuestion]) -> str:
-    """A file of the set."""
+    """Return the text of a file of the set."""
     return "".join(json.dumps(one.model_dump(), ensure_ascii=False) + "\n" for one in questions)
 
 

@@ -1,4 +1,4 @@
-"""Templates for BabyAI's rooms; the papers' NumQ&A is the one of several hops (SG², section on tasks)."""
+"""Templates for BabyAI's rooms; the multi-hop one is the papers' NumQ&A (SG², section on tasks)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def of_sort(graph: SceneGraph) -> Iterator[Filling]:
 
 
 def numqa(graph: SceneGraph) -> Iterator[Filling]:
-    """Every filling of the papers' template that has one answer, by the oracle that reads the graph alone."""
+    """Yield every filling of the papers' template that has one answer, by the oracle that reads only the graph."""
     sorts = {(color, class_) for color, class_ in _sorts(graph)}
     for color, kind in sorted(sorts):
         for number in range(2, 6):
@@ -81,7 +81,7 @@ def most_of(graph: SceneGraph) -> Iterator[Filling]:
 
 
 def way(graph: SceneGraph) -> Iterator[Filling]:
-    """Ways that are the only shortest ones, of three rooms or more."""
+    """Yield paths of three rooms or more that are the only shortest ones."""
     for start, end in permutations(graph.by_class["room"], 2):
         ways = _shortest(graph, start, end)
         if len(ways) == 1 and len(ways[0]) > 2:
@@ -106,7 +106,7 @@ def more_of(graph: SceneGraph) -> Iterator[Filling]:
 
 
 def is_joined(graph: SceneGraph) -> Iterator[Filling]:
-    """Every other filling is a no."""
+    """Yield fillings with alternating answers, yes and no."""
     pairs = {True: [], False: []}  # type: dict[bool, list[tuple[str, str]]]
     for one, other in combinations(graph.by_class["room"], 2):
         pairs[other in _next_door(graph, one)].append((one, other))
@@ -173,7 +173,7 @@ def _next_door(graph: SceneGraph, room: str) -> list[str]:
 
 
 def _shortest(graph: SceneGraph, start: str, end: str) -> list[list[str]]:
-    """All shortest ways, breadth first."""
+    """Return all shortest paths, found breadth-first."""
     ways = [[start]]
     while ways and not any(one[-1] == end for one in ways):
         ways = [[*one, room] for one in ways for room in _next_door(graph, one[-1]) if room not in one]

@@ -1,4 +1,4 @@
-"""Templates for homes and offices: VirtualHome's scenes and GraSIF's, which differ in how a thing is in its room."""
+"""Templates for homes and offices of VirtualHome and GraSIF, which differ in how a thing is related to its room."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenecypher.db.store.enumerations import literal
 from tests.questions.template import Filling, Template, column
 
 MAX_ROWS: Final = 12
-"""Answers with more rows than this are lists that nobody asks for."""
+"""Answers with more rows are too long for a natural question."""
 ABSENT_CLASSES: Final = ("telescope", "violin", "aquarium", "ladder", "wheelchair", "globe")
 EMPTY: Final = "WHERE NOT EXISTS { (:Entity)-[:ON|INSIDE]->(a) }"
 UNKNOWN_PROPERTIES: Final = (
@@ -26,7 +26,7 @@ UNKNOWN_PROPERTIES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """How to ask and answer in one vocabulary: `up` leads from a thing to its room, `opens` is the affordance."""
+    """Templates of one vocabulary: `up` is the path from a thing to its room, `opens` the affordance."""
 
     up: str
     containment: tuple[str, ...]
@@ -34,16 +34,16 @@ class Templates:
     opens: str
 
     def rooms(self, graph: SceneGraph, node_id: str) -> set[str]:
-        """The places that a thing is in."""
+        """Return the places that a thing is in."""
         reached = graph.reached(node_id, *self.containment) if self.is_chain else graph.targets(node_id, "INSIDE")
         return {target for target in reached if graph.nodes[target].kind == "Place"}
 
     def within(self, graph: SceneGraph, room: str, kind: str) -> list[Node]:
-        """The nodes of a kind that are in a room."""
+        """Return the nodes of a kind that are in a room."""
         return [graph.nodes[id_] for id_ in _of_kind(graph, kind) if room in self.rooms(graph, id_)]
 
     def templates(self) -> tuple[Template, ...]:
-        """Two for each kind of question, but for paths, which each vocabulary has its own of."""
+        """Return two templates for each kind of question but paths, which each vocabulary has its own of."""
         return (
             Template("lookup", self.room_of),
             Template("lookup", self.lying_on),
@@ -278,7 +278,7 @@ def _empty_among(graph: SceneGraph, assets: list[str], question: str, cypher: st
 
 
 def unknown_property(question: str, name: str, keys: tuple[str, ...]) -> Filling:
-    """A question about a property that nothing has: the query shows that there is none."""
+    """Return a question about a property that no node has; the query shows that it is missing."""
     listed = ", ".join(literal(key) for key in keys)
     cypher = (
         f"MATCH (n:Entity {{name: {literal(name)}}}) UNWIND keys(n) AS key WITH key WHERE key IN [{listed}] RETURN key"
@@ -287,7 +287,7 @@ def unknown_property(question: str, name: str, keys: tuple[str, ...]) -> Filling
 
 
 def rooms_on_the_way(graph: SceneGraph) -> Iterator[Filling]:
-    """VirtualHome: doors are BETWEEN rooms."""
+    """Yield questions about VirtualHome's paths, where doors are BETWEEN rooms."""
     for start, end, way in _ways(graph):
         cypher = (
             f"MATCH p = SHORTEST 1 (:Place {{name: {literal(start)}}})-[:BETWEEN*1..12]-"
@@ -300,7 +300,7 @@ def rooms_on_the_way(graph: SceneGraph) -> Iterator[Filling]:
 
 
 def doors_on_the_way(graph: SceneGraph) -> Iterator[Filling]:
-    """VirtualHome: one door between each two rooms of a way."""
+    """Yield questions about the doors of VirtualHome's paths, one between two rooms."""
     for start, end, way in reversed(list(_ways(graph))):
         cypher = (
             f"MATCH p = SHORTEST 1 (:Place {{name: {literal(start)}}})-[:BETWEEN*1..12]-"
@@ -311,7 +311,7 @@ def doors_on_the_way(graph: SceneGraph) -> Iterator[Filling]:
 
 
 def chain_to_the_room(graph: SceneGraph) -> Iterator[Filling]:
-    """GraSIF: each thing is in, on or under one other."""
+    """Yield questions about GraSIF's containment, where each thing is in, on or under one other."""
     for name, chain in _chains(graph):
         cypher = (
             f"MATCH p = (:Object {{name: {literal(name)}}}){CHAIN}(:Place) RETURN [n IN nodes(p) | n.name] AS chain"
@@ -321,7 +321,7 @@ def chain_to_the_room(graph: SceneGraph) -> Iterator[Filling]:
 
 
 def things_between(graph: SceneGraph) -> Iterator[Filling]:
-    """GraSIF: what must be gone through to reach a thing from its room."""
+    """Yield questions about the number of GraSIF's containers between a thing and its room."""
     for name, chain in reversed(list(_chains(graph))):
         cypher = f"MATCH p = (:Object {{name: {literal(name)}}}){CHAIN}(:Place) RETURN length(p) AS steps"
         question = f"How many containment steps (in, on, under or attached to) lead from {name} up to its room?"
@@ -344,7 +344,7 @@ def _walks(graph: SceneGraph, way: list[str]) -> Iterator[list[str]]:
 
 
 def _chains(graph: SceneGraph) -> Iterator[tuple[str, list[str]]]:
-    """The longest first."""
+    """Return the longest containment chains."""
     found = []
     for object_ in _of_kind(graph, "Object"):
         chain = [object_]
@@ -360,7 +360,7 @@ def _of_kind(graph: SceneGraph, kind: str) -> tuple[str, ...]:
 
 
 def _single(graph: SceneGraph, kind: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The classes of one node each, of a kind."""
+    """Yield the classes of a kind that have exactly one node."""
     for class_, ids in sorted(graph.by_class.items()):
         if len(ids) == 1 and graph.nodes[ids[0]].kind == kind:
             yield class_, ids

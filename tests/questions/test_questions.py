@@ -1,4 +1,4 @@
-"""The question set: what its templates make, and what its reference queries answer through the gate."""
+"""The question set: the templates generate it, and its reference queries return the gold rows through the gate."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_answers_differ_and_only_the_unanswerable_have_none() -> None:
 
 @pytest.fixture(scope="module")
 def readers(store: SceneStore) -> Iterator[dict[str, SceneReader]]:
-    """The set's scenes, imported once each."""
+    """Yield readers of the set's scenes, imported once each."""
     gate, enumerator, run = Gate(store.database), Enumerator(store.database), uuid4().hex[:8]
     names = {scene: f"test/{run}/{scene}" for scene in question_scenes(load_questions())}
     for scene, name in names.items():

@@ -1,7 +1,7 @@
-"""`python -m tests.views.generate`: write the rendered MiniGrid views with their gold subgraphs anew.
+"""`python -m tests.views.generate`: generate the rendered MiniGrid views with their gold subgraphs.
 
-Tables are things laid out in rows, seen from above; rooms are MiniGrid's own 7 x 7 view at the start of an episode.
-What was believed before differs from what is there: things are gone, things have come, and some are alike.
+Tables are things laid out in rows, seen from above; rooms are MiniGrid's own 7 x 7 view at the start of an episode. The
+prior belief differs from the picture: things are gone, things are new, and some are interchangeable.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ COLORS: Final = ("blue", "green", "grey", "purple", "red", "yellow")
 KINDS: Final = ("ball", "box", "key")
 SORTS: Final = tuple(f"{color} {kind}" for color in COLORS for kind in KINDS)
 MIN_THINGS: Final = 2
-"""Things that a room's view must show to be taken."""
+"""Number of things that a room's view must show to be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class MadeView:
-    """One view: its name, its picture, and its JSON document."""
+    """View: its name, its picture and its JSON document."""
 
     name: str
     picture: Image
     document: dict[str, Any]
 
     def text(self) -> str:
-        """The JSON file."""
+        """Return the text of the JSON file."""
         return json.dumps(self.document, indent=1) + "\n"
 
 
 def make_views() -> Iterator[MadeView]:
-    """All views."""
+    """Yield all views."""
     yield from (_table(number) for number in range(1, TABLES + 1))
     yield from _rooms()
 
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def _table(number: int) -> MadeView:
-    """A few things, some of them alike: up to eight of a sort, since models count those short."""
+    """Return a table with a few things, up to eight of a class, since models tend to undercount those."""
     random = Random(f"table/{number}")  # noqa: S311 - no secret
     sorts = random.sample(SORTS, k=1 + number % 4 if number % 10 else 0)
     things = [sort for sort in sorts for _ in range(random.choice((1, 1, 1, 2, 3, 8)))]
@@ -98,7 +98,7 @@ def _view(
 
 
 def _listed(things: Sequence[str], asset: str, relation: str) -> list[dict[str, str]]:
-    """Each with a number of its own, in the order of their names."""
+    """Return the things numbered by class, in the order of their names."""
     listed = []
     for sort, amount in sorted(Counter(things).items()):
         names = [f"{sort}-{number}" for number in range(1, amount + 1)]

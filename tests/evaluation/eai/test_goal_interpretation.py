@@ -1,4 +1,4 @@
-"""Goal interpretation, counted by hand: as the original counts, and with nothing left out."""
+"""Goal interpretation, counted by hand: as the original counts, and in the strict way."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WANTED = GoldGoals(
 
 @pytest.fixture(autouse=True)
 def collect_streams() -> None:
-    """Nothing here runs Inspect, so nothing has to be collected after each test."""
+    """Replace the collection after each test, since nothing here runs Inspect."""
 
 
 def said(nodes: list[Any], edges: list[Any], actions: list[Any]) -> str:

@@ -1,4 +1,4 @@
-"""Action sequences and sub-goals are read as the original reads them, whatever a model wrote."""
+"""Action sequences and sub-goals are parsed as by the original, for any text of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What broke off, was missing or was tried often is counted, and no table is lost for it."""
+"""Interrupted, missing and repeated samples are counted, and tables are complete with them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scenecypher.evaluation.eai.titles import COLUMNS, figure_cells
 
 @pytest.fixture(autouse=True)
 def collect_streams() -> None:
-    """Nothing here runs Inspect, so nothing has to be collected after each test."""
+    """Replace the collection after each test, since nothing here runs Inspect."""
 
 
 def judgement_of(**said: Any) -> dict[str, Any]:

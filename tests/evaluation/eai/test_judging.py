@@ -1,4 +1,4 @@
-"""Recorded plans carried out in the database end as the original's own engine has them end."""
+"""Recorded plans have the same outcomes in the database as in the original's own engine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.evaluation.eai.samples import OUTPUTS, Outputs, outputs, wheel_of
 from tests.planner.actions.evolving_graph import Engine, line_of
 
 TASKS: Final = ("231_2", "750_2", "211_1", "511_1")
-"""Of the sample those whose scenes the quick tests import."""
+"""Tasks of the sample whose scenes the quick tests import."""
 FIGURES: Final = ("parsing", "hallucination", "arguments", "wrong_order", "missing_step", "affordance")
 CATEGORIES: Final = {
     "NotParseable": ("parsing",),
@@ -40,7 +40,7 @@ CATEGORIES: Final = {
     "GoalUnreachable": ("goal_missed",),
     "Correct": ("correct",),
 }
-"""What the original calls each way to end."""
+"""Outcomes by the original's name."""
 ENDS: Final = {
     "claude-3-haiku-20240307": "correct",
     "cohere-command-r": "arguments",
@@ -61,7 +61,7 @@ def pool(address: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
 
 
 def judge_with_engine(task_id: str, plan: tuple[GroundedStep, ...]) -> Mapping[str, Any]:
-    """The same judgement by the original's engine, in memory."""
+    """Return the judgement by the original's engine, in memory."""
     start = task_start(task_id)
     engine, wanted = Engine(start.graph, pinned=False), task_goals(task_id, start.graph)
     outcome, needless, words = "executed", 0, list[str]()

@@ -1,4 +1,4 @@
-"""The experiment `ssc` against a server that speaks OpenAI's protocol: rows, votes, records and failures."""
+"""The experiment `ssc` with a server that speaks OpenAI's protocol: rows, votes, cassettes and failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROWS = ("eai/greedy", "eai/ssc", "structured/greedy", "structured/ssc")
 
 @pytest.fixture(autouse=True)
 def somewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Inspect's own files go to the test's folder."""
+    """Direct Inspect's own files to the test's folder."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
 
@@ -34,7 +34,7 @@ def gold(task_id: str) -> str:
 
 
 class ErringModel:
-    """At temperature 0 it says nothing useful; of five samples two are garbage, and one is wrong."""
+    """Model that fails at temperature 0; of five samples two are garbage, and one is wrong."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""The tables of recorded outputs: all that is published has its column, and a sample is not compared as if all."""
+"""Tables of recorded outputs: published figures have columns, and sampled figures are not compared with those of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded outputs are read from a zip that nobody vouches for; published figures from a file of ours."""
+"""Recorded outputs are read from an untrusted zip; published figures from our file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transition modelling: reading, clause by clause, and planning; all cases counted by hand."""
+"""Transition modelling: parsing, matching clause by clause, and planning; all cases are counted by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ACTION = "(:action grab :parameters (?char - character ?obj - object) :precondit
 
 @pytest.fixture(autouse=True)
 def collect_streams() -> None:
-    """Nothing here runs Inspect, so nothing has to be collected after each test."""
+    """Replace the collection after each test, since nothing here runs Inspect."""
 
 
 def names(predicted: str, gold: str) -> tuple[set[str], set[str], set[str]]:

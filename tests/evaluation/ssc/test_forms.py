@@ -1,4 +1,4 @@
-"""Canonical forms: blind to order, blanks and quotes where these say nothing, and to nothing else."""
+"""Canonical forms: insensitive to order, blanks and quotes without meaning, and sensitive to everything else."""
 
 from __future__ import annotations
 

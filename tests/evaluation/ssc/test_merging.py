@@ -1,4 +1,4 @@
-"""Ours: what samples agree on part by part, and votes across models."""
+"""Merging of samples part by part, and votes across models; ours, not the paper's."""
 
 from __future__ import annotations
 

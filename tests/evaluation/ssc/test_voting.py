@@ -1,4 +1,4 @@
-"""Algorithm 1: the majority wins, ties go to the first seen, invalid samples never win."""
+"""Algorithm 1: the majority wins, ties go to the first form seen, and invalid samples never win."""
 
 from __future__ import annotations
 
