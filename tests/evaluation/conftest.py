@@ -1,4 +1,4 @@
-"""What Inspect itself warns of is no concern of ours: an old name in its retry library, streams that it leaves open."""
+"""Fixtures for runs of Inspect; warnings that Inspect itself causes are ignored: deprecated names, unclosed streams."""
 
 import gc
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Templates of questions: each filling has a question, its answer by plain Python, and a query that returns the same."""
+"""Templates of questions: a filling has a question, its answer by plain Python, and a query that returns the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Filling:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Template; `fill` yields every filling that makes sense in a scene, in a fixed order and without running Cypher."""
+    """Template; `fill` yields every filling that makes sense in a scene, in a fixed order, without running Cypher."""
 
     kind: Kind
     fill: Callable[[SceneGraph], Iterator[Filling]]

@@ -1,4 +1,4 @@
-"""Tables of recorded outputs: published figures have columns, and sampled figures are not compared with those of all."""
+"""Tables of recorded outputs: published figures have columns, and sampled figures are not compared with full ones."""
 
 from __future__ import annotations
 
