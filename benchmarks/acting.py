@@ -124,7 +124,7 @@ def _hand_written_loop(store: SceneStore, info: SceneInfo) -> Callable[[], objec
     """
     _repeat(action_loop(store, info), 2)
     texts = (TAKE_BY_HAND + EVENT_BY_HAND, PUT_BY_HAND + EVENT_BY_HAND)
-    statements = cycle(zip(texts, map(_facts, store.history(info)), strict=True))
+    statements = cycle(zip(texts, map(_event_fields, store.history(info)), strict=True))
     ends = {"key": info.key, "id": OBJECT, "agent": AGENT, "table": TABLE}
 
     def by_hand() -> None:
@@ -136,7 +136,7 @@ def _hand_written_loop(store: SceneStore, info: SceneInfo) -> Callable[[], objec
     return by_hand
 
 
-def _facts(event: Event) -> dict[str, Any]:
+def _event_fields(event: Event) -> dict[str, Any]:
     """Return an event's fields except its scene, version and action id."""
     text = delta_json(event.delta)
     facts = {"actor": event.actor, "action": event.action, "kind": event.kind, "undoes": list(event.undoes)}

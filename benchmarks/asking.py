@@ -43,7 +43,7 @@ def gate(database: Database) -> Iterator[Measurement]:
         opened, vocabulary, ref = Gate(database), vocabulary_of(info.declared), SceneRef(info.key, info.name)
         opened.run(ROOM_QUERY, ref, vocabulary)
         seen = median_ms(lambda: opened.check(ROOM_QUERY, ref, vocabulary), rounds=1_000)
-        explained = _explained(database, ref, vocabulary)
+        explained = _count_plans(database, ref, vocabulary)
     new = median_ms(lambda: scope(LONG, vocabulary, Limits()))
     yield Measurement("gate: a shape seen before, Python alone (1 ms)", seen, 1.0, 1.0)
     yield Measurement("gate: lexing and binding a long new text (5 ms)", new, 5.0, 1.0)
@@ -94,7 +94,7 @@ def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
     return lambda: retriever.ask(QUESTION, info), bare
 
 
-def _explained(database: Database, ref: SceneRef, vocabulary: Vocabulary) -> float:
+def _count_plans(database: Database, ref: SceneRef, vocabulary: Vocabulary) -> float:
     """Count the plans requested from the server while twenty texts run that differ only in a string."""
     counting = _CountingDatabase(database.address)
     with counting:

@@ -42,7 +42,7 @@ def episodes(database: Database) -> Iterator[Measurement]:
         _played_s(made, pool, at_once=at_once)  # imports scenes, makes copies and beliefs
     try:
         yield from _overhead(made, pool)
-        yield _side_by_side(made, pool)
+        yield _parallel_episodes(made, pool)
     finally:
         pool.close()
 
@@ -92,7 +92,7 @@ def _between_s(made: Experiment, pool: _TimedPool) -> tuple[float, float]:
     return spent - within - copy, copy
 
 
-def _side_by_side(made: Experiment, pool: WorldPool) -> Measurement:
+def _parallel_episodes(made: Experiment, pool: WorldPool) -> Measurement:
     eight, one = (_played_s(made, pool, at_once=count, delay_s=REPLY_S) for count in (8, 1))
     return Measurement("8 episodes at once, replies of 200 ms", eight, one, 1 / FASTER, unit="s")
 

@@ -52,7 +52,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in arguments.names:
         ids = [arguments.only] if arguments.only else list(_ids(name))
-        with ProcessPoolExecutor(arguments.workers, initializer=_warm) as pool:
+        with ProcessPoolExecutor(arguments.workers, initializer=_import_planner) as pool:
             rows = list(pool.map(partial(attempt_task, name, seconds=arguments.seconds), ids))
         if arguments.json:
             sys.stdout.writelines(json.dumps(asdict(row)) + "\n" for row in rows)
@@ -65,7 +65,7 @@ def attempt_task(name: str, within: str, *, seconds: float) -> PlanAttempt:
     question = Question(task.goal, scene.vocabulary, timeout_s=seconds, deeds=task.action_goals)
     began, spent = time.monotonic(), _processor_s()
     found = plan(question, partial(_part, scene.graph, task))
-    why = found.why if found.plan is None else _missed(task, scene, found)
+    why = found.why if found.plan is None else _missing_parts(task, scene, found)
     count = None if found.plan is None or why.startswith("in the whole scene") else len(found.plan)
     return PlanAttempt(task.id, count, why, found.nodes, time.monotonic() - began, _processor_s() - spent)
 
@@ -91,7 +91,7 @@ def _ids(name: str) -> Iterator[str]:
     return (task.id.removeprefix(f"{name}/") for task in DATASETS[name].tasks() if task.has_graph_goal)
 
 
-def _missed(task: Task, scene: ImportedScene, found: Planned) -> str:
+def _missing_parts(task: Task, scene: ImportedScene, found: Planned) -> str:
     """Return what the plan, executed in the whole scene, misses of the task."""
     situation = Situation(scene.graph, min(scene.graph.by_kind["Agent"]), operators_of(scene.vocabulary))
     try:
@@ -114,7 +114,7 @@ def _processor_s() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def _warm() -> None:
+def _import_planner() -> None:
     """Import the planning library, whose import time is not part of a plan."""
     import unified_planning.io
     import up_fast_downward  # noqa: F401

@@ -48,18 +48,18 @@ class AssignmentCache:
         self, tasks: Iterable[Task], *, scenes: LoadScene, plans: Mapping[str, tuple[str, ...]] | None = None
     ) -> None:
         self._tasks = {task.id: task for task in tasks}
-        self._read, self._plans = scenes, plans
+        self._load, self._plans = scenes, plans
         self._lock = Lock()
         self._scenes: dict[str, ImportedScene] = {}
-        self._made: dict[tuple[str, int, int], Assignment] = {}
+        self._assignments: dict[tuple[str, int, int], Assignment] = {}
 
     def of(self, episode: EpisodePlan) -> Assignment:
         """Return an episode's assignment. Raises InputError if the things it names can't be moved."""
         key = episode.task, episode.moved, episode.seed if episode.moved else 0
         with self._lock:
-            if key not in self._made:
-                self._made[key] = self._assignment(*key)
-            assignment = self._made[key]
+            if key not in self._assignments:
+                self._assignments[key] = self._assignment(*key)
+            assignment = self._assignments[key]
         return replace(assignment, task=replace(assignment.task, instruction=_instruction(assignment, episode.wording)))
 
     def _assignment(self, task_id: str, objects: int, seed: int) -> Assignment:
@@ -69,15 +69,15 @@ class AssignmentCache:
         if objects:
             moved = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
         initial = apply(scene.graph, moved.delta) if moved else scene.graph
-        scheme = marking_scheme(task.goal, initial, self._end(task, scene), vocabulary=scene.vocabulary)
+        scheme = marking_scheme(task.goal, initial, self._goal_graph(task, scene), vocabulary=scene.vocabulary)
         return Assignment(task, scene, initial, scheme, moved)
 
     def _scene(self, task: Task) -> ImportedScene:
         if task.scene not in self._scenes:
-            self._scenes[task.scene] = self._read(task)
+            self._scenes[task.scene] = self._load(task)
         return self._scenes[task.scene]
 
-    def _end(self, task: Task, scene: ImportedScene) -> SceneGraph | None:
+    def _goal_graph(self, task: Task, scene: ImportedScene) -> SceneGraph | None:
         if self._plans is None:
             self._plans = reference_plans()
         actions = self._plans.get(task.id)

@@ -13,7 +13,7 @@ from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_sce
 from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import episodes_task
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
-from scenecypher.evaluation.options import Names, select_names, take
+from scenecypher.evaluation.options import Names, select_names, take_first
 from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
@@ -79,7 +79,7 @@ def plan_experiment(
     """
     levels = select_names("level of this experiment", data, LEVELS)
     parts = select_names("table of this experiment", tables, tuple(PARTS))
-    tasks = {level: take(dataset(level).tasks(), limit or TRIALS) for level in levels}
+    tasks = {level: take_first(dataset(level).tasks(), limit or TRIALS) for level in levels}
     plans = [
         _table(part, level, tuple(task.id for task in tasks[level]), steps=steps) for part in parts for level in levels
     ]

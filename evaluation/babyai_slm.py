@@ -13,7 +13,7 @@ from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_sce
 from scenecypher.evaluation.babyai import COLUMNS, PROMPTED, common_episode
 from scenecypher.evaluation.episodes import episodes_task
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
-from scenecypher.evaluation.options import Names, take
+from scenecypher.evaluation.options import Names, take_first
 from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
@@ -33,7 +33,7 @@ def babyai_slm(
 
 def plan_experiment(*, methods: Names = PAPER, limit: int = 0, steps: int = 0) -> Experiment:
     """Plan the one table with `limit` instances (the paper has 20). Raises InputError."""
-    tasks = take(dataset(LEVEL).tasks(), limit or TRIALS)
+    tasks = take_first(dataset(LEVEL).tasks(), limit or TRIALS)
     table = TablePlan(
         key="sg2-5",
         title=f"{dataset(LEVEL).title}, a small model",

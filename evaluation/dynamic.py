@@ -17,7 +17,7 @@ from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, loa
 from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
 from scenecypher.evaluation.episodes import episodes_task
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, plan_tables
-from scenecypher.evaluation.options import Names, select_names, split_names, take
+from scenecypher.evaluation.options import Names, select_names, split_names, take_first
 from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.reference_plans import reference_plans
 
@@ -81,7 +81,8 @@ def plan_experiment(
     With `simulated`, tables of an observer with seeded mistakes are added. Raises InputError.
     """
     lines = {
-        name: take(_lines(name, wording), limit) for name in select_names("world of this experiment", data, WORLDS)
+        name: take_first(_lines(name, wording), limit)
+        for name in select_names("world of this experiment", data, WORLDS)
     }
     tables = [_table(name, found, wording=wording, steps=steps) for name, found in lines.items()]
     simulated_methods = _simulated_rows(methods) if simulated else ()

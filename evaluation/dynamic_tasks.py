@@ -100,7 +100,7 @@ def load_dynamic_scene(task: Task) -> ImportedScene:
 
 def _generate() -> Iterator[DynamicTask]:
     """Generate all lines; every second task of a kind gets a seed."""
-    for lines in (_in_homes(), _of_behavior()):
+    for lines in (_home_tasks(), _behavior_tasks()):
         yield from _with_seeds(lines, wanted=TASKS)
 
 
@@ -122,16 +122,16 @@ def _with_seeds(lines: Iterable[DynamicTask], *, wanted: int) -> Iterator[Dynami
             return
 
 
-def _in_homes() -> Iterator[DynamicTask]:
+def _home_tasks() -> Iterator[DynamicTask]:
     for category, (words, classes) in WORDS.items():
         for home in OURS:
             for things in ((it,) for it in classes):
-                yield from _in_home(home, category, words, things)
+                yield from _home_task(home, category, words, things)
     for home in OURS:  # two things at once, for a total of 50
-        yield from _in_home(home, "dishwasher", WORDS["dishwasher"][0], ("plate", "mug"))
+        yield from _home_task(home, "dishwasher", WORDS["dishwasher"][0], ("plate", "mug"))
 
 
-def _in_home(home: str, category: str, words: str, things: Sequence[str]) -> Iterator[DynamicTask]:
+def _home_task(home: str, category: str, words: str, things: Sequence[str]) -> Iterator[DynamicTask]:
     """Yield the task if the home has such things and they are not there yet."""
     scene, _ = our_home(home)
     if not all(it in scene.graph.by_class for it in things):
@@ -174,7 +174,7 @@ def _plan(graph: SceneGraph, category: str, things: Sequence[str]) -> Iterator[s
         yield from (f"close({appliance})", f"switch_on({appliance})")
 
 
-def _of_behavior() -> Iterator[DynamicTask]:
+def _behavior_tasks() -> Iterator[DynamicTask]:
     """Yield all activities that have a plan, in an order that spreads the first ones over the alphabet."""
     ids = [id_ for id_ in reference_plans() if id_.startswith("behavior-1k/")]
     for first in range(3):

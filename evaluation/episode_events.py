@@ -64,10 +64,10 @@ def fulfils_mission(task_id: str, actions: Iterable[str]) -> bool:
     level, _, seed = task_id.partition("/")
     begun = episode(level, int(seed))
     executor = Executor(begun.env, begun.things)
-    return any(_fulfils(executor, action) for action in actions)
+    return any(_executes_and_fulfils(executor, action) for action in actions)
 
 
-def _fulfils(executor: Executor, action: str) -> bool:
+def _executes_and_fulfils(executor: Executor, action: str) -> bool:
     try:
         return executor.do(parse(action)).fulfilled
     except ActionRefused:

@@ -103,7 +103,7 @@ def plan_tables(
     `methods` are names of rows, PAPER for the table's own rows; ``METHOD+ABLATION`` leaves a part out. Raises
     InputError for an unknown one.
     """
-    found = [_select_rows_of(table, split_names(methods)) for table in tables]
+    found = [_with_rows(table, split_names(methods)) for table in tables]
     run = frozenset((table.group, key) for table, keys in found for key in keys)
     return tuple(table for table, _ in found), run
 
@@ -116,7 +116,7 @@ def asks_model(word: str) -> bool:
     return word == PAPER or recipe_named(method).model
 
 
-def _select_rows_of(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[str]]:
+def _with_rows(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[str]]:
     known, keys = {row.key: row for row in table.rows}, list[str]()
     for word in words:
         if word == PAPER:

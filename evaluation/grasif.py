@@ -13,7 +13,7 @@ from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_sce
 from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import episodes_task
 from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
-from scenecypher.evaluation.options import Names, keep_readable, select_names, take
+from scenecypher.evaluation.options import Names, keep_readable, select_names, take_first
 from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
@@ -62,7 +62,7 @@ def plan_experiment(
     """Plan the tables of `data`, which names some of TABLES. Raises InputError."""
     names = select_names("table of this experiment", data, TABLES)
     tasks = {
-        name: take(keep_readable(with_reference_plans(dataset(name).tasks()), wording), limit)
+        name: take_first(keep_readable(with_reference_plans(dataset(name).tasks()), wording), limit)
         for name in dict.fromkeys(map(_subset, names))
     }
     like = EpisodePlan(wording=wording, steps=steps or None)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
-from scenecypher.evaluation.options import take
+from scenecypher.evaluation.options import take_first
 from scenecypher.importers.home_tasks import TESTED
 from scenecypher.importers.homes import OURS, folders, our_home, read_home
 from scenecypher.importers.task import Task
@@ -24,23 +24,23 @@ class TestedHome:
 
     def first(self, limit: int) -> TestedHome:
         """Return the home with its first `limit` tasks, all if the limit is 0."""
-        return replace(self, tasks=tuple(take(self.tasks, limit)))
+        return replace(self, tasks=tuple(take_first(self.tasks, limit)))
 
 
 def bundled_homes() -> list[TestedHome]:
     """Return the bundled homes; task ids are the data set's, so that reference plans are found."""
-    return [_home(name, f"homes/{name}", our_home(name)) for name in OURS]
+    return [_tested_home(name, f"homes/{name}", our_home(name)) for name in OURS]
 
 
 def load_homes(folder: Path) -> list[TestedHome]:
     """Return the home in `folder`, or the homes in its subfolders. Raises InputError, also if none has test tasks."""
-    found = [_home(each.name, each.name, read_home(each)) for each in folders(folder)]
+    found = [_tested_home(each.name, each.name, read_home(each)) for each in folders(folder)]
     if not any(home.tasks for home in found):
         raise InputError(f"{folder}: no home in it has test tasks; add a tasks.json with tasks that are not examples")
     return found
 
 
-def _home(name: str, prefix: str, read: tuple[ImportedScene, Sequence[Task]]) -> TestedHome:
+def _tested_home(name: str, prefix: str, read: tuple[ImportedScene, Sequence[Task]]) -> TestedHome:
     scene, tasks = read
     return TestedHome(
         name, scene, tuple(replace(task, id=f"{prefix}/{task.id}") for task in tasks if task.category == TESTED)

@@ -39,11 +39,11 @@ def _is_ambiguous(gold: Rows, rows: Rows) -> bool:
     if len(gold) != 1 or len(gold[0]) != 1 or not isinstance(gold[0][0], bool | int | float):
         return False
     is_truth = isinstance(gold[0][0], bool)
-    columns = [column for column in zip(*rows, strict=True) if all(_is_like(cell, is_truth) for cell in column)]
+    columns = [column for column in zip(*rows, strict=True) if all(_is_same_type(cell, is_truth) for cell in column)]
     return len({_key(column) for column in columns}) > 1
 
 
-def _is_like(cell: Any, is_truth: bool) -> bool:  # noqa: FBT001 - selects one of two kinds
+def _is_same_type(cell: Any, is_truth: bool) -> bool:  # noqa: FBT001 - selects one of two kinds
     return isinstance(cell, bool) if is_truth else isinstance(cell, int | float) and not isinstance(cell, bool)
 
 

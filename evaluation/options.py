@@ -16,7 +16,7 @@ Names: TypeAlias = str | Sequence[str]
 """Names separated by commas, or a list, since Inspect's command line makes a list of values with commas."""
 
 
-def take(items: Iterable[T], limit: int) -> list[T]:
+def take_first(items: Iterable[T], limit: int) -> list[T]:
     """Return the first `limit` items, all if it is 0."""
     return list(islice(items, limit or None))
 

@@ -83,29 +83,31 @@ def play(
 ) -> Trace:
     """Play `episode` and mark it; `ask` reaches the person who acts for the robot, if any."""
     recipe = recipe_named(episode.method).without(episode.method, episode.ablations)
-    given = assignments.of(episode)
+    assignment = assignments.of(episode)
     recorder = UsageRecorder(model or NoModel())
-    belief = has_belief(recipe, given.scene.vocabulary, wanted=uses_belief(episode, recipe))
-    with pool.world(given.scene, belief=belief, moved=given.moved.delta if given.moved else None) as world:
-        setting = _setting(world, given, episode, recorder, ask)
+    belief = has_belief(recipe, assignment.scene.vocabulary, wanted=uses_belief(episode, recipe))
+    with pool.world(
+        assignment.scene, belief=belief, moved=assignment.moved.delta if assignment.moved else None
+    ) as world:
+        setting = _setting(world, assignment, episode, recorder, ask)
         events = [*staged(setting, recipe_named(episode.method)).run()]
         found = prompt_sizes(setting) if episode.sizes else PromptSizes()
-        marked = _marks(world, given, episode, events, ask)
+        marked = _marks(world, assignment, episode, events, ask)
     return Trace(
         **trace_fields(events, reprompt=recipe.reprompt),
         rounds=tuple(recorder.rounds),
         sources=tuple(dict.fromkeys(recorder.sources)),
         models=tuple(dict.fromkeys(recorder.models)),
-        nodes=len(given.initial.nodes),
-        moves=tuple(map(str, given.moved.moves)) if given.moved else (),
+        nodes=len(assignment.initial.nodes),
+        moves=tuple(map(str, assignment.moved.moves)) if assignment.moved else (),
         graph_tokens=found.graph,
         cot_tokens=found.cot,
         marks=marked,
     )
 
 
-def _setting(world: World, given: Assignment, episode: EpisodePlan, model: Model, ask: AskPerson) -> Setting:
-    task, recipe = given.task, recipe_named(episode.method)
+def _setting(world: World, assignment: Assignment, episode: EpisodePlan, model: Model, ask: AskPerson) -> Setting:
+    task, recipe = assignment.task, recipe_named(episode.method)
     setting = Setting(
         world.opened.store,
         world.opened.gate,
@@ -119,16 +121,16 @@ def _setting(world: World, given: Assignment, episode: EpisodePlan, model: Model
         budget=Budget(episode.steps or 3 * task.budget + SPARE_STEPS, seconds=PLANNING_S if recipe.goal else None),
         belief=uses_belief(episode, recipe),
     )
-    return replace(setting, world=_environment(setting, given, episode, ask))
+    return replace(setting, world=_environment(setting, assignment, episode, ask))
 
 
-def _environment(setting: Setting, given: Assignment, episode: EpisodePlan, ask: AskPerson) -> Environment | None:
+def _environment(setting: Setting, assignment: Assignment, episode: EpisodePlan, ask: AskPerson) -> Environment | None:
     store, scene = setting.store, setting.scene
     match episode.eyes:
         case "truth":
             return None
         case "noise":
-            classes = sorted({node.class_ for node in given.initial.nodes.values() if node.kind == "Object"})
+            classes = sorted({node.class_ for node in assignment.initial.nodes.values() if node.kind == "Object"})
             return NoisyWorld(store, scene, actor=setting.name, seed=episode.seed, classes=classes)
         case "person":
             name = belief_of(store, scene).name
@@ -136,15 +138,17 @@ def _environment(setting: Setting, given: Assignment, episode: EpisodePlan, ask:
             return HumanEnvironment(ask, model=setting.model, known=known)
 
 
-def _marks(world: World, given: Assignment, episode: EpisodePlan, events: Sequence[Event], ask: AskPerson) -> Marks:
+def _marks(
+    world: World, assignment: Assignment, episode: EpisodePlan, events: Sequence[Event], ask: AskPerson
+) -> Marks:
     match episode.marking:
         case "answer":
-            return Marks(reached=final_event(events).answer == given.task.answer)
+            return Marks(reached=final_event(events).answer == assignment.task.answer)
         case "person":
-            reply = answered(ask, f"is this done: {given.task.instruction} y or n: ")
+            reply = answered(ask, f"is this done: {assignment.task.instruction} y or n: ")
             return Marks(reached=reply.casefold().startswith("y"))
         case "minigrid":
-            return Marks(reached=fulfils_mission(given.task.id, executed_actions(events)))
+            return Marks(reached=fulfils_mission(assignment.task.id, executed_actions(events)))
         case "goal":
             log = world.opened.store.history(world.scene, after=world.scene.version)
-            return mark_graph(given.scheme, apply(given.initial, compose(event.delta for event in log)))
+            return mark_graph(assignment.scheme, apply(assignment.initial, compose(event.delta for event in log)))

@@ -43,7 +43,7 @@ def load_questions(data: str = ALL) -> tuple[GoldQuestion, ...]:
     if data != ALL and data not in DATA:
         hint = did_you_mean(data[:60], (ALL, *DATA)) or f"; there are {', '.join((ALL, *DATA))}"
         raise InputError(f"there are no questions about {data[:60]!r}{hint}")
-    return tuple(question for name in DATA if data in {ALL, name} for question in _read(name))
+    return tuple(question for name in DATA if data in {ALL, name} for question in _read_file(name))
 
 
 def question_scenes(asked: Sequence[GoldQuestion]) -> tuple[str, ...]:
@@ -57,6 +57,6 @@ def load_question_scene(scene: str) -> ImportedScene:
     return next(dataset(name).scenes(within or None))
 
 
-def _read(name: str) -> list[GoldQuestion]:
+def _read_file(name: str) -> list[GoldQuestion]:
     text = (files("scenecypher.evaluation") / "data" / "questions" / f"{name}.jsonl").read_text(encoding="utf-8")
     return [GoldQuestion.model_validate_json(line) for line in text.split("\n") if line]

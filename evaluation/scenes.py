@@ -40,7 +40,7 @@ class ScenePool:
         self._lock = Lock()
         self._users = 0
         self._opened: OpenDatabase | None = None
-        self._known: dict[str, SceneInfo] = {}
+        self._scenes: dict[str, SceneInfo] = {}
 
     @contextmanager
     def open(self, scene: str) -> Iterator[tuple[OpenDatabase, SceneInfo]]:
@@ -48,27 +48,27 @@ class ScenePool:
         with self._lock:
             self._users += 1
         try:
-            yield self._found(scene)
+            yield self._find_or_import(scene)
         finally:
             with self._lock:
                 self._users -= 1
                 if not self._users:
                     self._close()
 
-    def _found(self, dataset_scene: str) -> tuple[OpenDatabase, SceneInfo]:
+    def _find_or_import(self, dataset_scene: str) -> tuple[OpenDatabase, SceneInfo]:
         with self._lock:
             if self._opened is None:
                 self._opened = _open(self._settings or Settings())
-            if dataset_scene not in self._known:
+            if dataset_scene not in self._scenes:
                 name = f"{self._prefix}/{dataset_scene}"
                 self._opened.store.put(replace(load_question_scene(dataset_scene), name=name))
-                self._known[dataset_scene] = self._opened.store.find(name)
-            return self._opened, self._known[dataset_scene]
+                self._scenes[dataset_scene] = self._opened.store.find(name)
+            return self._opened, self._scenes[dataset_scene]
 
     def _close(self) -> None:
         if self._opened is not None:
             self._opened.store.database.close()
-        self._opened, self._known = None, {}
+        self._opened, self._scenes = None, {}
 
 
 def check_database() -> None:

@@ -103,7 +103,7 @@ def read_views(folder: Path) -> tuple[ViewFile, ...]:
         raise InputError(f"{folder}: there are no views, a *.json beside each picture; docs/evaluation.md has the form")
     if len(found) > MAX_FILES:
         raise InputError(f"{folder}: {len(found):,} views; at most {MAX_FILES:,} are read: split the folder")
-    return tuple(_read(file, folder) for file in found)
+    return tuple(_read_view(file, folder) for file in found)
 
 
 def initial_belief(view: GoldView) -> SceneGraph:
@@ -116,13 +116,16 @@ def initial_belief(view: GoldView) -> SceneGraph:
     return believed(SceneGraph.of(nodes, [Relation(it.name, it.relation, it.related_to) for it in view.priors]))
 
 
-def _read(file: Path, folder: Path) -> ViewFile:
+def _read_view(file: Path, folder: Path) -> ViewFile:
     document = read_json(file)
     try:
         view = GoldView.model_validate(document)
     except ValidationError as error:
         raise refusal(str(file), problems_of(error, document)) from error
-    problems = [*_misplaced("priors", view.asset, view.priors), *_misplaced("gold", view.asset, view.gold)]
+    problems = [
+        *_placement_problems("priors", view.asset, view.priors),
+        *_placement_problems("gold", view.asset, view.gold),
+    ]
     picture = (folder / view.image).resolve()
     if not picture.is_relative_to(folder.resolve()):
         problems.append(("$.image", "leads out of the folder; give a path within it"))
@@ -142,7 +145,7 @@ def _check_belief(view_file: ViewFile, file: Path) -> ViewFile:
     return view_file
 
 
-def _misplaced(field: str, asset: ViewedAsset, things: Sequence[PlacedThing]) -> Iterator[Problem]:
+def _placement_problems(field: str, asset: ViewedAsset, things: Sequence[PlacedThing]) -> Iterator[Problem]:
     """Yield the problems that keep a list from being a tree below the asset: repeated names, dead ends and cycles."""
     below = {asset.name}
     for number, thing in enumerate(things):

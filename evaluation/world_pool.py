@@ -52,7 +52,7 @@ class WorldPool:
     @contextmanager
     def world(self, scene: ImportedScene, *, belief: bool, moved: Delta | None = None) -> Iterator[World]:
         """Yield a copy of `scene` in which `moved` is applied after a belief was made, if `belief` is set."""
-        opened, name = self._imported(scene)
+        opened, name = self._import_once(scene)
         store = opened.store
         with store.lease(name) as copy:
             if not belief:
@@ -78,7 +78,7 @@ class WorldPool:
                 self._closing()
             self._opened, self._closing, self._known = None, None, set()
 
-    def _imported(self, scene: ImportedScene) -> tuple[OpenDatabase, str]:
+    def _import_once(self, scene: ImportedScene) -> tuple[OpenDatabase, str]:
         """Return the scene's name in the database, importing it once a run; an unchanged scene is a no-op."""
         name = f"{PREFIX}/{scene.name}"
         with self._lock:

@@ -63,15 +63,13 @@ class ActionScorer:
         plan = Unreadable("parsing", "no output") if output is None else ground_plan(output, start.objects)
         if isinstance(plan, Unreadable):
             return _unexecuted_judgement(plan, wanted)
-        return self._carried_out(task_id, start, wanted, plan)
+        return self._execute(task_id, start, wanted, plan)
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
         """Return one model's figures; all but the `corrected` ones are counted as in the original."""
         return sequence_figures(judged)
 
-    def _carried_out(
-        self, task_id: str, start: TaskStart, wanted: TaskGoals, plan: tuple[GroundedStep, ...]
-    ) -> Judgement:
+    def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, plan: tuple[GroundedStep, ...]) -> Judgement:
         with self._scenes.lease(task_id) as (store, scene):
             execution = PlanExecution(store, scene, start.graph)
             executed = execution.execute(plan)

@@ -74,7 +74,7 @@ def judge_goals(wanted: GoldGoals, output: str | None) -> Judgement:
     return {
         "parsed": True,
         **{kind: [one.hits, one.alarms, sizes[kind] - one.hits] for kind, one in tallies.items()},
-        **{f"strict_{kind}": _strict(one, sizes[kind]) for kind, one in tallies.items()},
+        **{f"strict_{kind}": _strict_counts(one, sizes[kind]) for kind, one in tallies.items()},
         "unknown": sum(one.unknown for one in tallies.values()),
         "malformed": sum(one.malformed for one in tallies.values()),
     }
@@ -128,7 +128,7 @@ def _measures(
     yield from f1_figures(counts, names, rows=rows, published=names if published else {})
 
 
-def _strict(tally: _Tally, wanted: int) -> list[int]:
+def _strict_counts(tally: _Tally, wanted: int) -> list[int]:
     hits = len(tally.met)
     return [hits, tally.alarms + tally.unknown + tally.malformed + tally.hits - hits, wanted - hits]
 

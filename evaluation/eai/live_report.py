@@ -49,13 +49,13 @@ LABELS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class _LoggedSample:
-    """Sample of the log; `said` is empty if it failed; `size` is the number of replies that its row votes on."""
+    """Sample of the log; `logged` is empty if it failed; `size` is the number of replies that its row votes on."""
 
     task_id: str
     form: str
     method: str
     size: int
-    said: Mapping[str, Any]
+    logged: Mapping[str, Any]
     seconds: float
     error: str
 
@@ -66,7 +66,7 @@ def ssc_result(log: EvalLog) -> ExperimentResult:
     task: TaskName = arguments.get("task_name", "goal")
     samples = [_sample(one) for one in log.samples or ()]
     trials = tuple(_trial(one, task) for one in samples)
-    rows = ((_row_key(one), not one.said) for one in samples)
+    rows = ((_row_key(one), not one.logged) for one in samples)
     return ExperimentResult(
         experiment="ssc",
         title="Structured Self-Consistency on the Embodied Agent Interface's tasks",
@@ -125,7 +125,7 @@ def _rows(task: TaskName, samples: Sequence[_LoggedSample]) -> Iterator[Row]:
             options=_options(group[0]),
             kind="ours" if method in OURS or _is_swept(group[0]) else "paper",
             cells=_cells(task, scorer, group),
-            failed=sum(not one.said for one in group),
+            failed=sum(not one.logged for one in group),
         )
 
 
@@ -140,10 +140,10 @@ def _options(one: _LoggedSample) -> dict[str, str]:
 
 def _cells(task: TaskName, scorer: OutputScorer, group: Sequence[_LoggedSample]) -> dict[str, Cell]:
     figures = scorer.figures(
-        [one.said["judgement"] if one.said else interrupted_judgement(scorer, one.task_id) for one in group]
+        [one.logged["judgement"] if one.logged else interrupted_judgement(scorer, one.task_id) for one in group]
     )
     asked, valid = _sum(group, "asked"), _sum(group, "valid")
-    given = sum(bool(one.said) and one.said["svr"] for one in group)
+    given = sum(bool(one.logged) and one.logged["svr"] for one in group)
     rates: list[Figure] = [share_figure("svr", given, of=len(group)), share_figure("svr_samples", valid, of=asked)]
     means = {name: Cell(value=_sum(group, name) / len(group), n=len(group)) for name in ("asked", "tokens")}
     return {
@@ -159,28 +159,28 @@ def _percent(one: Figure) -> Cell:
 
 
 def _sum(group: Sequence[_LoggedSample], key: str) -> int:
-    return sum(int(one.said.get(key, 0)) for one in group)
+    return sum(int(one.logged.get(key, 0)) for one in group)
 
 
 def _sample(sample: EvalSample) -> _LoggedSample:
     score = (sample.scores or {}).get(SCORER)
-    said = dict((score.metadata if score else None) or {})
-    if said and score is not None:
-        said["svr"] = bool(score.value)
+    logged = dict((score.metadata if score else None) or {})
+    if logged and score is not None:
+        logged["svr"] = bool(score.value)
     metadata, error = sample.metadata, sample.error.message if sample.error else ""
     return _LoggedSample(
         task_id=metadata["task"],
         form=metadata["prompt"],
         method=metadata["method"],
         size=int(metadata.get("samples", SAMPLES)),
-        said=said,
+        logged=logged,
         seconds=sample.total_time or 0.0,
         error=error,
     )
 
 
 def _trial(one: _LoggedSample, task: TaskName) -> Trial:
-    outcome, success = outcome_of(task, one.said["judgement"]) if one.said else (FAILED, False)
+    outcome, success = outcome_of(task, one.logged["judgement"]) if one.logged else (FAILED, False)
     return Trial(
         table=task,
         id=one.task_id,
@@ -188,15 +188,15 @@ def _trial(one: _LoggedSample, task: TaskName) -> Trial:
         options=_options(one),
         outcome=outcome,
         success=success,
-        tokens=int(one.said.get("tokens", 0)),
+        tokens=int(one.logged.get("tokens", 0)),
         seconds=one.seconds,
-        figures={key: float(one.said[key]) for key in ("asked", "valid", "votes", "forms") if key in one.said},
+        figures={key: float(one.logged[key]) for key in ("asked", "valid", "votes", "forms") if key in one.logged},
     )
 
 
 def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[_LoggedSample]) -> Provenance:
-    sources: list[ReplySource] = sorted({one.said["source"] for one in samples if one.said.get("source")})
-    recorded = {one.said.get("model", "") for one in samples if one.said.get("source") == "recorded"} - {""}
+    sources: list[ReplySource] = sorted({one.logged["source"] for one in samples if one.logged.get("source")})
+    recorded = {one.logged.get("model", "") for one in samples if one.logged.get("source") == "recorded"} - {""}
     return Provenance(
         model=", ".join(sorted(recorded)) or log.eval.model,
         replies=tuple(sources) or ("none",),

@@ -110,7 +110,7 @@ def _tables(task: TaskName, samples: Sequence[EvalSample], plans: int) -> Iterat
     if not mine:
         return
     scorer = make_recorded_scorer(task, plans)
-    scored = list(_scored(scorer, mine))
+    scored = list(_scores_by_model(scorer, mine))
     for number, (name, figures) in enumerate(PARTS[task].items()):
         named = [scored[0].figures[figure] for figure in figures if figure in scored[0].figures]
         yield Table(
@@ -121,18 +121,18 @@ def _tables(task: TaskName, samples: Sequence[EvalSample], plans: int) -> Iterat
             rows=tuple(_row(task, one, named) for one in scored),
             paper="Embodied Agent Interface",
             settings=table_settings("eai"),
-            notes=(*_denominators(named, scored), *(_sampled(plans) if name == PLANNING else ())),
+            notes=(*_denominators(named, scored), *(_plan_sample_note(plans) if name == PLANNING else ())),
         )
 
 
-def _sampled(plans: int) -> tuple[str, ...]:
+def _plan_sample_note(plans: int) -> tuple[str, ...]:
     """Return a note if only some outputs were planned with, since published figures are of all."""
     if not plans:
         return ()
     return (f"planned with {plans} outputs a model; the published figures are of all of them (--plans 0)",)
 
 
-def _scored(scorer: OutputScorer, samples: Sequence[EvalSample]) -> Iterator[ModelScores]:
+def _scores_by_model(scorer: OutputScorer, samples: Sequence[EvalSample]) -> Iterator[ModelScores]:
     by_model: dict[str, list[EvalSample]] = {}
     for sample in samples:
         by_model.setdefault(sample.metadata["model"], []).append(sample)
@@ -199,7 +199,9 @@ def _distance_notes(tables: Sequence[Table]) -> Iterator[str]:
 
 def _distance(table: Table, column: Column) -> Iterator[str]:
     distances = [
-        (abs(ours - theirs), row.method) for row in table.rows for ours, theirs in _pair(row, column.key, column.key)
+        (abs(ours - theirs), row.method)
+        for row in table.rows
+        for ours, theirs in _compared_values(row, column.key, column.key)
     ]
     if distances:
         largest, model = max(distances)
@@ -216,8 +218,8 @@ def _success_range_notes(tables: Sequence[Table]) -> Iterator[str]:
         found = [
             least - TOLERANCE <= theirs <= most + TOLERANCE
             for row in table.rows
-            for least, theirs in _pair(row, "success_least", "success_least")
-            for most, _ in _pair(row, "success_most", "success_least")
+            for least, theirs in _compared_values(row, "success_least", "success_least")
+            for most, _ in _compared_values(row, "success_most", "success_least")
         ]
         yield (
             f"{table.title}: published task success lies between ours over all goal orders, ± {TOLERANCE} points, "
@@ -225,7 +227,7 @@ def _success_range_notes(tables: Sequence[Table]) -> Iterator[str]:
         )
 
 
-def _pair(row: Row, ours: str, theirs: str) -> Iterator[tuple[float, float]]:
+def _compared_values(row: Row, ours: str, theirs: str) -> Iterator[tuple[float, float]]:
     mine, other = row.cells[ours].value, row.cells[theirs + PUBLISHED_SUFFIX].value
     if isinstance(mine, float) and isinstance(other, float):
         yield mine, other

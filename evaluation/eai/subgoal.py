@@ -56,7 +56,7 @@ Grounded: TypeAlias = tuple[Primitive, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class ExpansionAttempt:
     """Outcome of one sequence of expansions, which ended before sub-goal `level` or after the last one.
 
     `branches` are the indices of the expansions tried.
@@ -97,13 +97,13 @@ class SubgoalScorer:
         fault = find_fault(found, start)
         if fault is not None:
             return _unexecuted_judgement(*fault, wanted)
-        return self._carried_out(task_id, start, wanted, found)
+        return self._execute(task_id, start, wanted, found)
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
         """Return one model's figures, counted as in the original."""
         return subgoal_figures(judged)
 
-    def _carried_out(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
+    def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
         with self._scenes.lease(task_id) as (store, scene):
             search = _Search(
                 PlanExecution(store, scene, start.graph), tuple(primitives_to_achieve(found)), wanted, task_id
@@ -146,7 +146,7 @@ def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
     return None
 
 
-def best_attempt(attempts: Sequence[Attempt]) -> Attempt:
+def best_attempt(attempts: Sequence[ExpansionAttempt]) -> ExpansionAttempt:
     """Return the attempt to report: the first with the fewest mistakes, in the original's order of trying.
 
     Among failures with equally many mistakes, it is the longest.
@@ -199,7 +199,7 @@ class _Search:
     subgoals: tuple[Primitive | Prefixed, ...]
     wanted: TaskGoals
     task_id: str
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: list[ExpansionAttempt] = field(default_factory=list)
 
     def explore(self, level: int, branches: tuple[int, ...]) -> None:
         """Try the expansions from sub-goal `level` on. Raises FormulaError for a sub-goal without an expansion."""
@@ -208,7 +208,7 @@ class _Search:
         if level == len(self.subgoals):
             self.attempts.append(self._attempt(level, branches, finished=True))
             return
-        expansions = self._ways(self.subgoals[level])
+        expansions = self._expansions(self.subgoals[level])
         if not expansions:
             self.explore(level + 1, branches)
         savepoint = self.execution.savepoint()
@@ -220,7 +220,7 @@ class _Search:
             else:
                 self.attempts.append(self._attempt(level, (*branches, number), finished=False))
 
-    def _ways(self, subgoal: Primitive | Prefixed) -> Any:
+    def _expansions(self, subgoal: Primitive | Prefixed) -> Any:
         if isinstance(subgoal, Prefixed):
             raise FormulaError(f"there is no way to bring about {subgoal.word!r}")
         ids = tuple(_node(name, self.execution.start.nodes) for name in subgoal.arguments)
@@ -234,11 +234,11 @@ class _Search:
         execution = self.execution
         return truths(execution.store, execution.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
 
-    def _attempt(self, level: int, branches: tuple[int, ...], *, finished: bool) -> Attempt:
+    def _attempt(self, level: int, branches: tuple[int, ...], *, finished: bool) -> ExpansionAttempt:
         execution, wanted = self.execution, self.wanted
         truth = truths(execution.store, execution.scene, wanted.graph)
         words = [step.word for step in execution.executed]
-        return Attempt(
+        return ExpansionAttempt(
             level,
             branches,
             finished,
@@ -284,7 +284,7 @@ def _node(name: str, nodes: Mapping[str, object]) -> str:
     return node_id
 
 
-def _outcome(best: Attempt, attempts: Sequence[Attempt]) -> str:
+def _outcome(best: ExpansionAttempt, attempts: Sequence[ExpansionAttempt]) -> str:
     if best.reached:
         return "correct"
     if any(end.finished for end in attempts):

@@ -132,12 +132,12 @@ class _Parser:
         self._depth = 0
 
     def statement(self, variables: tuple[str, ...]) -> Formula:
-        return self._joined("then", lambda: self._either(variables))
+        return self._joined_by("then", lambda: self._disjunction(variables))
 
-    def _either(self, variables: tuple[str, ...]) -> Formula:
-        return self._joined("or", lambda: self._joined("and", lambda: self._unit(variables)))
+    def _disjunction(self, variables: tuple[str, ...]) -> Formula:
+        return self._joined_by("or", lambda: self._joined_by("and", lambda: self._parse_unit(variables)))
 
-    def _joined(self, word: str, part: Callable[[], Formula]) -> Formula:
+    def _joined_by(self, word: str, part: Callable[[], Formula]) -> Formula:
         parts = [part()]
         while self.rest and self.rest[-1] == word:
             self.rest.pop()
@@ -146,13 +146,13 @@ class _Parser:
             raise FormulaError("a conjunction of what is at one time and what is over time")
         return parts[0] if len(parts) == 1 else Compound(word, tuple(parts))
 
-    def _unit(self, variables: tuple[str, ...]) -> Formula:
+    def _parse_unit(self, variables: tuple[str, ...]) -> Formula:
         token = self._next()
         match token:
             case "(":
                 return self._bracketed(variables)
             case "not":
-                return self._deeper(lambda: Prefixed("not", self._unit(variables)))
+                return self._nested(lambda: Prefixed("not", self._parse_unit(variables)))
             case "exists" | "forall" | "forn":
                 return self._quantified(token, variables)
             case _ if _is_name(token):
@@ -161,21 +161,21 @@ class _Parser:
                 raise FormulaError(f"{token!r} begins no formula")
 
     def _bracketed(self, variables: tuple[str, ...]) -> Formula:
-        found = self._deeper(lambda: self.statement(variables))
-        self._take(")")
+        found = self._nested(lambda: self.statement(variables))
+        self._expect(")")
         return found
 
     def _quantified(self, word: str, variables: tuple[str, ...]) -> Formula:
         if word == "forn":
             self._next()
-            self._take(".")
+            self._expect(".")
         variable = self._next()
         for token in (".", "("):
-            self._take(token)
+            self._expect(token)
         return Prefixed(word, self._bracketed((*variables, variable)))
 
     def _arguments(self) -> tuple[str, ...]:
-        self._take("(")
+        self._expect("(")
         found: list[str] = []
         while not found or self.rest[-1:] == [","]:
             if found:
@@ -183,7 +183,7 @@ class _Parser:
             elif self.rest[-1:] == [")"]:
                 break
             found.append(self._object())
-        self._take(")")
+        self._expect(")")
         return tuple(found)
 
     def _object(self) -> str:
@@ -192,7 +192,7 @@ class _Parser:
             raise FormulaError(f"{token!r} is no object")
         return token
 
-    def _deeper(self, read: Callable[[], Formula]) -> Formula:
+    def _nested(self, read: Callable[[], Formula]) -> Formula:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise FormulaError("too many brackets in brackets")
@@ -200,7 +200,7 @@ class _Parser:
         self._depth -= 1
         return found
 
-    def _take(self, wanted: str) -> None:
+    def _expect(self, wanted: str) -> None:
         if (token := self._next()) != wanted:
             raise FormulaError(f"{token!r} stands where {wanted!r} should be")
 

@@ -32,7 +32,7 @@ class TaskScenePool:
     @contextmanager
     def lease(self, task_id: str) -> Iterator[tuple[SceneStore, SceneInfo]]:
         """Yield a leased copy in the task's initial state; all changes are undone at the end. Raises ServiceError."""
-        store, base, start = self._pool.database().store, _base(), task_start(task_id)
+        store, base, start = self._pool.database().store, _base_start(), task_start(task_id)
         if start.scene.declared != base.scene.declared:
             with store.lease_imported(start.scene, digest=scene_digest(start.scene)) as own:
                 yield store, own
@@ -54,15 +54,15 @@ def scene_digest(scene: ImportedScene) -> str:
 @cache
 def base_digest() -> str:
     """Return the digest of the home that is copied."""
-    return scene_digest(_base().scene)
+    return scene_digest(_base_start().scene)
 
 
 @cache
-def _base() -> TaskStart:
+def _base_start() -> TaskStart:
     """Return the home in the first task's initial state."""
     return task_start(all_task_ids()[0])
 
 
 @lru_cache(CACHE_SIZE)
 def _delta_to_task(task_id: str) -> Delta:
-    return diff(_base().graph, task_start(task_id).graph)
+    return diff(_base_start().graph, task_start(task_id).graph)

@@ -83,12 +83,12 @@ def judge_actions(task_id: str, found: Mapping[str, PddlAction] | None) -> Judge
         for part, gold in _parts(gold_actions()[name]):
             one = match_predicates(getattr(predicted[name], part), gold) if name in predicted else PredicateMatch()
             unreadable += not one.readable
-            _add(counts, one)
+            _add_counts(counts, one)
             missed = name not in predicted or not one.readable
-            _add(strict, PredicateMatch(misses=predicate_names([parse_expression(gold)])) if missed else one)
+            _add_counts(strict, PredicateMatch(misses=predicate_names([parse_expression(gold)])) if missed else one)
     invented = sorted(predicted.keys() - set(asked))
     for name in invented:
-        _add(strict, PredicateMatch(alarms=_all_names(predicted[name])))
+        _add_counts(strict, PredicateMatch(alarms=_all_names(predicted[name])))
     return {
         "task": task_id,
         "categories": list(categories_of(task_id)),
@@ -151,7 +151,7 @@ def _plans(judged: Sequence[Judgement]) -> Iterator[Figure]:
     yield share_figure("strict_planner", sum(one["strict_plan"] for one in tried), of=len(tried))
 
 
-def _add(counts: dict[str, ConfusionCounts], found: PredicateMatch) -> None:
+def _add_counts(counts: dict[str, ConfusionCounts], found: PredicateMatch) -> None:
     categories = category_of_predicate()
     for at, group in enumerate((found.hits, found.alarms, found.misses)):
         for predicate in group:

@@ -41,7 +41,7 @@ class PredicateMatch:
 def match_predicates(predicted: str, gold: str) -> PredicateMatch:
     """Compare the predicates of two expressions; an unreadable one has none on either side."""
     try:
-        one, other = _aligned(parse_expression(predicted), parse_expression(gold))
+        one, other = _align(parse_expression(predicted), parse_expression(gold))
     except ValueError:
         return PredicateMatch(readable=False)
     found = match_expressions(one, other)
@@ -56,26 +56,28 @@ def predicate_names(trees: Iterable[Expression]) -> frozenset[str]:
 def match_expressions(one: Expression, other: Expression) -> ExpressionMatch:
     """Compare a predicted expression with the gold one."""
     if isinstance(one, str) or isinstance(other, str):
-        return _whole(one, other, score=float(one == other))
+        return _match_whole(one, other, score=float(one == other))
     if one[0] != other[0]:
-        return _whole(one, other, score=0)
+        return _match_whole(one, other, score=0)
     if one[0] in _LISTS:
-        return _lists(one[1:], other[1:])
+        return _match_lists(one[1:], other[1:])
     if one[0] == "not":
-        return _whole(one, other, score=match_expressions(one[1], other[1]).score)
+        return _match_whole(one, other, score=match_expressions(one[1], other[1]).score)
     if one[0] == "when":
-        return _whole(one, other, score=float(all(match_expressions(one[at], other[at]).score == 1 for at in (1, 2))))
-    return _whole(one, other, score=match_expressions(one[2], other[2]).score if one[1] == other[1] else 0)
+        return _match_whole(
+            one, other, score=float(all(match_expressions(one[at], other[at]).score == 1 for at in (1, 2)))
+        )
+    return _match_whole(one, other, score=match_expressions(one[2], other[2]).score if one[1] == other[1] else 0)
 
 
-def _whole(one: Expression, other: Expression, *, score: float) -> ExpressionMatch:
+def _match_whole(one: Expression, other: Expression, *, score: float) -> ExpressionMatch:
     return ExpressionMatch(score, both=(one,)) if score > 0 else ExpressionMatch(0, predicted=(one,), gold=(other,))
 
 
-def _lists(one: Sequence[Expression], other: Sequence[Expression]) -> ExpressionMatch:
+def _match_lists(one: Sequence[Expression], other: Sequence[Expression]) -> ExpressionMatch:
     found = [[match_expressions(a, b) for b in other] for a in one]
     agree = [[cell.score >= 1 for cell in row] for row in found]
-    partner = _matching(agree, len(other))
+    partner = _maximum_matching(agree, len(other))
     taken = {column for column in partner if column is not None}
     least = min(len(one), len(other))
     return ExpressionMatch(
@@ -87,7 +89,7 @@ def _lists(one: Sequence[Expression], other: Sequence[Expression]) -> Expression
     )
 
 
-def _matching(agree: Sequence[Sequence[bool]], columns: int) -> list[int | None]:
+def _maximum_matching(agree: Sequence[Sequence[bool]], columns: int) -> list[int | None]:
     """Return a maximum matching by augmenting paths: the column of each row."""
     rows_of: list[int | None] = [None] * columns
     for row in range(len(agree)):
@@ -130,15 +132,15 @@ def _names(one: Expression) -> Iterable[str]:
     return (name for part in inner for name in _names(part))
 
 
-def _aligned(one: Expression, other: Expression) -> tuple[Expression, Expression]:
+def _align(one: Expression, other: Expression) -> tuple[Expression, Expression]:
     """Pad lists to equal length with EMPTY, and rename gold quantifiers' variables to the predicted ones."""
     if isinstance(one, str) or isinstance(other, str):
         return one, other
     if one[0] == other[0] and one[0] in _QUANTIFIERS:
         old, new = (_variable(part[1]) for part in (other, one))
-        return one, (other[0], *(_renamed(part, old, new) for part in other[1:]))
+        return one, (other[0], *(_rename(part, old, new) for part in other[1:]))
     if one[0] in _LISTS and other[0] in _LISTS:
-        pairs = [_aligned(a, b) for a, b in zip_longest(one[1:], other[1:], fillvalue=EMPTY)]
+        pairs = [_align(a, b) for a, b in zip_longest(one[1:], other[1:], fillvalue=EMPTY)]
         return (one[0], *(a for a, _ in pairs)), (other[0], *(b for _, b in pairs))
     return one, other
 
@@ -149,5 +151,5 @@ def _variable(part: Expression) -> str:
     return part.split("-")[0].strip()
 
 
-def _renamed(part: Expression, old: str, new: str) -> Expression:
-    return part.replace(old, new) if isinstance(part, str) else tuple(_renamed(one, old, new) for one in part)
+def _rename(part: Expression, old: str, new: str) -> Expression:
+    return part.replace(old, new) if isinstance(part, str) else tuple(_rename(one, old, new) for one in part)

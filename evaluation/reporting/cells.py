@@ -20,7 +20,7 @@ LARGE: Final = 100
 class TextRow:
     """Row of text: its origin, its name, its cells and its note."""
 
-    whose: str
+    origin: str
     name: str
     cells: tuple[str, ...]
     note: str
@@ -28,8 +28,8 @@ class TextRow:
 
 def text_rows(table: Table) -> Iterator[TextRow]:
     """Yield all rows of a table, with cells in the order of its columns."""
-    yield from (_text_row(row, table, whose=row_origin(row)) for row in table.rows)
-    yield from (_text_row(row, table, whose="published") for row in table.published)
+    yield from (_text_row(row, table, origin=row_origin(row)) for row in table.rows)
+    yield from (_text_row(row, table, origin="published") for row in table.published)
 
 
 def row_origin(row: Row) -> str:
@@ -135,7 +135,7 @@ def _format_with_count(row: Row, column: Column) -> str:
     return f"{text} of {cell.n}" if cell and whole and cell.n and cell.n != whole.value else text
 
 
-def _text_row(row: Row, table: Table, *, whose: str) -> TextRow:
+def _text_row(row: Row, table: Table, *, origin: str) -> TextRow:
     cells = tuple(_format_with_count(row, column) for column in table.columns)
     failed = f"{row.failed} failed" if row.failed else ""
-    return TextRow(whose, row_name(row), cells, "; ".join(filter(None, (row.note, failed))))
+    return TextRow(origin, row_name(row), cells, "; ".join(filter(None, (row.note, failed))))

@@ -169,12 +169,12 @@ def _mistakes(trials: Sequence[Trial]) -> Figure:
     for panel, (counted, label) in zip(
         figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels, strict=True
     ):
-        _stacked(panel, counted, groups, label)
+        _stacked_bars(panel, counted, groups, label)
     figure.axes[0].invert_yaxis()
     return figure
 
 
-def _stacked(
+def _stacked_bars(
     panel: Axes, counted: Mapping[str, Counter[str]], groups: Mapping[str, Sequence[Trial]], label: str
 ) -> None:
     causes = [cause for cause, _ in sum(counted.values(), Counter[str]()).most_common()]

@@ -74,7 +74,7 @@ def _section(result: ExperimentResult, files: Sequence[str]) -> Iterator[str]:
 
 def _table(table: Table) -> str:
     heads = ("", "whose", *(column.heading for column in table.columns), "note")
-    found = [(line.name, line.whose, *line.cells, line.note) for line in text_rows(table)]
+    found = [(line.name, line.origin, *line.cells, line.note) for line in text_rows(table)]
     if not any(line[-1] for line in found):
         heads, found = heads[:-1], [line[:-1] for line in found]
     rule = ("---", "---", *("---:" for _ in table.columns), "---")[: len(heads)]

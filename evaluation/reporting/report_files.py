@@ -19,12 +19,12 @@ def write_report(found: FoundResults, folder: Path) -> tuple[Path, ...]:
     """Write a report and return its files, the page first. Raises InputError if they can't be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return tuple(_written(found, folder))
+        return tuple(_write(found, folder))
     except OSError as error:
         raise InputError(f"{folder}: can't be written ({error.strerror}); choose another folder with --out") from error
 
 
-def _written(found: FoundResults, folder: Path) -> list[Path]:
+def _write(found: FoundResults, folder: Path) -> list[Path]:
     files, pictures = list[Path](), list[list[str]]()
     for number, result in enumerate(found.results, start=1):
         stem = f"{number:02}-{_plain(result.experiment)}"

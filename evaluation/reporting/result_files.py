@@ -59,10 +59,10 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _result(file: Path) -> ExperimentResult:
-    return read_result(file) if file.name.endswith(SUFFIX) else _of_log(file)
+    return read_result(file) if file.name.endswith(SUFFIX) else _from_log(file)
 
 
-def _of_log(file: Path) -> ExperimentResult:
+def _from_log(file: Path) -> ExperimentResult:
     from inspect_ai.log import read_eval_log
 
     try:

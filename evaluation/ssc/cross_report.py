@@ -76,7 +76,7 @@ def cross_result(
     `log` is of a run of the experiment `eai`; its judgements are not computed again. `tell` gets a line for each step
     that takes time. Raises InputError, ServiceError.
     """
-    known = _known(log, wheel, tell=tell)
+    known = _known_judgements(log, wheel, tell=tell)
     judged: list[JudgedOutputs] = []
     tables: list[Table] = []
     for task in tasks:
@@ -109,7 +109,7 @@ def cross_result(
     )
 
 
-def _known(
+def _known_judgements(
     log: Path | None, wheel: Path, *, tell: Callable[[str], None]
 ) -> Mapping[str, Mapping[tuple[str, str], Judgement]]:
     if log is None:
@@ -152,14 +152,14 @@ def cross_table(of: JudgedOutputs) -> Table:
     vote, quick, others = vote_across_models(of), vote_with_early_stop(of), list(_variants(of))
     lines = [*single_models(of), vote, quick, *others]
     best = {key: best_single(of, name) for key, name in figures}
-    verdicts = [_verdict(key, compare_with_best(of, line, best[key])) for line in (vote, *others) for key in best]
+    verdicts = [_verdict_note(key, compare_with_best(of, line, best[key])) for line in (vote, *others) for key in best]
     return Table(
         key=f"cross-{of.task}",
         title=f"{TITLES[of.task]}: votes across {len(of.models)} recorded models",
         columns=(*COLUMNS[of.task], *COSTS),
         rows=tuple(_row(of, line) for line in lines),
         settings=SETTINGS,
-        notes=(*verdicts, _swept(of, *figures[0])),
+        notes=(*verdicts, _sweep_note(of, *figures[0])),
     )
 
 
@@ -182,13 +182,13 @@ def _row(of: JudgedOutputs, line: Candidate) -> Row:
     )
 
 
-def _verdict(key: str, found: Comparison) -> str:
+def _verdict_note(key: str, found: Comparison) -> str:
     return (
         f"{key}: {found.line} has {found.voted:.1f}, the best single model ({found.model}) {found.best:.1f}; "
         f"difference {found.voted - found.best:+.1f} ({found.low:+.1f} to {found.high:+.1f} at 95%): {found.verdict}"
     )
 
 
-def _swept(of: JudgedOutputs, key: str, figure: str) -> str:
+def _sweep_note(of: JudgedOutputs, key: str, figure: str) -> str:
     found = ", ".join(f"{size}: {value:.1f}" for size, value in sweep(of, figure))
     return f"{key} by the number of models that vote: {found}"

@@ -94,7 +94,7 @@ def _parse_or(tokens: list[str], *, depth: int) -> Expression:
     while tokens and tokens[-1] == "or":
         tokens.pop()
         parts.append(_parse_and(tokens, depth=depth))
-    return _joined("or", parts)
+    return _connect("or", parts)
 
 
 def _parse_and(tokens: list[str], *, depth: int) -> Expression:
@@ -102,7 +102,7 @@ def _parse_and(tokens: list[str], *, depth: int) -> Expression:
     while tokens and tokens[-1] == "and":
         tokens.pop()
         parts.append(_parse_unit(tokens, depth=depth))
-    return _joined("and", parts)
+    return _connect("and", parts)
 
 
 def _parse_unit(tokens: list[str], *, depth: int) -> Expression:
@@ -119,5 +119,5 @@ def _parse_unit(tokens: list[str], *, depth: int) -> Expression:
     return token
 
 
-def _joined(head: str, parts: Sequence[Expression]) -> Expression:
+def _connect(head: str, parts: Sequence[Expression]) -> Expression:
     return parts[0] if len(parts) == 1 else (head, *parts)

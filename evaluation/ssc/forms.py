@@ -79,7 +79,7 @@ def action_form(action: PddlAction) -> Form | None:
         parameters = parameter_names(action.parameters)
         names = {name: f"?{at}" for at, name in enumerate(parameters)}
         parts = [
-            _checked(canonical_tree(rename_variables(parse_expression(text), names)))
+            _check_predicates(canonical_tree(rename_variables(parse_expression(text), names)))
             for text in (action.precondition, action.effect)
         ]
     except ValueError:
@@ -158,7 +158,7 @@ def _step(word: str, objects: Any) -> tuple[str, ...] | None:
     return (word.strip().upper(), *named) if len(named) == wanted or has_numbers else None
 
 
-def _checked(found: Expression) -> Expression:
+def _check_predicates(found: Expression) -> Expression:
     """Return the expression if it is valid.
 
     Raises ValueError for unknown predicates, wrong numbers of arguments, and arguments that are no variables.

@@ -78,7 +78,7 @@ class Prompts:
 
 def load_prompts(task: TaskName, form: PromptForm, *, wheel: Path | None = None) -> Prompts:
     """Return the prompts of one task; goal interpretation needs the `wheel` of the recordings. Raises InputError."""
-    texts = _of_wheel(wheel) if task == "goal" else _installed(package_folder() / INSTALLED[task])
+    texts = _read_wheel(wheel) if task == "goal" else _read_installed(package_folder() / INSTALLED[task])
     system = read_json(package_folder() / SYSTEM)["system_prompt"] if task == "subgoal" else ""
     return Prompts(task, form, texts, system)
 
@@ -111,7 +111,7 @@ def _cut(text: str, start: str, end: str) -> str:
     return text[at:].partition(end)[0].strip()
 
 
-def _of_wheel(wheel: Path | None) -> Mapping[str, str]:
+def _read_wheel(wheel: Path | None) -> Mapping[str, str]:
     if wheel is None:
         raise InputError("prompts of goal interpretation come with the recordings; give their wheel")
     try:
@@ -122,7 +122,7 @@ def _of_wheel(wheel: Path | None) -> Mapping[str, str]:
     return _by_id(raw, wheel)
 
 
-def _installed(path: Path) -> Mapping[str, str]:
+def _read_installed(path: Path) -> Mapping[str, str]:
     try:
         return _by_id(path.read_bytes(), path)
     except OSError as error:

@@ -43,7 +43,7 @@ def _show_table(table: Table) -> None:
         shown.add_column(column.heading, justify="right", no_wrap=True)
     for line in text_rows(table):
         name = f"{line.name}: {line.note}" if line.note else line.name
-        shown.add_row(name, line.whose, *line.cells, style="dim" if line.whose == "published" else None)
+        shown.add_row(name, line.origin, *line.cells, style="dim" if line.origin == "published" else None)
     whole = Measurement.get(out, out.options.update(max_width=WIDEST), shown).maximum
     Console(highlight=False, width=max(out.width, whole)).print(shown, crop=False)
     for note in table.notes:
