@@ -50,19 +50,19 @@ def augmentation(
     as_json: AsJson = False,
 ) -> None:
     """Read pictures into subgraphs and compare them with gold. Without a model: the gold, as one would tell it."""
-    from scenecypher.evaluation.running import Run, check_installed, run
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed, run_task
 
-    check_installed()
-    from scenecypher.evaluation.augmentation_report import result
+    check_inspect_installed()
+    from scenecypher.evaluation.augmentation_result import augmentation_result
 
-    how = Run(model, limit, at_once=workers, log_dir=logs)
+    how = RunOptions(model, limit, at_once=workers, log_dir=logs)
     if resume is None:
         made = _task(folder, model, replies, record=record, seed=simulated)
         tell("looking; each picture is a sample in Inspect's log…")
-        log = run(made, how)
+        log = run_task(made, how)
     else:
         log = resumed(ctx, resume, how)
-    deliver(result(log), as_json=as_json)
+    deliver(augmentation_result(log), as_json=as_json)
 
 
 def _task(

@@ -16,7 +16,7 @@ from scenecypher.errors import InputError
 from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.running import EvalLog, Run
+    from scenecypher.evaluation.running import EvalLog, RunOptions
 
 
 def eai(
@@ -41,48 +41,48 @@ def eai(
     as_json: AsJson = False,
 ) -> None:
     """Score recorded outputs through the database, and print them beside what is published."""
-    from scenecypher.evaluation.running import Run, check_installed
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed
 
-    check_installed()
+    check_inspect_installed()
     if not recorded and resume is None:
         raise InputError("this scores recorded outputs; say so with --recorded (live models: `scenecypher eval ssc`)")
-    from scenecypher.evaluation.eai.recorded_result import result
+    from scenecypher.evaluation.eai.recorded_result import eai_result
 
-    how = Run(at_once=workers, log_dir=logs)
+    how = RunOptions(at_once=workers, log_dir=logs)
     if resume is None:
         log = _run(task, model or "", limit, plans=plans, wheel=recordings, how=how)
     else:
         log = resumed(ctx, resume, how)
-    deliver(result(log), as_json=as_json)
+    deliver(eai_result(log), as_json=as_json)
 
 
-def _run(task: str, model: str, limit: int, *, plans: int, wheel: Path | None, how: Run) -> EvalLog:
-    from scenecypher.evaluation.eai.recorded import chosen_tasks
+def _run(task: str, model: str, limit: int, *, plans: int, wheel: Path | None, how: RunOptions) -> EvalLog:
     from scenecypher.evaluation.eai.recorded import eai as experiment
-    from scenecypher.evaluation.running import run
+    from scenecypher.evaluation.eai.recorded import select_tasks
+    from scenecypher.evaluation.running import run_task
 
-    chosen_tasks(task)
+    select_tasks(task)
     made = experiment(task=task, model=model, limit=limit, wheel=str(recorded_wheel(wheel)), plans=plans)
     tell(f"scoring {len(made.dataset):,} recorded outputs; each is a sample in Inspect's log…")
     with _progress(len(made.dataset)):
-        return run(made, how)
+        return run_task(made, how)
 
 
 def recorded_wheel(given: Path | None) -> Path:
     """The file of recorded outputs, in full; it is fetched where none is given. Raises InputError, ServiceError."""
-    from scenecypher.evaluation.eai.recordings import fetched
+    from scenecypher.evaluation.eai.recordings import fetch_recordings
 
-    return (given or fetched(Settings().home.expanduser(), tell=tell)).resolve()
+    return (given or fetch_recordings(Settings().home.expanduser(), tell=tell)).resolve()
 
 
 @contextmanager
 def _progress(total: int) -> Iterator[None]:
-    from scenecypher.evaluation.eai.recorded import SCORED
+    from scenecypher.evaluation.eai.recorded import ON_SCORED
 
     with counting("scoring") as show:
         done = iter(range(1, total + 1))
-        token = SCORED.set(lambda: show(next(done, total), total))
+        token = ON_SCORED.set(lambda: show(next(done, total), total))
         try:
             yield
         finally:
-            SCORED.reset(token)
+            ON_SCORED.reset(token)

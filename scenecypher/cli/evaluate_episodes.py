@@ -84,23 +84,23 @@ def plays(own: Callable[..., Mapping[str, Any]]) -> Callable[..., None]:
 
 def _play(ctx: typer.Context, name: str, arguments: Mapping[str, Any], asked: Asked) -> None:
     """Run the experiment `name`, or go on with it, write its result beside its log, and print its tables."""
-    from scenecypher.evaluation.running import Run, check_installed
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed
 
-    check_installed()
+    check_inspect_installed()
+    from scenecypher.evaluation.episodes_result import episodes_result, experiment_from_log
     from scenecypher.evaluation.scenes import check_database
-    from scenecypher.evaluation.tabling import experiment_of, result
 
     if asked.resume is None:
         log = _run(name, arguments, asked)
     else:
         check_database()
         import_module(f"scenecypher.evaluation.{name}")
-        log = resumed(ctx, asked.resume, Run(at_once=asked.workers, log_dir=asked.logs))
-    deliver(result(log, experiment_of(log)), as_json=asked.as_json)
+        log = resumed(ctx, asked.resume, RunOptions(at_once=asked.workers, log_dir=asked.logs))
+    deliver(episodes_result(log, experiment_from_log(log)), as_json=asked.as_json)
 
 
 def _run(name: str, arguments: Mapping[str, Any], asked: Asked) -> EvalLog:
-    from scenecypher.evaluation.running import Run, run
+    from scenecypher.evaluation.running import RunOptions, run_task
     from scenecypher.evaluation.scenes import check_database
 
     check_replies(asked.model, asked.replies, asked.record)
@@ -109,7 +109,7 @@ def _run(name: str, arguments: Mapping[str, Any], asked: Asked) -> EvalLog:
     made = task(**told, replies=in_full(asked.replies) or "live", record=in_full(asked.record))
     check_database()
     tell(f"playing {len(made.dataset)} episodes; each is a sample in Inspect's log…")
-    return run(made, Run(asked.model, at_once=asked.workers, log_dir=asked.logs))
+    return run_task(made, RunOptions(asked.model, at_once=asked.workers, log_dir=asked.logs))
 
 
 def _methods(asked: Asked) -> str:

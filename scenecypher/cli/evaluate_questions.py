@@ -27,7 +27,7 @@ from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.question_report import Line, Report
+    from scenecypher.evaluation.question_report import QuestionReport, ReportLine
 
 WIDTH = 100
 Way = Literal["cypher", "text", "text2cypher"]
@@ -55,15 +55,15 @@ def questions(
     as_json: AsJson = False,
 ) -> None:
     """Answer the question set, and score it by execution. Without a model: its reference queries, or a cassette."""
-    from scenecypher.evaluation.running import Run, check_installed, run
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed, run_task
 
-    check_installed()
-    from scenecypher.evaluation.question_report import report
-    from scenecypher.evaluation.question_result import result
+    check_inspect_installed()
+    from scenecypher.evaluation.question_report import make_report
+    from scenecypher.evaluation.question_result import questions_result
     from scenecypher.evaluation.questions import questions as task
     from scenecypher.evaluation.scenes import check_database
 
-    how = Run(model, limit, at_once=workers, log_dir=logs)
+    how = RunOptions(model, limit, at_once=workers, log_dir=logs)
     if resume is None:
         _check(model, replies, record, retrieval=retrieval)
         made = task(
@@ -79,12 +79,12 @@ def questions(
         )
         check_database()
         tell("answering; each question is a sample in Inspect's log…")
-        log = run(made, how)
+        log = run_task(made, how)
     else:
         check_database()
         log = resumed(ctx, resume, how)
-    found = report(log)
-    deliver(result(log), as_json=as_json, document=found.document, show=partial(_show, found))
+    found = make_report(log)
+    deliver(questions_result(log), as_json=as_json, document=found.document, show=partial(_show, found))
 
 
 def _check(model: str | None, replies: Path | None, record: Path | None, *, retrieval: Way) -> None:
@@ -93,7 +93,7 @@ def _check(model: str | None, replies: Path | None, record: Path | None, *, retr
         raise InputError("neo4j-graphrag is not installed: run `pip install 'scenecypher[graphrag]'`")
 
 
-def _show(found: Report) -> None:
+def _show(found: QuestionReport) -> None:
     from rich.table import Table
 
     out = output()
@@ -111,7 +111,7 @@ def _show(found: Report) -> None:
     out.print(f"{found.tokens:,} tokens in all; log: {found.log}", style="dim", markup=False)
 
 
-def _cells(line: Line) -> tuple[str, ...]:
+def _cells(line: ReportLine) -> tuple[str, ...]:
     return (
         line.name,
         str(line.questions),

@@ -14,8 +14,8 @@ from scenecypher.cli.result_view import show_result
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.result import Result
-    from scenecypher.evaluation.running import EvalLog, Run
+    from scenecypher.evaluation.result import ExperimentResult
+    from scenecypher.evaluation.running import EvalLog, RunOptions
 
 ModelName = Annotated[
     str | None, typer.Option("--model", help="As Inspect names it, such as openai/gpt-4o; none asks no model.")
@@ -53,23 +53,23 @@ def in_full(file: Path | None) -> str:
     return str(file.resolve()) if file else ""
 
 
-def resumed(ctx: typer.Context, file: Path, how: Run) -> EvalLog:
+def resumed(ctx: typer.Context, file: Path, how: RunOptions) -> EvalLog:
     """Go on with the run that wrote `file`, if it is of this command's experiment, whose module has to be imported.
 
     Raises InputError, also for options that the log tells itself.
     """
-    from scenecypher.evaluation.running import name_in, resume
+    from scenecypher.evaluation.running import experiment_name_of, resume_task
 
     if told := [one.opts[0] for one in ctx.command.params if one.name not in GO_WITH_RESUME and _is_typed(ctx, one)]:
         raise InputError(f"--resume goes on with what its log says; leave {' and '.join(told)} out")
-    if (name := name_in(file).replace("_", "-")) != ctx.info_name:
+    if (name := experiment_name_of(file).replace("_", "-")) != ctx.info_name:
         raise InputError(f"{file} is of the experiment {name}; run `scenecypher eval {name} --resume LOG`")
     tell(f"going on with {file}…")
-    return resume(file, how)
+    return resume_task(file, how)
 
 
 def deliver(
-    found: Result,
+    found: ExperimentResult,
     *,
     as_json: bool,
     log: str = "",
@@ -80,9 +80,9 @@ def deliver(
 
     Ends with exit code 2 where the run is not finished. Raises InputError where the result can't be written.
     """
-    from scenecypher.evaluation.result import result_path, write
+    from scenecypher.evaluation.result import result_path, write_result
 
-    write(found, result_path(log or found.provenance.log))
+    write_result(found, result_path(log or found.provenance.log))
     if as_json:
         print_json(document() if document else found.model_dump(mode="json"))
     else:

@@ -24,7 +24,7 @@ from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.result import Result
+    from scenecypher.evaluation.result import ExperimentResult
 
 
 def ssc(
@@ -65,9 +65,9 @@ def ssc(
     as_json: AsJson = False,
 ) -> None:
     """Sample, validate and vote (SSC), beside greedy decoding; or vote across the recorded outputs of 15 models."""
-    from scenecypher.evaluation.running import Run, check_installed, run
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed, run_task
 
-    check_installed()
+    check_inspect_installed()
     if recorded:
         if model is not None or replies is not None or record is not None or resume is not None:
             raise InputError("--recorded asks no model, in one go; leave --model, --replies, --record and --resume out")
@@ -75,9 +75,9 @@ def ssc(
         deliver(found, log=_place(logs, found), as_json=as_json)
         return
     from scenecypher.evaluation.eai.live import ssc as live
-    from scenecypher.evaluation.eai.live_report import result
+    from scenecypher.evaluation.eai.live_report import ssc_result
 
-    how = Run(model, limit, at_once=workers, log_dir=logs)
+    how = RunOptions(model, limit, at_once=workers, log_dir=logs)
     if resume is None:
         _check(model, replies, record)
         made = live(
@@ -90,21 +90,21 @@ def ssc(
             recordings=in_full(recordings),
         )
         tell("asking; each row of a task is a sample in Inspect's log…")
-        ran = run(made, how)
+        ran = run_task(made, how)
     else:
         ran = resumed(ctx, resume, how)
-    deliver(result(ran), as_json=as_json)
+    deliver(ssc_result(ran), as_json=as_json)
 
 
-def _across(task: str, given: Path | None, *, log: Path | None, limit: int | None) -> Result:
-    from scenecypher.evaluation.eai.recorded import chosen_tasks
+def _across(task: str, given: Path | None, *, log: Path | None, limit: int | None) -> ExperimentResult:
+    from scenecypher.evaluation.eai.recorded import select_tasks
     from scenecypher.evaluation.ssc.cross_report import cross_result
 
-    tasks, wheel = chosen_tasks(task), recorded_wheel(given)
+    tasks, wheel = select_tasks(task), recorded_wheel(given)
     return cross_result(tasks, wheel, limit=limit, log=log, tell=tell)
 
 
-def _place(logs: str | None, found: Result) -> str:
+def _place(logs: str | None, found: ExperimentResult) -> str:
     """Where a log would be, so that the result stands among others."""
     folder = Path(logs or "logs")
     folder.mkdir(parents=True, exist_ok=True)

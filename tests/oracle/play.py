@@ -15,7 +15,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.verdict import judge
-from scenecypher.evaluation.book import in_words, is_plain
+from scenecypher.evaluation.assignments import goal_in_words, is_ground_goal
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task
 from scenecypher.planner.budget import Budget
@@ -137,11 +137,11 @@ def main(uri: str, password: str) -> None:
 
 def _worded(name: str, count: int) -> Iterator[tuple[Task, ImportedScene]]:
     data = DATASETS[name]
-    plain = [task for task in data.tasks() if is_plain(task.goal)]
+    plain = [task for task in data.tasks() if is_ground_goal(task.goal)]
     for index in range(count):
         task = plain[index * len(plain) // count]
         scene = next(data.scenes(task.id.partition("/")[2]))
-        yield replace(task, instruction=in_words(task.goal, scene.graph)), scene
+        yield replace(task, instruction=goal_in_words(task.goal, scene.graph)), scene
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What an action's time is spent on: its two statements, and what is left for Python."""
+"""Breakdown of an action's time into its two statements and Python."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Final, LiteralString
 
 from neo4j import Record
 
-from benchmarks.acting import SETTLED, acting, reachable
-from benchmarks.frame import Row
-from benchmarks.home import home
-from benchmarks.writing import scene
+from benchmarks.acting import WARM_UP, action_loop, with_agent_close
+from benchmarks.commits import temporary_scene
+from benchmarks.comparison import Measurement
+from benchmarks.home import make_home
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 
@@ -20,8 +20,8 @@ ROUNDS: Final = 200
 PARTS: Final = ("reading under the lock", "writing", "Python")
 
 
-class _Watched(Database):
-    """Remembers how long each statement took that was a transaction of its own, in ms."""
+class _TimedDatabase(Database):
+    """Database that records the time of each statement that is a transaction of its own, in ms."""
 
     def __init__(self, address: Address) -> None:
         super().__init__(address)
@@ -34,17 +34,20 @@ class _Watched(Database):
         return record
 
 
-def spent(database: Database) -> Iterator[Row]:
-    """The parts of an action beside all of it: each part's median, so that the shares need not add up to 1."""
-    with _Watched(database.address) as watched, scene(SceneStore(watched), reachable(home())) as info:
-        act = acting(SceneStore(watched), info)
+def spent(database: Database) -> Iterator[Measurement]:
+    """Compare the parts of an action with the whole: medians of each part, so that the shares need not add up to 1."""
+    with (
+        _TimedDatabase(database.address) as watched,
+        temporary_scene(SceneStore(watched), with_agent_close(make_home())) as info,
+    ):
+        act = action_loop(SceneStore(watched), info)
         rounds: list[tuple[float, ...]] = []
-        for _ in range(SETTLED + ROUNDS):
+        for _ in range(WARM_UP + ROUNDS):
             watched.taken.clear()
             began = perf_counter()
             act()
             whole = (perf_counter() - began) * 1e3
             rounds.append((whole, *watched.taken, whole - sum(watched.taken)))
-    whole, *parts = (median(column) for column in zip(*rounds[SETTLED:], strict=True))
+    whole, *parts = (median(column) for column in zip(*rounds[WARM_UP:], strict=True))
     for part, took in zip(PARTS, parts, strict=True):
-        yield Row(f"of an action: {part} (all of it)", took, whole, 1.0)
+        yield Measurement(f"of an action: {part} (all of it)", took, whole, 1.0)

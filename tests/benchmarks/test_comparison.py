@@ -6,7 +6,7 @@ import json
 import pytest
 from rich.console import Console
 
-from benchmarks.frame import Row, compare, median_ms, table
+from benchmarks.comparison import Measurement, compare, measurement_table, median_ms
 
 
 def test_calls_take_turns_and_each_is_first_in_every_other_pair() -> None:
@@ -15,7 +15,7 @@ def test_calls_take_turns_and_each_is_first_in_every_other_pair() -> None:
     assert "".join(calls) == "or" + "orro" * 2
 
 
-def test_the_slower_one_is_found_out() -> None:
+def test_a_slow_call_exceeds_its_limit() -> None:
     row = compare("x", lambda: sum(range(20_000)), reference=lambda: sum(range(1_000)), limit=2, pairs=30)
     assert row.ratio > 2
     assert not row.within
@@ -24,7 +24,7 @@ def test_the_slower_one_is_found_out() -> None:
     assert row.low <= row.high
 
 
-def test_the_collector_rests_while_timing_and_works_again() -> None:
+def test_garbage_collection_is_off_while_timing() -> None:
     resting: list[bool] = []
     median_ms(lambda: resting.append(gc.isenabled()), rounds=2, warm_up=0)
     assert resting == [False, False]
@@ -32,11 +32,11 @@ def test_the_collector_rests_while_timing_and_works_again() -> None:
 
 
 @pytest.mark.parametrize(("ours", "within"), [(1.8, True), (1.9, False)])
-def test_a_row_says_its_verdict(ours: float, within: bool) -> None:  # noqa: FBT001
-    row = Row("moves one object", ours, 1.0, 1.8, unit="round trips")
+def test_a_measurement_has_a_verdict(ours: float, within: bool) -> None:  # noqa: FBT001
+    row = Measurement("moves one object", ours, 1.0, 1.8, unit="round trips")
     assert json.loads(json.dumps(row.as_json()))["within"] is within
     console = Console(width=120)
     with console.capture() as printed:
-        console.print(table([row]))
+        console.print(measurement_table([row]))
     assert ("within" if within else "over") in printed.get()
     assert "round trips" in printed.get()

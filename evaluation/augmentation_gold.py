@@ -1,4 +1,4 @@
-"""The gold subgraph told as a model would tell it, and as an observer without eyes would see it."""
+"""The gold subgraph as the replies of a perfect model, and as the observation of a perfect observer."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from typing import Any, Final
 
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.evaluation.replies import REFERENCE
-from scenecypher.evaluation.views import Placed, View, belief_of
+from scenecypher.evaluation.views import GoldView, PlacedThing, initial_belief
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.vision import RELATIONS
 
 SIMULATED_OBSERVER: Final = "simulated observer"
-FORM_WORDS: Final = {ours: word for word, ours in RELATIONS.items()}
+RELATION_WORDS: Final = {ours: word for word, ours in RELATIONS.items()}
 PHRASES: Final = {"ON": "on top of", "INSIDE": "inside"}
 
 
 @dataclass(frozen=True, slots=True)
 class GoldReader:
-    """A model that knows the gold: in words where it is shown a picture, in the form where it is asked for that."""
+    """Model that knows the gold subgraph: it answers a picture in words, and a schema in JSON."""
 
-    view: View
+    view: GoldView
 
     def reply(self, request: Request) -> Reply:
-        """The gold subgraph, at no cost."""
+        """Return the gold subgraph, at no cost."""
         text = self._words() if request.schema is None else json.dumps({"objects": self._form()})
         return Reply(text, Usage(), REFERENCE, source="scripted")
 
     def _words(self) -> str:
-        told = [f"{it.name} is {PHRASES[it.relation]} {it.related_to}." for it in self.view.gold]
-        return " ".join(told) or f"There is nothing on or in {self.view.asset.name}."
+        sentences = [f"{it.name} is {PHRASES[it.relation]} {it.related_to}." for it in self.view.gold]
+        return " ".join(sentences) or f"There is nothing on or in {self.view.asset.name}."
 
     def _form(self) -> list[dict[str, Any]]:
         return [
             {
                 "name": it.name,
                 "count": 1,
-                "relation": FORM_WORDS[it.relation],
+                "relation": RELATION_WORDS[it.relation],
                 "related_to": it.related_to,
                 "states": [],
             }
@@ -47,20 +47,20 @@ class GoldReader:
 
 @dataclass(frozen=True, slots=True)
 class GoldObserver:
-    """Sees all of the gold subgraph at one look."""
+    """Observer that sees the whole gold subgraph in one look."""
 
-    view: View
+    view: GoldView
 
     def observe(self, of: str, *, step: int) -> Observation:
-        """The gold, of whatever node."""
+        """Return the gold subgraph as an observation, for any node."""
         return Observation(of, tuple(_sighting(it) for it in self.view.gold), step, ("INSIDE", "ON"))
 
 
-def classes_of(view: View) -> tuple[str, ...]:
-    """The classes that a thing in this view may be taken for."""
-    known = belief_of(view)
-    return tuple(sorted({node.class_ for node in known.nodes.values()} | {it.sort for it in view.gold}))
+def view_classes(view: GoldView) -> tuple[str, ...]:
+    """Return the classes that a thing in this view may be mistaken for."""
+    known = initial_belief(view)
+    return tuple(sorted({node.class_ for node in known.nodes.values()} | {it.class_name for it in view.gold}))
 
 
-def _sighting(thing: Placed) -> Sighting:
-    return Sighting(thing.name, thing.sort, (thing.relation, thing.related_to))
+def _sighting(thing: PlacedThing) -> Sighting:
+    return Sighting(thing.name, thing.class_name, (thing.relation, thing.related_to))

@@ -1,4 +1,4 @@
-"""What a template gives: a question, its answer by plain Python, and a query that should give the same."""
+"""Templates of questions: a filling has a question, its answer by plain Python, and a query that returns the same."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from scenecypher.evaluation.question_set import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """One filling of a template."""
+class Filling:
+    """Filling of a template."""
 
     question: str
     rows: list[list[Any]]
@@ -21,19 +21,19 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """`fill` yields every filling that makes sense in a scene, always in the same order; no Cypher is run for it."""
+    """Template; `fill` yields every filling that makes sense in a scene, in a fixed order, without running Cypher."""
 
     kind: Kind
-    fill: Callable[[SceneGraph], Iterator[Draft]]
+    fill: Callable[[SceneGraph], Iterator[Filling]]
 
 
 def column(values: Iterable[Any]) -> list[list[Any]]:
-    """Distinct values as rows of one column, sorted."""
+    """Return distinct values, sorted, as rows of one column."""
     return [[value] for value in sorted({*values})]
 
 
-def chosen(template: Template, graph: SceneGraph, *, turn: int, turns: int) -> Draft:
-    """The filling for the `turn`-th of `turns` scenes, so that like scenes get unlike questions."""
+def choose_filling(template: Template, graph: SceneGraph, *, turn: int, turns: int) -> Filling:
+    """Return the filling for the `turn`-th of `turns` scenes, so that similar scenes get different questions."""
     fillings = list(template.fill(graph))
     assert fillings, f"{template.kind}: {template.fill.__name__} fits nothing in this scene; choose another scene"
     return fillings[(2 * turn + 1) * len(fillings) // (2 * turns)]

@@ -1,4 +1,4 @@
-"""The result of the experiment `augmentation`, beside LookPlanGraph's Table III where a model looked."""
+"""Result of the experiment `augmentation`, beside LookPlanGraph's Table III if a model read the pictures."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any, Final, Literal
 
 from inspect_ai.log import EvalLog, EvalSample
 
-from scenecypher.evaluation import failing
+from scenecypher.evaluation import sample_errors
 from scenecypher.evaluation.augmentation import SIMULATED, VERSION
-from scenecypher.evaluation.augmentation_truth import SIMULATED_OBSERVER
+from scenecypher.evaluation.augmentation_gold import SIMULATED_OBSERVER
 from scenecypher.evaluation.interval import bootstrap, wilson
-from scenecypher.evaluation.limited import limited, wanted
-from scenecypher.evaluation.prompt_version import prompts_of
-from scenecypher.evaluation.published import published, settings
+from scenecypher.evaluation.prompt_version import logged_prompt_version
+from scenecypher.evaluation.published import published_rows, table_settings
 from scenecypher.evaluation.replies import REFERENCE
 from scenecypher.evaluation.result import (
     Cell,
     Column,
+    ExperimentResult,
     Provenance,
-    Replies,
-    Result,
+    ReplySource,
     Row,
-    Setting,
     Table,
+    TableSetting,
     Trial,
-    replies_of,
+    reply_sources,
 )
+from scenecypher.evaluation.sample_limit import count_wanted_samples, limit_notes
 
 SCORER: Final = "subgraph_match"
 TABLE: Final = "augmentation"
@@ -39,48 +39,48 @@ COLUMNS: Final = (
     Column(key="exact", heading="Success", interval="wilson"),
     Column(key="pictures", heading="n", unit="count", better="neither", second=True),
 )
-OTHERS: Final = (
+OTHER_PICTURES: Final = (
     "The published rows are of pictures from VirtualHome and OmniGibson, which are not public; these are others, "
     "and compare only in kind."
 )
-NO_EYES: Final = (
+SIMULATED_NOTE: Final = (
     "A simulated observer: the gold subgraph with seeded mistakes, no picture and no model. It is no reading of Table "
     "III and stands beside no published figure."
 )
-BY_THE_GOLD: Final = "The gold subgraphs themselves, told as a model would: it shows that all is in its place."
+REFERENCE_NOTE: Final = "The gold subgraphs themselves, told as a model would: it shows that all is in its place."
 
 
-def result(log: EvalLog) -> Result:
-    """The result of one run's log. Raises nothing: samples that failed are zeros, and counted."""
+def augmentation_result(log: EvalLog) -> ExperimentResult:
+    """Return the result of one run's log; samples that failed count as zeros."""
     arguments, trials = dict(log.eval.task_args), [_trial(sample) for sample in log.samples or ()]
-    looked = _looked(log)
-    paper, number, rows = published("lookplangraph", "III") if looked else ("", "", ())
+    is_read = _is_read_by_model(log)
+    paper, number, rows = published_rows("lookplangraph", "III") if is_read else ("", "", ())
     table = Table(
         key=TABLE,
         title="Graph augmentation",
         columns=COLUMNS,
-        rows=tuple(_rows(trials, _label(log, arguments), kind="paper" if looked else "ours")),
+        rows=tuple(_rows(trials, _label(log, arguments), kind="paper" if is_read else "ours")),
         published=rows,
         paper=paper,
         paper_table=number,
         settings=tuple(_settings(arguments)),
-        notes=(OTHERS,) if looked else (),
+        notes=(OTHER_PICTURES,) if is_read else (),
     )
-    return Result(
+    return ExperimentResult(
         experiment=TABLE,
         title="Pictures read into subgraphs",
         finished=log.status == "success"
-        and len(trials) >= wanted(log)
+        and len(trials) >= count_wanted_samples(log)
         and not all(it.outcome == FAILED for it in trials),
         provenance=_provenance(log, arguments, trials),
         tables=(table,),
         samples=tuple(trials),
-        notes=(*_notes(arguments), *_errors(log), *limited(log)),
+        notes=(*_notes(arguments), *_errors(log), *limit_notes(log)),
     )
 
 
 def _trial(sample: EvalSample) -> Trial:
-    """A sample without a score failed, which is nought in every figure."""
+    """Return a sample as a trial; one without a score failed and is 0 in every figure."""
     score = (sample.scores or {}).get(SCORER)
     found: Mapping[str, Any] = (score.metadata if score else None) or {}
     figures = {name: float(found.get(name, 0)) for name in ("nodes", "edges", "exact")}
@@ -129,11 +129,11 @@ def _unreadable(group: Sequence[Trial]) -> str:
     return f"{count} of {len(group)} replies could not be read, and count as 0" if count else ""
 
 
-def _settings(arguments: Mapping[str, Any]) -> Iterator[Setting]:
-    yield from settings("lookplangraph-3")
+def _settings(arguments: Mapping[str, Any]) -> Iterator[TableSetting]:
+    yield from table_settings("lookplangraph-3")
     if arguments.get("replies") == SIMULATED:
         noise = ", ".join(f"{name} {arguments[name]}" for name in ("missed", "mislabelled", "undercounted"))
-        yield Setting(name="noise", value=f"{noise}; seed {arguments['seed']}")
+        yield TableSetting(name="noise", value=f"{noise}; seed {arguments['seed']}")
 
 
 def _provenance(log: EvalLog, arguments: Mapping[str, Any], trials: Sequence[Trial]) -> Provenance:
@@ -142,11 +142,11 @@ def _provenance(log: EvalLog, arguments: Mapping[str, Any], trials: Sequence[Tri
         replies=_replies(log, arguments),
         date=log.eval.created,
         version=str(VERSION),
-        prompt_version=prompts_of(log),
+        prompt_version=logged_prompt_version(log),
         seeds=(int(arguments["seed"]),) if arguments.get("replies") == SIMULATED else (),
         temperature=0.0,
         samples=len(trials),
-        wanted=wanted(log),
+        wanted=count_wanted_samples(log),
         tokens=sum(trial.tokens for trial in trials),
         log=log.location,
         packages={"inspect_ai": version("inspect_ai"), "scenecypher": version("scenecypher")},
@@ -155,30 +155,30 @@ def _provenance(log: EvalLog, arguments: Mapping[str, Any], trials: Sequence[Tri
 
 
 def _model(log: EvalLog) -> str:
-    """The model that was asked, or those whose replies were recorded."""
+    """Return the model that was asked, or the models whose replies were recorded."""
     if "live" in _sources(log):
         return log.eval.model
-    return ", ".join(sorted(_said(log, "model"))) if "recorded" in _sources(log) else "none"
+    return ", ".join(sorted(_metadata_values(log, "model"))) if "recorded" in _sources(log) else "none"
 
 
 def _sources(log: EvalLog) -> set[str]:
-    """Where replies really came from."""
-    return _said(log, "source")
+    """Return the sources that replies actually came from."""
+    return _metadata_values(log, "source")
 
 
-def _said(log: EvalLog, what: str) -> set[str]:
+def _metadata_values(log: EvalLog, what: str) -> set[str]:
     scores = [(sample.scores or {}).get(SCORER) for sample in log.samples or ()]
     return {str((score.metadata or {}).get(what, "")) for score in scores if score} - {""}
 
 
-def _replies(log: EvalLog, arguments: Mapping[str, Any]) -> tuple[Replies, ...]:
+def _replies(log: EvalLog, arguments: Mapping[str, Any]) -> tuple[ReplySource, ...]:
     if arguments.get("replies") == REFERENCE:
         return ("reference",)
-    return replies_of(_sources(log))
+    return reply_sources(_sources(log))
 
 
-def _looked(log: EvalLog) -> bool:
-    """Whether a model's reading of pictures was scored, now or as it was recorded."""
+def _is_read_by_model(log: EvalLog) -> bool:
+    """Check that the scored subgraphs are a model's, live or recorded."""
     return bool(_sources(log) & {"live", "recorded"})
 
 
@@ -189,10 +189,10 @@ def _label(log: EvalLog, arguments: Mapping[str, Any]) -> str:
 
 
 def _errors(log: EvalLog) -> tuple[str, ...]:
-    found = failing.told(sample.error.message for sample in log.samples or () if sample.error)
+    found = sample_errors.most_common_error(sample.error.message for sample in log.samples or () if sample.error)
     return (found,) if found else ()
 
 
 def _notes(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    found = {SIMULATED: NO_EYES, REFERENCE: BY_THE_GOLD}.get(str(arguments.get("replies")))
+    found = {SIMULATED: SIMULATED_NOTE, REFERENCE: REFERENCE_NOTE}.get(str(arguments.get("replies")))
     return (found,) if found else ()

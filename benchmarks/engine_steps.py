@@ -1,4 +1,4 @@
-"""Recorded programs stepped by us, in transactions, and by VirtualHome's own engine, which is in-memory Python."""
+"""Recorded programs, stepped by our simulator in transactions and by VirtualHome's own in-memory engine."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any, Final
 
-from benchmarks.frame import Row
-from benchmarks.writing import scene
+from benchmarks.commits import temporary_scene
+from benchmarks.comparison import Measurement
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
@@ -23,8 +23,8 @@ PROGRAMS: Final = 25
 Steps = Sequence[tuple[str, tuple[str, ...]]]
 
 
-def engine(database: Database) -> Iterator[Row]:
-    """Steps of recorded programs, each read, checked and committed, beside `evolving_graph`, which needs no disk.
+def engine(database: Database) -> Iterator[Measurement]:
+    """Compare steps of recorded programs, each parsed, checked and committed, with the in-memory `evolving_graph`.
 
     All are stepped once before, so that the server has planned each operator's statement.
     """
@@ -41,7 +41,9 @@ def engine(database: Database) -> Iterator[Row]:
         ours_s += _ours_s(store, graph, steps)
         count += len(steps)
     rates = f"{count / ours_s:,.0f} a second (evolving_graph: {count / theirs_s:,.0f})"
-    yield Row(f"a step of {PROGRAMS} recorded programs: {rates}", 1e3 * ours_s / count, 1e3 * theirs_s / count, 100.0)
+    yield Measurement(
+        f"a step of {PROGRAMS} recorded programs: {rates}", 1e3 * ours_s / count, 1e3 * theirs_s / count, 100.0
+    )
 
 
 def _steps(task_id: str) -> Steps:
@@ -49,7 +51,7 @@ def _steps(task_id: str) -> Steps:
 
 
 def _ours_s(store: SceneStore, graph: SceneGraph, steps: Steps) -> float:
-    with scene(store, graph) as info:
+    with temporary_scene(store, graph) as info:
         simulator = Simulator(store, info, actor="bench")
         began = perf_counter()
         for name, arguments in steps:

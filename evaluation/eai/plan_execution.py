@@ -1,4 +1,4 @@
-"""A grounded plan carried out in the database: each step one action of ours, checked and committed by the simulator."""
+"""Execution of a grounded plan in the database: each step is an action checked and committed by the simulator."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import UnknownReference
-from scenecypher.evaluation.eai.grounding import Planned
+from scenecypher.evaluation.eai.grounding import GroundedStep
 from scenecypher.importers.virtualhome_graph import source_id
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake, mistake_of
 from scenecypher.planner.actions.simulator import Simulator
 
-Mark: TypeAlias = tuple[int, int, int, int]
+Savepoint: TypeAlias = tuple[int, int, int, int]
 
 ACTOR: Final = "recorded"
-"""Who acts, in a scene's history."""
+"""Actor in a scene's history."""
 
 
 @dataclass(slots=True)
-class Acting:
-    """One plan under way in a scene of its own that was like `start` at first.
+class PlanExecution:
+    """Execution of a plan in a leased scene whose initial graph is `start`.
 
-    `done` are the steps that were carried out, `mistakes` are of those that were not.
+    `executed` are the steps that succeeded, `mistakes` those of the steps that did not.
     """
 
     store: SceneStore
     scene: SceneInfo
     start: SceneGraph
-    done: list[Planned] = field(default_factory=list)
+    executed: list[GroundedStep] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     deltas: list[Delta] = field(default_factory=list)
     version: int = field(init=False)
@@ -41,9 +41,9 @@ class Acting:
     def __post_init__(self) -> None:
         self.version = self.scene.base
 
-    def carry_out(self, plan: Iterable[Planned]) -> bool:
-        """The steps in order until one fails; whether none did. What is so already is left out, and fails nothing."""
-        simulator = Simulator(self.store, self.scene, actor=ACTOR, pick_node=first_of_set)
+    def execute(self, plan: Iterable[GroundedStep]) -> bool:
+        """Execute the steps until one fails and return True if none did; steps already satisfied are skipped."""
+        simulator = Simulator(self.store, self.scene, actor=ACTOR, pick_node=first_in_set_order)
         for planned in plan:
             mistake = self._step(simulator, planned)
             if mistake is not None:
@@ -52,57 +52,57 @@ class Acting:
                     return False
         return True
 
-    def mark(self) -> Mark:
-        """Where the plan is now, for `back_to`."""
-        return self.version, len(self.done), len(self.mistakes), len(self.deltas)
+    def savepoint(self) -> Savepoint:
+        """Return the current position, for `roll_back`."""
+        return self.version, len(self.executed), len(self.mistakes), len(self.deltas)
 
-    def back_to(self, mark: Mark) -> None:
-        """Take back, in the database too, all that was done since."""
+    def roll_back(self, mark: Savepoint) -> None:
+        """Undo everything since the savepoint, also in the database."""
         version, done, mistakes, deltas = mark
         self.version = self.store.reset(self.scene, version)
-        del self.done[done:], self.mistakes[mistakes:], self.deltas[deltas:]
+        del self.executed[done:], self.mistakes[mistakes:], self.deltas[deltas:]
 
-    def states(self) -> Iterator[SceneGraph]:
-        """The graphs from the beginning up to now."""
+    def graphs(self) -> Iterator[SceneGraph]:
+        """Yield the graphs from the start to the current one."""
         graph = self.start
         yield graph
         for delta in self.deltas:
             graph = apply(graph, delta)
             yield graph
 
-    def _step(self, simulator: Simulator, planned: Planned) -> Mistake | None:
+    def _step(self, simulator: Simulator, planned: GroundedStep) -> Mistake | None:
         try:
             step = next(simulator.act(str(planned.call)))
         except (Infeasible, UnknownReference) as refused:
-            return mistake_of(refused, self.states())
-        self.done.append(planned)
+            return mistake_of(refused, self.graphs())
+        self.executed.append(planned)
         self.deltas.append(step.delta)
         self.version = step.version
         return None
 
 
-def first_of_set(nodes: Iterable[str]) -> str | None:
-    """The one that the original takes: the first in a Python set of the source's numbers, filled one by one."""
+def first_in_set_order(nodes: Iterable[str]) -> str | None:
+    """Return the node that the original picks: the first in a Python set of the source's numbers."""
     ids = {source_id(node): node for node in nodes}
     numbers: set[int] = set()
     numbers.update(ids.keys())
     return next((ids[number] for number in numbers), None)
 
 
-def words_met(words: Sequence[str], goals: Sequence[Sequence[str]]) -> int:
-    """How many action goals are met, one after the other, up to the first that is not.
+def count_met_goals(words: Sequence[str], goals: Sequence[Sequence[str]]) -> int:
+    """Count the action goals that are met in order, up to the first that is not.
 
-    As in the original: of a goal's alternatives the first that comes anywhere later counts, not the one that comes
+    As in the original, the first alternative of a goal that occurs anywhere later counts, not the one that occurs
     earliest; `words` are the executed actions in the source's words.
     """
-    at = 0
+    position = 0
     for number, choice in enumerate(goals):
-        found = next((place for one in choice if (place := _place(words, one, at)) is not None), None)
+        found = next((place for one in choice if (place := _find_word(words, one, position)) is not None), None)
         if found is None:
             return number
-        at = found + 1
+        position = found + 1
     return len(goals)
 
 
-def _place(words: Sequence[str], word: str, at: int) -> int | None:
+def _find_word(words: Sequence[str], word: str, at: int) -> int | None:
     return next((place for place in range(at, len(words)) if word.upper() in words[place]), None)

@@ -1,4 +1,4 @@
-"""What happened in an episode, read from its session's events."""
+"""Parts of an episode's trace that are computed from its session's events."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from scenecypher.planner.actions.minigrid import Executor
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.events import Acted, Cause, Corrected, Event, Finished, Refused, Solved
 
-INFEASIBLE: Final[frozenset[Cause]] = frozenset({"missing", "affordance", "already"})
-"""Of refused actions, those that name an action and nodes that there are."""
+INFEASIBLE_CAUSES: Final[frozenset[Cause]] = frozenset({"missing", "affordance", "already"})
+"""Causes of refusals that name an existing action and existing nodes."""
 
 
-def happened(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
-    """The fields of a `Trace` that events tell."""
-    end = finished(events)
+def trace_fields(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
+    """Return the fields of a `Trace` that the events determine."""
+    end = final_event(events)
     return {
         "outcome": end.outcome,
         "reason": end.reason,
         "answer": end.answer,
-        "executed": executed(events),
-        "infeasible": infeasible(events, reprompt=reprompt),
+        "executed": executed_actions(events),
+        "infeasible": count_infeasible(events, reprompt=reprompt),
         "mistakes": dict(Counter(event.cause for event in events if isinstance(event, Refused))),
         "steps": end.steps,
         "prompt_tokens": end.usage.prompt_tokens,
@@ -32,15 +32,16 @@ def happened(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
     }
 
 
-def executed(events: Iterable[Event]) -> tuple[str, ...]:
-    """The actions that were carried out, in their order, inserted ones too."""
+def executed_actions(events: Iterable[Event]) -> tuple[str, ...]:
+    """Return the executed actions in order, inserted ones included."""
     return tuple(event.action for event in events if isinstance(event, Acted | Corrected))
 
 
-def infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
-    """How many actions were to be carried out and could not be (LookPlanGraph, section V).
+def count_infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
+    """Count the actions that could not be executed (LookPlanGraph, section V).
 
-    Those of a whole solution; and where the method is not asked again, each that the scene does not let be.
+    In a whole solution every refused action counts. Elsewhere, a refusal by the scene counts if the method is not asked
+    again.
     """
     count, solving = 0, False
     for event in events:
@@ -49,30 +50,30 @@ def infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
                 solving, count = event.final, count + event.refused
             case Refused() if solving and event.action:
                 count += 1
-            case Refused() if not reprompt and event.cause in INFEASIBLE:
+            case Refused() if not reprompt and event.cause in INFEASIBLE_CAUSES:
                 count += 1
             case _:
                 pass
     return count
 
 
-def fulfilled(task_id: str, actions: Iterable[str]) -> bool:
-    """Whether the actions fulfil the mission of a task such as ``trv1/7``, by MiniGrid's own steps."""
+def fulfils_mission(task_id: str, actions: Iterable[str]) -> bool:
+    """Check by MiniGrid's own steps that the actions fulfil the mission of a task such as ``trv1/7``."""
     from scenecypher.importers.babyai import episode
 
     level, _, seed = task_id.partition("/")
     begun = episode(level, int(seed))
     executor = Executor(begun.env, begun.things)
-    return any(_fulfils(executor, action) for action in actions)
+    return any(_executes_and_fulfils(executor, action) for action in actions)
 
 
-def _fulfils(executor: Executor, action: str) -> bool:
+def _executes_and_fulfils(executor: Executor, action: str) -> bool:
     try:
         return executor.do(parse_action(action)).fulfilled
     except ActionRefused:
         return False
 
 
-def finished(events: Sequence[Event]) -> Finished:
-    """A session's last event."""
+def final_event(events: Sequence[Event]) -> Finished:
+    """Return a session's last event."""
     return next(event for event in reversed(events) if isinstance(event, Finished))

@@ -1,4 +1,4 @@
-"""Commits and imports beside the Cypher that a careful person would write by hand for the one purpose."""
+"""Commits and imports compared with hand-written Cypher for the same purpose."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from uuid import uuid4
 
 from neo4j import ManagedTransaction
 
-from benchmarks.frame import Row, compare
-from benchmarks.home import home
+from benchmarks.comparison import Measurement, compare
+from benchmarks.home import make_home
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Relation, SceneGraph
@@ -44,17 +44,17 @@ TIMEOUT_S: Final = 60.0
 OBJECT, HERE, THERE = "cup_1", "kitchen", "bathroom"
 
 
-def commits(database: Database) -> Iterator[Row]:
-    """A commit that moves an object, beside one hand-written statement that does the same writes."""
+def commits(database: Database) -> Iterator[Measurement]:
+    """Compare a commit that moves an object with one hand-written statement that does the same writes."""
     store = SceneStore(database)
-    with scene(store) as ours, scene(store) as theirs:
-        move, by_hand = _moving(store, ours), moving_by_hand(database, theirs)
+    with temporary_scene(store) as ours, temporary_scene(store) as theirs:
+        move, by_hand = _commit_moves(store, ours), hand_written_moves(database, theirs)
         yield compare("commit: move an object (one hand-written statement)", move, reference=by_hand, limit=1.8)
 
 
-def imports(database: Database) -> Iterator[Row]:
-    """A staged import of a home of VirtualHome's size, beside two bare UNWIND statements."""
-    graph = home()
+def imports(database: Database) -> Iterator[Measurement]:
+    """Compare a staged import of a home of VirtualHome's size with two bare UNWIND statements."""
+    graph = make_home()
     made: list[str] = []
 
     def ours() -> None:
@@ -70,10 +70,10 @@ def imports(database: Database) -> Iterator[Row]:
 
 
 @contextmanager
-def scene(store: SceneStore, graph: SceneGraph | None = None) -> Iterator[SceneInfo]:
-    """A scene for one benchmark, dropped at its end."""
+def temporary_scene(store: SceneStore, graph: SceneGraph | None = None) -> Iterator[SceneInfo]:
+    """Yield a scene for one benchmark and drop it at the end."""
     name = f"bench/{uuid4().hex}"
-    store.put(ImportedScene(name, graph or home(), "virtualhome"))
+    store.put(ImportedScene(name, graph or make_home(), "virtualhome"))
     info = store.find(name)
     try:
         yield info
@@ -81,7 +81,7 @@ def scene(store: SceneStore, graph: SceneGraph | None = None) -> Iterator[SceneI
         publish.drop(store.database, info.key)
 
 
-def _moving(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
+def _commit_moves(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
     there, back = _move(HERE, THERE), _move(THERE, HERE)
     deltas = cycle((there, back))
     return lambda: store.commit(info, next(deltas), actor="bench", action="move")
@@ -91,8 +91,8 @@ def _move(here: str, there: str) -> Delta:
     return Delta.of([RemoveRelation(Relation(OBJECT, "INSIDE", here)), AddRelation(Relation(OBJECT, "INSIDE", there))])
 
 
-def moving_by_hand(database: Database, info: SceneInfo) -> Callable[[], object]:
-    """Moves the object to and fro by the one statement."""
+def hand_written_moves(database: Database, info: SceneInfo) -> Callable[[], object]:
+    """Return a function that moves the object back and forth by the one statement."""
     ends = cycle(((HERE, THERE), (THERE, HERE)))
 
     def move() -> None:
@@ -118,7 +118,7 @@ def moving_by_hand(database: Database, info: SceneInfo) -> Callable[[], object]:
 
 
 def import_by_hand(database: Database, graph: SceneGraph) -> str:
-    """Write a graph by two bare statements; the key of its members."""
+    """Write a graph by two bare statements and return the key of its members."""
     key = uuid4().hex
     nodes = [node_row(key, node) for node in graph.nodes.values()]
     relations = [{"source": r.source, "type": r.type, "target": r.target} for r in sorted(graph.relations)]

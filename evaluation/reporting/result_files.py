@@ -1,4 +1,4 @@
-"""Results by what a user names: result documents, Inspect's logs, and folders of both."""
+"""Search for results in what a user names: result documents, Inspect's logs, and folders of both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from zipfile import BadZipFile
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.result import SUFFIX, Result, read, result_path
+from scenecypher.evaluation.result import SUFFIX, ExperimentResult, read_result, result_path
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -19,17 +19,17 @@ NO_RESULT: Final = "run it to its end with `scenecypher eval {name}`, which writ
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What there is to report: results, the oldest first, and in words the logs that have none."""
+class FoundResults:
+    """Results, the oldest first, and messages about the logs that have none."""
 
-    results: tuple[Result, ...]
+    results: tuple[ExperimentResult, ...]
     without: tuple[str, ...] = ()
 
 
-def find(named: Sequence[Path]) -> Found:
-    """All results among `named` and in folders among them. Raises InputError where there is not one."""
+def find_results(named: Sequence[Path]) -> FoundResults:
+    """Return all results in `named` files and folders. Raises InputError if there are none."""
     files = list(dict.fromkeys(file for path in named for file in _files(path)))
-    results, without = list[Result](), list[str]()
+    results, without = list[ExperimentResult](), list[str]()
     for file in files:
         try:
             results.append(_result(file))
@@ -38,17 +38,17 @@ def find(named: Sequence[Path]) -> Found:
     if not results:
         why = "\n".join(without) or f"no *{SUFFIX} or *{LOG} in {', '.join(map(str, named))}"
         raise InputError(f"{why}; name the folder that `scenecypher eval` was given as --log-dir (./logs)")
-    return Found(tuple(sorted(results, key=lambda one: (one.provenance.date, one.experiment))), tuple(without))
+    return FoundResults(tuple(sorted(results, key=lambda one: (one.provenance.date, one.experiment))), tuple(without))
 
 
 class _NoResult(Exception):
-    """A log that no result can be made of, and why."""
+    """Error for a log that no result can be made from, with the reason."""
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """Results, and logs that have none beside them."""
+    """Yield results, and logs without a result beside them."""
     if not path.exists():
-        raise InputError(f"{path}: there is nothing there; give a result, a log, or a folder of them")
+        raise InputError(f"{path}: there is no such file or folder; give a result, a log, or a folder of them")
     for file in sorted(path.iterdir()) if path.is_dir() else (path,):
         if file.name.endswith(LOG) and result_path(str(file)).exists():
             yield result_path(str(file))
@@ -58,11 +58,11 @@ def _files(path: Path) -> Iterator[Path]:
             raise InputError(f"{path}: neither a result (*{SUFFIX}) nor a log (*{LOG}); give one of these, or a folder")
 
 
-def _result(file: Path) -> Result:
-    return read(file) if file.name.endswith(SUFFIX) else _of_log(file)
+def _result(file: Path) -> ExperimentResult:
+    return read_result(file) if file.name.endswith(SUFFIX) else _from_log(file)
 
 
-def _of_log(file: Path) -> Result:
+def _from_log(file: Path) -> ExperimentResult:
     from inspect_ai.log import read_eval_log
 
     try:
@@ -75,44 +75,44 @@ def _of_log(file: Path) -> Result:
     try:
         return MADE_FROM_LOGS[name](log)
     except InputError as error:
-        raise _NoResult(f"{file}: {name} can't be made anew: {error}") from error
+        raise _NoResult(f"{file}: {name} can't be recomputed: {error}") from error
 
 
-def _questions(log: EvalLog) -> Result:
-    from scenecypher.evaluation.question_result import result
+def _questions(log: EvalLog) -> ExperimentResult:
+    from scenecypher.evaluation.question_result import questions_result
 
-    return result(log)
-
-
-def _augmentation(log: EvalLog) -> Result:
-    from scenecypher.evaluation.augmentation_report import result
-
-    return result(log)
+    return questions_result(log)
 
 
-def _episodes(log: EvalLog) -> Result:
-    from scenecypher.evaluation.tabling import experiment_of, result
+def _augmentation(log: EvalLog) -> ExperimentResult:
+    from scenecypher.evaluation.augmentation_result import augmentation_result
 
-    return result(log, experiment_of(log))
-
-
-def _recorded(log: EvalLog) -> Result:
-    from scenecypher.evaluation.eai.recorded_result import result
-
-    return result(log)
+    return augmentation_result(log)
 
 
-def _self_consistency(log: EvalLog) -> Result:
-    from scenecypher.evaluation.eai.live_report import result
+def _episodes(log: EvalLog) -> ExperimentResult:
+    from scenecypher.evaluation.episodes_result import episodes_result, experiment_from_log
 
-    return result(log)
+    return episodes_result(log, experiment_from_log(log))
 
 
-MADE_FROM_LOGS: Final[Mapping[str, Callable[[EvalLog], Result]]] = {
+def _recorded(log: EvalLog) -> ExperimentResult:
+    from scenecypher.evaluation.eai.recorded_result import eai_result
+
+    return eai_result(log)
+
+
+def _self_consistency(log: EvalLog) -> ExperimentResult:
+    from scenecypher.evaluation.eai.live_report import ssc_result
+
+    return ssc_result(log)
+
+
+MADE_FROM_LOGS: Final[Mapping[str, Callable[[EvalLog], ExperimentResult]]] = {
     "questions": _questions,
     "augmentation": _augmentation,
     **dict.fromkeys(("grasif", "dynamic", "realworld", "babyai", "babyai-slm", "household"), _episodes),
     "eai": _recorded,
     "ssc": _self_consistency,
 }
-"""Experiments whose logs say all that their results do."""
+"""Experiments whose results can be computed from their logs alone."""

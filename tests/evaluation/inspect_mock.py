@@ -1,4 +1,4 @@
-"""A model of Inspect's that answers the last message by a function, for experiments without a server."""
+"""Mock of an Inspect model that answers the last message by a function, for experiments without a server."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
 
 
-def answering(reply: Callable[[str], str]) -> Any:
-    """The model; each answer costs 100 tokens and 10."""
+def mock_model(reply: Callable[[str], str]) -> Any:
+    """Return a model whose answers cost 100 prompt tokens and 10 completion tokens each."""
 
     def generate(messages: list[ChatMessage], *_: object) -> ModelOutput:
         output = ModelOutput.from_content("mockllm", reply(messages[-1].text))

@@ -1,4 +1,4 @@
-"""A model that remembers what its replies cost and where they came from, also of those that nobody could read."""
+"""Model wrapper that adds up the cost of its replies and keeps their source."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from scenecypher.chat.model import Model, Reply, Request, Source, Usage
 
 
 @dataclass(slots=True)
-class Heard:
-    """Passes requests on; for one sample in one thread.
+class MeteredModel:
+    """Model that passes requests on and counts tokens, unreadable replies included; for one sample in one thread.
 
     `source` and `model_name` are the last reply's, empty before it.
     """
@@ -21,7 +21,7 @@ class Heard:
     model_name: str = ""
 
     def reply(self, request: Request) -> Reply:
-        """Answer once, as the model does."""
+        """Ask the model once."""
         reply = self.model.reply(request)
         self.usage += reply.usage
         self.source, self.model_name = reply.source, reply.model

@@ -1,4 +1,4 @@
-"""Ours and a reference, timed turn by turn, so that a busy machine slows both; a row is their medians and the ratio."""
+"""Comparison of two calls, timed in turn so that a busy machine slows both: their medians and the ratio."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Call: TypeAlias = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One comparison: `ours` may be at most `limit` times `reference`, both in `unit`.
+class Measurement:
+    """Comparison of two times: `ours` may be at most `limit` times `reference`, both in `unit`.
 
-    `low` and `high` are the quartiles of the ratio over the pairs, where there were pairs.
+    `low` and `high` are the quartiles of the ratio over the pairs, if there were pairs.
     """
 
     what: str
@@ -32,23 +32,25 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """How many times the reference ours takes."""
+        """Our time divided by the reference's."""
         return self.ours / self.reference
 
     @property
     def within(self) -> bool:
-        """Whether the ratio keeps its limit."""
+        """Whether the ratio is within its limit."""
         return self.ratio <= self.limit
 
     def as_json(self) -> dict[str, Any]:
-        """All figures, with ratio and verdict, as plain JSON values."""
+        """Return all figures, with ratio and verdict, as plain JSON values."""
         return {**asdict(self), "ratio": self.ratio, "within": self.within}
 
 
-def compare(what: str, ours: Call, *, reference: Call, limit: float, pairs: int = 200, warm_up: int = 1_000) -> Row:
+def compare(
+    what: str, ours: Call, *, reference: Call, limit: float, pairs: int = 200, warm_up: int = 1_000
+) -> Measurement:
     """Time `pairs` of calls, ours and the reference's in turn, each first in every other pair; medians in ms.
 
-    The calls before them let a server that has just been started compile what they run through.
+    The `warm_up` calls before them let a freshly started server compile the code paths that they use.
     """
     for _ in range(warm_up):
         ours()
@@ -63,19 +65,19 @@ def compare(what: str, ours: Call, *, reference: Call, limit: float, pairs: int 
             times.append((first, second))
     low, _, high = quantiles([first / second for first, second in times], n=4)
     ours_ms, reference_ms = (median(column) for column in zip(*times, strict=True))
-    return Row(what, ours_ms, reference_ms, limit, low=low, high=high)
+    return Measurement(what, ours_ms, reference_ms, limit, low=low, high=high)
 
 
 def median_ms(call: Call, *, rounds: int = 200, warm_up: int = 20) -> float:
-    """The median time of a call, for a reference that can't be there at the same time."""
+    """Return the median time of a call in ms, for a reference that can't be timed in turn."""
     for _ in range(warm_up):
         call()
     with _collector_off():
         return median(_timed_ms(call) for _ in range(rounds))
 
 
-def table(rows: Iterable[Row]) -> Table:
-    """Rows as people read them."""
+def measurement_table(rows: Iterable[Measurement]) -> Table:
+    """Return measurements as a table to print."""
     shown = Table("what", box=None, pad_edge=False, header_style="bold")
     for heading in ("ours", "reference", "ratio", "quartiles", "limit", ""):
         shown.add_column(heading, justify="right")
