@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scenecypher.db.store.enumerations import ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
 from scenecypher.retriever.hints import CAUSES, causes
-from scenecypher.retriever.reading import Claim, Hop, read
+from scenecypher.retriever.query_claims import PropertyClaim, RelationClaim, claims_of
 
 HOME = Enumerations(
     kinds=(("Place", 1), ("Asset", 3), ("Object", 2)),
@@ -110,10 +110,13 @@ def test_a_large_scene_whose_names_are_unknown_is_not_judged_by_them() -> None:
     assert causes("MATCH (n {name: 'couch'}) RETURN n", Enumerations(classes=HOME.classes)) == ()
 
 
-def test_reading_finds_claims_and_hops() -> None:
-    reading = read("MATCH (o:Object {class: \"it's\"})-[r:INSIDE|ON]->(x:`Asset`) WHERE x.name = 'y' RETURN o")
-    assert reading.claims == (Claim("name", "=", ("y",), "Asset"), Claim("class", "=", ("it's",), "Object"))
-    assert reading.hops == (Hop("Object", ("INSIDE", "ON"), "Asset"),)
+def test_claims_on_properties_and_relations_are_read() -> None:
+    claims = claims_of("MATCH (o:Object {class: \"it's\"})-[r:INSIDE|ON]->(x:`Asset`) WHERE x.name = 'y' RETURN o")
+    assert claims.properties == (
+        PropertyClaim("name", "=", ("y",), "Asset"),
+        PropertyClaim("class", "=", ("it's",), "Object"),
+    )
+    assert claims.relations == (RelationClaim("Object", ("INSIDE", "ON"), "Asset"),)
 
 
 @given(
