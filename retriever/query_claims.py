@@ -176,7 +176,7 @@ def _comparison(tokens: Sequence[Token], dot: int, label: str) -> PropertyClaim 
 
 
 def _test(tokens: Sequence[Token], at: int) -> tuple[Test, tuple[str, ...]]:
-    """Return the test at `at` and its strings, none if there is no such test; ``IN`` a list of strings reads as ``=``."""
+    """Return the test at `at` and its strings, none without a test; ``IN`` a list of strings reads as ``=``."""
     match _word(tokens, at):
         case "=":
             return "=", _strings(tokens, at + 1)[:1]
