@@ -29,14 +29,14 @@ def canonical_text(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def digest(canonical_request: Mapping[str, object]) -> str:
+def canonical_hash(canonical_request: Mapping[str, object]) -> str:
     """SHA-256 of a canonical form, as 64 hexadecimal digits."""
     return sha256(canonical_text(canonical_request).encode("ascii")).hexdigest()
 
 
 def request_hash(request: Request) -> str:
     """The key of a request in cassettes."""
-    return digest(canonical(request))
+    return canonical_hash(canonical(request))
 
 
 def _message(message: Message) -> dict[str, object]:

@@ -10,26 +10,26 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, Protocol
 
-from scenecypher.chat.canonical import canonical, digest
+from scenecypher.chat.canonical import canonical, canonical_hash
 from scenecypher.chat.missing import explain_missing
-from scenecypher.chat.model import Reply, Request, Service, Source
+from scenecypher.chat.model import Reply, ReplySource, Request, Service
 from scenecypher.chat.tape import Exchange, Origin, Tape, begin_tape, read_tape, write_exchange
 from scenecypher.errors import InputError, ModelUnavailable
 
 UNNAMED: Final = ""
-_ORIGINS: Final[Mapping[Source, Origin]] = {"live": "recorded", "recorded": "recorded", "scripted": "scripted"}
+_ORIGINS: Final[Mapping[ReplySource, Origin]] = {"live": "recorded", "recorded": "recorded", "scripted": "scripted"}
 
 
-class _Counting(Protocol):
+class _SessionOwner(Protocol):
     def reply_in(self, session: str, request: Request) -> Reply: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class CassetteSession:
     """The view of a recorder or player that belongs to one session."""
 
     name: str
-    owner: _Counting
+    owner: _SessionOwner
 
     def reply(self, request: Request) -> Reply:
         """Answer the next request of this session."""
@@ -49,9 +49,9 @@ class Recording:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._lock = Lock()
 
-    def session(self, name: str) -> Session:
+    def session(self, name: str) -> CassetteSession:
         """The session of this name, recorded under it."""
-        return Session(name, self)
+        return CassetteSession(name, self)
 
     def reply(self, request: Request) -> Reply:
         """Ask in the unnamed session."""
@@ -61,7 +61,7 @@ class Recording:
         """Ask the service and record the exchange. Raises what the service does, and InputError for the file."""
         reply = self._service.session(session).reply(request)
         asked = canonical(request)
-        key = session, digest(asked)
+        key = session, canonical_hash(asked)
         with self._lock:
             origin: Origin = self._stated or _ORIGINS[reply.source]
             self._begin(origin)
@@ -97,9 +97,9 @@ class Replaying:
         """What the cassette holds: its origin, its note, its exchanges."""
         return self._loaded()
 
-    def session(self, name: str) -> Session:
+    def session(self, name: str) -> CassetteSession:
         """The session of this name, as it was recorded."""
-        return Session(name, self)
+        return CassetteSession(name, self)
 
     def reply(self, request: Request) -> Reply:
         """Answer in the unnamed session."""
@@ -108,7 +108,7 @@ class Replaying:
     def reply_in(self, session: str, request: Request) -> Reply:
         """The reply that was recorded for this request. Raises ModelUnavailable, naming the nearest, if none was."""
         tape, asked = self._loaded(), canonical(request)
-        like = session, digest(asked)
+        like = session, canonical_hash(asked)
         with self._lock:
             occurrence = self._counts[like] + 1
             exchange = tape.exchanges.get((*like, occurrence))

@@ -40,7 +40,7 @@ class _Block:
     content: str
 
 
-def clean(text: str) -> str:
+def clean_reply(text: str) -> str:
     """The reply without its thoughts, and without a fence that encloses all of it."""
     bare = text
     while (shorter := _without_enclosing_fence(_without_thoughts(bare))) != bare:
@@ -51,7 +51,7 @@ def clean(text: str) -> str:
 def clean_json(text: str) -> str:
     """The last JSON object in the reply (else the last array, else all of it), whatever stands around it."""
     values = json_values(text)
-    return values[0] if values else clean(text)
+    return values[0] if values else clean_reply(text)
 
 
 def json_values(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from scenecypher.chat.clean import clean, json_values
+from scenecypher.chat.clean import clean_reply, json_values
 from scenecypher.chat.model import SEED, Message, Model, Reply, Request, Usage
 from scenecypher.errors import ReplyRejected
 
@@ -85,7 +85,7 @@ def _strict_value(keyword: str, value: Any) -> Any:
 def _read(reply: Reply, form: type[Form]) -> tuple[Form | None, str]:
     """The first value in the reply that fits, looking from its end; else what is wrong with the likeliest."""
     mistakes = []
-    for text in json_values(reply.text) or (clean(reply.text),):
+    for text in json_values(reply.text) or (clean_reply(reply.text),):
         try:
             return form.model_validate_json(text), ""
         except ValidationError as error:
@@ -111,7 +111,7 @@ def _path(place: Sequence[int | str]) -> str:
 
 
 def _again(request: Request, reply: Reply, mistake: str) -> Request:
-    echo = clean(reply.text)[:_ECHO_CHARACTERS] or "(no text)"
+    echo = clean_reply(reply.text)[:_ECHO_CHARACTERS] or "(no text)"
     complaint = (
         f"That reply can't be used: {mistake}. Reply again with one JSON object that fits the schema, and nothing else."
     )

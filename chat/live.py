@@ -8,10 +8,10 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
-from scenecypher.chat.dialect import FormRefused, concession_for
+from scenecypher.chat.dialect import FormRefused, fallback_for
 from scenecypher.chat.endpoint import OPENAI_URL, Endpoint
 from scenecypher.chat.model import Reply, Request
-from scenecypher.chat.wire import Parameter, body, read_reply
+from scenecypher.chat.wire import RequestParameter, body, read_reply
 from scenecypher.errors import ModelUnavailable
 from scenecypher.settings import Settings
 
@@ -44,7 +44,7 @@ class OpenAIModel:
         self._model, self._is_set_up = model, bool(key or url)
         self._lock = Lock()
         self._client: _Client | None = None
-        self._conceded: dict[str, frozenset[Parameter]] = {}
+        self._conceded: dict[str, frozenset[RequestParameter]] = {}
         self._uncounted: frozenset[str] = frozenset()
 
     @classmethod
@@ -106,7 +106,7 @@ class OpenAIModel:
 
     def _concede(self, model: str, sent: Mapping[str, Any], complaint: str) -> bool:
         """Whether there is another form to ask in; it is remembered, and told once."""
-        concession = concession_for(complaint, sent)
+        concession = fallback_for(complaint, sent)
         if concession is None:
             return False
         with self._lock:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from scenecypher.chat.canonical import digest
+from scenecypher.chat.canonical import canonical_hash
 from scenecypher.chat.tape import Tape
 
 _BEGINNING: Final = 120
@@ -23,7 +23,7 @@ def explain_missing(tape: Tape, asked: Mapping[str, Any], *, session: str, occur
 
 
 def _nearest(tape: Tape, asked: Mapping[str, Any], session: str) -> str:
-    asked_hash = digest(asked)
+    asked_hash = canonical_hash(asked)
     where = [name for name, request_hash, _ in tape.exchanges if request_hash == asked_hash]
     if where:
         return f"it was recorded {_times(where.count(session))} there" if session in where else _elsewhere(where)

@@ -9,8 +9,8 @@ from typing import Final, Literal, Protocol
 
 from scenecypher.errors import InputError
 
-Role = Literal["system", "user", "assistant"]
-Source = Literal["live", "recorded", "scripted"]
+MessageRole = Literal["system", "user", "assistant"]
+ReplySource = Literal["live", "recorded", "scripted"]
 Finish = Literal["stop", "length", "refusal", "tool_call", "filtered"]
 
 SEED: Final = 0
@@ -34,7 +34,7 @@ class Image:
 class Message:
     """One turn of a conversation. Raises InputError for text that can't be sent as UTF-8."""
 
-    role: Role
+    role: MessageRole
     text: str
     images: tuple[Image, ...] = ()
 
@@ -101,7 +101,7 @@ class Reply:
     text: str
     usage: Usage
     model: str
-    source: Source
+    source: ReplySource
     finish: Finish = "stop"
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from scenecypher.chat.canonical import digest
+from scenecypher.chat.canonical import canonical_hash
 from scenecypher.chat.model import Finish, Reply, Usage
 from scenecypher.errors import DocumentError, InputError
 
@@ -42,7 +42,7 @@ class _Line(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-Row = TypeVar("Row", bound=_Line)
+LineForm = TypeVar("LineForm", bound=_Line)
 
 
 class _Heading(_Line):
@@ -95,7 +95,7 @@ def write_exchange(file: Path, exchange: Exchange) -> None:
     reply = exchange.reply
     said = {"text": reply.text, "model": reply.model, "finish": reply.finish, "usage": asdict(reply.usage)}
     line = {"session": exchange.session, "occurrence": exchange.occurrence, "request": exchange.request, "reply": said}
-    _write(file, line | {"request_hash": digest(exchange.request)}, mode="a")
+    _write(file, line | {"request_hash": canonical_hash(exchange.request)}, mode="a")
 
 
 def _lines(file: Path | Traversable) -> list[tuple[int, str]]:
@@ -114,7 +114,7 @@ def _exchange(file: Path | Traversable, line: tuple[int, str], origin: Origin) -
     row = _parsed(_Exchange, file, line)
     usage = Usage(row.reply.usage.prompt_tokens, row.reply.usage.completion_tokens)
     reply = Reply(row.reply.text, usage, row.reply.model, source=origin, finish=row.reply.finish)
-    request_hash = digest(row.request)
+    request_hash = canonical_hash(row.request)
     if row.request_hash not in {None, request_hash}:
         raise DocumentError(
             str(file),
@@ -125,7 +125,7 @@ def _exchange(file: Path | Traversable, line: tuple[int, str], origin: Origin) -
     return key, Exchange(row.session, row.occurrence, row.request, reply)
 
 
-def _parsed(form: type[Row], file: Path | Traversable, line: tuple[int, str]) -> Row:
+def _parsed(form: type[LineForm], file: Path | Traversable, line: tuple[int, str]) -> LineForm:
     try:
         return form.model_validate_json(line[1])
     except ValidationError as error:

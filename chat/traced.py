@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.chat.model import Model, Reply, Request, Source
+from scenecypher.chat.model import Model, Reply, ReplySource, Request
 from scenecypher.db.telemetry import span
 
 OPERATION: Final = "chat"
-PROVIDERS: Final[Mapping[Source, str]] = {"live": "openai", "recorded": "cassette", "scripted": "script"}
+PROVIDERS: Final[Mapping[ReplySource, str]] = {"live": "openai", "recorded": "cassette", "scripted": "script"}
 """Whose protocol a reply came by: any service that speaks OpenAI's counts as that."""
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TracedModel:
     """The same model; its tokens and its time are told to whoever set up a tracer. Words are never told."""
 
     model: Model

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scenecypher.chat.model import Finish, Message, Reply, Request, Usage
 from scenecypher.errors import ModelUnavailable
 
-Parameter = Literal["response_format", "max_tokens", "temperature", "seed"]
+RequestParameter = Literal["response_format", "max_tokens", "temperature", "seed"]
 
 _FINISHES: Final[Mapping[str, Finish]] = {
     "length": "length",
@@ -39,19 +39,19 @@ class _Choice(_Lenient):
     finish_reason: str | None = None
 
 
-class _Counts(_Lenient):
+class _TokenCounts(_Lenient):
     prompt_tokens: int | None = Field(default=0, ge=0)
     completion_tokens: int | None = Field(default=0, ge=0)
 
 
 class _Answer(_Lenient):
     choices: list[_Choice] | None = None
-    usage: _Counts | None = None
+    usage: _TokenCounts | None = None
     model: str | None = None
     error: object = None
 
 
-def body(request: Request, *, model: str, conceded: frozenset[Parameter] = frozenset()) -> dict[str, Any]:
+def body(request: Request, *, model: str, conceded: frozenset[RequestParameter] = frozenset()) -> dict[str, Any]:
     """The JSON body that asks `request` of `model`, without the parameters that were `conceded`."""
     schema_in_prompt = "response_format" in conceded
     sent: dict[str, Any] = {"model": model, "messages": _turns(request, schema_in_prompt=schema_in_prompt)}
@@ -88,7 +88,7 @@ def read_reply(content: bytes, *, model: str) -> tuple[Reply, bool]:
 
 
 def _reply(answer: _Answer, choice: _Choice, model: str) -> Reply:
-    turn, counts = choice.message, answer.usage or _Counts()
+    turn, counts = choice.message, answer.usage or _TokenCounts()
     content = "".join(part.text for part in turn.content) if isinstance(turn.content, list) else turn.content
     return Reply(
         text=_valid_unicode(content or turn.refusal or ""),

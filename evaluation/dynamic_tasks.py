@@ -28,7 +28,7 @@ from scenecypher.errors import InputError
 from scenecypher.evaluation.book import of_dataset
 from scenecypher.evaluation.marking import standard
 from scenecypher.importers.datasets import task
-from scenecypher.importers.home_tasks import BUDGET, goal_of
+from scenecypher.importers.home_tasks import BUDGET, goal_from_facts
 from scenecypher.importers.homes import OURS, our_home
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
@@ -83,7 +83,7 @@ def task_of(line: DynamicTask) -> Task:
         id=line.id,
         instruction=line.instruction,
         scene=scene.name,
-        goal=goal_of(line.goal, scene.graph),
+        goal=goal_from_facts(line.goal, scene.graph),
         action_goals=(),
         budget=BUDGET,
         source=scene.source,
@@ -135,7 +135,7 @@ def _in_home(home: str, category: str, words: str, things: Sequence[str]) -> Ite
         return
     facts = [f"{it} INSIDE {category}" for it in things]
     facts += [f"{it} {STATE[category]}" for it in things if category in STATE]
-    goal = goal_of(facts, scene.graph)
+    goal = goal_from_facts(facts, scene.graph)
     there = scene.graph.targets(scene.graph.by_class[things[0]][0], "INSIDE")
     if evaluate(goal, scene.graph, {}) or {*there} & {*scene.graph.by_class[category]}:
         return

@@ -58,10 +58,10 @@ def infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
 
 def fulfilled(task_id: str, actions: Iterable[str]) -> bool:
     """Whether the actions fulfil the mission of a task such as ``trv1/7``, by MiniGrid's own steps."""
-    from scenecypher.importers.babyai import episode
+    from scenecypher.importers.babyai import level_instance
 
     level, _, seed = task_id.partition("/")
-    begun = episode(level, int(seed))
+    begun = level_instance(level, int(seed))
     executor = Executor(begun.env, begun.things)
     return any(_fulfils(executor, action) for action in actions)
 

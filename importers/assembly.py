@@ -14,7 +14,7 @@ from scenecypher.errors import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class NodeDraft:
     """A node to be: where the file has it, and what makes it. Making it may raise InvalidValue."""
 
     place: str
@@ -22,7 +22,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class RelationDraft:
     """A relation to be, in our words: where the file has it, and the ids of its two nodes."""
 
     place: str
@@ -31,8 +31,8 @@ class Link:
     target: str
 
 
-def assembled(
-    drafts: Iterable[Draft], links: Iterable[Link], *, vocabulary: str = "generic", declared: Declared
+def assemble(
+    drafts: Iterable[NodeDraft], links: Iterable[RelationDraft], *, vocabulary: str = "generic", declared: Declared
 ) -> tuple[SceneGraph, list[Problem]]:
     """The graph, and what is wrong with it; where anything is, the graph holds the nodes that could be made alone."""
     problems: list[Problem] = []
@@ -46,7 +46,7 @@ def assembled(
     return graph, [(places[node_id], f"{node_id}: {cause}") for node_id, cause in broken_promises(graph, vocabulary)]
 
 
-def _made(drafts: Iterable[Draft], problems: list[Problem]) -> tuple[dict[str, Node], dict[str, str]]:
+def _made(drafts: Iterable[NodeDraft], problems: list[Problem]) -> tuple[dict[str, Node], dict[str, str]]:
     nodes: dict[str, Node] = {}
     places: dict[str, str] = {}
     for draft in drafts:
@@ -63,7 +63,7 @@ def _made(drafts: Iterable[Draft], problems: list[Problem]) -> tuple[dict[str, N
     return nodes, places
 
 
-def _linked(links: Iterable[Link], nodes: dict[str, Node], problems: list[Problem]) -> dict[Relation, str]:
+def _linked(links: Iterable[RelationDraft], nodes: dict[str, Node], problems: list[Problem]) -> dict[Relation, str]:
     relations: dict[Relation, str] = {}
     for link in links:
         try:

@@ -13,8 +13,8 @@ from typing import Any, Final
 from scenecypher.db.condition import ALWAYS, Condition, HasState, HeldBy, Id, Or
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.importers.babyai_grid import AGENT, Things, named, scene_graph
-from scenecypher.importers.babyai_oracle import plan
+from scenecypher.importers.babyai_grid import AGENT, Things, grid_scene_graph, things_by_id
+from scenecypher.importers.babyai_oracle import oracle_plan
 from scenecypher.importers.task import Task
 
 NAME_PREFIX: Final = "babyai/"
@@ -26,7 +26,7 @@ LEVELS: Final[Mapping[str, str]] = {"trv1": "Trv1", "trv2": "Trv2", "numqa": "Nu
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
+class LevelInstance:
     """A level at its start: the environment, its objects by node id, its graph, and what is to be done.
 
     `task` is None where the mission is neither to pick up nor to open something, nor a question. The environment
@@ -41,15 +41,15 @@ class Episode:
 
 def read_level(level: str, seed: int) -> ImportedScene:
     """The scene of a level's instance, such as ``babyai/trv1/7``. Raises InputError as `episode` does."""
-    return episode(level, seed).scene
+    return level_instance(level, seed).scene
 
 
 def read_task(level: str, seed: int) -> Task | None:
     """The task of a level's instance, such as ``trv1/7``. Raises InputError as `episode` does."""
-    return episode(level, seed).task
+    return level_instance(level, seed).task
 
 
-def episode(level: str, seed: int) -> Episode:
+def level_instance(level: str, seed: int) -> LevelInstance:
     """An instance of one of LEVELS or of any registered MiniGrid id, always the same for the same seed.
 
     Raises InputError where MiniGrid is missing, the level is unknown or can't be made, or the seed is negative.
@@ -58,10 +58,10 @@ def episode(level: str, seed: int) -> Episode:
         msg = f"the seed {seed} is negative; give a whole number from 0"
         raise InputError(msg)
     env = _reset(_made(level), level, seed)
-    things = named(env)
+    things = things_by_id(env)
     source = f"minigrid {version('minigrid')}, {level}, seed {seed}"
-    scene = ImportedScene(scene_name(level, seed), scene_graph(env, things), vocabulary="babyai", source=source)
-    return Episode(env, things, scene, _task(env, things, scene, level=level))
+    scene = ImportedScene(scene_name(level, seed), grid_scene_graph(env, things), vocabulary="babyai", source=source)
+    return LevelInstance(env, things, scene, _task(env, things, scene, level=level))
 
 
 def scene_name(level: str, seed: int) -> str:
@@ -119,7 +119,7 @@ def _task(env: Any, things: Things, scene: ImportedScene, *, level: str) -> Task
     found = str(getattr(env, "answer", ""))
     if not targets and not found:
         return None
-    program = plan(scene.graph, next(iter(targets))) if targets else None
+    program = oracle_plan(scene.graph, next(iter(targets))) if targets else None
     return Task(
         id=scene.name.removeprefix(NAME_PREFIX),
         instruction=str(env.mission),

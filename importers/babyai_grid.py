@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 
-Cell: TypeAlias = tuple[int, int]
+GridCell: TypeAlias = tuple[int, int]
 """Column and row, from 0 at the top left, walls counted."""
 
 ROOT: Final = "root"
@@ -33,39 +33,39 @@ Things: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class GridRoom:
     """Cells that belong together: walls and doors part them."""
 
     id: str
-    cells: frozenset[Cell]
+    cells: frozenset[GridCell]
 
     @property
-    def corners(self) -> tuple[Cell, Cell]:
+    def corners(self) -> tuple[GridCell, GridCell]:
         """Top left and bottom right, walls included."""
         xs, ys = ([cell[axis] for cell in self.cells] for axis in (0, 1))
         return (min(xs) - 1, min(ys) - 1), (max(xs) + 1, max(ys) + 1)
 
 
-def neighbors(cell: Cell) -> tuple[Cell, ...]:
+def neighbors(cell: GridCell) -> tuple[GridCell, ...]:
     """The four cells beside one: right, below, left, above, as MiniGrid counts directions."""
     x, y = cell
     return (x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)
 
 
-def position(env: Any) -> Cell:
+def position(env: Any) -> GridCell:
     """Where the agent stands."""
     x, y = env.agent_pos
     return int(x), int(y)
 
 
-def cells(env: Any) -> dict[Cell, Any]:
+def grid_cells(env: Any) -> dict[GridCell, Any]:
     """What stands in each cell, None where it is empty, row by row."""
     return {(x, y): env.grid.get(x, y) for y in range(env.grid.height) for x in range(env.grid.width)}
 
 
-def named(env: Any) -> dict[str, Any]:
+def things_by_id(env: Any) -> dict[str, Any]:
     """Every object's node id, such as ``key_2``: numbered by type, row by row, what is in a box or in hand last."""
-    found = [thing for thing in cells(env).values() if thing is not None and thing.type in THINGS]
+    found = [thing for thing in grid_cells(env).values() if thing is not None and thing.type in THINGS]
     found += [env.carrying] if env.carrying else []
     for thing in found:
         if thing.contains is not None:
@@ -78,25 +78,25 @@ def named(env: Any) -> dict[str, Any]:
     return things
 
 
-def rooms(env: Any) -> tuple[Room, ...]:
+def rooms(env: Any) -> tuple[GridRoom, ...]:
     """The rooms, by their first cell row by row; what lies outside of all walls is none."""
-    grid = cells(env)
+    grid = grid_cells(env)
     left = {cell for cell, thing in grid.items() if thing is None or thing.type not in {"wall", "door"}}
-    found: list[frozenset[Cell]] = []
+    found: list[frozenset[GridCell]] = []
     for cell in grid:
         if cell in left:
             region = _region(cell, left)
             left -= region
             if position(env) in region or not any(_on_the_edge(env, inside) for inside in region):
                 found.append(region)
-    return tuple(Room(f"room_{number}", region) for number, region in enumerate(found, 1))
+    return tuple(GridRoom(f"room_{number}", region) for number, region in enumerate(found, 1))
 
 
-def scene_graph(env: Any, things: Things) -> SceneGraph:
+def grid_scene_graph(env: Any, things: Things) -> SceneGraph:
     """The graph of the grid as it is now; `things` are those of `named` when the episode began."""
     places = rooms(env)
     room_of = {cell: room.id for room in places for cell in room.cells}
-    where = {id(thing): cell for cell, thing in cells(env).items() if thing is not None}
+    where = {id(thing): cell for cell, thing in grid_cells(env).items() if thing is not None}
     nodes = [Node(ROOT, "Place", ROOT, ROOT), *map(_room_node, places), _agent_node(env)]
     relations = [Relation(room.id, "INSIDE", ROOT) for room in places]
     relations.append(Relation(AGENT, "INSIDE", _room_of_agent(env, room_of)))
@@ -115,7 +115,7 @@ def scene_graph(env: Any, things: Things) -> SceneGraph:
     return SceneGraph.of(nodes, relations)
 
 
-def _region(start: Cell, among: set[Cell]) -> frozenset[Cell]:
+def _region(start: GridCell, among: set[GridCell]) -> frozenset[GridCell]:
     region, waiting = {start}, [start]
     while waiting:
         fresh = {cell for cell in neighbors(waiting.pop()) if cell in among} - region
@@ -124,7 +124,7 @@ def _region(start: Cell, among: set[Cell]) -> frozenset[Cell]:
     return frozenset(region)
 
 
-def _on_the_edge(env: Any, cell: Cell) -> bool:
+def _on_the_edge(env: Any, cell: GridCell) -> bool:
     return cell[0] in {0, env.grid.width - 1} or cell[1] in {0, env.grid.height - 1}
 
 
@@ -132,13 +132,13 @@ def _box_of(thing: Any, things: Things) -> str | None:
     return next((node_id for node_id, box in things.items() if box.contains is thing), None)
 
 
-def _room_of_agent(env: Any, room_of: Mapping[Cell, str]) -> str:
+def _room_of_agent(env: Any, room_of: Mapping[GridCell, str]) -> str:
     """In a doorway it is in the room that it looks into; the root where that is none."""
     here = position(env)
     return room_of.get(here) or room_of.get(neighbors(here)[env.agent_dir], ROOT)
 
 
-def _links(node_id: str, thing: Any, cell: Cell, room_of: Mapping[Cell, str]) -> list[Relation]:
+def _links(node_id: str, thing: Any, cell: GridCell, room_of: Mapping[GridCell, str]) -> list[Relation]:
     if thing.type != "door":
         return [Relation(node_id, "INSIDE", room_of.get(cell, ROOT))]
     joined = dict.fromkeys(room_of[beside] for beside in neighbors(cell) if beside in room_of)
@@ -150,7 +150,7 @@ def _both_ways(door: str, room: str) -> Iterator[Relation]:
     yield Relation(room, "CONNECTS", door)
 
 
-def _room_node(room: Room) -> Node:
+def _room_node(room: GridRoom) -> Node:
     (left, top), (right, bottom) = room.corners
     properties = Properties(
         {
@@ -166,7 +166,7 @@ def _agent_node(env: Any) -> Node:
     return Node(AGENT, "Agent", AGENT, AGENT, properties=Properties({"center": Point(*position(env))}))
 
 
-def _thing_node(node_id: str, thing: Any, cell: Cell) -> Node:
+def _thing_node(node_id: str, thing: Any, cell: GridCell) -> Node:
     kind, affordances = THINGS[thing.type]
     properties = Properties({"color": str(thing.color), "center": Point(*cell)})
     return Node(

@@ -90,7 +90,7 @@ def starts_well(level: Any) -> bool:
     return all((x, y) in reached | touched for x, y in inside)
 
 
-class Question(_INSTRUCTION):  # type: ignore[misc]
+class QuestionInstr(_INSTRUCTION):  # type: ignore[misc]
     """An instruction that no step fulfils: it is answered in words."""
 
     def __init__(self, text: str) -> None:
@@ -132,7 +132,7 @@ class NumQA(_LEVEL):  # type: ignore[misc]
         self.add_object(*self._rand_elem(near), wanted, self.answer)
         self._distract(near, wanted=wanted, look_alike=(kind, color), at_most=number - 1)
         self._check(known, near, wanted=wanted, named=(number, kind, color))
-        self.instrs = Question(question(wanted, number, color, kind))
+        self.instrs = QuestionInstr(question_text(wanted, number, color, kind))
 
     def _rooms(self) -> list[tuple[int, int]]:
         return [(i, j) for j in range(self.num_rows) for i in range(self.num_cols)]
@@ -167,6 +167,6 @@ class NumQA(_LEVEL):  # type: ignore[misc]
         self.check_objs_reachable()
 
 
-def question(wanted: str, number: int, color: str, kind: str) -> str:
+def question_text(wanted: str, number: int, color: str, kind: str) -> str:
     """The papers' template, filled in."""
     return f"find the color of the {wanted} in a room next to the room with {number} {color} {PLURALS[kind]}"

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from scenecypher.errors import InputError, did_you_mean
 
-Expression: TypeAlias = Any
+BddlExpression: TypeAlias = Any
 """The parser's form: a word, or a list of a head and what it is about."""
 
 PREDICATES: Final = frozenset({"ontop", "inside", "inroom", "open", "toggled_on", "real"})
@@ -38,8 +38,8 @@ class Activity:
 
     name: str
     objects: Mapping[str, tuple[str, ...]]
-    facts: tuple[Expression, ...]
-    goal: tuple[Expression, ...]
+    facts: tuple[BddlExpression, ...]
+    goal: tuple[BddlExpression, ...]
 
 
 def activities(only: str | None = None) -> Iterator[Activity]:
@@ -104,7 +104,7 @@ def package_name() -> str:
         return "bddl"
 
 
-def _predicates(expression: Expression) -> Iterator[str]:
+def _predicates(expression: BddlExpression) -> Iterator[str]:
     head = expression[0]
     if head not in BODIES:
         yield head

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.importers.behavior_definitions import Activity, Expression
-from scenecypher.importers.behavior_words import STATES, class_of, name_of
+from scenecypher.importers.behavior_definitions import Activity, BddlExpression
+from scenecypher.importers.behavior_words import STATES, instance_name, synset_class
 
 STACKED: Final = frozenset({"sorting_books_on_shelf"})
 """The activities whose goal wants the same things inside one and on another: there, what lies on a thing inside is
@@ -21,7 +21,7 @@ _NO_LETTER: Final = re.compile(r"\W")
 _CARRIER: Final = "_carrier"
 
 
-def goal_of(activity: Activity) -> c.Condition:
+def activity_goal(activity: Activity) -> c.Condition:
     """What an activity asks for. Raises ValueError for an expression that is none of the language."""
     numbers = {synset: len(found) for synset, found in activity.objects.items()}
     reader = _Reader(numbers, stacked=activity.name in STACKED)
@@ -34,9 +34,9 @@ def stacked_inside(x: c.Term, y: c.Term) -> c.Condition:
     return c.Or((c.Related(x, "INSIDE", y), c.Exists(_CARRIER, carried)))
 
 
-def written(expression: Expression) -> str:
+def expression_text(expression: BddlExpression) -> str:
     """An expression in the source's own form, on one line."""
-    return expression if isinstance(expression, str) else f"({' '.join(map(written, expression))})"
+    return expression if isinstance(expression, str) else f"({' '.join(map(expression_text, expression))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class _Variable:
 
     @property
     def sort(self) -> c.Condition:
-        return c.HasClass(self.name, class_of(self.synset))
+        return c.HasClass(self.name, synset_class(self.synset))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class _Reader:
     stacked: bool = False
     variables: Mapping[str, _Variable] = field(default_factory=dict)
 
-    def read(self, expression: Expression) -> c.Condition:
+    def read(self, expression: BddlExpression) -> c.Condition:
         match expression:
             case ["and", *parts]:
                 return c.And(tuple(map(self.read, parts)))
@@ -74,7 +74,7 @@ class _Reader:
             case _:
                 return self._fact(expression)
 
-    def _quantified(self, expression: Expression) -> c.Condition:
+    def _quantified(self, expression: BddlExpression) -> c.Condition:
         match expression:
             case ["forall", declared, body]:
                 x, inner = self.under(declared)
@@ -89,7 +89,7 @@ class _Reader:
                 return self._pairs(one, other, body=body)
         raise _no_goal(expression)
 
-    def _pairs(self, one: Expression, other: Expression, *, body: Expression) -> c.Condition:
+    def _pairs(self, one: BddlExpression, other: BddlExpression, *, body: BddlExpression) -> c.Condition:
         """As many on either side as the smaller side has, each with a partner: what `bddl` counts.
 
         That is a matching wherever a thing is on or inside one other at most, which this vocabulary promises.
@@ -107,7 +107,7 @@ class _Reader:
             )
         )
 
-    def under(self, declared: Expression) -> tuple[_Variable, _Reader]:
+    def under(self, declared: BddlExpression) -> tuple[_Variable, _Reader]:
         """The variable of ``?book.n.02 - book.n.02``, and a reader that knows it."""
         word, _, synset = declared
         if synset not in self.numbers:
@@ -115,7 +115,7 @@ class _Reader:
         variable = _Variable(_NO_LETTER.sub("_", word.lstrip("?")), synset)
         return variable, replace(self, variables={**self.variables, word: variable})
 
-    def _fact(self, fact: Expression) -> c.Condition:
+    def _fact(self, fact: BddlExpression) -> c.Condition:
         match fact:
             case ["ontop", x, y]:
                 return c.Related(self._term(x), "ON", self._term(y))
@@ -130,8 +130,8 @@ class _Reader:
 
     def _term(self, word: str) -> c.Term:
         variable = self.variables.get(word)
-        return variable.name if variable else c.Id(name_of(word))
+        return variable.name if variable else c.Id(instance_name(word))
 
 
-def _no_goal(expression: Expression) -> ValueError:
-    return ValueError(f"{written(expression)} is no expression of BEHAVIOR's goals")
+def _no_goal(expression: BddlExpression) -> ValueError:
+    return ValueError(f"{expression_text(expression)} is no expression of BEHAVIOR's goals")

@@ -73,7 +73,7 @@ _SYNSET: Final = re.compile(r"\??(.+)\.n\.\d+")
 _INSTANCE: Final = re.compile(r"\??(.+\.n\.\d+)_(\d+)")
 
 
-def class_of(synset: str) -> str:
+def synset_class(synset: str) -> str:
     """``bottle__of__wine.n.01`` is a bottle_of_wine. Raises ValueError for what is no synset."""
     if not (found := _SYNSET.fullmatch(synset)):
         msg = f"{synset!r} is no synset such as candle.n.01"
@@ -81,15 +81,15 @@ def class_of(synset: str) -> str:
     return found[1].replace("__", "_")
 
 
-def name_of(instance: str) -> str:
+def instance_name(instance: str) -> str:
     """``butter_cookie.n.01_2``, also as ``?butter_cookie.n.01_2``, is called butter_cookie-2. Raises ValueError."""
     if not (found := _INSTANCE.fullmatch(instance)):
         msg = f"{instance!r} is no object such as candle.n.01_1"
         raise ValueError(msg)
-    return f"{class_of(found[1])}-{found[2]}"
+    return f"{synset_class(found[1])}-{found[2]}"
 
 
-def kind_of(class_: str, *, has_room: bool) -> str:
+def class_kind(class_: str, *, has_room: bool) -> str:
     """What a definition gives a room stays there, all else can be moved."""
     if class_ == AGENT:
         return "Agent"

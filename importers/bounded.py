@@ -7,7 +7,7 @@ from pathlib import Path
 from scenecypher.errors import DocumentError
 
 
-def bytes_of(path: Path, *, most: int) -> bytes:
+def read_bytes(path: Path, *, most: int) -> bytes:
     """A file's bytes, `most` at most. Raises DocumentError for a larger one, or one that can't be read.
 
     What the directory says of its size is not relied upon: a device or a pipe says 0, and may never end.

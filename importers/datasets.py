@@ -12,8 +12,8 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.task import Task
 
-Scenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
-Tasks: TypeAlias = Callable[[str | None], Iterator[Task]]
+ReadScenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
+ReadTasks: TypeAlias = Callable[[str | None], Iterator[Task]]
 
 SEEDS: Final = 100
 """Instances of a made level that its list holds: the papers' number. A single one may have any seed."""
@@ -42,8 +42,8 @@ class Dataset:
     title: str
     source: str
     importing: str
-    read_scenes: Scenes
-    read_tasks: Tasks
+    read_scenes: ReadScenes
+    read_tasks: ReadTasks
 
     def scenes(self, only: str | None = None) -> Iterator[ImportedScene]:
         """The scenes in the source's order, made one by one, or that of the task `only`."""

@@ -16,7 +16,7 @@ def read_document(path: Path) -> ImportedScene:
     return scene_from_document(read_json(path), file=str(path))
 
 
-def schema_text() -> str:
+def json_schema_text() -> str:
     """The JSON Schema of a document as published.
 
     `python -m scenecypher.importers.document > docs/scene.schema.json` writes it.
@@ -25,4 +25,4 @@ def schema_text() -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(schema_text())
+    sys.stdout.write(json_schema_text())

@@ -14,7 +14,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, json_path, problems_of, refusal
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Value
 from scenecypher.db.graph.value import shown
-from scenecypher.importers.assembly import Draft, Link, assembled
+from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
 from scenecypher.importers.dsg_format import (
     ATTRIBUTES,
     BOX_TYPE,
@@ -25,9 +25,9 @@ from scenecypher.importers.dsg_format import (
     ROTATIONS,
     SYMMETRIC,
     UPRIGHT,
-    Attributes,
-    Box,
     Dsg,
+    DsgAttributes,
+    DsgBox,
     DsgNode,
     LayerKey,
     Quaternion,
@@ -57,7 +57,7 @@ def from_document(document: object, *, file: str, name: str) -> ImportedScene:
             problems.append((json_path(("nodes", index, "layer")), cause))
     if problems:
         raise refusal(file, problems)
-    graph, problems = assembled(_drafts(form, layers), _links(form, layers), declared=DECLARED)
+    graph, problems = assemble(_drafts(form, layers), _links(form, layers), declared=DECLARED)
     if problems:
         raise refusal(file, problems)
     return ImportedScene(name, graph, "generic", declared=DECLARED, source=file)
@@ -69,7 +69,7 @@ def symbol(number: int) -> str:
     return f"{letter}({index})" if letter.isascii() and letter.isalpha() else str(number)
 
 
-def number_of(node_id: str) -> int:
+def symbol_number(node_id: str) -> int:
     """The number of an id such as O(3). Raises InvalidValue for an id of another form."""
     found = re.fullmatch(r"([A-Za-z])\((\d+)\)", node_id)
     number = (ord(found[1]) << INDEX_BITS) + int(found[2]) if found else int(node_id) if node_id.isdecimal() else -1
@@ -97,12 +97,12 @@ def _layer(node: DsgNode, names: Mapping[tuple[int, int], str]) -> str:
     return own or str(node.layer)
 
 
-def _drafts(form: Dsg, layers: Mapping[int, str]) -> Iterator[Draft]:
+def _drafts(form: Dsg, layers: Mapping[int, str]) -> Iterator[NodeDraft]:
     spaces = {key: _labels(given) for key, given in form.metadata.labelspaces.items()}
     for index, node in enumerate(form.nodes):
         space = spaces.get(f"_l{node.layer}p{node.partition or 0}", {})
         label = space.get(node.attributes.semantic_label)
-        yield Draft(json_path(("nodes", index)), partial(_node, node, layers[node.id], label))
+        yield NodeDraft(json_path(("nodes", index)), partial(_node, node, layers[node.id], label))
 
 
 def _labels(given: Any) -> dict[Any, str]:
@@ -123,7 +123,7 @@ def plain_class(layer: str, label: int | None) -> str:
     return LAYERS[layer].class_ if unlabelled else f"label_{label}"
 
 
-def _properties(attributes: Attributes) -> dict[str, Value | None]:
+def _properties(attributes: DsgAttributes) -> dict[str, Value | None]:
     box, position = attributes.bounding_box, Point(*attributes.position)
     read: dict[str, Value | None] = {ours: getattr(attributes, theirs) for theirs, ours in ATTRIBUTES.items()}
     read |= {ours: _rotation(getattr(attributes, ours)) for ours in ROTATIONS.values()}
@@ -131,7 +131,7 @@ def _properties(attributes: Attributes) -> dict[str, Value | None]:
     return read if box is None else read | {"position": position, **_box(box)}
 
 
-def _box(box: Box) -> dict[str, Value | None]:
+def _box(box: DsgBox) -> dict[str, Value | None]:
     size = box.dimensions
     if size is None:
         if box.min is None or box.max is None:
@@ -150,14 +150,14 @@ def _rotation(rotation: Quaternion | None) -> tuple[float, ...] | None:
     return None if rotation is None else (rotation.w, rotation.x, rotation.y, rotation.z)
 
 
-def _links(form: Dsg, layers: Mapping[int, str]) -> Iterator[Link]:
+def _links(form: Dsg, layers: Mapping[int, str]) -> Iterator[RelationDraft]:
     for index, edge in enumerate(form.edges):
         one, other = layers.get(edge.source), layers.get(edge.target)
         low, type_, high = _relation(edge.source, one, edge.target, other)
         place = json_path(("edges", index))
-        yield Link(place, symbol(low), type_, symbol(high))
+        yield RelationDraft(place, symbol(low), type_, symbol(high))
         if type_ in SYMMETRIC and low != high:
-            yield Link(place, symbol(high), type_, symbol(low))
+            yield RelationDraft(place, symbol(high), type_, symbol(low))
 
 
 def _relation(source: int, one: str | None, target: int, other: str | None) -> tuple[int, str, int]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Relation, Value
 from scenecypher.db.graph.value import shown
-from scenecypher.importers.dsg import INDEX_BITS, number_of, plain_class
+from scenecypher.importers.dsg import INDEX_BITS, plain_class, symbol_number
 from scenecypher.importers.dsg_format import ATTRIBUTES, BOX_TYPE, LAYERS, ROTATIONS, SYMMETRIC, UPRIGHT
 
 HEADER: Final = {"project_name": "main", "version": {"major": 1, "minor": 1, "patch": 3}}
@@ -49,7 +49,7 @@ def _note_label(node: Node, spaces: dict[str, dict[int, str]]) -> None:
 
 def _partition(node: Node) -> int:
     layer = _layer_of(node)
-    return number_of(node.id) >> INDEX_BITS if layer == "AGENTS" else LAYERS[layer].partition
+    return symbol_number(node.id) >> INDEX_BITS if layer == "AGENTS" else LAYERS[layer].partition
 
 
 def _layer_of(node: Node) -> str:
@@ -73,7 +73,7 @@ def _node_document(node: Node) -> dict[str, Any]:
         extra = next(iter(rest), "states or affordances")
         msg = f"node {shown(node.id)}: a 3D scene graph has no {extra}; remove it before exporting"
         raise InvalidValue(msg)
-    number = number_of(node.id)
+    number = symbol_number(node.id)
     return {"id": number, "layer": layer.number, "partition": _partition(node), "attributes": attributes}
 
 
@@ -124,4 +124,4 @@ def _edge(source: str, type_: str, target: str) -> dict[str, Any]:
         raise InvalidValue(msg)
     ends = (target, source) if type_ == "INSIDE" else (source, target)
     info = {"type": "EdgeAttributes", "weighted": False, "weight": 1.0}
-    return {"source": number_of(ends[0]), "target": number_of(ends[1]), "info": info}
+    return {"source": symbol_number(ends[0]), "target": symbol_number(ends[1]), "info": info}

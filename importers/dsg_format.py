@@ -100,7 +100,7 @@ class _Read(BaseModel):
 
 
 Unsigned = Annotated[int, Field(ge=0, lt=2**64)]
-Triple = Annotated[tuple[float, float, float], Field(strict=False)]
+Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
 
 
 class Quaternion(_Read):
@@ -112,24 +112,24 @@ class Quaternion(_Read):
     z: float
 
 
-class Box(_Read):
+class DsgBox(_Read):
     """A bounding box in metres; files before 1.0.3 give its corners, later ones its dimensions."""
 
     type: str
-    center: Triple = Field(alias="world_P_center")
+    center: Vector3 = Field(alias="world_P_center")
     rotation: Quaternion = Field(alias="world_R_center")
-    dimensions: Triple | None = None
-    min: Triple | None = None
-    max: Triple | None = None
+    dimensions: Vector3 | None = None
+    min: Vector3 | None = None
+    max: Vector3 | None = None
 
 
-class Attributes(_Read):
+class DsgAttributes(_Read):
     """What is read of a node's attributes."""
 
     type: str
-    position: Triple
+    position: Vector3
     name: str = ""
-    bounding_box: Annotated[Box | None, BeforeValidator(_valid_box)] = None
+    bounding_box: Annotated[DsgBox | None, BeforeValidator(_valid_box)] = None
     color: Annotated[str | None, BeforeValidator(_color)] = None
     semantic_label: int | None = None
     is_active: bool | None = None
@@ -150,7 +150,7 @@ class DsgNode(_Read):
     layer: int
     partition: int | None = None
     timestamp: int | None = None
-    attributes: Attributes
+    attributes: DsgAttributes
 
 
 class DsgEdge(_Read):

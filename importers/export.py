@@ -55,7 +55,7 @@ def format_of(name: str) -> str:
     return name
 
 
-def exported(scene: ImportedScene, name: str = JSON) -> dict[str, Any]:
+def export_document(scene: ImportedScene, name: str = JSON) -> dict[str, Any]:
     """The document of a scene in the format of that name, which an import takes back as the same scene.
 
     Raises InputError where the format is not known, or can't say all of the scene.

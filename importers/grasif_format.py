@@ -29,13 +29,13 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Room(_Strict):
+class RoomForm(_Strict):
     """A place."""
 
     name: str
 
 
-class Facts(_Strict):
+class ItemFacts(_Strict):
     """What is said of an asset or an object."""
 
     states: list[str] = []
@@ -43,14 +43,14 @@ class Facts(_Strict):
     properties: list[str] = []
 
 
-class Asset(Facts):
+class AssetForm(ItemFacts):
     """Furniture or an appliance, in a room."""
 
     name: str
     room: str
 
 
-class Thing(Facts):
+class ObjectForm(ItemFacts):
     """An object, on or in an asset or another object; both nulls where the agent holds it."""
 
     name: str
@@ -58,13 +58,13 @@ class Thing(Facts):
     related_to: str | None
 
     @model_validator(mode="after")
-    def _whole(self) -> Thing:
+    def _whole(self) -> ObjectForm:
         if (self.relation is None) != (self.related_to is None):
             raise PydanticCustomError("half", "relation and related_to belong together; give both or neither")
         return self
 
 
-class Agent(_Strict):
+class AgentForm(_Strict):
     """The robot."""
 
     name: str
@@ -72,13 +72,13 @@ class Agent(_Strict):
     holding: str | None = "nothing"
 
 
-class Nodes(_Strict):
+class NodesForm(_Strict):
     """All nodes by kind."""
 
-    rooms: list[Room]
-    asset: list[Asset]
-    objects: list[Thing]
-    agent: Agent
+    rooms: list[RoomForm]
+    asset: list[AssetForm]
+    objects: list[ObjectForm]
+    agent: AgentForm
 
 
 class GoalNode(_Strict):
@@ -92,7 +92,7 @@ class GoalNode(_Strict):
     states: list[str] = []
 
 
-class TaskForm(_Strict):
+class GrasifTaskForm(_Strict):
     """An instruction with its goal nodes."""
 
     id: str
@@ -104,5 +104,5 @@ class TaskForm(_Strict):
 class SceneForm(_Strict):
     """A file: one scene, and maybe tasks in it."""
 
-    nodes: Nodes
-    tasks: list[TaskForm] = []
+    nodes: NodesForm
+    tasks: list[GrasifTaskForm] = []

@@ -18,9 +18,9 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.problems import Problem, problems_of, refusal
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.assembly import Draft, Link, assembled
-from scenecypher.importers.grasif import DECLARED, NAME_PREFIX, node_of
-from scenecypher.importers.grasif_format import NOTHING, RELATIONS, Facts
+from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
+from scenecypher.importers.grasif import DECLARED, NAME_PREFIX, form_node
+from scenecypher.importers.grasif_format import NOTHING, RELATIONS, ItemFacts
 from scenecypher.importers.pickled import NETWORKX, Instance, read_pickle
 
 SUFFIXES: Final = (".pkl", ".pickle", ".gpickle")
@@ -70,7 +70,7 @@ def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
     drafts = [_draft(graph, key, kinds[key], problems) for key in graph.nodes if key in kinds]
     links = [*_links_of_nodes(graph, kinds, problems)]
     links += _links_of_edges(graph, kinds, problems, {(link.source, link.type, link.target) for link in links})
-    scene_graph, more = assembled(drafts, links, vocabulary="grasif", declared=DECLARED)
+    scene_graph, more = assemble(drafts, links, vocabulary="grasif", declared=DECLARED)
     if problems or more:
         raise refusal(str(path), problems + more)
     return ImportedScene(name or NAME_PREFIX + path.stem, scene_graph, "grasif", declared=DECLARED, source=str(path))
@@ -152,22 +152,22 @@ def _name(graph: _Graph, key: Any) -> Any:
     return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
 
 
-def _draft(graph: _Graph, key: Any, kind: str, problems: list[Problem]) -> Draft:
+def _draft(graph: _Graph, key: Any, kind: str, problems: list[Problem]) -> NodeDraft:
     facts = {fact: _listed(graph.nodes[key].get(fact)) for fact in FACTS}
-    read: Facts | None = None
+    read: ItemFacts | None = None
     if kind in {"Asset", "Object"}:
         try:
-            read = Facts.model_validate(facts)
+            read = ItemFacts.model_validate(facts)
         except ValidationError as error:
             problems += problems_of(error, facts, root=_place(key))
-    return Draft(_place(key), partial(node_of, _name(graph, key), kind, read))
+    return NodeDraft(_place(key), partial(form_node, _name(graph, key), kind, read))
 
 
 def _listed(given: Any) -> Any:
     return [] if given is None else [*given] if isinstance(given, tuple | set | list) else given
 
 
-def _links_of_nodes(graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem]) -> Iterator[Link]:
+def _links_of_nodes(graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem]) -> Iterator[RelationDraft]:
     for key in kinds:
         attributes = graph.nodes[key]
         for name, type_ in PLACED.items():
@@ -181,17 +181,17 @@ def _links_of_nodes(graph: _Graph, kinds: Mapping[Any, str], problems: list[Prob
             problems.append((_place(key), f"relation should be one of {', '.join(RELATIONS)}, not {shown(word)}"))
 
 
-def _link(place: str, field: str, relation: tuple[Any, str, Any], problems: list[Problem]) -> Iterator[Link]:
+def _link(place: str, field: str, relation: tuple[Any, str, Any], problems: list[Problem]) -> Iterator[RelationDraft]:
     source, type_, target = relation
     if isinstance(source, str) and isinstance(target, str):
-        yield Link(f"{place}.{field}", source, type_, target)
+        yield RelationDraft(f"{place}.{field}", source, type_, target)
     else:
         problems.append((f"{place}.{field}", f"should be the name of a node, not {shown(target)}"))
 
 
 def _links_of_edges(
     graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem], known: set[tuple[str, str, str]]
-) -> Iterator[Link]:
+) -> Iterator[RelationDraft]:
     downwards = _runs_downwards(graph, kinds, problems)
     for source, target, attributes in graph.edges:
         place = f"edge {shown(source)} to {shown(target)}"
@@ -206,7 +206,7 @@ def _links_of_edges(
         if not all(isinstance(part, str) for part in relation):
             problems.append((place, "its two ends should be nodes with names of text"))
         elif relation not in known:
-            yield Link(place, *relation)
+            yield RelationDraft(place, *relation)
 
 
 def _turned(source: Any, target: Any, type_: str, kinds: Mapping[Any, str], downwards: bool | None) -> bool:  # noqa: FBT001

@@ -17,7 +17,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import did_you_mean
 from scenecypher.importers.json_file import read_json
-from scenecypher.importers.task import Step, Task
+from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.importers.virtualhome_format import RELATIONS
 from scenecypher.importers.virtualhome_format import STATES as SOURCE_STATES
 from scenecypher.importers.virtualhome_graph import node_id
@@ -38,7 +38,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class TaskForm(_Strict):
+class HomeTaskForm(_Strict):
     """One task: what is said, what shall be the case, and, of an example, a program that brings it about."""
 
     id: str = Field(min_length=1)
@@ -53,7 +53,7 @@ class TasksForm(_Strict):
     """The file: what the home is called, and its tasks."""
 
     title: str
-    tasks: list[TaskForm]
+    tasks: list[HomeTaskForm]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def read_tasks(path: Path, scene: ImportedScene) -> tuple[Task, ...]:
     return tuple(_task(task, scene) for task in form.tasks)
 
 
-def goal_of(facts: Sequence[str], graph: SceneGraph) -> Condition:
+def goal_from_facts(facts: Sequence[str], graph: SceneGraph) -> Condition:
     """All of `facts`, where a class that has several nodes stands for one and the same of them in all facts.
 
     Raises ValueError for a fact that says nothing of this graph.
@@ -117,7 +117,7 @@ def _term(word: str, graph: SceneGraph, terms: dict[str, Term]) -> Term:
     return terms.setdefault(word, Id(found[0]) if len(found) == 1 else re.sub(r"\W", "_", f"a_{word}"))
 
 
-def _step(text: str, graph: SceneGraph) -> Step:
+def _step(text: str, graph: SceneGraph) -> ProgramStep:
     found = _STEP.fullmatch(text)
     if not found:
         raise _Wrong(f"{shown(text)} is no step; write one like '[grab] <plum> (12)'")
@@ -126,10 +126,10 @@ def _step(text: str, graph: SceneGraph) -> Step:
         if node not in graph:
             hint = did_you_mean(node[:60], tuple(graph.nodes)) or "; take class and number from the graph"
             raise _Wrong(f"no node has the id {shown(node)}{hint}")
-    return Step(found[1].lower(), nodes)
+    return ProgramStep(found[1].lower(), nodes)
 
 
-def _repeated(tasks: Sequence[TaskForm]) -> Iterator[Problem]:
+def _repeated(tasks: Sequence[HomeTaskForm]) -> Iterator[Problem]:
     first: dict[str, int] = {}
     for number, task in enumerate(tasks):
         if first.setdefault(task.id, number) != number:
@@ -139,7 +139,7 @@ def _repeated(tasks: Sequence[TaskForm]) -> Iterator[Problem]:
             )
 
 
-def _problems(tasks: Sequence[TaskForm], graph: SceneGraph) -> Iterator[Problem]:
+def _problems(tasks: Sequence[HomeTaskForm], graph: SceneGraph) -> Iterator[Problem]:
     for number, task in enumerate(tasks):
         place = f"$.tasks[{number}]"
         for i, fact in enumerate(task.goal):
@@ -156,12 +156,12 @@ def _problems(tasks: Sequence[TaskForm], graph: SceneGraph) -> Iterator[Problem]
             yield place, "an example needs a program that shows how it is done; add it, or leave out 'example'"
 
 
-def _task(task: TaskForm, scene: ImportedScene) -> Task:
+def _task(task: HomeTaskForm, scene: ImportedScene) -> Task:
     return Task(
         id=task.id,
         instruction=task.instruction,
         scene=scene.name,
-        goal=goal_of(task.goal, scene.graph),
+        goal=goal_from_facts(task.goal, scene.graph),
         action_goals=(),
         budget=task.budget,
         source=scene.source,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from scenecypher.db.graph.problems import PROBLEMS_KEPT, Problem, json_path, refusal
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import bytes_of
+from scenecypher.importers.bounded import read_bytes
 
 FILE_BYTES: Final = 512 * 2**20
 """The largest file that is read; a graph takes about twelve times its file's size in memory."""
@@ -66,7 +66,7 @@ def read_json(path: Path) -> Any:
 
 
 def _decoded(path: Path) -> str:
-    data = bytes_of(path, most=FILE_BYTES)
+    data = read_bytes(path, most=FILE_BYTES)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

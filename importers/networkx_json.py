@@ -17,8 +17,8 @@ from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties
 from scenecypher.db.graph.value import property_name, shown
 from scenecypher.db.schema import KINDS as OUR_KINDS
 from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, VOCABULARIES, Declared
-from scenecypher.importers.assembly import Draft, Link, assembled
-from scenecypher.importers.grasif import class_of
+from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
+from scenecypher.importers.grasif import class_of_name
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.networkx_format import (
     DEFAULT_KIND,
@@ -53,7 +53,7 @@ def from_document(document: object, *, file: str, name: str, declare: Declared |
     links = [*_links(form, _word_for_edges(document), problems)]
     declared = _declared(form.graph, declare or Declared())
     vocabulary = form.graph.vocabulary if not problems else "generic"
-    graph, more = assembled(_drafts(form.nodes), links, vocabulary=vocabulary, declared=declared)
+    graph, more = assemble(_drafts(form.nodes), links, vocabulary=vocabulary, declared=declared)
     if problems or more:
         raise refusal(file, problems + more)
     return ImportedScene(name, graph, vocabulary, role=form.graph.role, declared=declared, source=file)
@@ -92,9 +92,9 @@ def _word_for_edges(document: object) -> str:
     return "edges" if isinstance(document, dict) and "edges" in document else "links"
 
 
-def _drafts(nodes: list[dict[str, Any]]) -> Iterator[Draft]:
+def _drafts(nodes: list[dict[str, Any]]) -> Iterator[NodeDraft]:
     for index, attributes in enumerate(nodes):
-        yield Draft(json_path(("nodes", index)), partial(_node, attributes))
+        yield NodeDraft(json_path(("nodes", index)), partial(_node, attributes))
 
 
 def _node(attributes: dict[str, Any]) -> Node:
@@ -110,7 +110,7 @@ def _node(attributes: dict[str, Any]) -> Node:
         node_id,
         _kind(read.get("kind", DEFAULT_KIND)),
         name,
-        read.get("class", class_of(name) if isinstance(name, str) else name),
+        read.get("class", class_of_name(name) if isinstance(name, str) else name),
         read.get("states", ()),
         read.get("affordances", ()),
         Properties(properties),
@@ -150,7 +150,7 @@ def _position(given: object, place: str) -> object:
     raise InvalidValue(msg)
 
 
-def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[Link]:
+def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[RelationDraft]:
     for index, edge in enumerate(form.edges):
         place = json_path((word, index))
         try:
@@ -159,9 +159,9 @@ def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[Link]
         except InvalidValue as error:
             problems.append((place, str(error)))
             continue
-        yield Link(place, source, type_, target)
+        yield RelationDraft(place, source, type_, target)
         if both:
-            yield Link(place, target, type_, source)
+            yield RelationDraft(place, target, type_, source)
 
 
 def _relation(edge: dict[str, Any]) -> tuple[str, str, str]:

@@ -20,7 +20,7 @@ NONE: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PaperFigures:
     """What the papers count, as they print it, and what of it is different here, and why."""
 
     tasks: str = NONE
@@ -30,8 +30,8 @@ class Published:
     difference: str = ""
 
 
-PUBLISHED: Final[Mapping[str, Published]] = {
-    "sayplan-office": Published(
+PUBLISHED: Final[Mapping[str, PaperFigures]] = {
+    "sayplan-office": PaperFigures(
         "29",
         "37",
         "202.6",
@@ -40,7 +40,7 @@ PUBLISHED: Final[Mapping[str, Published]] = {
         "one scene for all tasks, and its instructions are our own: six searches for a room by a thing in it, six that "
         "take a second fact, nine errands and eight long tasks",
     ),
-    "behavior-1k": Published(
+    "behavior-1k": PaperFigures(
         "177",
         "1.23",
         "12.1",
@@ -48,7 +48,7 @@ PUBLISHED: Final[Mapping[str, Published]] = {
         "all activities of `bddl` 3.5.0 whose predicates are those the paper allows; which eleven of them the paper's "
         "annotators dropped besides, and what they added to the scenes, is not said",
     ),
-    "robothow": Published(
+    "robothow": PaperFigures(
         "308",
         "4",
         "195.7",
@@ -56,12 +56,12 @@ PUBLISHED: Final[Mapping[str, Published]] = {
         "the paper's filters on the public programs: 111 of 518 pass, all in one home, and nine of these leave all as "
         "it was, so that they set no task; the paper had programs that are not public",
     ),
-    "our-office": Published(
+    "our-office": PaperFigures(
         "15",
         "7",
         difference="the paper counts 75 assets and 130 objects, as here; with rooms and agent these are 213 nodes",
     ),
-    "homes": Published(
+    "homes": PaperFigures(
         "10 a home",
         NONE,
         "115",
@@ -69,13 +69,13 @@ PUBLISHED: Final[Mapping[str, Published]] = {
         "the papers' homes are not ours to ship; these are two others of that size, with the same ten tasks in each, "
         "the five that the paper prints among them; two are examples with their program, eight are tested",
     ),
-    "eai": Published(
+    "eai": PaperFigures(
         "338",
         difference="342 ids are listed, of which four have no goal; the scenes are those of all recorded programs",
     ),
-    "trv1": Published("100", "2", difference="one instance a seed; the root, a node too, is no room"),
-    "trv2": Published("100", "2", difference="likewise"),
-    "numqa": Published("100", "9", difference="likewise; its tasks are questions"),
+    "trv1": PaperFigures("100", "2", difference="one instance a seed; the root, a node too, is no room"),
+    "trv2": PaperFigures("100", "2", difference="likewise"),
+    "numqa": PaperFigures("100", "9", difference="likewise; its tasks are questions"),
 }
 
 UNPLANNED: Final[Mapping[str, str]] = {
@@ -88,7 +88,7 @@ UNPLANNED: Final[Mapping[str, str]] = {
 
 FINAL_GRAPHS: Final[Mapping[str, Callable[[str], SceneGraph]]] = {
     "eai": lambda task_id: virtualhome.packaged_scene(task_id, part="final").graph,
-    "robothow": lambda task_id: robothow.scene_of(next(robothow.programs(task_id)), part="final").graph,
+    "robothow": lambda task_id: robothow.program_scene(next(robothow.programs(task_id)), part="final").graph,
 }
 """The graph after a task's recorded program, by the task's id, where the source has one."""
 
@@ -183,7 +183,7 @@ dishwasher, that is switched on gives to what is in it.
 
 
 @dataclass(slots=True)
-class Counts:
+class DatasetCounts:
     """What is counted of a data set."""
 
     scenes: int = 0
@@ -195,16 +195,16 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class PageRows:
     """A data set's line in the table of sizes and in that of goals."""
 
     sizes: str
     goals: str
 
 
-def counted(dataset: Dataset) -> Counts:
+def count_dataset(dataset: Dataset) -> DatasetCounts:
     """The counts of a data set, each scene read once. Raises InputError where its source is not installed."""
-    counts = Counts()
+    counts = DatasetCounts()
     tasks: dict[str, list[Task]] = {}
     for task in dataset.tasks():
         counts.goals[task.goal_kind] += 1
@@ -219,10 +219,10 @@ def counted(dataset: Dataset) -> Counts:
     return counts
 
 
-def rows_of(dataset: Dataset) -> Rows:
+def rows_of(dataset: Dataset) -> PageRows:
     """The lines of a data set. Raises InputError where its source is not installed."""
-    counts = counted(dataset)
-    published = PUBLISHED.get(dataset.name, Published())
+    counts = count_dataset(dataset)
+    published = PUBLISHED.get(dataset.name, PaperFigures())
     total, scenes = counts.goals.total(), counts.scenes
     sizes = (
         *(dataset.name, f"{total}", published.tasks),
@@ -233,10 +233,10 @@ def rows_of(dataset: Dataset) -> Rows:
     kinds = (f"{counts.goals[kind] or NONE}" for kind in ("graph", "both", "actions", "question"))
     end = NONE if counts.true_at_end is None else f"{counts.true_at_end}"
     goals = (dataset.name, *kinds, f"{counts.false_at_start or NONE}", end)
-    return Rows(_line(sizes), _line(goals))
+    return PageRows(_line(sizes), _line(goals))
 
 
-def page(rows: Mapping[str, Rows]) -> str:
+def page(rows: Mapping[str, PageRows]) -> str:
     """The whole page, with the lines of each data set."""
     return "".join(
         (
@@ -261,7 +261,7 @@ def mean_actions(name: str) -> str:
 
 def _differences() -> Iterator[str]:
     for name, row in DATASETS.items():
-        published = PUBLISHED.get(name, Published())
+        published = PUBLISHED.get(name, PaperFigures())
         yield f"- **{name}**: {row.title}; {published.difference}.\n" if published.difference else f"- **{name}**\n"
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.bounded import bytes_of
+from scenecypher.importers.bounded import read_bytes
 
 PICKLE_BYTES: Final = 64 * 2**20
 OPERATIONS: Final = 1_000_000
@@ -56,7 +56,7 @@ def read_pickle(path: Path) -> Any:
 
     Nothing is imported, called or changed, whatever the pickle says. Raises DocumentError where it asks for more.
     """
-    data = bytes_of(path, most=PICKLE_BYTES)
+    data = read_bytes(path, most=PICKLE_BYTES)
     machine = _Machine()
     position = 0
     try:

@@ -15,12 +15,12 @@ from scenecypher.errors import DocumentError, InputError, did_you_mean
 from scenecypher.importers.eai import graph_files, package_name, program_files
 from scenecypher.importers.grasif import NAME_PREFIX
 from scenecypher.importers.json_file import read_json
-from scenecypher.importers.robothow_graph import READ, Fact, admitting, facts_of, reduced
+from scenecypher.importers.robothow_graph import READ, NodeFact, facts_of, reduce_to_grasif, with_admitted_actions
 from scenecypher.importers.robothow_words import instruction
-from scenecypher.importers.task import Step, Task
-from scenecypher.importers.virtualhome import Part, part_name
+from scenecypher.importers.task import ProgramStep, Task
+from scenecypher.importers.virtualhome import GraphPart, part_name
 from scenecypher.importers.virtualhome_check import checked_graph
-from scenecypher.importers.virtualhome_graph import scene_graph
+from scenecypher.importers.virtualhome_graph import graph_from_source
 from scenecypher.importers.virtualhome_tasks import parse_program
 
 SUBSET: Final = "robothow"
@@ -56,7 +56,7 @@ class Program:
 
     id: str
     title: str
-    steps: tuple[Step, ...]
+    steps: tuple[ProgramStep, ...]
 
     @property
     def only_moves(self) -> bool:
@@ -76,7 +76,7 @@ def programs(only: str | None = None) -> Iterator[Program]:
     """
     for program_id, path in program_files(only).items():
         program = _program(program_id, path)
-        if passes(program):
+        if passes_filters(program):
             yield program
         elif only is not None:
             known = [found.id for found in programs()]
@@ -85,14 +85,14 @@ def programs(only: str | None = None) -> Iterator[Program]:
             raise InputError(msg)
 
 
-def passes(program: Program) -> bool:
+def passes_filters(program: Program) -> bool:
     """Whether a program has allowed actions only, and no excluded title."""
     return program.title.casefold() not in EXCLUDED and all(step.action in ACTIONS for step in program.steps)
 
 
 def scenes(only: str | None = None) -> Iterator[ImportedScene]:
     """The graphs before the programs. Raises InputError, as `programs` does."""
-    return (scene_of(program) for program in programs(only))
+    return (program_scene(program) for program in programs(only))
 
 
 def tasks(only: str | None = None) -> Iterator[Task]:
@@ -101,7 +101,7 @@ def tasks(only: str | None = None) -> Iterator[Task]:
     Raises InputError, as `programs` does, and where the program `only` changes nothing.
     """
     for program in programs(only):
-        task = task_of(program)
+        task = program_task(program)
         if task is not None:
             yield task
         elif only is not None:
@@ -109,16 +109,16 @@ def tasks(only: str | None = None) -> Iterator[Task]:
             raise InputError(msg)
 
 
-def scene_of(program: Program, *, part: Part = "initial") -> ImportedScene:
+def program_scene(program: Program, *, part: GraphPart = "initial") -> ImportedScene:
     """The graph before the program, or the one after it as the scene ``NAME@final``."""
     name = part_name(scene_name(program.id), part)
     return ImportedScene(name, _graphs(program)[part], "grasif", source=f"{_source(program)}, {part} graph")
 
 
-def task_of(program: Program) -> Task | None:
+def program_task(program: Program) -> Task | None:
     """The task to bring about what the program changed; None where that is nothing."""
     graphs = _graphs(program)
-    wanted = wishes(program, graphs["initial"], after=graphs["final"])
+    wanted = changed_facts(program, graphs["initial"], after=graphs["final"])
     if not wanted:
         return None
     return Task(
@@ -133,7 +133,7 @@ def task_of(program: Program) -> Task | None:
     )
 
 
-def wishes(program: Program, before: SceneGraph, *, after: SceneGraph) -> tuple[Fact, ...]:
+def changed_facts(program: Program, before: SceneGraph, *, after: SceneGraph) -> tuple[NodeFact, ...]:
     """What is true after the program and was not before, of the nodes that it handles, in the order of its steps.
 
     Where the robot ends is asked only of a program that does nothing but go about.
@@ -144,13 +144,13 @@ def wishes(program: Program, before: SceneGraph, *, after: SceneGraph) -> tuple[
     return tuple(fact for node_id in nodes if node_id in after for fact in facts_of(after, node_id) if fact not in had)
 
 
-def _graphs(program: Program) -> Mapping[Part, SceneGraph]:
+def _graphs(program: Program) -> Mapping[GraphPart, SceneGraph]:
     """The home before and after the program, reduced."""
     path = graph_files(program.id)[program.id]
     document = read_json(path)
     initial, final = (_reduced(document, f"{part}_graph", path=path) for part in ("init", "final"))
     relations = initial.relations | final.relations
-    return {"initial": admitting(initial, relations), "final": admitting(final, relations)}
+    return {"initial": with_admitted_actions(initial, relations), "final": with_admitted_actions(final, relations)}
 
 
 def _reduced(document: Any, key: str, *, path: Path) -> SceneGraph:
@@ -161,10 +161,10 @@ def _reduced(document: Any, key: str, *, path: Path) -> SceneGraph:
         read = [edge for edge in raw["edges"] if edge["relation_type"] in READ]
     except (KeyError, TypeError) as error:
         raise DocumentError(str(path), root, "no VirtualHome graph is here; install the package again") from error
-    graph, problems = scene_graph(checked_graph({**raw, "edges": read}, root, path))
+    graph, problems = graph_from_source(checked_graph({**raw, "edges": read}, root, path))
     if problems:
         raise refusal(str(path), [(root + place, cause) for place, cause in problems])
-    return reduced(graph)
+    return reduce_to_grasif(graph)
 
 
 def _program(program_id: str, path: Path) -> Program:

@@ -10,7 +10,7 @@ from scenecypher.db.condition import HasState, Id, Related
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
 
-Fact: TypeAlias = Related | HasState
+NodeFact: TypeAlias = Related | HasState
 """Where a node is, or a state of it."""
 
 DROPPED: Final = frozenset({"ceiling", "door", "floor", "wall"})
@@ -33,14 +33,14 @@ READ: Final = frozenset({*ADMITTING, *HOLDING})
 """The relation types that one parent is chosen from."""
 
 
-def reduced(graph: SceneGraph) -> SceneGraph:
+def reduce_to_grasif(graph: SceneGraph) -> SceneGraph:
     """The graph with what GraSIF keeps of it: nodes but for DROPPED ones, each on, in or held by one other."""
     kept = [_node(node) for node in graph.nodes.values() if node.class_ not in DROPPED]
     kinds = {node.id: node.kind for node in kept}
     return SceneGraph.of(kept, (parent for node in kept for parent in _parent(graph, node, kinds)))
 
 
-def admitting(graph: SceneGraph, relations: Iterable[Relation]) -> SceneGraph:
+def with_admitted_actions(graph: SceneGraph, relations: Iterable[Relation]) -> SceneGraph:
     """The graph, where the targets of `relations` admit things on or in them."""
     more: dict[str, set[str]] = {}
     for relation in relations:
@@ -53,7 +53,7 @@ def admitting(graph: SceneGraph, relations: Iterable[Relation]) -> SceneGraph:
     return SceneGraph.of({**graph.nodes, **changed}.values(), graph.relations)
 
 
-def facts_of(graph: SceneGraph, node_id: str) -> Iterator[Fact]:
+def facts_of(graph: SceneGraph, node_id: str) -> Iterator[NodeFact]:
     """Where a node is, and its states."""
     for relation in graph.outgoing.get(node_id, ()):
         if relation.type in ADMITTING:

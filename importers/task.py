@@ -13,7 +13,7 @@ GoalKind: TypeAlias = Literal["graph", "actions", "both", "question"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ProgramStep:
     """An action of a recorded program, in the source's word (lower case), with ids of nodes."""
 
     action: str
@@ -42,7 +42,7 @@ class Task:
     source: str
     category: str = ""
     formula: str = ""
-    program: tuple[Step, ...] = ()
+    program: tuple[ProgramStep, ...] = ()
     answer: str = ""
 
     @property
@@ -60,7 +60,7 @@ class Task:
         return "graph"
 
 
-def meets_action_goals(steps: tuple[Step, ...], goals: tuple[ActionGoal, ...]) -> bool:
+def meets_action_goals(steps: tuple[ProgramStep, ...], goals: tuple[ActionGoal, ...]) -> bool:
     """Whether the steps contain, one after the other, one alternative of each goal."""
     remaining = iter(steps)
     return all(any(step.action in alternatives for step in remaining) for alternatives in goals)

@@ -15,10 +15,10 @@ from scenecypher.importers.eai import graph_files, source_of
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.virtualhome_check import checked_graph
 from scenecypher.importers.virtualhome_format import Graph
-from scenecypher.importers.virtualhome_graph import declared_by, document_of, scene_graph
+from scenecypher.importers.virtualhome_graph import declared_by, document_of, graph_from_source
 
-Part: TypeAlias = Literal["initial", "final"]
-PARTS: Final[tuple[Part, ...]] = ("initial", "final")
+GraphPart: TypeAlias = Literal["initial", "final"]
+PARTS: Final[tuple[GraphPart, ...]] = ("initial", "final")
 
 NAME_PREFIX: Final = "virtualhome/"
 FINAL_SUFFIX: Final = "@final"
@@ -35,7 +35,7 @@ class PackagedPair:
 
 
 def read_graph(
-    path: Path, *, name: str | None = None, part: Part = "initial", source: str | None = None
+    path: Path, *, name: str | None = None, part: GraphPart = "initial", source: str | None = None
 ) -> ImportedScene:
     """The scene of a file: a bare graph, a pair of initial and final graph, or a program's list of states.
 
@@ -62,7 +62,7 @@ def packaged(only: str | None = None) -> Iterator[PackagedPair]:
         yield PackagedPair(task_id, initial, final)
 
 
-def packaged_scene(task_id: str, *, part: Part = "initial") -> ImportedScene:
+def packaged_scene(task_id: str, *, part: GraphPart = "initial") -> ImportedScene:
     """One graph of `eai-eval`. Raises InputError where the package is missing or has no such task."""
     path = graph_files(task_id)[task_id]
     return read_graph(path, name=NAME_PREFIX + task_id, part=part, source=source_of(path))
@@ -75,7 +75,7 @@ def scene_name(path: Path, *, within: Path | None = None) -> str:
     return NAME_PREFIX + (folder / (task[1] if task else path.stem)).as_posix()
 
 
-def part_name(name: str, part: Part) -> str:
+def part_name(name: str, part: GraphPart) -> str:
     """What the scene `name` is called when it is the graph after the program."""
     return name if part == "initial" else name + FINAL_SUFFIX
 
@@ -93,17 +93,17 @@ class _Form:
     """A graph that has VirtualHome's form, with its part and place in the file; the file's own text is gone by now."""
 
     graph: Graph
-    part: Part
+    part: GraphPart
     root: str
 
 
-def _form(document: Any, path: Path, part: Part) -> _Form:
+def _form(document: Any, path: Path, part: GraphPart) -> _Form:
     root, raw = _graph_in(document, path, part)
     return _Form(checked_graph(raw, root, path), part, root)
 
 
 def _scene(form: _Form, path: Path, *, name: str, source: str) -> ImportedScene:
-    graph, problems = scene_graph(form.graph)
+    graph, problems = graph_from_source(form.graph)
     if problems:
         raise refusal(str(path), [(form.root + place, cause) for place, cause in problems])
     return ImportedScene(
@@ -115,7 +115,7 @@ def _scene(form: _Form, path: Path, *, name: str, source: str) -> ImportedScene:
     )
 
 
-def _graph_in(document: Any, path: Path, part: Part) -> tuple[str, Any]:
+def _graph_in(document: Any, path: Path, part: GraphPart) -> tuple[str, Any]:
     """The graph, and where it stands, in each of the forms that files have."""
     match part, document:
         case "initial", {"init_graph": graph}:

@@ -122,27 +122,27 @@ class _Strict(BaseModel):
 
 
 WholeNumber = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-Triple = Annotated[tuple[float, float, float], Field(strict=False)]
-Quadruple = Annotated[tuple[float, float, float, float], Field(strict=False)]
+Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
+Vector4 = Annotated[tuple[float, float, float, float], Field(strict=False)]
 ClassName = Annotated[str, AfterValidator(_checked_class)]
-State = Annotated[str, _known("state", STATES)]
-Affordance = Annotated[str, _known("property", AFFORDANCES)]
-RelationType = Annotated[str, _known("relation type", RELATIONS)]
+StateWord = Annotated[str, _known("state", STATES)]
+AffordanceWord = Annotated[str, _known("property", AFFORDANCES)]
+RelationWord = Annotated[str, _known("relation type", RELATIONS)]
 
 
-class Box(_Strict):
+class BoundingBox(_Strict):
     """An axis-aligned box in metres, y upwards."""
 
-    center: Triple
-    size: Triple
+    center: Vector3
+    size: Vector3
 
 
 class Transform(_Strict):
     """Where newer simulators put an object: metres, a quaternion, factors."""
 
-    position: Triple
-    rotation: Quadruple
-    scale: Triple
+    position: Vector3
+    rotation: Vector4
+    scale: Vector3
 
 
 class GraphNode(_Strict):
@@ -150,11 +150,11 @@ class GraphNode(_Strict):
 
     id: WholeNumber
     class_name: ClassName
-    properties: list[Affordance]
-    states: list[State]
+    properties: list[AffordanceWord]
+    states: list[StateWord]
     category: str | None = None
     prefab_name: str | None = None
-    bounding_box: Box | None = None
+    bounding_box: BoundingBox | None = None
     obj_transform: Transform | None = None
 
 
@@ -164,7 +164,7 @@ class GraphEdge(TypedDict):
     __pydantic_config__ = _STRICT  # type: ignore[misc]
 
     from_id: WholeNumber
-    relation_type: RelationType
+    relation_type: RelationWord
     to_id: WholeNumber
 
 

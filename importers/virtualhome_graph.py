@@ -34,13 +34,13 @@ def node_id(class_name: str, source_id: int) -> str:
     return f"{class_name}_{source_id}"
 
 
-def kind_of(category: str | None, properties: list[str]) -> str:
+def kind_by_category(category: str | None, properties: list[str]) -> str:
     """Kind by category where the category says it, else by whether a hand can take the thing."""
     movable = "Object" if "GRABBABLE" in properties else "Asset"
     return KIND_OF_CATEGORY.get(category or "", movable)
 
 
-def scene_graph(graph: Graph) -> tuple[SceneGraph, list[Problem]]:
+def graph_from_source(graph: Graph) -> tuple[SceneGraph, list[Problem]]:
     """The scene graph, or what of it can't be held, by path from the graph's own root.
 
     Relations must have been checked: each ends in a node and is given once.
@@ -98,7 +98,7 @@ def _node(node: GraphNode) -> Node:
     id_ = node_id(node.class_name, node.id)
     return Node(
         id_,
-        kind_of(node.category, node.properties),
+        kind_by_category(node.category, node.properties),
         id_,
         node.class_name,
         tuple(STATES[state] for state in node.states),

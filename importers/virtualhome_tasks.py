@@ -15,7 +15,7 @@ from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.eai import GOALS, package_folder, package_name, program_files, task_order, unknown_task
 from scenecypher.importers.json_file import read_json
-from scenecypher.importers.task import ActionGoal, Step, Task
+from scenecypher.importers.task import ActionGoal, ProgramStep, Task
 from scenecypher.importers.virtualhome import NAME_PREFIX, PackagedPair
 from scenecypher.importers.virtualhome_format import STATES
 from scenecypher.importers.virtualhome_graph import node_id, source_id
@@ -97,7 +97,7 @@ def parse_formula(text: str) -> tuple[tuple[ActionGoal, ...], Condition]:
     return tuple(actions), And(tuple(dict.fromkeys(conditions)))
 
 
-def parse_program(text: str) -> tuple[str, tuple[Step, ...]]:
+def parse_program(text: str) -> tuple[str, tuple[ProgramStep, ...]]:
     """Description and steps of a recorded program. Raises ValueError for a line of another form."""
     _, description, *lines = text.splitlines()
     return description.strip(), tuple(_step(line) for line in lines if line.strip())
@@ -149,8 +149,10 @@ def _fact(predicate: str, arguments: str) -> Condition:
     raise ValueError(msg)
 
 
-def _step(line: str) -> Step:
+def _step(line: str) -> ProgramStep:
     if not (found := _STEP.fullmatch(line.strip())):
         msg = f"{shown(line)} is no step such as [GRAB] <soap> (1.1001)"
         raise ValueError(msg)
-    return Step(found[1].lower(), tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2])))
+    return ProgramStep(
+        found[1].lower(), tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
+    )

@@ -29,7 +29,7 @@ _NOT_FINITE: Final = frozenset({"nan", "inf", "-inf"})
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedAnswer:
     """A question, the query that was written for it, its answer, and what occurs in the scene."""
 
     question: str
@@ -43,12 +43,12 @@ class Checked:
         return (cell for row in self.answer.rows for cell in row)
 
 
-def doubts(of: Checked) -> tuple[str, ...]:
+def doubts(of: CheckedAnswer) -> tuple[str, ...]:
     """What can't be right, a sentence each for the model; an answer without rows is not doubted."""
     return tuple(doubt for check in CHECKS for doubt in check(of)) if of.answer.rows else ()
 
 
-def _columns(of: Checked) -> Iterator[str]:
+def _columns(of: CheckedAnswer) -> Iterator[str]:
     count = len(of.answer.columns)
     if count > COLUMNS:
         yield f"the answer has {count} columns; return only those that the question asks for"
@@ -58,7 +58,7 @@ def _columns(of: Checked) -> Iterator[str]:
         yield "this is a yes/no question and no column holds true or false; return a boolean beside the evidence"
 
 
-def _unit(of: Checked) -> Iterator[str]:
+def _unit(of: CheckedAnswer) -> Iterator[str]:
     if not any(map(_is_number, of.cells)) or _CALCULATES.search(of.cypher):
         return
     for unit, (words, factor) in _METRIC.items():
@@ -66,7 +66,7 @@ def _unit(of: Checked) -> Iterator[str]:
             yield f"sizes are in metres and the question asks for {unit}; multiply by {factor:g}"
 
 
-def _impossible(of: Checked) -> Iterator[str]:
+def _impossible(of: CheckedAnswer) -> Iterator[str]:
     most = max(of.occurring.nodes, sum(pattern.count for pattern in of.occurring.patterns))
     for number, column in enumerate(of.answer.columns):
         values = [row[number] for row in of.answer.rows]
@@ -85,4 +85,4 @@ def _is_number(cell: object) -> TypeIs[int | float]:
     return isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
-CHECKS: Final[tuple[Callable[[Checked], Iterator[str]], ...]] = (_columns, _unit, _impossible)
+CHECKS: Final[tuple[Callable[[CheckedAnswer], Iterator[str]], ...]] = (_columns, _unit, _impossible)

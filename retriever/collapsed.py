@@ -11,27 +11,27 @@ from scenecypher.db.gate import JsonValue
 from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import UnknownReference
-from scenecypher.retriever.graph_api import GraphApi, attributes, bound
-from scenecypher.retriever.listing import listing
+from scenecypher.retriever.graph_api import GraphApi, attributes, with_string
+from scenecypher.retriever.listing import all_rows
 
-Link: TypeAlias = tuple[str, str, str]
+LinkTriple: TypeAlias = tuple[str, str, str]
 
-_WHAT: Final[LiteralString] = (
+_RETURN: Final[LiteralString] = (
     " RETURN n, labels(n) AS labels, [(n)-[r:!" + DENSE + "]->(m:Entity) | [type(r), m.id]] AS links ORDER BY n.id"
 )
-PLACES: Final[LiteralString] = "MATCH (n:Place)" + _WHAT
+PLACES: Final[LiteralString] = "MATCH (n:Place)" + _RETURN
 
 
-DOORS: Final[LiteralString] = "MATCH (n:Door)--(:Place {id: $id}) WITH DISTINCT n" + _WHAT
+DOORS: Final[LiteralString] = "MATCH (n:Door)--(:Place {id: $id}) WITH DISTINCT n" + _RETURN
 HELD: Final[LiteralString] = (
-    "MATCH (n:Entity)<-[:" + "|".join(HOLDING) + "]-(:Agent)-[:INSIDE]->(:Place {id: $id}) WITH DISTINCT n" + _WHAT
+    "MATCH (n:Entity)<-[:" + "|".join(HOLDING) + "]-(:Agent)-[:INSIDE]->(:Place {id: $id}) WITH DISTINCT n" + _RETURN
 )
 
 
 def contained(containment: tuple[LiteralString, ...]) -> LiteralString:
     """The query for all that is in a place, directly or within something else."""
     chain: LiteralString = "|".join(containment)
-    return "MATCH (n:Entity)-[:" + chain + "*1..5]->(:Place {id: $id}) WITH DISTINCT n" + _WHAT
+    return "MATCH (n:Entity)-[:" + chain + "*1..5]->(:Place {id: $id}) WITH DISTINCT n" + _RETURN
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Branch:
     """Nodes that were revealed together, by id, and the links that leave them."""
 
     nodes: tuple[tuple[str, dict[str, JsonValue]], ...]
-    links: tuple[Link, ...]
+    links: tuple[LinkTriple, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ class CollapsedGraph:
         """What is in a place but in no place within it, what agents hold there, and its doors."""
         reader = self.api.reader
         types = VOCABULARIES.get(reader.scene.vocabulary, VOCABULARIES["generic"]).containment
-        within = _branch(listing(reader, bound(contained(types), place)))
+        within = _branch(all_rows(reader, with_string(contained(types), place)))
         own = _reached(within, place, types=frozenset(types), but=frozenset(id_ for id_, _ in self.places.nodes))
-        beside = [_branch(listing(reader, bound(query, place))) for query in (DOORS, HELD)]
+        beside = [_branch(all_rows(reader, with_string(query, place))) for query in (DOORS, HELD)]
         nodes = {id_: node for id_, node in within.nodes if id_ in own}
         nodes |= dict(pair for branch in beside for pair in branch.nodes)
         links = {link for branch in (within, *beside) for link in branch.links if link[0] in nodes}
@@ -104,7 +104,7 @@ class CollapsedGraph:
 
 def collapse(api: GraphApi) -> CollapsedGraph:
     """The scene with its places alone (SG-RwR, G.2). Raises as GraphApi does."""
-    return CollapsedGraph(api, _branch(listing(api.reader, PLACES)))
+    return CollapsedGraph(api, _branch(all_rows(api.reader, PLACES)))
 
 
 def _reached(branch: Branch, place: str, *, types: frozenset[str], but: frozenset[str]) -> frozenset[str]:
@@ -124,5 +124,5 @@ def _branch(rows: Iterable[list[Any]]) -> Branch:
     )
 
 
-def _links(source: str, links: Iterable[list[str]]) -> Iterator[Link]:
+def _links(source: str, links: Iterable[list[str]]) -> Iterator[LinkTriple]:
     return ((source, type_, target) for type_, target in links)

@@ -50,10 +50,10 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieved:
+class RetrievalEnded:
     """The end of the stream."""
 
     retrieval: Retrieval
 
 
-Event: TypeAlias = Prompted | Attempted | Hinted | Doubted | Verified | Retrieved
+RetrievalEvent: TypeAlias = Prompted | Attempted | Hinted | Doubted | Verified | RetrievalEnded

@@ -10,7 +10,7 @@ from typing import Any, Final, LiteralString
 from scenecypher.db.gate import JsonValue
 from scenecypher.db.store.enumerations import literal
 from scenecypher.errors import ReplyRejected, UnknownReference, did_you_mean
-from scenecypher.retriever.listing import listing
+from scenecypher.retriever.listing import all_rows
 from scenecypher.retriever.reader import SceneReader
 
 NODES: Final[LiteralString] = "MATCH (n:Entity) RETURN n.id AS id ORDER BY id"
@@ -27,7 +27,7 @@ EXPAND: Final[LiteralString] = (
     "RETURN n, labels(n) AS own, m, labels(m) AS labels, type(r) AS type, startNode(r).id AS source, "
     "endNode(r).id AS target ORDER BY source, type, target"
 )
-CALLED: Final[LiteralString] = (
+BY_NAME_OR_CLASS: Final[LiteralString] = (
     "MATCH (n:Entity) WHERE n.name = $id OR n.class = $id "
     "RETURN n.id AS id, CASE WHEN n.name = $id THEN 0 ELSE 1 END AS rank ORDER BY rank, id"
 )
@@ -47,11 +47,11 @@ class GraphApi:
 
     def get_nodes(self) -> list[JsonValue]:
         """The ids of all nodes (SG-RwR, G.1)."""
-        return [row[0] for row in listing(self.reader, NODES)]
+        return [row[0] for row in all_rows(self.reader, NODES)]
 
     def get_links(self) -> list[JsonValue]:
         """All links as ``[source, type, target]`` (SG-RwR, G.1)."""
-        return [*listing(self.reader, LINKS)]
+        return [*all_rows(self.reader, LINKS)]
 
     def get_attrs(self, node_id: str) -> dict[str, JsonValue]:
         """The attributes of a node, and its kind (SG-RwR, G.1; SG2's ReAct-limit)."""
@@ -76,9 +76,9 @@ class GraphApi:
 
     def id_of(self, text: str) -> str:
         """The id of the one node that `text` can mean. Raises UnknownReference with candidates or nearest names."""
-        if self.reader.run(bound(ATTRS, text)).rows:
+        if self.reader.run(with_string(ATTRS, text)).rows:
             return unicodedata.normalize("NFC", text)
-        rows = listing(self.reader, bound(CALLED, text))
+        rows = all_rows(self.reader, with_string(BY_NAME_OR_CLASS, text))
         found = [id_ for id_, rank in rows if rank == rows[0][1]]
         if len(found) == 1:
             return str(found[0])
@@ -86,7 +86,9 @@ class GraphApi:
 
     def _of(self, node_id: str, query: LiteralString) -> Sequence[Sequence[Any]]:
         """The rows of a query about one node, of which there is at least one."""
-        return listing(self.reader, bound(query, node_id)) or listing(self.reader, bound(query, self.id_of(node_id)))
+        return all_rows(self.reader, with_string(query, node_id)) or all_rows(
+            self.reader, with_string(query, self.id_of(node_id))
+        )
 
     def _unknown(self, text: str, found: Sequence[str]) -> UnknownReference:
         shown = text[:100]
@@ -104,13 +106,13 @@ def attributes(node: Mapping[str, JsonValue], labels: Sequence[str]) -> dict[str
     return {"kind": kind, **{name: node[name] for name in sorted(node)}}
 
 
-def bound(query: LiteralString, value: str) -> str:
+def with_string(query: LiteralString, value: str) -> str:
     """A query of ours with a text of someone else's as a string in it."""
     return query.replace("$id", literal(unicodedata.normalize("NFC", value)))
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiCall:
     """A call as a model is told of it: what it gives, and whether it takes a node."""
 
     does: str
@@ -124,15 +126,17 @@ class Call:
         return {"type": "function", "function": {"name": name, "description": self.does, "parameters": parameters}}
 
 
-CALLS: Final[Mapping[str, Call]] = {
-    "get_nodes": Call("the ids of all nodes", lambda api, _: api.get_nodes(), of_node=False),
-    "get_links": Call("all links as [source, type, target]", lambda api, _: api.get_links(), of_node=False),
-    "get_attrs": Call("all attributes of a node", lambda api, node: api.get_attrs(node)),
-    "get_neighbors": Call("the ids of a node's neighbors", lambda api, node: api.get_neighbors(node)),
-    "expand": Call("a node's attributes, its links, and its neighbors' attributes", lambda api, node: api.expand(node)),
+CALLS: Final[Mapping[str, ApiCall]] = {
+    "get_nodes": ApiCall("the ids of all nodes", lambda api, _: api.get_nodes(), of_node=False),
+    "get_links": ApiCall("all links as [source, type, target]", lambda api, _: api.get_links(), of_node=False),
+    "get_attrs": ApiCall("all attributes of a node", lambda api, node: api.get_attrs(node)),
+    "get_neighbors": ApiCall("the ids of a node's neighbors", lambda api, node: api.get_neighbors(node)),
+    "expand": ApiCall(
+        "a node's attributes, its links, and its neighbors' attributes", lambda api, node: api.expand(node)
+    ),
 }
 
-SETS: Final[Mapping[str, tuple[str, ...]]] = {
+CALL_SETS: Final[Mapping[str, tuple[str, ...]]] = {
     "react-sg2": ("expand",),
     "react-limit": ("get_neighbors", "get_attrs"),
     "react-rwr": ("get_nodes", "get_links", "get_attrs", "get_neighbors"),
@@ -140,7 +144,7 @@ SETS: Final[Mapping[str, tuple[str, ...]]] = {
 """Which calls the papers' methods have: SG2 and its ReAct-limit, and SG-RwR's ReAct."""
 
 
-def call(api: GraphApi, name: str, arguments: Mapping[str, object]) -> JsonValue:
+def run_call(api: GraphApi, name: str, arguments: Mapping[str, object]) -> JsonValue:
     """What a model's call gives. Raises ReplyRejected for a call that there is not, or that lacks its node."""
     if name not in CALLS:
         raise ReplyRejected(f"there is no call {name[:60]!r}{did_you_mean(name, tuple(CALLS))}; use {', '.join(CALLS)}")

@@ -7,11 +7,11 @@ from typing import Final, LiteralString
 
 from scenecypher.errors import ServiceError
 from scenecypher.retriever.graph_api import LINKS, attributes
-from scenecypher.retriever.listing import versioned
+from scenecypher.retriever.listing import all_rows_with_version
 from scenecypher.retriever.reader import SceneReader
 
 NODES: Final[LiteralString] = "MATCH (n:Entity) RETURN n, labels(n) AS labels ORDER BY n.id"
-TRIES: Final = 5
+MAX_READS: Final = 5
 
 
 def graph_text(reader: SceneReader) -> tuple[str, int]:
@@ -19,9 +19,9 @@ def graph_text(reader: SceneReader) -> tuple[str, int]:
 
     Equal for equal scenes. Raises QueryRefused for a scene beyond `listing.MOST` links, and as the reader does.
     """
-    for _ in range(TRIES):
-        nodes, version = versioned(reader, NODES)
-        links, after = versioned(reader, LINKS)
+    for _ in range(MAX_READS):
+        nodes, version = all_rows_with_version(reader, NODES)
+        links, after = all_rows_with_version(reader, LINKS)
         if version == after:
             lines = ["NODES", *(_line(attributes(node, labels)) for node, labels in nodes)]
             return "\n".join([*lines, "LINKS", *(_line(link) for link in links)]), version

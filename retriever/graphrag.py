@@ -18,9 +18,9 @@ from scenecypher.db.gate.values import plain
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Address
 from scenecypher.errors import InputError, ModelUnavailable
-from scenecypher.retriever.retrieval import Attempt, Ran, Rejected, Retrieval, rows_text
+from scenecypher.retriever.retrieval import Attempt, QueryExecuted, Rejected, Retrieval, rows_text
 from scenecypher.retriever.retriever import Retriever
-from scenecypher.retriever.tool import DOES, NAME
+from scenecypher.retriever.tool import DESCRIPTION, NAME
 
 try:
     from neo4j_graphrag.exceptions import LLMGenerationError, Text2CypherRetrievalError
@@ -31,7 +31,7 @@ try:
 except ImportError as error:
     raise InputError(f"neo4j-graphrag is missing ({error}): run `pip install 'scenecypher[graphrag]'`") from error
 
-ASKS: Final = {"query_text": "one question in plain words, such as: Which room is the cup in?"}
+PARAMETERS: Final = {"query_text": "one question in plain words, such as: Which room is the cup in?"}
 
 
 class SceneRetriever(GraphragRetriever):
@@ -62,7 +62,7 @@ class SceneRetriever(GraphragRetriever):
 
     def as_tool(self) -> Tool:
         """A tool of the library's agents."""
-        return self.convert_to_tool(NAME, DOES, ASKS)
+        return self.convert_to_tool(NAME, DESCRIPTION, PARAMETERS)
 
 
 def text2cypher(
@@ -89,7 +89,7 @@ def ask_text2cypher(address: Address, model: Model, question: str, *, scene: Sce
 
     `schema` is followed by how to tell the scene's nodes from others. Raises ModelUnavailable.
     """
-    heard = _Heard(model)
+    heard = _MeteredModel(model)
     auth = (address.username, address.password) if address.password else None
     with GraphDatabase.driver(address.uri, auth=auth) as driver:
         shown = schema + WHERE.format(key=scene.key)
@@ -109,7 +109,7 @@ def ask_text2cypher(address: Address, model: Model, question: str, *, scene: Sce
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _MeteredModel:
     """A model that keeps its replies, whose tokens and origin the library does not hand on."""
 
     model: Model
@@ -121,7 +121,7 @@ class _Heard:
 
 
 def _answered(question: str, reply: Reply, cypher: str, answer: Answer) -> Retrieval:
-    attempt = Attempt(1, cypher, Ran(answer), reply.usage, reply.source, answer.seconds)
+    attempt = Attempt(1, cypher, QueryExecuted(answer), reply.usage, reply.source, answer.seconds)
     return Retrieval(
         question,
         "answered",

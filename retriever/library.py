@@ -40,13 +40,13 @@ def library(vocabulary: str) -> tuple[Example, ...]:
 @lru_cache(maxsize=1_024)
 def examples_for(vocabulary: str, question: str, count: int) -> tuple[Example, ...]:
     """The `count` examples of a vocabulary that are nearest to a question."""
-    return nearest(library(vocabulary), question, count=count)
+    return nearest_examples(library(vocabulary), question, count=count)
 
 
-def nearest(examples: Sequence[Example], question: str, *, count: int) -> tuple[Example, ...]:
+def nearest_examples(examples: Sequence[Example], question: str, *, count: int) -> tuple[Example, ...]:
     """The `count` examples with most words in common with `question`, the nearest last; ties go to the file's order."""
     asked = _words(question)
-    ranked = sorted(enumerate(examples), key=lambda pair: (-_likeness(asked, _words(pair[1].question)), pair[0]))
+    ranked = sorted(enumerate(examples), key=lambda pair: (-_similarity(asked, _words(pair[1].question)), pair[0]))
     return tuple(example for _, example in reversed(ranked[:count]))
 
 
@@ -55,5 +55,5 @@ def _words(question: str) -> frozenset[str]:
     return frozenset(stems(question)) - COMMON
 
 
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+def _similarity(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one & other else 0.0

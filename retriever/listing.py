@@ -7,22 +7,22 @@ from typing import Any, Final
 from scenecypher.errors import QueryRefused, ServiceError
 from scenecypher.retriever.reader import SceneReader
 
-MOST: Final = 50_000
+MAX_ROWS: Final = 50_000
 """Rows; beyond that nobody reads a list."""
-TRIES: Final = 5
+MAX_READS: Final = 5
 
 
-def listing(reader: SceneReader, query: str) -> list[list[Any]]:
+def all_rows(reader: SceneReader, query: str) -> list[list[Any]]:
     """The rows of `query`, which sorts them so that no two are level.
 
     Raises QueryRefused where there are more than `MOST`, and as the reader does.
     """
-    return versioned(reader, query)[0]
+    return all_rows_with_version(reader, query)[0]
 
 
-def versioned(reader: SceneReader, query: str) -> tuple[list[list[Any]], int]:
+def all_rows_with_version(reader: SceneReader, query: str) -> tuple[list[list[Any]], int]:
     """The same, and the version at which all of them were read."""
-    for _ in range(TRIES):
+    for _ in range(MAX_READS):
         found = _at_one_version(reader, query)
         if found is not None:
             return found
@@ -35,8 +35,8 @@ def _at_one_version(reader: SceneReader, query: str) -> tuple[list[list[Any]], i
     answer = reader.run(query)
     version, rows, has_more = answer.version, [*answer.rows], answer.truncated is not None
     while has_more:
-        if len(rows) >= MOST:
-            msg = f"there are more than {MOST:,} rows"
+        if len(rows) >= MAX_ROWS:
+            msg = f"there are more than {MAX_ROWS:,} rows"
             raise QueryRefused("size", msg, hint="ask about single nodes, or in Cypher")
         answer = reader.run(f"{query} SKIP {len(rows)}")
         if answer.version != version:

@@ -17,7 +17,7 @@ _MEANINGS: Final[Mapping[str, str]] = {**EXTRA_PROPERTIES}
 _DENSE: Final = "; between almost all neighbours"
 LISTED: Final = ("classes", "states", "affordances", "patterns", "properties", "agents")
 
-Counts = tuple[tuple[str, int], ...]
+WordCounts = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +26,16 @@ class Outline:
 
     labels: tuple[tuple[str, int, str], ...]
     properties: tuple[tuple[str, str], ...]
-    patterns: Counts
+    patterns: WordCounts
     meanings: tuple[tuple[str, str], ...]
     unused: tuple[str, ...]
-    classes: tuple[tuple[str, Counts], ...]
-    states: Counts
-    affordances: Counts
+    classes: tuple[tuple[str, WordCounts], ...]
+    states: WordCounts
+    affordances: WordCounts
     examples: tuple[tuple[str, str], ...]
     agents: tuple[str, ...]
     notes: tuple[str, ...]
-    left_off: Counts
+    left_off: WordCounts
 
 
 def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Outline:
@@ -83,7 +83,7 @@ def _unused(patterns: Iterable[Pattern]) -> tuple[str, ...]:
     return tuple(name for name in RELATION_TYPES if name not in occurring)
 
 
-def _by_kind(classes: Iterable[ClassUse]) -> tuple[tuple[str, Counts], ...]:
+def _by_kind(classes: Iterable[ClassUse]) -> tuple[tuple[str, WordCounts], ...]:
     found: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for use in classes:
         found[use.kind].append((use.name, use.count))

@@ -66,7 +66,7 @@ def asked(question: str) -> Message:
     return Message("user", f"Question: {question}")
 
 
-def again(question: str, problem: str) -> Message:
+def retry(question: str, problem: str) -> Message:
     """What was wrong with the last reply, and the question once more."""
     return Message(
         "user",
@@ -75,7 +75,7 @@ def again(question: str, problem: str) -> Message:
     )
 
 
-def again_in_words(question: str, problem: str) -> Message:
+def retry_in_words(question: str, problem: str) -> Message:
     """What was wrong with the last answer in words, and the question once more."""
     return Message("user", f"{problem}\n\nAnswer again from the graph, mending this.\nQuestion: {question}")
 

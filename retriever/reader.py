@@ -14,7 +14,7 @@ from scenecypher.errors import QueryRefused
 
 T = TypeVar("T")
 
-NAMES: Final = frozenset({"label", "relation_type", "property"})
+NAME_CODES: Final = frozenset({"label", "relation_type", "property"})
 """Codes of refusals that know better advice where the scene's values are known."""
 
 
@@ -37,7 +37,7 @@ class SceneReader:
         """What would run and the server's plan of it, or why it would not."""
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
         found = self.gate.explain(cypher, scene, vocabulary)
-        if found.refused is None or found.refused.code not in NAMES:
+        if found.refused is None or found.refused.code not in NAME_CODES:
             return found
         return self.gate.explain(cypher, scene, vocabulary, known=self.enumerator.of(self.scene).known())
 
@@ -46,6 +46,6 @@ class SceneReader:
         try:
             return work(None)
         except QueryRefused as refused:
-            if refused.code not in NAMES:
+            if refused.code not in NAME_CODES:
                 raise
         return work(self.enumerator.of(self.scene).known())

@@ -6,24 +6,24 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from scenecypher.chat.model import Source, Usage
+from scenecypher.chat.model import ReplySource, Usage
 from scenecypher.db.gate import Answer
 
-Outcome: TypeAlias = Literal["answered", "unanswerable", "refused"]
+RetrievalOutcome: TypeAlias = Literal["answered", "unanswerable", "refused"]
 
 ROWS_SHOWN: Final = 20
 CHARACTERS_SHOWN: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class QueryExecuted:
     """The query passed the gate and gave this answer, maybe without rows."""
 
     answer: Answer
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TextAnswer:
     """The model, which had the whole graph before it at this version, answered in words."""
 
     text: str
@@ -45,7 +45,7 @@ class Declined:
     reason: str
 
 
-Ending: TypeAlias = Ran | Told | Rejected | Declined
+AttemptEnding: TypeAlias = QueryExecuted | TextAnswer | Rejected | Declined
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class Attempt:
 
     number: int
     cypher: str
-    ending: Ending
+    ending: AttemptEnding
     usage: Usage
-    source: Source
+    source: ReplySource
     seconds: float = 0.0
     repeats: int | None = None
 
@@ -75,7 +75,7 @@ class Retrieval:
     """
 
     question: str
-    outcome: Outcome
+    outcome: RetrievalOutcome
     answer: str
     attempts: tuple[Attempt, ...]
     usage: Usage
@@ -87,7 +87,7 @@ class Retrieval:
     addressed: bool | None = None
 
     @property
-    def source(self) -> Source:
+    def source(self) -> ReplySource:
         """Where the model's replies came from."""
         return self.attempts[-1].source
 
@@ -140,9 +140,9 @@ def _attempt_document(attempt: Attempt) -> dict[str, Any]:
         "repeats": attempt.repeats,
     }
     match attempt.ending:
-        case Ran(answer):
+        case QueryExecuted(answer):
             return document | {"rows": len(answer.rows)}
-        case Told(text):
+        case TextAnswer(text):
             return document | {"told": text}
         case Rejected(code, message):
             return document | {"code": code, "refusal": message}

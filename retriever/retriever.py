@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, assert_never
 
 from scenecypher.chat.model import Message, Model, Request
-from scenecypher.chat.traced import Traced
+from scenecypher.chat.traced import TracedModel
 from scenecypher.db.gate import Answer, Gate
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
@@ -17,21 +17,36 @@ from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.telemetry import Attributes, traced
 from scenecypher.errors import InputError, QueryRefused, RejectedError, SceneCypherError
 from scenecypher.retriever import prompt
-from scenecypher.retriever.checks import Checked, doubts
-from scenecypher.retriever.events import Attempted, Doubted, Event, Hinted, Prompted, Retrieved, Verified
+from scenecypher.retriever.checks import CheckedAnswer, doubts
+from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.hints import causes
 from scenecypher.retriever.library import examples_for
 from scenecypher.retriever.reader import SceneReader
-from scenecypher.retriever.reply import CUT_OFF, Written, again, attempt_in_words, not_addressed, written
-from scenecypher.retriever.retrieval import Attempt, Declined, Ending, Ran, Rejected, Retrieval, Told
-from scenecypher.retriever.schema_text import Form, schema_text
-from scenecypher.retriever.talk import Talk
+from scenecypher.retriever.reply import (
+    CUT_OFF,
+    ParsedReply,
+    not_addressed_message,
+    parse_reply,
+    refusal_message,
+    text_attempt,
+)
+from scenecypher.retriever.retrieval import (
+    Attempt,
+    AttemptEnding,
+    Declined,
+    QueryExecuted,
+    Rejected,
+    Retrieval,
+    TextAnswer,
+)
+from scenecypher.retriever.schema_text import SchemaForm, schema_text
+from scenecypher.retriever.talk import Conversation
 from scenecypher.retriever.verifier import VerifierMode, verify
 
 RetrievalMode: TypeAlias = Literal["cypher", "text"]
 
-BARREN: Final = (None, False, "", 0)
+EMPTY_CELLS: Final = (None, False, "", 0)
 """What cells hold, besides empty lists, where a query found nothing."""
 NO_QUERY: Final = "the reply holds no query"
 
@@ -47,7 +62,7 @@ class Options:
     """
 
     attempts: int = 4
-    form: Form = "compact"
+    form: SchemaForm = "compact"
     budget_tokens: int = 2_000
     examples: int = 4
     verifier: VerifierMode = "off"
@@ -74,7 +89,7 @@ class Retriever:
     def ask(self, question: str, scene: SceneInfo) -> Retrieval:
         """The answer, or why there is none. Raises InputError for an empty question, and ServiceError."""
         for event in self.stream(question, scene):
-            if isinstance(event, Retrieved):
+            if isinstance(event, RetrievalEnded):
                 return event.retrieval
         raise AssertionError
 
@@ -91,14 +106,14 @@ class Retriever:
         except SceneCypherError as error:
             return error
 
-    def stream(self, question: str, scene: SceneInfo) -> Iterator[Event]:
+    def stream(self, question: str, scene: SceneInfo) -> Iterator[RetrievalEvent]:
         """The same step by step; the last event is Retrieved."""
         if not question.strip():
             raise InputError("the question is empty; ask something about the scene")
         about = {"gen_ai.operation.name": "retrieval", "scenecypher.scene": scene.name}
         return traced("retrieval", about, self._steps(question, scene), told=_totals)
 
-    def _steps(self, question: str, scene: SceneInfo) -> Iterator[Event]:
+    def _steps(self, question: str, scene: SceneInfo) -> Iterator[RetrievalEvent]:
         occurring = self.enumerator.of(scene)
         shown, talk = self._opening(question, scene, occurring)
         yield Prompted(question, shown)
@@ -111,7 +126,7 @@ class Retriever:
                 yield event
             talk = _after(talk, event, said)
             goes_on = said is not None and len(talk.attempts) < self.options.attempts
-        yield Retrieved(talk.retrieval())
+        yield RetrievalEnded(talk.retrieval())
 
     def _schema(self, question: str, scene: SceneInfo, occurring: Enumerations) -> str:
         return schema_text(
@@ -123,24 +138,24 @@ class Retriever:
             names=self.options.names,
         )
 
-    def _opening(self, question: str, scene: SceneInfo, occurring: Enumerations) -> tuple[str, Talk]:
+    def _opening(self, question: str, scene: SceneInfo, occurring: Enumerations) -> tuple[str, Conversation]:
         """What the model is shown of the scene, and the talk that begins with it."""
         if self.options.retrieval == "text":
             graph, version = graph_text(SceneReader(self.gate, self.enumerator, scene))
-            return graph, Talk(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
+            return graph, Conversation(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
         schema = self._schema(question, scene, occurring)
         examples = examples_for(scene.vocabulary, question, self.options.examples)
-        return schema, Talk(question, (prompt.code_writer(schema, examples), prompt.asked(question)))
+        return schema, Conversation(question, (prompt.code_writer(schema, examples), prompt.asked(question)))
 
     def _request(self, *messages: Message) -> Request:
         return Request(messages, temperature=self.options.temperature, seed=self.options.seed)
 
-    def _attempt(self, talk: Talk, scene: SceneInfo) -> Attempt:
+    def _attempt(self, talk: Conversation, scene: SceneInfo) -> Attempt:
         """Ask the model once, and run what it wrote unless it wrote that before."""
-        reply = Traced(self.model).reply(self._request(*talk.messages))
+        reply = TracedModel(self.model).reply(self._request(*talk.messages))
         if talk.read_at is not None:
-            return attempt_in_words(talk, reply, read_at=talk.read_at)
-        found = written(reply)
+            return text_attempt(talk, reply, read_at=talk.read_at)
+        found = parse_reply(reply)
         before = talk.earlier(found.cypher) if found.reason is None else None
         begun = time.perf_counter()
         ending = before.ending if before else self._ending(found, scene, is_cut_off=reply.finish == "length")
@@ -154,26 +169,26 @@ class Retriever:
             repeats=before.number if before else None,
         )
 
-    def _ending(self, found: Written, scene: SceneInfo, *, is_cut_off: bool) -> Ending:
+    def _ending(self, found: ParsedReply, scene: SceneInfo, *, is_cut_off: bool) -> AttemptEnding:
         if found.reason is not None:
             return Declined(found.reason)
         if not found.cypher:
             return Rejected("no_query", CUT_OFF if is_cut_off else NO_QUERY)
         try:
-            return Ran(SceneReader(self.gate, self.enumerator, scene).run(found.cypher))
+            return QueryExecuted(SceneReader(self.gate, self.enumerator, scene).run(found.cypher))
         except RejectedError as error:
             return Rejected(error.code if isinstance(error, QueryRefused) else "rejected", str(error))
 
-    def _reaction(self, talk: Talk, occurring: Enumerations) -> tuple[Event | None, Message | None]:
+    def _reaction(self, talk: Conversation, occurring: Enumerations) -> tuple[RetrievalEvent | None, Message | None]:
         """What is noticed about the last attempt, and what the model is told; nothing where the end is reached."""
         match talk.last.ending:
             case Declined():
                 return None, None
             case Rejected(_, message):
-                return None, None if talk.last.repeats is not None else again(talk, message)
-            case Told():
+                return None, None if talk.last.repeats is not None else refusal_message(talk, message)
+            case TextAnswer():
                 return self._verdict(talk)
-            case Ran(answer):
+            case QueryExecuted(answer):
                 found = self._causes(talk, answer, occurring)
                 if found:
                     return Hinted(talk.last.number, found), prompt.found_nothing(talk.question, found)
@@ -184,20 +199,20 @@ class Retriever:
             case _ as never:
                 assert_never(never)
 
-    def _causes(self, talk: Talk, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
+    def _causes(self, talk: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
         is_last = len(talk.attempts) >= self.options.attempts
-        return () if talk.hinted or is_last or not is_barren(answer) else causes(talk.last.cypher, occurring)
+        return () if talk.hinted or is_last or not is_empty(answer) else causes(talk.last.cypher, occurring)
 
-    def _doubts(self, talk: Talk, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
+    def _doubts(self, talk: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
         is_last = len(talk.attempts) >= self.options.attempts
         is_settled = talk.doubted or is_last or not self.options.checks
-        return () if is_settled else doubts(Checked(talk.question, talk.last.cypher, answer, occurring))
+        return () if is_settled else doubts(CheckedAnswer(talk.question, talk.last.cypher, answer, occurring))
 
-    def _verdict(self, talk: Talk) -> tuple[Verified | None, Message | None]:
+    def _verdict(self, talk: Conversation) -> tuple[Verified | None, Message | None]:
         if self.options.verifier == "off":
             return None, None
         verdict = verify(
-            Traced(self.model),
+            TracedModel(self.model),
             talk.question,
             talk.results,
             mode=self.options.verifier,
@@ -205,19 +220,19 @@ class Retriever:
         )
         if verdict.addressed or talk.last.repeats is not None:
             return verdict, None
-        return verdict, not_addressed(talk, verdict.text)
+        return verdict, not_addressed_message(talk, verdict.text)
 
 
-def is_barren(answer: Answer) -> bool:
+def is_empty(answer: Answer) -> bool:
     """Whether an answer holds nothing: no rows, or only nulls, zeros, falsehoods and empty lists."""
     return all(
-        cell == [] or any(cell is none or cell == none for none in BARREN) for row in answer.rows for cell in row
+        cell == [] or any(cell is none or cell == none for none in EMPTY_CELLS) for row in answer.rows for cell in row
     )
 
 
-def _totals(event: Event) -> Attributes:
+def _totals(event: RetrievalEvent) -> Attributes:
     """What the end of a stream says of all of it, in the words of the GenAI conventions."""
-    if not isinstance(event, Retrieved):
+    if not isinstance(event, RetrievalEnded):
         return {}
     found = event.retrieval
     return {
@@ -229,6 +244,6 @@ def _totals(event: Event) -> Attributes:
     }
 
 
-def _after(talk: Talk, event: Event | None, said: Message | None) -> Talk:
+def _after(talk: Conversation, event: RetrievalEvent | None, said: Message | None) -> Conversation:
     judged = talk.judged(event) if isinstance(event, Verified) else talk
     return judged.told(said, hinted=isinstance(event, Hinted), doubted=isinstance(event, Doubted)) if said else judged

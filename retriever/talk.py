@@ -9,14 +9,23 @@ from typing import Final, Self
 
 from scenecypher.chat.model import Message, Usage
 from scenecypher.retriever.events import Verified
-from scenecypher.retriever.retrieval import Attempt, Declined, Outcome, Ran, Rejected, Retrieval, Told, rows_text
+from scenecypher.retriever.retrieval import (
+    Attempt,
+    Declined,
+    QueryExecuted,
+    Rejected,
+    Retrieval,
+    RetrievalOutcome,
+    TextAnswer,
+    rows_text,
+)
 
 ECHO_CHARACTERS: Final = 4_000
 _QUOTED: Final = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class Conversation:
     """What was said so far.
 
     `hinted` once the model was told why a query found nothing, `doubted` once it was told why its answer can't be
@@ -47,12 +56,17 @@ class Talk:
     @property
     def best(self) -> Attempt | None:
         """The latest attempt that found something out: its query ran, or it answered in words."""
-        return next((attempt for attempt in reversed(self.attempts) if isinstance(attempt.ending, Ran | Told)), None)
+        return next(
+            (attempt for attempt in reversed(self.attempts) if isinstance(attempt.ending, QueryExecuted | TextAnswer)),
+            None,
+        )
 
     @property
     def results(self) -> tuple[str, ...]:
         """What all attempts found out, in words."""
-        return tuple(result_text(one.ending) for one in self.attempts if isinstance(one.ending, Ran | Told))
+        return tuple(
+            result_text(one.ending) for one in self.attempts if isinstance(one.ending, QueryExecuted | TextAnswer)
+        )
 
     @property
     def usage(self) -> Usage:
@@ -66,7 +80,9 @@ class Talk:
 
     def told_before(self, text: str) -> Attempt | None:
         """The attempt that answered in the same words, if there was one."""
-        return next((one for one in self.attempts if isinstance(one.ending, Told) and one.ending.text == text), None)
+        return next(
+            (one for one in self.attempts if isinstance(one.ending, TextAnswer) and one.ending.text == text), None
+        )
 
     def tried(self, attempt: Attempt) -> Self:
         """With one attempt more."""
@@ -89,7 +105,7 @@ class Talk:
             return made()
         made = partial(made, addressed=verdict.addressed if verdict else None)
         match best.ending:
-            case Ran(answer):
+            case QueryExecuted(answer):
                 return made(
                     cypher=best.cypher,
                     columns=tuple(answer.columns),
@@ -97,11 +113,11 @@ class Talk:
                     version=answer.version,
                     truncated=answer.truncated,
                 )
-            case Told(_, version):
+            case TextAnswer(_, version):
                 return made(version=version)
         raise AssertionError
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> RetrievalOutcome:
         if isinstance(self.last.ending, Declined):
             return "unanswerable"
         return "answered" if self.best else "refused"
@@ -110,7 +126,7 @@ class Talk:
         match self.last.ending, self.best:
             case Declined(reason), _:
                 return reason
-            case _, Attempt(ending=Ran() | Told() as ending):
+            case _, Attempt(ending=QueryExecuted() | TextAnswer() as ending):
                 verdict = self.verdict
                 return verdict.text if verdict and verdict.addressed else result_text(ending)
             case Rejected(_, message), _:
@@ -119,14 +135,14 @@ class Talk:
         raise AssertionError
 
 
-def result_text(ending: Ran | Told) -> str:
+def result_text(ending: QueryExecuted | TextAnswer) -> str:
     """What an attempt found out, in words."""
-    return ending.text if isinstance(ending, Told) else rows_text(ending.answer)
+    return ending.text if isinstance(ending, TextAnswer) else rows_text(ending.answer)
 
 
 def _echo(attempt: Attempt) -> str:
     """What the model wrote, as it is shown to it again."""
-    if isinstance(attempt.ending, Told):
+    if isinstance(attempt.ending, TextAnswer):
         return attempt.ending.text[:ECHO_CHARACTERS]
     return f"```cypher\n{attempt.cypher[:ECHO_CHARACTERS]}\n```" if attempt.cypher else "(no query)"
 

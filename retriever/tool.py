@@ -14,7 +14,7 @@ from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Retriever
 
 NAME: Final = "ask_scene"
-DOES: Final = (
+DESCRIPTION: Final = (
     "Answers a question about the scene graph of one environment, such as a home: which things there are, where they "
     "are, how many, in what state, what can be done with them. Reads only. Ask one thing at a time, in plain words."
 )
@@ -46,7 +46,7 @@ class SceneTool:
             "required": ["question"],
             "additionalProperties": False,
         }
-        function = {"name": NAME, "description": DOES, "parameters": parameters, "strict": True}
+        function = {"name": NAME, "description": DESCRIPTION, "parameters": parameters, "strict": True}
         return {"type": "function", "function": function}
 
     def call(self, arguments: str) -> str:
@@ -59,12 +59,12 @@ class SceneTool:
         except ValidationError as error:
             return _failed(f"the arguments can't be used ({error.errors()[0]['msg']})")
         try:
-            return json.dumps(result(self.retriever.ask(asked.question, self.scene)), ensure_ascii=False)
+            return json.dumps(result_document(self.retriever.ask(asked.question, self.scene)), ensure_ascii=False)
         except RejectedError as error:
             return _failed(str(error))
 
 
-def result(found: Retrieval) -> dict[str, Any]:
+def result_document(found: Retrieval) -> dict[str, Any]:
     """What an agent needs of a retrieval, and nothing that differs between equal scenes."""
     document: dict[str, Any] = {"outcome": found.outcome, "answer": found.answer}
     if found.cypher is not None:

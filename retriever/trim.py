@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
 from scenecypher.retriever.mentions import Mention, Mentions
 
-Use: TypeAlias = ClassUse | ValueUse | Pattern | PropertyUse | AgentUse | str
+Occurrence: TypeAlias = ClassUse | ValueUse | Pattern | PropertyUse | AgentUse | str
 
 TIERS: Final[Mapping[str, int]] = {
     "patterns": 1,
@@ -27,11 +27,11 @@ TIERS: Final[Mapping[str, int]] = {
 @dataclass(frozen=True, slots=True)
 class _Entry:
     field: str
-    use: Use
+    use: Occurrence
     rank: tuple[int, int, str, str]
 
 
-def fitting(whole: Enumerations, mentions: Mentions, *, render: Callable[[Enumerations], str], longest: int) -> str:
+def fitted_text(whole: Enumerations, mentions: Mentions, *, render: Callable[[Enumerations], str], longest: int) -> str:
     """The text of the most of `whole` that takes at most `longest` characters, or of nothing if none does.
 
     Deterministic: it depends on the four arguments alone.
@@ -48,7 +48,7 @@ def fitting(whole: Enumerations, mentions: Mentions, *, render: Callable[[Enumer
     return text
 
 
-def names_in(whole: Enumerations) -> Iterator[str]:
+def listed_names(whole: Enumerations) -> Iterator[str]:
     """What a question may mention: the names of all that a text lists."""
     return (_name_and_count(use)[0] for field in TIERS for use in getattr(whole, field))
 
@@ -62,7 +62,7 @@ def _ranked(whole: Enumerations, mentions: Mentions) -> list[_Entry]:
     return sorted(entries, key=lambda entry: entry.rank)
 
 
-def _rank(field: str, use: Use, mentions: Mentions, number: int) -> tuple[int, int, str, str]:
+def _rank(field: str, use: Occurrence, mentions: Mentions, number: int) -> tuple[int, int, str, str]:
     name, count = _name_and_count(use)
     match mentions.mention(name):
         case Mention.WHOLE:
@@ -74,7 +74,7 @@ def _rank(field: str, use: Use, mentions: Mentions, number: int) -> tuple[int, i
     return tier, -count, name, f"{field}{number:09}"
 
 
-def _name_and_count(use: Use) -> tuple[str, int]:
+def _name_and_count(use: Occurrence) -> tuple[str, int]:
     match use:
         case ClassUse() | PropertyUse():
             return use.name, use.count
@@ -89,7 +89,7 @@ def _name_and_count(use: Use) -> tuple[str, int]:
 
 
 def _with(whole: Enumerations, entries: Sequence[_Entry]) -> Enumerations:
-    kept: defaultdict[str, set[Use]] = defaultdict(set)
+    kept: defaultdict[str, set[Occurrence]] = defaultdict(set)
     for entry in entries:
         kept[entry.field].add(entry.use)
     fields = {field: tuple(use for use in getattr(whole, field) if use in kept[field]) for field in TIERS}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from scenecypher.chat.clean import clean
+from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import Model, Request
 from scenecypher.retriever import prompt
 from scenecypher.retriever.events import Verified
@@ -22,7 +22,7 @@ def verify(model: Model, question: str, results: Sequence[str], *, mode: Verifie
     With `hints` the text of a bad verdict says what is missing. `request` gives temperature, seed and limits.
     """
     reply = model.reply(replace(request, messages=prompt.verify(question, results, mode=mode)))
-    text = clean(reply.text)
+    text = clean_reply(reply.text)
     verdict = _VERDICT.match(text)
     if verdict is None and text:
         return Verified(addressed=True, text=text, usage=reply.usage)

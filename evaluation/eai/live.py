@@ -17,7 +17,7 @@ from inspect_ai.model import get_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from scenecypher.chat.clean import clean
+from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import Message, Model, Request
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.evaluation.eai.bench import Bench, Nobody
@@ -140,7 +140,7 @@ def carried_out(judgement: Judgement) -> bool:
 
 def _reply(heard: Heard, messages: tuple[Message, ...], temperature: float) -> str:
     """Without thoughts, and without a fence around all of it."""
-    return clean(heard.reply(Request(messages, temperature=temperature)).text)
+    return clean_reply(heard.reply(Request(messages, temperature=temperature)).text)
 
 
 def _document(got: Got) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scenecypher.importers.babyai_grid import Cell, cells, neighbors
+from scenecypher.importers.babyai_grid import GridCell, grid_cells, neighbors
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,26 +16,26 @@ class Layout:
     The agent can stand in `empty`, `open` and `floor`, and a thing in `empty` alone. All else is in the way.
     """
 
-    empty: frozenset[Cell]
-    floor: frozenset[Cell]
-    open: frozenset[Cell]
-    shut: frozenset[Cell]
-    things: frozenset[Cell]
+    empty: frozenset[GridCell]
+    floor: frozenset[GridCell]
+    open: frozenset[GridCell]
+    shut: frozenset[GridCell]
+    things: frozenset[GridCell]
 
     @classmethod
     def of(cls, env: Any) -> Layout:
         """The grid as it is now; the agent takes no cell."""
-        groups: dict[str, set[Cell]] = {name: set() for name in ("empty", "floor", "open", "shut", "things")}
-        for cell, thing in cells(env).items():
+        groups: dict[str, set[GridCell]] = {name: set() for name in ("empty", "floor", "open", "shut", "things")}
+        for cell, thing in grid_cells(env).items():
             if name := _group(thing):
                 groups[name].add(cell)
         return cls(**{name: frozenset(group) for name, group in groups.items()})
 
-    def lifted(self, cell: Cell) -> Layout:
+    def lifted(self, cell: GridCell) -> Layout:
         """The layout without the thing in `cell`."""
         return replace(self, empty=self.empty | {cell}, things=self.things - {cell})
 
-    def laid(self, cell: Cell) -> Layout:
+    def laid(self, cell: GridCell) -> Layout:
         """The layout with a thing in `cell` too."""
         return replace(self, empty=self.empty - {cell}, things=self.things | {cell})
 
@@ -43,7 +43,7 @@ class Layout:
         """The layout with every door open."""
         return replace(self, open=self.open | self.shut, shut=frozenset())
 
-    def reached(self, start: Cell) -> dict[Cell, Cell]:
+    def reached(self, start: GridCell) -> dict[GridCell, GridCell]:
         """The cells that can be walked to, the nearest first, each with the one before it; `start` with itself."""
         free = self.empty | self.floor | self.open
         before = {start: start}
@@ -54,19 +54,19 @@ class Layout:
             waiting += fresh
         return before
 
-    def way_beside(self, start: Cell, goal: Cell) -> list[Cell] | None:
+    def way_beside(self, start: GridCell, goal: GridCell) -> list[GridCell] | None:
         """The cells to walk over, `start` left out, to the nearest one beside `goal`; None where there is no way."""
         stand = next((cell for cell in self.reached(start) if goal in neighbors(cell)), None)
         return None if stand is None else self.way_to(start, stand)
 
-    def way_to(self, start: Cell, goal: Cell) -> list[Cell]:
+    def way_to(self, start: GridCell, goal: GridCell) -> list[GridCell]:
         """The cells to walk over, `start` left out, to `goal`, which can be reached."""
         before, way = self.reached(start), [goal]
         while way[-1] != start:
             way.append(before[way[-1]])
         return way[-2::-1]
 
-    def spot(self, start: Cell, rather: Iterable[Cell] = ()) -> tuple[Cell, Cell] | None:
+    def spot(self, start: GridCell, rather: Iterable[GridCell] = ()) -> tuple[GridCell, GridCell] | None:
         """Where to stand and where to lay what is carried: as near as can be, one of the cells `rather` if possible.
 
         Whatever could be touched before can be touched afterwards, as the doors are and with all of them open.
@@ -76,20 +76,20 @@ class Layout:
         spots.sort(key=lambda spot: spot[1] not in wished)
         return next((spot for spot in spots if self._harmless(*spot)), None)
 
-    def _harmless(self, stand: Cell, cell: Cell) -> bool:
+    def _harmless(self, stand: GridCell, cell: GridCell) -> bool:
         before, after = self, self.laid(cell)
         return all(
             one.touched(stand) <= other.touched(stand)
             for one, other in ((before, after), (before.all_open(), after.all_open()))
         )
 
-    def touched(self, start: Cell) -> set[Cell]:
+    def touched(self, start: GridCell) -> set[GridCell]:
         """The things and doors that can be walked up to."""
         near = {beside for cell in self.reached(start) for beside in (cell, *neighbors(cell))}
         return near & (self.things | self.shut | self.open)
 
 
-def turns(direction: int, cell: Cell, beside: Cell) -> Iterator[str]:
+def turns(direction: int, cell: GridCell, beside: GridCell) -> Iterator[str]:
     """The turns after which an agent in `cell` that looks in MiniGrid's `direction` looks at the cell `beside`."""
     quarter = (neighbors(cell).index(beside) - direction) % 4
     yield from ["left"] if quarter == 3 else ["right"] * quarter

@@ -19,7 +19,7 @@ from scenecypher.planner.prompts.calls import FORM, Step, arguments_in, known_ca
 from scenecypher.planner.prompts.surroundings import explanation
 from scenecypher.planner.prompts.talking import ask_in_text
 from scenecypher.planner.recipe import Access
-from scenecypher.retriever.graph_api import CALLS, SETS, GraphApi, call
+from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.schema_text import schema_text
@@ -27,7 +27,7 @@ from scenecypher.retriever.schema_text import schema_text
 MOST: Final = 30
 """Calls for one query."""
 ANSWER: Final = "answer"
-LIMITED: Final = SETS["react-limit"]
+LIMITED: Final = CALL_SETS["react-limit"]
 
 SYSTEM: Final = """\
 You answer queries about a scene graph, of which nodes are things, places and the agent, and links say where they are \
@@ -89,7 +89,7 @@ def observed(api: GraphApi, step: Step) -> str:
     """What a call gives as JSON, or why it gives nothing."""
     try:
         arguments: Mapping[str, Any] = arguments_in(step, ("node_id",))
-        return json.dumps(call(api, step.name, arguments), ensure_ascii=False)
+        return json.dumps(run_call(api, step.name, arguments), ensure_ascii=False)
     except RejectedError as rejected:
         return str(rejected)
 

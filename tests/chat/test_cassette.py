@@ -30,7 +30,7 @@ from scenecypher.chat import (
     ask_for,
 )
 from scenecypher.chat.missing import first_difference
-from scenecypher.chat.model import Source
+from scenecypher.chat.model import ReplySource
 from scenecypher.errors import DocumentError, InputError, ModelUnavailable
 from tests.chat.conftest import Serve
 from tests.chat.test_form import ASKED, GOOD, Action
@@ -156,7 +156,7 @@ class Turncoat:
     """A service that is scripted first and recorded then."""
 
     def __init__(self) -> None:
-        self.sources: Iterator[Source] = iter(("scripted", "recorded"))
+        self.sources: Iterator[ReplySource] = iter(("scripted", "recorded"))
 
     def session(self, name: str) -> Turncoat:  # noqa: ARG002
         return self

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scenecypher.chat.clean import clean, clean_cypher, clean_json, json_values
+from scenecypher.chat.clean import clean_cypher, clean_json, clean_reply, json_values
 
 QUERY = "MATCH (o:Object)-[:INSIDE]->(a {class: 'fridge'})\nWHERE o.name <> 'milk'\n\nRETURN o.name\nORDER BY o.name"
 
@@ -63,12 +63,12 @@ def test_cypher_is_found_in_all_its_wrappings(data: st.DataObject) -> None:
 @example("<th<think>x</think>ink>y")
 @example("```\n```\nx\n```\n```")
 def test_cleaning_twice_is_cleaning_once(text: str) -> None:
-    assert clean(clean(text)) == clean(text)
+    assert clean_reply(clean_reply(text)) == clean_reply(text)
 
 
 @given(replies)
 def test_nothing_is_made_up(text: str) -> None:
-    for cleaned in (clean(text), clean_cypher(text), clean_json(text)):
+    for cleaned in (clean_reply(text), clean_cypher(text), clean_json(text)):
         assert set(cleaned) <= set(text)
         assert len(cleaned) <= len(text)
     assert all(piece in text for piece in json_values(text)) or "<think" in text
@@ -93,7 +93,7 @@ def test_nothing_is_made_up(text: str) -> None:
     ],
 )
 def test_clean(reply: str, meant: str) -> None:
-    assert clean(reply) == meant
+    assert clean_reply(reply) == meant
 
 
 @pytest.mark.parametrize(
@@ -159,5 +159,5 @@ HOSTILE = {
 @pytest.mark.parametrize("reply", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_reply_costs_little(reply: str) -> None:
     start = process_time()
-    clean(reply), clean_json(reply), clean_cypher(reply)
+    clean_reply(reply), clean_json(reply), clean_cypher(reply)
     assert process_time() - start < 5

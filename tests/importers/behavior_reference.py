@@ -13,8 +13,8 @@ from bddl.condition_evaluation import compile_state
 from bddl.trivial_backend import TrivialBackend, TrivialGenericObject, TrivialSimulator
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.importers.behavior_definitions import Activity, Expression
-from scenecypher.importers.behavior_words import STATES, class_of, name_of
+from scenecypher.importers.behavior_definitions import Activity, BddlExpression
+from scenecypher.importers.behavior_words import STATES, instance_name, synset_class
 
 WORDS: Final = {"ON": "ontop", "INSIDE": "inside"}
 TOWARDS_THE_GOAL: Final = 0.6
@@ -54,7 +54,7 @@ def as_graph(activity: Activity, arranged: Arrangement) -> SceneGraph:
     nodes = [_node(arranged, synset, thing) for synset, found in activity.objects.items() for thing in found]
     places = arranged.places.items()
     return SceneGraph.of(
-        nodes, [Relation(name_of(thing), relation[word], name_of(host)) for thing, (word, host) in places]
+        nodes, [Relation(instance_name(thing), relation[word], instance_name(host)) for thing, (word, host) in places]
     )
 
 
@@ -77,10 +77,10 @@ def _node(arranged: Arrangement, synset: str, thing: str) -> Node:
     states = tuple(
         holding if (word, thing) in arranged.switched else lacking for word, (_, holding, lacking) in STATES.items()
     )
-    return Node(name_of(thing), "Object", name_of(thing), class_of(synset), states)
+    return Node(instance_name(thing), "Object", instance_name(thing), synset_class(synset), states)
 
 
-def _wanted(goal: Expression) -> Iterator[tuple[str, str, str]]:
+def _wanted(goal: BddlExpression) -> Iterator[tuple[str, str, str]]:
     """What the goal puts where, the variables as the synsets or things that they stand for."""
     for part in goal:
         if isinstance(part, list):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
-from scenecypher.importers.grasif import class_of
+from scenecypher.importers.grasif import class_of_name
 from scenecypher.importers.grasif_format import GoalNode
 
 NUMBERS: Final = {2: ("two", "both"), 3: ("three",), 4: ("four",), 5: ("five",), 6: ("six",)}
@@ -65,7 +65,7 @@ def marks(node: Node, graph: SceneGraph) -> Iterator[str]:
     yield from (plain(trait) for trait in traits if any(trait not in traits_of(other) for other in others))
     for above in graph.reached(node.id, *CONTAINMENT):
         if all(above not in graph.reached(other.id, *CONTAINMENT) for other in others):
-            yield plain(class_of(above))
+            yield plain(class_of_name(above))
 
 
 def traits_of(node: Node) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DocumentError
 from scenecypher.importers import document, dsg, grasif, grasif_pickle, networkx_json, virtualhome
-from scenecypher.importers.dsg import number_of
+from scenecypher.importers.dsg import symbol_number
 from tests.importers.test_grasif_pickle import Calls
 from tests.scenecypher.cli.conftest import Command, command
 
@@ -94,8 +94,8 @@ def good_dsg() -> dict[str, Any]:
     attributes = {"type": "SemanticNodeAttributes", "position": [0, 0, 0], "name": ""}
     nodes = [("R(1)", 4), ("O(1)", 2), ("O(2)", 2)]
     return {
-        "nodes": [{"id": number_of(s), "layer": layer, "attributes": dict(attributes)} for s, layer in nodes],
-        "edges": [{"source": number_of("O(1)"), "target": number_of("R(1)")}],
+        "nodes": [{"id": symbol_number(s), "layer": layer, "attributes": dict(attributes)} for s, layer in nodes],
+        "edges": [{"source": symbol_number("O(1)"), "target": symbol_number("R(1)")}],
     }
 
 
@@ -173,7 +173,7 @@ FAULTS: Final[dict[str, dict[str, tuple[Change, str] | None]]] = {
         "grasif": (put("nodes.objects.0.related_to", "bix"), "no node is called 'bix'"),
         "pickle": (attribute("room", "bix"), "no node is called 'bix'"),
         "networkx": (put("edges.1.target", "bix"), "no node is called 'bix'"),
-        "dsg": (put("edges.0.target", number_of("R(7)")), r"no node is called 'R\(7\)'"),
+        "dsg": (put("edges.0.target", symbol_number("R(7)")), r"no node is called 'R\(7\)'"),
     },
     "the same id twice": {
         "json": (put("nodes.2.id", "box"), "is the id at .* already"),
@@ -181,7 +181,7 @@ FAULTS: Final[dict[str, dict[str, tuple[Change, str] | None]]] = {
         "grasif": (put("nodes.objects.0.name", "box"), "'box' is the id of .* already"),
         "pickle": (attribute("name", "box"), "'box' is the id of .* already"),
         "networkx": (put("nodes.2.id", "box"), "'box' is the id of .* already"),
-        "dsg": (put("nodes.2.id", number_of("O(1)")), r"'O\(1\)' is the id of .* already"),
+        "dsg": (put("nodes.2.id", symbol_number("O(1)")), r"'O\(1\)' is the id of .* already"),
     },
     "the same relation twice": {
         "json": (also("relations", ["cup", "INSIDE", "box"]), "the same relation"),
@@ -189,7 +189,7 @@ FAULTS: Final[dict[str, dict[str, tuple[Change, str] | None]]] = {
         "grasif": None,
         "pickle": (edge("cup", "box"), "the same relation"),
         "networkx": (also("edges", nl("cup", "in", "box")), "the same relation"),
-        "dsg": (also("edges", {"source": number_of("R(1)"), "target": number_of("O(1)")}), "the same relation"),
+        "dsg": (also("edges", {"source": symbol_number("R(1)"), "target": symbol_number("O(1)")}), "the same relation"),
     },
     "an unknown relation type": {
         "json": (put("relations.1.1", "BESIDE"), "is no known relation type; add it to declared"),

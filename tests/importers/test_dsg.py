@@ -15,7 +15,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import KINDS
 from scenecypher.errors import DocumentError
-from scenecypher.importers.dsg import from_document, number_of, read_scene, symbol
+from scenecypher.importers.dsg import from_document, read_scene, symbol, symbol_number
 from scenecypher.importers.dsg_export import to_document
 from scenecypher.importers.dsg_format import LAYERS
 
@@ -31,11 +31,15 @@ def apartment() -> ImportedScene:
 
 def node(id_: str, layer: int, *, partition: int = 0, **attributes: Any) -> dict[str, Any]:
     attributes = {"type": "SemanticNodeAttributes", "position": [0.0, 0.5, 1.0], **attributes}
-    return {"id": number_of(id_), "layer": layer, "partition": partition, "attributes": attributes}
+    return {"id": symbol_number(id_), "layer": layer, "partition": partition, "attributes": attributes}
 
 
 def edge(source: str, target: str) -> dict[str, Any]:
-    return {"source": number_of(source), "target": number_of(target), "info": {"type": "EdgeAttributes", "weight": 1}}
+    return {
+        "source": symbol_number(source),
+        "target": symbol_number(target),
+        "info": {"type": "EdgeAttributes", "weight": 1},
+    }
 
 
 def document(*nodes: dict[str, Any], edges: list[dict[str, Any]] | None = None, **fields: Any) -> dict[str, Any]:
@@ -139,7 +143,7 @@ def test_the_tables_lead_to_the_registry() -> None:
 
 @given(st.integers(0, 2**64 - 1))
 def test_any_symbol_comes_back(number: int) -> None:
-    assert number_of(symbol(number)) == number
+    assert symbol_number(symbol(number)) == number
 
 
 @pytest.mark.parametrize(
@@ -147,7 +151,7 @@ def test_any_symbol_comes_back(number: int) -> None:
 )
 def test_what_is_no_symbol_is_refused(text: str) -> None:
     with pytest.raises(InvalidValue, match="is no symbol of a 3D scene graph"):
-        number_of(text)
+        symbol_number(text)
 
 
 LAYERED: Final = Properties({"layer": "OBJECTS", "node_type": "ObjectNodeAttributes", "center": Point(1, 2, 3)})

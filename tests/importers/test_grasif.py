@@ -12,7 +12,7 @@ import pytest
 from scenecypher.db.condition import And, AtLeast, HasClass, HasState, Id, Related, evaluate
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.errors import DocumentError
-from scenecypher.importers.grasif import class_of, read_file, read_scene, to_document
+from scenecypher.importers.grasif import class_of_name, read_file, read_scene, to_document
 
 
 def good() -> dict[str, Any]:
@@ -95,7 +95,7 @@ def test_an_empty_hand_has_three_spellings_and_is_written_as_one(tmp_path: Path,
     [("butter_cookie-2", "butter_cookie"), ("mug", "mug"), ("room_12", "room"), ("floor1", "floor"), ("7", "7")],
 )
 def test_the_class_is_the_name_without_its_number(name: str, class_: str) -> None:
-    assert class_of(name) == class_
+    assert class_of_name(name) == class_
 
 
 def test_a_goal_node_by_name(tmp_path: Path) -> None:

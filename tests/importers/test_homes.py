@@ -13,7 +13,7 @@ from scenecypher.db.condition import ALWAYS, And, Exists, HasClass, HasState, Id
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.home_tasks import STATES, goal_of
+from scenecypher.importers.home_tasks import STATES, goal_from_facts
 from scenecypher.importers.homes import GRAPH, OURS, TASKS, folders, our_home, read_home, scenes, tasks
 from scenecypher.importers.task import Task
 from scenecypher.importers.virtualhome import to_document
@@ -108,11 +108,11 @@ def test_a_class_of_several_stands_for_one_and_the_same_of_them() -> None:
     closet = Id(small().by_class["closet"][0])
     inside, clean = Related("a_pillow", "INSIDE", closet), HasState("a_pillow", "clean")
     both = And((inside, clean))
-    assert goal_of(["pillow INSIDE closet", "pillow CLEAN"], small()) == Exists(
+    assert goal_from_facts(["pillow INSIDE closet", "pillow CLEAN"], small()) == Exists(
         "a_pillow", And((HasClass("a_pillow", "pillow"), both))
     )
     pillow = small().by_class["pillow"][1]
-    assert goal_of([f"{pillow} INSIDE closet"], small()) == And((Related(Id(pillow), "INSIDE", closet),))
+    assert goal_from_facts([f"{pillow} INSIDE closet"], small()) == And((Related(Id(pillow), "INSIDE", closet),))
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_a_class_of_several_stands_for_one_and_the_same_of_them() -> None:
 )
 def test_what_is_no_fact(fact: str, cause: str) -> None:
     with pytest.raises(ValueError, match=cause):
-        goal_of([fact], small())
+        goal_from_facts([fact], small())
 
 
 def test_the_two_states_more() -> None:
     assert STATES.keys() - {"HEATED", "WASHED"} >= {"ON", "OPEN", "DIRTY"}
-    assert goal_of(["plate WASHED"], small()) == And((HasState(Id(small().by_class["plate"][0]), "washed"),))
+    assert goal_from_facts(["plate WASHED"], small()) == And((HasState(Id(small().by_class["plate"][0]), "washed"),))
 
 
 # Any folder of that form.

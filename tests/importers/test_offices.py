@@ -16,7 +16,7 @@ from scenecypher.db.graph.invariants import broken_promises
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
 from scenecypher.importers.grasif import read_file, to_document
-from scenecypher.importers.grasif_format import SceneForm, TaskForm
+from scenecypher.importers.grasif_format import GrasifTaskForm, SceneForm
 from scenecypher.importers.offices import SUBSETS, scene, tasks
 from scenecypher.importers.task import Task
 from tests.importers.goal_words import unsaid
@@ -27,7 +27,7 @@ DOCUMENTS: Final[dict[str, Any]] = {
 }
 FORMS: Final = {subset: SceneForm.model_validate(document) for subset, document in DOCUMENTS.items()}
 GRAPHS: Final[dict[str, SceneGraph]] = {subset: scene(subset).graph for subset in SUBSETS}
-TASKS: Final[list[tuple[str, Task, TaskForm]]] = [
+TASKS: Final[list[tuple[str, Task, GrasifTaskForm]]] = [
     (subset, task, form) for subset in SUBSETS for task, form in zip(tasks(subset), FORMS[subset].tasks, strict=True)
 ]
 EACH: Final = pytest.mark.parametrize(
@@ -73,19 +73,19 @@ def test_states_and_affordances_agree(subset: str) -> None:
 
 
 @EACH
-def test_the_goal_is_false_at_the_start(subset: str, task: Task, form: TaskForm) -> None:
+def test_the_goal_is_false_at_the_start(subset: str, task: Task, form: GrasifTaskForm) -> None:
     assert task.goal != ALWAYS
     assert not evaluate(task.goal, GRAPHS[subset], {})
     assert task.scene == f"grasif/{subset}"
 
 
 @EACH
-def test_the_instruction_says_what_the_goal_asks(subset: str, task: Task, form: TaskForm) -> None:
+def test_the_instruction_says_what_the_goal_asks(subset: str, task: Task, form: GrasifTaskForm) -> None:
     assert [word for wanted in form.goal for word in unsaid(form.instruction, wanted, GRAPHS[subset])] == []
 
 
 @EACH
-def test_no_instruction_gives_a_node_away_by_its_id(subset: str, task: Task, form: TaskForm) -> None:
+def test_no_instruction_gives_a_node_away_by_its_id(subset: str, task: Task, form: GrasifTaskForm) -> None:
     assert not [node_id for node_id in GRAPHS[subset].nodes if "-" in node_id and node_id in task.instruction]
 
 

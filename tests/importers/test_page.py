@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from scenecypher.importers.datasets import DATASETS
-from scenecypher.importers.page import PUBLISHED, Rows, page, rows_of
+from scenecypher.importers.page import PUBLISHED, PageRows, page, rows_of
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "datasets.md"
 TEXT: Final = PAGE.read_text(encoding="utf-8")
@@ -16,10 +16,10 @@ QUICK: Final = ("sayplan-office", "our-office", "homes", "behavior-1k", "trv2")
 AGAIN: Final = "run: python -m scenecypher.importers.page > docs/datasets.md"
 
 
-def standing(name: str) -> Rows:
+def standing(name: str) -> PageRows:
     """The lines that the page has."""
     sizes, goals = (f"{line}\n" for line in TEXT.splitlines() if line.startswith(f"| {name} |"))
-    return Rows(sizes, goals)
+    return PageRows(sizes, goals)
 
 
 def test_the_page_is_as_it_is_made() -> None:

@@ -14,7 +14,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
 from scenecypher.db.schema import EXTRA_PROPERTIES, KINDS, RELATION_TYPES
 from scenecypher.errors import DocumentError
-from scenecypher.importers.virtualhome import Part, read_graph, scene_name, to_document
+from scenecypher.importers.virtualhome import GraphPart, read_graph, scene_name, to_document
 from scenecypher.importers.virtualhome_format import (
     AFFORDANCES,
     KIND_OF_CATEGORY,
@@ -104,7 +104,7 @@ def test_a_scene_declares_what_it_has_beyond_the_registry(odd: ImportedScene) ->
         (STATE_LIST, "final", "virtualhome/states@final", f"{STATE_LIST}, final graph", 4),
     ],
 )
-def test_the_forms_of_files(path: Path, part: Part, name: str, source: str, relations: int) -> None:
+def test_the_forms_of_files(path: Path, part: GraphPart, name: str, source: str, relations: int) -> None:
     scene = read_graph(path, part=part)
     assert (scene.name, scene.source, len(scene.graph.relations)) == (name, source, relations)
 
@@ -134,7 +134,7 @@ def test_the_tables_lead_both_ways() -> None:
     ("path", "part", "key"),
     [(ODDITIES, "initial", None), (PAIR, "initial", "init_graph"), (PAIR, "final", "final_graph")],
 )
-def test_the_way_back_is_exact(path: Path, part: Part, key: str | None) -> None:
+def test_the_way_back_is_exact(path: Path, part: GraphPart, key: str | None) -> None:
     document = json.loads(path.read_text(encoding="utf-8"))
     back = to_document(read_graph(path, part=part))
     assert canonical(back) == canonical(document[key] if key else document)

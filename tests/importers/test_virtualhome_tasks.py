@@ -12,7 +12,7 @@ import pytest
 from scenecypher.db.condition import And, Condition, HasState, Id, Related, conjuncts, evaluate, unmet
 from scenecypher.errors import InputError
 from scenecypher.importers.eai import GOALS, package_folder
-from scenecypher.importers.task import Step, Task, meets_action_goals
+from scenecypher.importers.task import ProgramStep, Task, meets_action_goals
 from scenecypher.importers.virtualhome import packaged
 from scenecypher.importers.virtualhome_format import STATES
 from scenecypher.importers.virtualhome_graph import source_id
@@ -140,7 +140,7 @@ def test_a_formula_of_another_form_is_refused_and_not_misread(formula: str) -> N
 
 
 def test_a_line_of_another_form_is_refused() -> None:
-    assert parse_program("Title\nDo it\n\n\n[SLEEP]\n") == ("Do it", (Step("sleep"),))
+    assert parse_program("Title\nDo it\n\n\n[SLEEP]\n") == ("Do it", (ProgramStep("sleep"),))
     with pytest.raises(ValueError, match="is no step such as"):
         parse_program("Title\nDo it\n\n\n[GRAB] soap\n")
 
@@ -159,4 +159,4 @@ def test_a_line_of_another_form_is_refused() -> None:
 def test_action_goals_are_met_in_order(
     steps: tuple[str, ...], goals: tuple[tuple[str, ...], ...], *, met: bool
 ) -> None:
-    assert meets_action_goals(tuple(Step(step) for step in steps), goals) is met
+    assert meets_action_goals(tuple(ProgramStep(step) for step in steps), goals) is met

@@ -10,7 +10,7 @@ from scenecypher.chat.model import Usage
 from scenecypher.db.gate import Answer
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import Enumerations
-from scenecypher.retriever.checks import COLUMNS, Checked, doubts
+from scenecypher.retriever.checks import COLUMNS, CheckedAnswer, doubts
 from scenecypher.retriever.events import Doubted
 from tests.retriever.conftest import Ready
 from tests.retriever.test_retriever import messages
@@ -18,8 +18,10 @@ from tests.retriever.test_retriever import messages
 SCENE = Enumerations(kinds=(("Object", 300),))
 
 
-def checked(question: str, columns: list[str], rows: list[list[Any]], cypher: str = "MATCH (n) RETURN n") -> Checked:
-    return Checked(question, cypher, Answer(tuple(columns), rows, None, 0, 0.0), SCENE)
+def checked(
+    question: str, columns: list[str], rows: list[list[Any]], cypher: str = "MATCH (n) RETURN n"
+) -> CheckedAnswer:
+    return CheckedAnswer(question, cypher, Answer(tuple(columns), rows, None, 0, 0.0), SCENE)
 
 
 WRONG = {
@@ -39,7 +41,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("of", "told"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_right_is_doubted(of: Checked, told: str) -> None:
+def test_what_cannot_be_right_is_doubted(of: CheckedAnswer, told: str) -> None:
     assert [doubt for doubt in doubts(of) if told in doubt]
 
 
@@ -59,7 +61,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("of", RIGHT.values(), ids=RIGHT)
-def test_what_may_be_right_is_not(of: Checked) -> None:
+def test_what_may_be_right_is_not(of: CheckedAnswer) -> None:
     assert doubts(of) == ()
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from scenecypher.chat.model import Usage
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.retriever.retrieval import Ran, Rejected
+from scenecypher.retriever.retrieval import QueryExecuted, Rejected
 from tests.retriever.conftest import Ready
 from tests.retriever.test_retriever import GOOD, QUESTION, ROWS, messages
 from tests.scripted_model import Say, Step
@@ -62,7 +62,7 @@ def test_all_of_it_in_one_conversation(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready(script, attempts=6, verifier="hints")
     found = retriever.ask(QUESTION, scene)
     assert (found.rows, found.addressed, found.answer) == (ROWS, True, "cup_7011 and plate_7012 are on the table.")
-    assert [type(attempt.ending) for attempt in found.attempts] == [Rejected] * 3 + [Ran] * 3
+    assert [type(attempt.ending) for attempt in found.attempts] == [Rejected] * 3 + [QueryExecuted] * 3
     assert (len(server.requests), found.usage) == (8, Usage(88, 56))
 
 

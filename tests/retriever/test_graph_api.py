@@ -24,7 +24,7 @@ from scenecypher.importers.babyai import read_level
 from scenecypher.importers.home import small_home
 from scenecypher.importers.offices import scene as office
 from scenecypher.retriever.collapsed import collapse
-from scenecypher.retriever.graph_api import CALLS, SETS, GraphApi, call
+from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
 from scenecypher.retriever.reader import SceneReader
 from tests.retriever.conftest import home, put_home
 
@@ -105,7 +105,7 @@ UNKNOWN = {
 @pytest.mark.parametrize("name_of_call", [name for name, one in CALLS.items() if one.of_node])
 def test_what_is_no_node_is_told(api: GraphApi, name: str, name_of_call: str) -> None:
     with pytest.raises(RejectedError) as refused:
-        call(api, name_of_call, {"node_id": name})
+        run_call(api, name_of_call, {"node_id": name})
     assert UNKNOWN[name] in str(refused.value)
     assert len(str(refused.value)) < 400
 
@@ -134,13 +134,13 @@ WRONG_CALLS: list[tuple[str, dict[str, object], str]] = [
 @pytest.mark.parametrize(("name", "arguments", "told"), WRONG_CALLS)
 def test_a_wrong_call_is_told(api: GraphApi, name: str, arguments: dict[str, object], told: str) -> None:
     with pytest.raises(ReplyRejected, match=told):
-        call(api, name, arguments)
+        run_call(api, name, arguments)
 
 
 def test_calls_by_name(api: GraphApi) -> None:
-    assert call(api, "get_nodes", {}) == api.get_nodes()
-    assert call(api, "get_attrs", {"node_id": "id-7004"}) == api.get_attrs("id-7004")
-    assert {name for names in SETS.values() for name in names} == set(CALLS)
+    assert run_call(api, "get_nodes", {}) == api.get_nodes()
+    assert run_call(api, "get_attrs", {"node_id": "id-7004"}) == api.get_attrs("id-7004")
+    assert {name for names in CALL_SETS.values() for name in names} == set(CALLS)
     told = CALLS["get_attrs"].schema("get_attrs")["function"]
     assert (told["name"], told["parameters"]["required"]) == ("get_attrs", ["node_id"])
 

@@ -15,7 +15,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.babyai import read_level
 from scenecypher.importers.offices import scene as office
-from scenecypher.retriever.library import Example, library, nearest
+from scenecypher.retriever.library import Example, library, nearest_examples
 from scenecypher.retriever.reader import SceneReader
 
 
@@ -32,14 +32,14 @@ def test_a_vocabulary_may_have_its_own() -> None:
 
 
 def test_the_nearest_stands_last_next_to_the_question() -> None:
-    chosen = nearest(library("virtualhome"), "Is the fridge closed?", count=3)
+    chosen = nearest_examples(library("virtualhome"), "Is the fridge closed?", count=3)
     assert [example.question for example in chosen[1:]] == ["Is the microwave closed?", "What is in the fridge?"]
 
 
 def test_without_common_words_the_first_are_taken() -> None:
     examples = tuple(Example(question=word, cypher="RETURN 1") for word in ("one", "two", "three"))
-    assert [example.question for example in nearest(examples, "四", count=2)] == ["two", "one"]
-    assert nearest(examples, "one", count=0) == ()
+    assert [example.question for example in nearest_examples(examples, "四", count=2)] == ["two", "one"]
+    assert nearest_examples(examples, "one", count=0) == ()
 
 
 WORLDS: dict[str, tuple[Callable[[], ImportedScene], int]] = {

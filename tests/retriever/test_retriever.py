@@ -15,8 +15,8 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, ModelUnavailable, QueryRefused, SceneReplaced
-from scenecypher.retriever.events import Attempted, Hinted, Prompted, Retrieved
-from scenecypher.retriever.retrieval import Declined, Ran, Rejected, retrieval_document
+from scenecypher.retriever.events import Attempted, Hinted, Prompted, RetrievalEnded
+from scenecypher.retriever.retrieval import Declined, QueryExecuted, Rejected, retrieval_document
 from scenecypher.retriever.retriever import Retriever
 from tests.retriever.conftest import Ready, home, put_home
 from tests.scripted_model import Fail, Say, ScriptedModel
@@ -86,7 +86,7 @@ def test_an_error_is_told_and_mended(ready: Ready, scene: SceneInfo, reply: Any,
     assert (found.outcome, found.rows, found.cypher) == ("answered", ROWS, GOOD)
     first, second = found.attempts
     assert isinstance(first.ending, Rejected)
-    assert isinstance(second.ending, Ran)
+    assert isinstance(second.ending, QueryExecuted)
     complaint = messages(server, 1)[-1]
     assert told in complaint
     assert first.ending.message in complaint
@@ -280,7 +280,7 @@ def test_attempts_must_be_possible() -> None:
 def test_the_stream_tells_each_step(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready(["MATCH (n:Wrong) RETURN n", GOOD.replace("'table'", "'Table'"), GOOD])
     events = list(retriever.stream(QUESTION, scene))
-    assert [type(event) for event in events] == [Prompted, Attempted, Attempted, Hinted, Attempted, Retrieved]
+    assert [type(event) for event in events] == [Prompted, Attempted, Attempted, Hinted, Attempted, RetrievalEnded]
     assert isinstance(events[0], Prompted)
     assert "fridge" in events[0].schema
 

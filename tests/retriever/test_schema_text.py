@@ -14,8 +14,8 @@ from scenecypher.db.schema import KINDS, VOCABULARIES
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
 from scenecypher.errors import InputError
 from scenecypher.retriever.mentions import Mentions, words_of
-from scenecypher.retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, LEAST_TOKENS, Form, schema_text
-from scenecypher.retriever.trim import names_in
+from scenecypher.retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, MIN_TOKENS, SchemaForm, schema_text
+from scenecypher.retriever.trim import listed_names
 
 HOME = Enumerations(
     kinds=(("Place", 1), ("Asset", 1), ("Object", 3), ("Agent", 1)),
@@ -96,14 +96,14 @@ def test_the_json_form_says_the_same() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_names_all_that_occurs(form: Form) -> None:
+def test_every_form_names_all_that_occurs(form: SchemaForm) -> None:
     text = schema_text(HOME, form=form)
     for word in ("INSIDE", "CLOSE", "fridge", "dirty", "can_open", "color", "kitchen", "cup_1", "HOLDS_RH cup_2"):
         assert word in text, word
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_graph_is_never_shown(form: Form) -> None:
+def test_the_graph_is_never_shown(form: SchemaForm) -> None:
     text = schema_text(HOME, form=form)
     assert not [node_id for node_id in HOME.ids if node_id in text]
     assert "cup_1" in text, "an example of a name is shown"
@@ -114,23 +114,23 @@ def test_the_graph_is_never_shown(form: Form) -> None:
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
 @pytest.mark.parametrize("form", FORMS)
-def test_the_least_budget_holds_the_fixed_part(form: Form, vocabulary: str) -> None:
-    text = schema_text(big(), form=form, vocabulary=vocabulary, budget_tokens=LEAST_TOKENS)
-    assert len(text) <= LEAST_TOKENS * CHARACTERS_A_TOKEN
+def test_the_least_budget_holds_the_fixed_part(form: SchemaForm, vocabulary: str) -> None:
+    text = schema_text(big(), form=form, vocabulary=vocabulary, budget_tokens=MIN_TOKENS)
+    assert len(text) <= MIN_TOKENS * CHARACTERS_A_TOKEN
 
 
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=25)
-@given(budget=st.integers(LEAST_TOKENS, 3_000))
-def test_a_text_keeps_its_budget_and_uses_it(form: Form, budget: int) -> None:
+@given(budget=st.integers(MIN_TOKENS, 3_000))
+def test_a_text_keeps_its_budget_and_uses_it(form: SchemaForm, budget: int) -> None:
     text = schema_text(big(), form=form, budget_tokens=budget)
     assert len(text) <= budget * CHARACTERS_A_TOKEN
     assert len(text) > 0.95 * min(budget * CHARACTERS_A_TOKEN, len(schema_text(big(), form=form, budget_tokens=10**6)))
 
 
 def test_the_budget_has_a_floor() -> None:
-    with pytest.raises(InputError, match=f"at least {LEAST_TOKENS}"):
-        schema_text(HOME, budget_tokens=LEAST_TOKENS - 1)
+    with pytest.raises(InputError, match=f"at least {MIN_TOKENS}"):
+        schema_text(HOME, budget_tokens=MIN_TOKENS - 1)
 
 
 def test_an_unknown_form_is_told() -> None:
@@ -143,13 +143,13 @@ def test_an_unknown_form_is_told() -> None:
 @given(number=st.integers(0, 399))
 def test_a_class_that_the_question_names_stays(number: int) -> None:
     name = f"class_{number:03}"
-    trimmed = schema_text(big(), f"How many {name} are there?", budget_tokens=LEAST_TOKENS)
+    trimmed = schema_text(big(), f"How many {name} are there?", budget_tokens=MIN_TOKENS)
     assert f"{name} " in trimmed
     assert "LEFT OFF" in trimmed
 
 
 def test_what_is_left_off_is_counted() -> None:
-    document = json.loads(schema_text(big(), form="json", budget_tokens=LEAST_TOKENS))
+    document = json.loads(schema_text(big(), form="json", budget_tokens=MIN_TOKENS))
     shown = sum(len(values) for values in document["classes"].values()) if "classes" in document else 0
     assert document["left_off"]["classes"] == 400 - shown
 
@@ -175,7 +175,7 @@ def test_a_text_is_made_once_for_what_questions_mention() -> None:
 @settings(max_examples=50)
 @given(st.lists(st.sampled_from(["class", "007", "classes", "states", "class_007", "who", "4", "49"]), max_size=5))
 def test_what_a_question_mentions_is_known_by_the_scenes_own_words(words: list[str]) -> None:
-    names = list(names_in(big()))
+    names = list(listed_names(big()))
     mentions = Mentions.of(" ".join(words))
     among = mentions.among(words_of(names))
     assert [among.mention(name) for name in names] == [mentions.mention(name) for name in names]

@@ -11,7 +11,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.reader import SceneReader
-from scenecypher.retriever.retrieval import Rejected, Told, retrieval_document
+from scenecypher.retriever.retrieval import Rejected, TextAnswer, retrieval_document
 from tests.retriever.conftest import Ready, home, put_home
 from tests.retriever.test_retriever import QUESTION, messages
 from tests.scripted_model import Say
@@ -73,5 +73,5 @@ def test_the_same_answer_again_ends_it(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([ANSWER, "NOT ADDRESSED", ANSWER, "NOT ADDRESSED"], retrieval="text", verifier="paper")
     found = retriever.ask(QUESTION, scene)
     assert (found.answer, found.addressed, len(server.requests)) == (ANSWER, False, 4)
-    assert isinstance(found.attempts[1].ending, Told)
+    assert isinstance(found.attempts[1].ending, TextAnswer)
     assert found.attempts[1].repeats == 1
