@@ -10,7 +10,7 @@ from openai import NotFoundError, OpenAI, OpenAIError
 from scenecypher.chat.endpoint import Endpoint
 from scenecypher.chat.faults import no_such_model, unavailable
 
-_LOOK_UP_S: Final = 5.0
+_LIST_TIMEOUT_S: Final = 5.0
 
 
 class Client:
@@ -49,7 +49,7 @@ class Client:
 
     def _models(self) -> tuple[str, ...]:
         """The names of the service's models, or none if it doesn't tell."""
-        hurried = self._openai.with_options(max_retries=0, timeout=_LOOK_UP_S)
+        hurried = self._openai.with_options(max_retries=0, timeout=_LIST_TIMEOUT_S)
         try:
             rows = getattr(hurried.models.list(), "data", None) or ()
         except (OpenAIError, ValueError):  # ValueError: an answer that is no JSON

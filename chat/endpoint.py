@@ -30,7 +30,7 @@ class Endpoint:
             raise InputError("OPENAI_API_KEY holds characters that no key has; copy it again")
 
     @property
-    def place(self) -> str:
+    def public_url(self) -> str:
         """The address for people: without the user and password that it may hold."""
         parts = urlsplit(self.url)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/")

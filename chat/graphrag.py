@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scenecypher.chat.model import Message, Model, Reply, Request, Usage
-from scenecypher.chat.wire import schema_in_words
+from scenecypher.chat.wire import schema_prompt
 from scenecypher.errors import InputError, ModelUnavailable
 
 try:
@@ -89,7 +89,7 @@ def _messages(request: Request) -> list[LLMMessage]:
         raise InputError("LLMs of neo4j-graphrag take no pictures; use an OpenAI-compatible service for them")
     said = [LLMMessage(role=message.role, content=message.text) for message in request.messages]
     if request.schema is not None:
-        said[-1]["content"] += f"\n\n{schema_in_words(request.schema)}"
+        said[-1]["content"] += f"\n\n{schema_prompt(request.schema)}"
     return said
 
 

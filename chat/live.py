@@ -44,7 +44,7 @@ class OpenAIModel:
         self._model, self._is_set_up = model, bool(key or url)
         self._lock = Lock()
         self._client: _Client | None = None
-        self._conceded: dict[str, frozenset[RequestParameter]] = {}
+        self._unsupported: dict[str, frozenset[RequestParameter]] = {}
         self._uncounted: frozenset[str] = frozenset()
 
     @classmethod
@@ -62,11 +62,11 @@ class OpenAIModel:
         """Ask, and ask again in the form that the service takes. Raises ModelUnavailable, which says what to do."""
         client, model = self._connected(), request.model or self._model
         while True:
-            sent = body(request, model=model, conceded=self._conceded.get(model, frozenset()))
+            sent = body(request, model=model, unsupported=self._unsupported.get(model, frozenset()))
             try:
-                answer = client.send(sent, timeout_s=self._hurry(request.timeout_s))
+                answer = client.send(sent, timeout_s=self._shorter_timeout(request.timeout_s))
             except FormRefused as refusal:
-                if not self._concede(model, sent, refusal.words):
+                if not self._fall_back(model, sent, refusal.words):
                     raise
             else:
                 return self._read(answer, model)
@@ -99,34 +99,32 @@ class OpenAIModel:
                 self._client = Client(self._endpoint)
             return self._client
 
-    def _hurry(self, timeout_s: float | None) -> float | None:
+    def _shorter_timeout(self, timeout_s: float | None) -> float | None:
         """The time that a request has, where the usual tries may take longer."""
         usual = self._endpoint.timeout_s * self._endpoint.tries
         return timeout_s if timeout_s is not None and timeout_s < usual else None
 
-    def _concede(self, model: str, sent: Mapping[str, Any], complaint: str) -> bool:
+    def _fall_back(self, model: str, sent: Mapping[str, Any], complaint: str) -> bool:
         """Whether there is another form to ask in; it is remembered, and told once."""
-        concession = fallback_for(complaint, sent)
-        if concession is None:
+        fallback = fallback_for(complaint, sent)
+        if fallback is None:
             return False
         with self._lock:
-            before = self._conceded.get(model, frozenset())
-            self._conceded[model] = before.union((concession.parameter,))
-        if concession.parameter not in before:
-            _log.warning(
-                "model %r refuses %s (%s): %s", model, concession.parameter, complaint[:200], concession.instead
-            )
+            before = self._unsupported.get(model, frozenset())
+            self._unsupported[model] = before.union((fallback.parameter,))
+        if fallback.parameter not in before:
+            _log.warning("model %r refuses %s (%s): %s", model, fallback.parameter, complaint[:200], fallback.instead)
         return True
 
     def _read(self, answer: bytes, model: str) -> Reply:
         reply, is_counted = read_reply(answer, model=model)
         if not is_counted:
-            self._tell_uncounted(model)
+            self._warn_uncounted(model)
         return reply
 
-    def _tell_uncounted(self, model: str) -> None:
+    def _warn_uncounted(self, model: str) -> None:
         with self._lock:
-            is_news = model not in self._uncounted
+            is_new = model not in self._uncounted
             self._uncounted |= {model}
-        if is_news:
+        if is_new:
             _log.warning("model %r reports no token usage: its tokens count as 0", model)

@@ -51,17 +51,17 @@ class _Answer(_Lenient):
     error: object = None
 
 
-def body(request: Request, *, model: str, conceded: frozenset[RequestParameter] = frozenset()) -> dict[str, Any]:
-    """The JSON body that asks `request` of `model`, without the parameters that were `conceded`."""
-    schema_in_prompt = "response_format" in conceded
+def body(request: Request, *, model: str, unsupported: frozenset[RequestParameter] = frozenset()) -> dict[str, Any]:
+    """The JSON body that asks `request` of `model`, without the parameters that were `unsupported`."""
+    schema_in_prompt = "response_format" in unsupported
     sent: dict[str, Any] = {"model": model, "messages": _turns(request, schema_in_prompt=schema_in_prompt)}
     if request.schema is not None and not schema_in_prompt:
         sent["response_format"] = _response_format(request.schema)
     if request.max_tokens is not None:
-        sent["max_completion_tokens" if "max_tokens" in conceded else "max_tokens"] = request.max_tokens
-    if request.temperature is not None and "temperature" not in conceded:
+        sent["max_completion_tokens" if "max_tokens" in unsupported else "max_tokens"] = request.max_tokens
+    if request.temperature is not None and "temperature" not in unsupported:
         sent["temperature"] = request.temperature
-    if request.seed is not None and "seed" not in conceded:
+    if request.seed is not None and "seed" not in unsupported:
         sent["seed"] = request.seed
     return sent
 
@@ -103,7 +103,7 @@ def _turns(request: Request, *, schema_in_prompt: bool) -> list[dict[str, Any]]:
     turns = [_turn(message) for message in request.messages]
     if request.schema is not None and schema_in_prompt:
         last = request.messages[-1]
-        turns[-1] = _turn(Message(last.role, f"{last.text}\n\n{schema_in_words(request.schema)}", last.images))
+        turns[-1] = _turn(Message(last.role, f"{last.text}\n\n{schema_prompt(request.schema)}", last.images))
     return turns
 
 
@@ -114,7 +114,7 @@ def _turn(message: Message) -> dict[str, Any]:
     return {"role": message.role, "content": [{"type": "text", "text": message.text}, *pictures]}
 
 
-def schema_in_words(schema: Mapping[str, object]) -> str:
+def schema_prompt(schema: Mapping[str, object]) -> str:
     """The demand for a form, for services that take none beside the prompt."""
     text = json.dumps(schema, ensure_ascii=False)
     return f"Answer with one JSON object and nothing else. It must fit this JSON schema:\n{text}"

@@ -19,7 +19,7 @@ SEEDS: Final = 100
 """Instances of a made level that its list holds: the papers' number. A single one may have any seed."""
 
 
-class _Source(Protocol):
+class _DatasetModule(Protocol):
     """A module that has both."""
 
     def scenes(self, only: str | None) -> Iterator[ImportedScene]: ...
@@ -31,7 +31,7 @@ class _Source(Protocol):
 class Dataset:
     """Scenes and their tasks from one source.
 
-    `name` is one word and its key in DATASETS. `importing` is the command that brings a task's scene into the database,
+    `name` is one word and its key in DATASETS. `import_command` is the command that brings a task's scene into the database,
     `{}` standing for the task's id within the data set.
 
     `read_scenes` and `read_tasks` take an id within the data set, or None for all; they raise InputError where the
@@ -41,7 +41,7 @@ class Dataset:
     name: str
     title: str
     source: str
-    importing: str
+    import_command: str
     read_scenes: ReadScenes
     read_tasks: ReadTasks
 
@@ -56,7 +56,7 @@ class Dataset:
 
     def command(self, task_id: str) -> str:
         """The command that imports the scene of a task, by the task's id in `tasks`."""
-        return self.importing.format(task_id.removeprefix(f"{self.name}/"))
+        return self.import_command.format(task_id.removeprefix(f"{self.name}/"))
 
 
 def dataset(name: str) -> Dataset:
@@ -91,17 +91,17 @@ def _virtualhome_tasks(only: str | None) -> Iterator[Task]:
 
 
 def _scenes(only: str | None, *, module: str) -> Iterator[ImportedScene]:
-    return _source(module).scenes(only)
+    return _module(module).scenes(only)
 
 
 def _tasks(only: str | None, *, module: str) -> Iterator[Task]:
-    return _source(module).tasks(only)
+    return _module(module).tasks(only)
 
 
-def _source(module: str) -> _Source:
+def _module(module: str) -> _DatasetModule:
     """A module of this package, imported when it is read: most need what is not always installed."""
     found: Any = import_module(f"scenecypher.importers.{module}")
-    source: _Source = found
+    source: _DatasetModule = found
     return source
 
 
@@ -147,7 +147,7 @@ def _office(subset: str, title: str) -> Dataset:
         name=subset,
         title=title,
         source="SceneCypher, made by hand",
-        importing=f"scenecypher import grasif --subset {subset}",
+        import_command=f"scenecypher import grasif --subset {subset}",
         read_scenes=partial(_office_scenes, subset=subset),
         read_tasks=partial(_office_tasks, subset=subset),
     )
@@ -158,7 +158,7 @@ def _level(level: str, title: str) -> Dataset:
         name=level,
         title=title,
         source="MiniGrid, made from level and seed",
-        importing=f"scenecypher import babyai --level {level} --seed {{}}",
+        import_command=f"scenecypher import babyai --level {level} --seed {{}}",
         read_scenes=partial(_level_scenes, level=level),
         read_tasks=partial(_level_tasks, level=level),
     )
@@ -171,7 +171,7 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="eai",
             title="VirtualHome, as the Embodied Agent Interface sets it",
             source="eai-eval",
-            importing="scenecypher import virtualhome --only {}",
+            import_command="scenecypher import virtualhome --only {}",
             read_scenes=_virtualhome_scenes,
             read_tasks=_virtualhome_tasks,
         ),
@@ -179,7 +179,7 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="behavior-1k",
             title="BEHAVIOR-1K's activities of moving things about",
             source="bddl",
-            importing="scenecypher import grasif --subset behavior-1k --only {}",
+            import_command="scenecypher import grasif --subset behavior-1k --only {}",
             read_scenes=partial(_scenes, module="behavior"),
             read_tasks=partial(_tasks, module="behavior"),
         ),
@@ -187,7 +187,7 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="robothow",
             title="RobotHow's programs of moving and switching things, in GraSIF's terms",
             source="eai-eval",
-            importing="scenecypher import grasif --subset robothow --only {}",
+            import_command="scenecypher import grasif --subset robothow --only {}",
             read_scenes=partial(_scenes, module="robothow"),
             read_tasks=partial(_tasks, module="robothow"),
         ),
@@ -197,7 +197,7 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="homes",
             title="Two homes of ours, the same ten tasks in each",
             source="SceneCypher, made by hand",
-            importing="scenecypher import homes",
+            import_command="scenecypher import homes",
             read_scenes=partial(_scenes, module="homes"),
             read_tasks=partial(_tasks, module="homes"),
         ),

@@ -12,7 +12,7 @@ from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import UnknownReference
 from scenecypher.retriever.graph_api import GraphApi, attributes, with_string
-from scenecypher.retriever.listing import all_rows
+from scenecypher.retriever.paging import all_rows
 
 LinkTriple: TypeAlias = tuple[str, str, str]
 

@@ -10,7 +10,7 @@ from typing import Any, Final, LiteralString
 from scenecypher.db.gate import JsonValue
 from scenecypher.db.store.enumerations import literal
 from scenecypher.errors import ReplyRejected, UnknownReference, did_you_mean
-from scenecypher.retriever.listing import all_rows
+from scenecypher.retriever.paging import all_rows
 from scenecypher.retriever.reader import SceneReader
 
 NODES: Final[LiteralString] = "MATCH (n:Entity) RETURN n.id AS id ORDER BY id"
@@ -115,20 +115,23 @@ def with_string(query: LiteralString, value: str) -> str:
 class ApiCall:
     """A call as a model is told of it: what it gives, and whether it takes a node."""
 
-    does: str
+    description: str
     run: Callable[[GraphApi, str], JsonValue]
-    of_node: bool = True
+    takes_node: bool = True
 
     def schema(self, name: str) -> dict[str, Any]:
         """The call as a tool of the chat-completions protocol."""
-        node = {"node_id": {"type": "string", "description": "the id of a node"}} if self.of_node else {}
+        node = {"node_id": {"type": "string", "description": "the id of a node"}} if self.takes_node else {}
         parameters = {"type": "object", "properties": node, "required": list(node), "additionalProperties": False}
-        return {"type": "function", "function": {"name": name, "description": self.does, "parameters": parameters}}
+        return {
+            "type": "function",
+            "function": {"name": name, "description": self.description, "parameters": parameters},
+        }
 
 
 CALLS: Final[Mapping[str, ApiCall]] = {
-    "get_nodes": ApiCall("the ids of all nodes", lambda api, _: api.get_nodes(), of_node=False),
-    "get_links": ApiCall("all links as [source, type, target]", lambda api, _: api.get_links(), of_node=False),
+    "get_nodes": ApiCall("the ids of all nodes", lambda api, _: api.get_nodes(), takes_node=False),
+    "get_links": ApiCall("all links as [source, type, target]", lambda api, _: api.get_links(), takes_node=False),
     "get_attrs": ApiCall("all attributes of a node", lambda api, node: api.get_attrs(node)),
     "get_neighbors": ApiCall("the ids of a node's neighbors", lambda api, node: api.get_neighbors(node)),
     "expand": ApiCall(
@@ -148,7 +151,7 @@ def run_call(api: GraphApi, name: str, arguments: Mapping[str, object]) -> JsonV
     """What a model's call gives. Raises ReplyRejected for a call that there is not, or that lacks its node."""
     if name not in CALLS:
         raise ReplyRejected(f"there is no call {name[:60]!r}{did_you_mean(name, tuple(CALLS))}; use {', '.join(CALLS)}")
-    wanted = ("node_id",) if CALLS[name].of_node else ()
+    wanted = ("node_id",) if CALLS[name].takes_node else ()
     node = arguments.get("node_id", "")
     if set(arguments) != set(wanted) or not isinstance(node, str | int) or isinstance(node, bool):
         takes = 'one argument, {"node_id": "…"}' if wanted else "no arguments"

@@ -7,7 +7,7 @@ from typing import Final, LiteralString
 
 from scenecypher.errors import ServiceError
 from scenecypher.retriever.graph_api import LINKS, attributes
-from scenecypher.retriever.listing import all_rows_with_version
+from scenecypher.retriever.paging import all_rows_with_version
 from scenecypher.retriever.reader import SceneReader
 
 NODES: Final[LiteralString] = "MATCH (n:Entity) RETURN n, labels(n) AS labels ORDER BY n.id"

@@ -89,23 +89,23 @@ def ask_text2cypher(address: Address, model: Model, question: str, *, scene: Sce
 
     `schema` is followed by how to tell the scene's nodes from others. Raises ModelUnavailable.
     """
-    heard = _MeteredModel(model)
+    metered = _MeteredModel(model)
     auth = (address.username, address.password) if address.password else None
     with GraphDatabase.driver(address.uri, auth=auth) as driver:
         shown = schema + WHERE.format(key=scene.key)
-        retriever = text2cypher(driver, heard, schema=shown, database=address.database)
+        retriever = text2cypher(driver, metered, schema=shown, database=address.database)
         begun = time.perf_counter()
         try:
             found = retriever.get_search_results(question)
         except LLMGenerationError as error:
             raise ModelUnavailable(f"{error}; look at the model's service") from error
         except (Text2CypherRetrievalError, Neo4jError) as error:
-            return _refused(question, heard.replies[-1], str(error))
+            return _refused(question, metered.replies[-1], str(error))
         seconds = time.perf_counter() - begun
     columns = tuple(found.records[0].keys()) if found.records else ()
     rows = [[plain(value) for value in record.values()] for record in found.records]
     answer = Answer(columns, rows, None, scene.version, seconds)
-    return _answered(question, heard.replies[-1], str((found.metadata or {}).get("cypher", "")), answer)
+    return _answered(question, metered.replies[-1], str((found.metadata or {}).get("cypher", "")), answer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class Mentions:
         words = stems(text)
         return cls(frozenset(words) | {one + other for one, other in pairwise(words)})
 
-    def among(self, words: frozenset[str]) -> Mentions:
+    def restricted_to(self, words: frozenset[str]) -> Mentions:
         """Of these words only. With `words_of` some names, each of them is mentioned as before."""
         return Mentions(self.words & words)
 

@@ -8,8 +8,8 @@ from typing import Final
 from scenecypher.chat.clean import clean_cypher, clean_reply
 from scenecypher.chat.model import Message, Reply
 from scenecypher.retriever import prompt
+from scenecypher.retriever.conversation import Conversation
 from scenecypher.retriever.retrieval import Attempt, AttemptEnding, Declined, Rejected, TextAnswer
-from scenecypher.retriever.talk import Conversation
 
 CUT_OFF: Final = "the reply was cut off at the length limit; be briefer"
 NO_ANSWER: Final = "the reply is empty"
@@ -29,15 +29,15 @@ def parse_reply(reply: Reply) -> ParsedReply:
     return ParsedReply(clean_cypher(reply.text)) if reason is None else ParsedReply("", reason)
 
 
-def text_attempt(talk: Conversation, reply: Reply, *, read_at: int) -> Attempt:
+def text_attempt(conversation: Conversation, reply: Reply, *, read_at: int) -> Attempt:
     """The attempt of a model that has the graph of version `read_at` before it."""
     said = clean_reply(reply.text)
     reason = _reason(said)
-    before = talk.told_before(said) if reason is None else None
+    before = conversation.earlier_text(said) if reason is None else None
     ending: AttemptEnding = Declined(reason) if reason is not None else TextAnswer(said, read_at)
     if not said:
         ending = Rejected("no_answer", CUT_OFF if reply.finish == "length" else NO_ANSWER)
-    number, repeats = len(talk.attempts) + 1, before.number if before else None
+    number, repeats = len(conversation.attempts) + 1, before.number if before else None
     return Attempt(number, "", ending, usage=reply.usage, source=reply.source, repeats=repeats)
 
 
@@ -45,16 +45,16 @@ def _reason(said: str) -> str | None:
     return said.removeprefix(prompt.UNANSWERABLE).strip() if said.startswith(prompt.UNANSWERABLE) else None
 
 
-def refusal_message(talk: Conversation, message: str) -> Message:
+def refusal_message(conversation: Conversation, message: str) -> Message:
     """What the model is told of a reply that was refused."""
-    if talk.read_at is not None:
-        return prompt.retry_in_words(talk.question, f"Your answer can't be used: {message}.")
-    return prompt.retry(talk.question, f"The query was refused: {message}")
+    if conversation.read_at is not None:
+        return prompt.retry_in_words(conversation.question, f"Your answer can't be used: {message}.")
+    return prompt.retry(conversation.question, f"The query was refused: {message}")
 
 
-def not_addressed_message(talk: Conversation, missing: str) -> Message:
+def not_addressed_message(conversation: Conversation, missing: str) -> Message:
     """What the model is told where the verifier finds its result wanting."""
     more = f" What is missing: {missing}" if missing else ""
-    if talk.read_at is not None:
-        return prompt.retry_in_words(talk.question, f"Your answer does not address the question.{more}")
-    return prompt.retry(talk.question, f"The query ran, but its rows don't answer the question.{more}")
+    if conversation.read_at is not None:
+        return prompt.retry_in_words(conversation.question, f"Your answer does not address the question.{more}")
+    return prompt.retry(conversation.question, f"The query ran, but its rows don't answer the question.{more}")

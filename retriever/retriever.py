@@ -18,6 +18,7 @@ from scenecypher.db.telemetry import Attributes, traced
 from scenecypher.errors import InputError, QueryRefused, RejectedError, SceneCypherError
 from scenecypher.retriever import prompt
 from scenecypher.retriever.checks import CheckedAnswer, doubts
+from scenecypher.retriever.conversation import Conversation
 from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, RetrievalEvent, Verified
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.hints import causes
@@ -41,7 +42,6 @@ from scenecypher.retriever.retrieval import (
     TextAnswer,
 )
 from scenecypher.retriever.schema_text import SchemaForm, schema_text
-from scenecypher.retriever.talk import Conversation
 from scenecypher.retriever.verifier import VerifierMode, verify
 
 RetrievalMode: TypeAlias = Literal["cypher", "text"]
@@ -115,18 +115,18 @@ class Retriever:
 
     def _steps(self, question: str, scene: SceneInfo) -> Iterator[RetrievalEvent]:
         occurring = self.enumerator.of(scene)
-        shown, talk = self._opening(question, scene, occurring)
+        shown, conversation = self._opening(question, scene, occurring)
         yield Prompted(question, shown)
         goes_on = True
         while goes_on:
-            talk = talk.tried(self._attempt(talk, scene))
-            yield Attempted(talk.last)
-            event, said = self._reaction(talk, self.enumerator.of(scene))
+            conversation = conversation.with_attempt(self._attempt(conversation, scene))
+            yield Attempted(conversation.last)
+            event, said = self._reaction(conversation, self.enumerator.of(scene))
             if event is not None:
                 yield event
-            talk = _after(talk, event, said)
-            goes_on = said is not None and len(talk.attempts) < self.options.attempts
-        yield RetrievalEnded(talk.retrieval())
+            conversation = _after(conversation, event, said)
+            goes_on = said is not None and len(conversation.attempts) < self.options.attempts
+        yield RetrievalEnded(conversation.retrieval())
 
     def _schema(self, question: str, scene: SceneInfo, occurring: Enumerations) -> str:
         return schema_text(
@@ -139,7 +139,7 @@ class Retriever:
         )
 
     def _opening(self, question: str, scene: SceneInfo, occurring: Enumerations) -> tuple[str, Conversation]:
-        """What the model is shown of the scene, and the talk that begins with it."""
+        """What the model is shown of the scene, and the conversation that begins with it."""
         if self.options.retrieval == "text":
             graph, version = graph_text(SceneReader(self.gate, self.enumerator, scene))
             return graph, Conversation(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
@@ -150,17 +150,17 @@ class Retriever:
     def _request(self, *messages: Message) -> Request:
         return Request(messages, temperature=self.options.temperature, seed=self.options.seed)
 
-    def _attempt(self, talk: Conversation, scene: SceneInfo) -> Attempt:
+    def _attempt(self, conversation: Conversation, scene: SceneInfo) -> Attempt:
         """Ask the model once, and run what it wrote unless it wrote that before."""
-        reply = TracedModel(self.model).reply(self._request(*talk.messages))
-        if talk.read_at is not None:
-            return text_attempt(talk, reply, read_at=talk.read_at)
+        reply = TracedModel(self.model).reply(self._request(*conversation.messages))
+        if conversation.read_at is not None:
+            return text_attempt(conversation, reply, read_at=conversation.read_at)
         found = parse_reply(reply)
-        before = talk.earlier(found.cypher) if found.reason is None else None
+        before = conversation.earlier_query(found.cypher) if found.reason is None else None
         begun = time.perf_counter()
         ending = before.ending if before else self._ending(found, scene, is_cut_off=reply.finish == "length")
         return Attempt(
-            number=len(talk.attempts) + 1,
+            number=len(conversation.attempts) + 1,
             cypher=found.cypher,
             ending=ending,
             usage=reply.usage,
@@ -179,48 +179,58 @@ class Retriever:
         except RejectedError as error:
             return Rejected(error.code if isinstance(error, QueryRefused) else "rejected", str(error))
 
-    def _reaction(self, talk: Conversation, occurring: Enumerations) -> tuple[RetrievalEvent | None, Message | None]:
+    def _reaction(
+        self, conversation: Conversation, occurring: Enumerations
+    ) -> tuple[RetrievalEvent | None, Message | None]:
         """What is noticed about the last attempt, and what the model is told; nothing where the end is reached."""
-        match talk.last.ending:
+        match conversation.last.ending:
             case Declined():
                 return None, None
             case Rejected(_, message):
-                return None, None if talk.last.repeats is not None else refusal_message(talk, message)
+                return None, None if conversation.last.repeats is not None else refusal_message(conversation, message)
             case TextAnswer():
-                return self._verdict(talk)
+                return self._verdict(conversation)
             case QueryExecuted(answer):
-                found = self._causes(talk, answer, occurring)
+                found = self._causes(conversation, answer, occurring)
                 if found:
-                    return Hinted(talk.last.number, found), prompt.found_nothing(talk.question, found)
-                doubted = self._doubts(talk, answer, occurring)
+                    return Hinted(conversation.last.number, found), prompt.found_nothing(conversation.question, found)
+                doubted = self._doubts(conversation, answer, occurring)
                 if doubted:
-                    return Doubted(talk.last.number, doubted), prompt.doubted(talk.question, doubted)
-                return self._verdict(talk)
+                    return Doubted(conversation.last.number, doubted), prompt.doubted(conversation.question, doubted)
+                return self._verdict(conversation)
             case _ as never:
                 assert_never(never)
 
-    def _causes(self, talk: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
-        is_last = len(talk.attempts) >= self.options.attempts
-        return () if talk.hinted or is_last or not is_empty(answer) else causes(talk.last.cypher, occurring)
+    def _causes(self, conversation: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
+        is_last = len(conversation.attempts) >= self.options.attempts
+        return (
+            ()
+            if conversation.hinted or is_last or not is_empty(answer)
+            else causes(conversation.last.cypher, occurring)
+        )
 
-    def _doubts(self, talk: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
-        is_last = len(talk.attempts) >= self.options.attempts
-        is_settled = talk.doubted or is_last or not self.options.checks
-        return () if is_settled else doubts(CheckedAnswer(talk.question, talk.last.cypher, answer, occurring))
+    def _doubts(self, conversation: Conversation, answer: Answer, occurring: Enumerations) -> tuple[str, ...]:
+        is_last = len(conversation.attempts) >= self.options.attempts
+        is_settled = conversation.doubted or is_last or not self.options.checks
+        return (
+            ()
+            if is_settled
+            else doubts(CheckedAnswer(conversation.question, conversation.last.cypher, answer, occurring))
+        )
 
-    def _verdict(self, talk: Conversation) -> tuple[Verified | None, Message | None]:
+    def _verdict(self, conversation: Conversation) -> tuple[Verified | None, Message | None]:
         if self.options.verifier == "off":
             return None, None
         verdict = verify(
             TracedModel(self.model),
-            talk.question,
-            talk.results,
+            conversation.question,
+            conversation.results,
             mode=self.options.verifier,
-            request=self._request(*talk.messages),
+            request=self._request(*conversation.messages),
         )
-        if verdict.addressed or talk.last.repeats is not None:
+        if verdict.addressed or conversation.last.repeats is not None:
             return verdict, None
-        return verdict, not_addressed_message(talk, verdict.text)
+        return verdict, not_addressed_message(conversation, verdict.text)
 
 
 def is_empty(answer: Answer) -> bool:
@@ -244,6 +254,10 @@ def _totals(event: RetrievalEvent) -> Attributes:
     }
 
 
-def _after(talk: Conversation, event: RetrievalEvent | None, said: Message | None) -> Conversation:
-    judged = talk.judged(event) if isinstance(event, Verified) else talk
-    return judged.told(said, hinted=isinstance(event, Hinted), doubted=isinstance(event, Doubted)) if said else judged
+def _after(conversation: Conversation, event: RetrievalEvent | None, said: Message | None) -> Conversation:
+    judged = conversation.with_verdict(event) if isinstance(event, Verified) else conversation
+    return (
+        judged.with_message(said, hinted=isinstance(event, Hinted), doubted=isinstance(event, Doubted))
+        if said
+        else judged
+    )

@@ -47,7 +47,7 @@ def schema_text(
     whole = _whole(same, vocabulary, form, names=names)
     if len(whole) <= longest:
         return whole
-    mentions = Mentions.of(question).among(_words(same))
+    mentions = Mentions.of(question).restricted_to(_words(same))
     return _trimmed(same, mentions, vocabulary, form, names=names, longest=longest)
 
 

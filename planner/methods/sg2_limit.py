@@ -70,7 +70,7 @@ class LimitedRetriever:
         return Retrieval(question, "refused", f"no answer was found within {MOST} calls; ask for less", (), usage)
 
     def _system(self, scene: SceneInfo) -> Message:
-        calls = "\n".join(f"{name}(node_id): {CALLS[name].does}" for name in LIMITED)
+        calls = "\n".join(f"{name}(node_id): {CALLS[name].description}" for name in LIMITED)
         text = SYSTEM.format(
             environment=explanation(scene.vocabulary),
             schema=schema_text(self.reader.enumerator.of(scene), vocabulary=scene.vocabulary, names=False),

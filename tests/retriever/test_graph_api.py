@@ -102,7 +102,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-@pytest.mark.parametrize("name_of_call", [name for name, one in CALLS.items() if one.of_node])
+@pytest.mark.parametrize("name_of_call", [name for name, one in CALLS.items() if one.takes_node])
 def test_what_is_no_node_is_told(api: GraphApi, name: str, name_of_call: str) -> None:
     with pytest.raises(RejectedError) as refused:
         run_call(api, name_of_call, {"node_id": name})

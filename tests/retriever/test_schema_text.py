@@ -177,7 +177,7 @@ def test_a_text_is_made_once_for_what_questions_mention() -> None:
 def test_what_a_question_mentions_is_known_by_the_scenes_own_words(words: list[str]) -> None:
     names = list(listed_names(big()))
     mentions = Mentions.of(" ".join(words))
-    among = mentions.among(words_of(names))
+    among = mentions.restricted_to(words_of(names))
     assert [among.mention(name) for name in names] == [mentions.mention(name) for name in names]
 
 

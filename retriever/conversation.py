@@ -74,26 +74,26 @@ class Conversation:
         spent = [*(attempt.usage for attempt in self.attempts), *(verdict.usage for verdict in self.verdicts)]
         return reduce(Usage.__add__, spent, Usage())
 
-    def earlier(self, cypher: str) -> Attempt | None:
+    def earlier_query(self, cypher: str) -> Attempt | None:
         """The attempt with the same query but for blanks, if there was one."""
         return next((one for one in self.attempts if _bare(one.cypher) == _bare(cypher)), None)
 
-    def told_before(self, text: str) -> Attempt | None:
+    def earlier_text(self, text: str) -> Attempt | None:
         """The attempt that answered in the same words, if there was one."""
         return next(
             (one for one in self.attempts if isinstance(one.ending, TextAnswer) and one.ending.text == text), None
         )
 
-    def tried(self, attempt: Attempt) -> Self:
+    def with_attempt(self, attempt: Attempt) -> Self:
         """With one attempt more."""
         return replace(self, attempts=(*self.attempts, attempt))
 
-    def told(self, said: Message, *, hinted: bool = False, doubted: bool = False) -> Self:
+    def with_message(self, message: Message, *, hinted: bool = False, doubted: bool = False) -> Self:
         """With the last query or answer and what the model was told of it."""
-        messages = (*self.messages, Message("assistant", _echo(self.last)), said)
+        messages = (*self.messages, Message("assistant", _echo(self.last)), message)
         return replace(self, messages=messages, hinted=self.hinted or hinted, doubted=self.doubted or doubted)
 
-    def judged(self, verdict: Verified) -> Self:
+    def with_verdict(self, verdict: Verified) -> Self:
         """With a verdict of the verifier."""
         return replace(self, verdicts=(*self.verdicts, verdict), judged_at=self.last.number)
 
