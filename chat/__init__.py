@@ -1,4 +1,4 @@
-"""The one place that talks to models: live, recorded or scripted, they all answer `reply(request)`."""
+"""The one package that talks to models; live, recorded and scripted services all answer `reply(request)`."""
 
 from scenecypher.chat.canonical import request_hash
 from scenecypher.chat.cassette import Recording, Replaying

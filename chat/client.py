@@ -1,4 +1,4 @@
-"""The `openai` client and nothing else: bodies go in, bytes come out; it takes a second to import."""
+"""The only module that imports `openai` for requests: bodies in, bytes out. Its import takes a second."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LIST_TIMEOUT_S: Final = 5.0
 
 
 class Client:
-    """One pool of connections to one service, for many threads."""
+    """A thread-safe pool of connections to one service."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -26,9 +26,9 @@ class Client:
         )
 
     def send(self, body: dict[str, Any], *, timeout_s: float | None = None) -> bytes:
-        """The answer's bytes, asked for once within `timeout_s` where that is given.
+        """Send one request and return the answer's bytes; with `timeout_s` (seconds), send it once within that time.
 
-        Raises ModelUnavailable: FormRefused where another body may be taken.
+        Raises ModelUnavailable, and its subclass FormRefused if the service may take another body.
         """
         client, endpoint = self._openai, self._endpoint
         if timeout_s is not None:
@@ -44,11 +44,11 @@ class Client:
             raise unavailable(error, endpoint, model=body["model"]) from error
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._openai.close()
 
     def _models(self) -> tuple[str, ...]:
-        """The names of the service's models, or none if it doesn't tell."""
+        """Return the names of the service's models; none if it does not list them."""
         hurried = self._openai.with_options(max_retries=0, timeout=_LIST_TIMEOUT_S)
         try:
             rows = getattr(hurried.models.list(), "data", None) or ()

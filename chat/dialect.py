@@ -1,4 +1,4 @@
-"""What OpenAI-compatible services refuse of the protocol, and what is sent instead."""
+"""Parameters that OpenAI-compatible services refuse, and the fallback for each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenecypher.errors import ModelUnavailable
 
 
 class FormRefused(ModelUnavailable):
-    """The service refuses a request as it stands, in these `words`; another form of it may be taken."""
+    """The service refuses the form of a request, in these `words`; another form may be accepted."""
 
     def __init__(self, message: str, *, words: str, retryable: bool) -> None:
         super().__init__(message, retryable=retryable)
@@ -21,7 +21,7 @@ class FormRefused(ModelUnavailable):
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """A parameter that some services refuse: the words they refuse it in, and what is done instead."""
+    """A parameter that some services refuse: a pattern of their refusals, and the fallback in words."""
 
     parameter: RequestParameter
     words: re.Pattern[str]
@@ -51,7 +51,7 @@ FALLBACKS: Final = (
 
 
 def fallback_for(complaint: str, sent: Iterable[str]) -> Fallback | None:
-    """What can be done about a service's `complaint` over one of the `sent` parameters, if anything."""
+    """Return the fallback for a service's `complaint` about one of the `sent` parameters, else None."""
     parameters = frozenset(sent)
     fitting = (row for row in FALLBACKS if row.parameter in parameters and row.words.search(complaint))
     return next(fitting, None)

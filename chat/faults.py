@@ -1,4 +1,4 @@
-"""Every failure of a model service in words that say what to do next: the one place where they are translated."""
+"""Translation of every failure of a model service into an error that says what to do next."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FORM_STATUSES: Final = frozenset({400, 422, 500, 501})
 
 
 def unavailable(error: OpenAIError, endpoint: Endpoint, *, model: str) -> ModelUnavailable:
-    """The failure as ModelUnavailable, `retryable` where the same request may succeed later."""
+    """Return the failure as ModelUnavailable; `retryable` if the same request may succeed later."""
     match error:
         case APITimeoutError():
             return _timed_out(endpoint, model)
@@ -37,7 +37,7 @@ def unavailable(error: OpenAIError, endpoint: Endpoint, *, model: str) -> ModelU
 
 
 def no_such_model(error: APIStatusError, endpoint: Endpoint, *, model: str, known: Sequence[str]) -> ModelUnavailable:
-    """A 404 explained by the models that the service says it has."""
+    """Return the error for status 404, explained by the models that the service lists."""
     if known and model not in known:
         shown = ", ".join(known[:_SHOWN_MODELS]) + (", …" if len(known) > _SHOWN_MODELS else "")
         return ModelUnavailable(
@@ -84,6 +84,6 @@ def _said(error: APIStatusError) -> str:
 
 
 def _words(error: APIStatusError) -> str:
-    """What the service itself said, on one line."""
+    """Return the service's own message on one line."""
     said = error.body.get("message") if isinstance(error.body, dict) else None
     return " ".join(str(said or error.message).split())

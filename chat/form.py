@@ -1,4 +1,4 @@
-"""Replies in an asked form: a JSON schema goes out, a validated value comes back, and mistakes are asked again."""
+"""Structured replies: a JSON schema is sent, the reply is validated, and mistakes are sent back for another attempt."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _FINISHES: Final[Mapping[str, str]] = {
 def ask_for(
     model: Model, asked: Sequence[Message] | Request, form: type[Form], *, attempts: int = 3
 ) -> tuple[Form, Usage]:
-    """Ask until the reply has the `form`, telling the model what was wrong; with the tokens of all attempts.
+    """Ask until the reply fits `form`, sending back its mistakes; return the value and the tokens of all attempts.
 
-    `asked` is the conversation so far, sent with SEED, or a Request where temperature, seed or limits matter; its
-    schema becomes that of `form`. Raises ReplyRejected, with the last reply and the tokens spent, after `attempts` (at
+    `asked` is the conversation so far, sent with SEED, or a Request if temperature, seed or limits matter; its schema
+    is replaced by that of `form`. Raises ReplyRejected, with the last reply and the tokens spent, after `attempts` (at
     least 1) replies that don't fit, and ModelUnavailable as the model does.
     """
     plain = asked if isinstance(asked, Request) else Request(tuple(asked), seed=SEED)
@@ -58,9 +58,9 @@ def ask_for(
 
 
 def schema_of(form: type[BaseModel]) -> dict[str, object]:
-    """The JSON schema of a form in the subset that strict services take: closed objects, everything required.
+    """Return the JSON schema of a form in the subset that strict services accept: closed objects, all required.
 
-    A field with a default must be written too; give it a nullable type where a model should be able to leave it out.
+    Fields with defaults are required too; give a field a nullable type if a model should be able to leave it out.
     """
     return _strict(form.model_json_schema())
 
@@ -83,7 +83,7 @@ def _strict_value(keyword: str, value: Any) -> Any:
 
 
 def _read(reply: Reply, form: type[Form]) -> tuple[Form | None, str]:
-    """The first value in the reply that fits, looking from its end; else what is wrong with the likeliest."""
+    """Return the first value in the reply that fits, searching from its end, else the mistakes of the likeliest one."""
     mistakes = []
     for text in json_values(reply.text) or (clean_reply(reply.text),):
         try:

@@ -1,4 +1,4 @@
-"""Models of neo4j-graphrag as ours, and ours as one of its LLMs; importing this module takes two seconds."""
+"""Adapters to neo4j-graphrag: its LLMs as a Model, and a Model as its LLM. Importing this module takes two seconds."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ NAME: Final = "scenecypher"
 
 @dataclass(frozen=True, slots=True)
 class GraphragModel:
-    """Any LLM of neo4j-graphrag as a Model; temperature, seed and limits are those that it was made with."""
+    """An LLM of neo4j-graphrag as a Model; temperature, seed and limits are those of the LLM."""
 
     llm: LLMInterface | LLMInterfaceV2
 
     def reply(self, request: Request) -> Reply:
-        """Answer once; a schema is asked for in words. Raises ModelUnavailable, and InputError for pictures."""
+        """Answer once; a schema is put into the prompt. Raises ModelUnavailable, and InputError for images."""
         said = _messages(request)
         try:
             answer = self._invoke(said)
@@ -80,7 +80,7 @@ class ModelLLM(LLMBase):
         return LLMResponse(content=reply.text, usage=counted)
 
     async def ainvoke(self, *arguments: Any, **named: Any) -> LLMResponse:
-        """The same in a thread of its own."""
+        """Run `invoke` in a thread of its own."""
         return await asyncio.to_thread(self.invoke, *arguments, **named)
 
 

@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible service, asked over HTTP."""
+"""A model behind an OpenAI-compatible service, over HTTP."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class _Client(Protocol):
 
 
 class OpenAIModel:
-    """One model of one service; may be used from many threads at once. Close it, or use it in a `with`.
+    """One model of one service, safe for use from many threads. Close it, or use it in a `with`.
 
-    The service may stay silent for `timeout_s` seconds, each of the 1 + `retries` times that it is asked.
-    Raises InputError for a `base_url` that is no HTTP address.
+    `timeout_s` is the time limit in seconds of each request; a failed one is retried `retries` times. Raises InputError
+    for a `base_url` that is not an HTTP address.
     """
 
     def __init__(
@@ -49,17 +49,17 @@ class OpenAIModel:
 
     @classmethod
     def from_settings(cls, settings: Settings, *, timeout_s: float = 120.0, retries: int = 2) -> Self:
-        """The model that OPENAI_API_KEY, OPENAI_BASE_URL and SCENECYPHER_MODEL name."""
+        """Return the model that OPENAI_API_KEY, OPENAI_BASE_URL and SCENECYPHER_MODEL name."""
         key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
         url = settings.openai_base_url
         return cls(model=settings.model, api_key=key, base_url=url, timeout_s=timeout_s, retries=retries)
 
     def session(self, name: str) -> Self:  # noqa: ARG002 - only recordings tell sessions apart
-        """The model itself."""
+        """Return the model itself: it has no sessions."""
         return self
 
     def reply(self, request: Request) -> Reply:
-        """Ask, and ask again in the form that the service takes. Raises ModelUnavailable, which says what to do."""
+        """Ask; if the service refuses a parameter, ask again with the fallback. Raises ModelUnavailable."""
         client, model = self._connected(), request.model or self._model
         while True:
             sent = body(request, model=model, unsupported=self._unsupported.get(model, frozenset()))
@@ -72,7 +72,7 @@ class OpenAIModel:
                 return self._read(answer, model)
 
     def close(self) -> None:
-        """Give the connections back; the next request opens new ones."""
+        """Close the connections; the next request opens new ones."""
         with self._lock:
             client, self._client = self._client, None
         if client is not None:
@@ -100,12 +100,12 @@ class OpenAIModel:
             return self._client
 
     def _shorter_timeout(self, timeout_s: float | None) -> float | None:
-        """The time that a request has, where the usual tries may take longer."""
+        """Return `timeout_s` if it is shorter than the usual timeout with retries, else None."""
         usual = self._endpoint.timeout_s * self._endpoint.tries
         return timeout_s if timeout_s is not None and timeout_s < usual else None
 
     def _fall_back(self, model: str, sent: Mapping[str, Any], complaint: str) -> bool:
-        """Whether there is another form to ask in; it is remembered, and told once."""
+        """Remember the fallback for a complaint, and log it once; return False if there is none."""
         fallback = fallback_for(complaint, sent)
         if fallback is None:
             return False

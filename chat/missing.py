@@ -1,4 +1,4 @@
-"""Why a cassette has no reply: the request it lacks, the nearest that it holds, and where the two first differ."""
+"""Explanation of a missing reply: the request that a cassette lacks, the nearest one, and their first difference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REMEDY: Final = "record it anew with a live model (set OPENAI_API_KEY or OPENAI
 
 
 def explain_missing(tape: Tape, asked: Mapping[str, Any], *, session: str, occurrence: int) -> str:
-    """Words for an error: what was asked in which session, what is nearest, what to do."""
+    """Return the words of an error: the request and its session, the nearest recorded request, the remedy."""
     where = f"request {occurrence} of its like in session {session!r}, which begins {_beginning(asked)}"
     return f"{where}; {_nearest(tape, asked, session)}; {_REMEDY}"
 
@@ -42,7 +42,7 @@ def _elsewhere(sessions: Sequence[str]) -> str:
 
 
 def first_difference(recorded: object, asked: object, place: str = "$") -> str:
-    """The first place where two JSON values differ, and both pieces, recorded first."""
+    """Return the first place where two JSON values differ and both pieces, the recorded one first."""
     match recorded, asked:
         case dict(), dict():
             return _first_in(

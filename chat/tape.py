@@ -1,4 +1,4 @@
-"""The file of a cassette: JSON lines, a heading and then one exchange a line, whole requests for people to review."""
+"""The file of a cassette: JSON lines, a heading and one exchange a line, with whole requests for review."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Key = tuple[str, str, int]  # session, request hash, occurrence
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request in its canonical form, and its reply: the `occurrence`-th (from 1) of its like in `session`."""
+    """A request in its canonical form and its reply: the `occurrence`-th (from 1) equal request in `session`."""
 
     session: str
     occurrence: int
@@ -31,7 +31,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """A cassette in memory: where its replies are from, and its exchanges by key, in the order of the file."""
+    """A cassette in memory: the origin of its replies, and its exchanges by key in the order of the file."""
 
     origin: Origin
     note: str
@@ -72,7 +72,7 @@ class _Exchange(_Line):
 
 
 def read_tape(file: Path | Traversable) -> Tape:
-    """The cassette in `file`. Raises InputError if it can't be read, DocumentError with the line that is wrong."""
+    """Return the cassette in `file`. Raises InputError if it can't be read, DocumentError with the wrong line."""
     heading, *lines = _lines(file)
     head = _parsed(_Heading, file, heading)
     exchanges: dict[Key, Exchange] = {}
@@ -85,7 +85,7 @@ def read_tape(file: Path | Traversable) -> Tape:
 
 
 def begin_tape(file: Path, *, origin: Origin, note: str) -> None:
-    """Make the file of a new cassette. Raises InputError if it exists or can't be written."""
+    """Create the file of a new cassette. Raises InputError if it exists or can't be written."""
     heading = _Heading(cassette=1, source=origin, note=note)
     _write(file, heading.model_dump(), mode="x")
 

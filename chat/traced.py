@@ -1,4 +1,4 @@
-"""A model whose every reply is a span, by OpenTelemetry's conventions for generative AI."""
+"""A model with an OpenTelemetry span for each reply, by the conventions for generative AI."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from scenecypher.db.telemetry import span
 
 OPERATION: Final = "chat"
 PROVIDERS: Final[Mapping[ReplySource, str]] = {"live": "openai", "recorded": "cassette", "scripted": "script"}
-"""Whose protocol a reply came by: any service that speaks OpenAI's counts as that."""
+"""The provider name of each source; any service that speaks OpenAI's protocol counts as OpenAI."""
 
 
 @dataclass(frozen=True, slots=True)
 class TracedModel:
-    """The same model; its tokens and its time are told to whoever set up a tracer. Words are never told."""
+    """A model whose tokens and times are traced; the words of messages never are."""
 
     model: Model
 
     def reply(self, request: Request) -> Reply:
-        """Answer once. Raises what the model does."""
+        """Answer once, in a span. Raises as the model does."""
         with span(OPERATION, _asked(request), kind="CLIENT") as current:
             reply = self.model.reply(request)
             current.rename(f"{OPERATION} {reply.model}")

@@ -52,7 +52,7 @@ class _Answer(_Lenient):
 
 
 def body(request: Request, *, model: str, unsupported: frozenset[RequestParameter] = frozenset()) -> dict[str, Any]:
-    """The JSON body that asks `request` of `model`, without the parameters that were `unsupported`."""
+    """Return the JSON body that asks `request` of `model`, without the parameters in `unsupported`."""
     schema_in_prompt = "response_format" in unsupported
     sent: dict[str, Any] = {"model": model, "messages": _turns(request, schema_in_prompt=schema_in_prompt)}
     if request.schema is not None and not schema_in_prompt:
@@ -67,7 +67,7 @@ def body(request: Request, *, model: str, unsupported: frozenset[RequestParamete
 
 
 def read_reply(content: bytes, *, model: str) -> tuple[Reply, bool]:
-    """The Reply in an answer's bytes, and whether the service counted its tokens.
+    """Return the Reply in an answer's bytes, and True if the service counted its tokens.
 
     Raises ModelUnavailable for bytes that are not of the protocol, and for an answer without a choice.
     """
@@ -115,7 +115,7 @@ def _turn(message: Message) -> dict[str, Any]:
 
 
 def schema_prompt(schema: Mapping[str, object]) -> str:
-    """The demand for a form, for services that take none beside the prompt."""
+    """Return the schema as a demand in words, for services that take it only in the prompt."""
     text = json.dumps(schema, ensure_ascii=False)
     return f"Answer with one JSON object and nothing else. It must fit this JSON schema:\n{text}"
 
@@ -126,7 +126,7 @@ def _response_format(schema: Mapping[str, object]) -> dict[str, Any]:
 
 
 def is_closed(schema: object) -> bool:
-    """Whether every object in the schema lists its properties, all required: the service may then be strict."""
+    """Return True if every object in the schema lists its properties, all required: a service may then be strict."""
     if isinstance(schema, list):
         return all(is_closed(item) for item in schema)
     if not isinstance(schema, Mapping):
@@ -141,7 +141,7 @@ def _lists_all(schema: Mapping[str, Any]) -> bool:
 
 
 def _valid_unicode(text: str) -> str:
-    """Half a surrogate pair (a model can write one as an escape) becomes U+FFFD: it could never be sent back."""
+    """Replace half a surrogate pair, which a model can write as an escape, by U+FFFD: it could never be sent back."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
