@@ -1,4 +1,4 @@
-"""Checks of an answer that need no model: what of its form can't be right for the question. Off unless asked for."""
+"""Model-free checks that an answer's form fits its question. Off by default."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenecypher.db.gate import Answer
 from scenecypher.db.store.enumerations import Enumerations
 
 COLUMNS: Final = 8
-"""An answer with more columns is a dump of nodes."""
+"""The most columns of a plausible answer; one with more is a dump of nodes."""
 _HOW_MANY: Final = re.compile(r"\W*(how many|count|what is the number of)\b", re.IGNORECASE)
 _YES_NO: Final = re.compile(
     r"\W*(is|are|was|were|does|do|did|can|could|has|have|will)\b(?!.*\bor\b)", re.IGNORECASE | re.DOTALL
@@ -30,7 +30,7 @@ _NOT_FINITE: Final = frozenset({"nan", "inf", "-inf"})
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
-    """A question, the query that was written for it, its answer, and what occurs in the scene."""
+    """A question, the query written for it, its answer, and the values that occur in the scene."""
 
     question: str
     cypher: str
@@ -39,12 +39,12 @@ class CheckedAnswer:
 
     @property
     def cells(self) -> Iterator[Any]:
-        """All values of the answer."""
+        """Iterate over all values of the answer."""
         return (cell for row in self.answer.rows for cell in row)
 
 
 def doubts(of: CheckedAnswer) -> tuple[str, ...]:
-    """What can't be right, a sentence each for the model; an answer without rows is not doubted."""
+    """Return the reasons why the answer seems wrong, a sentence each for the model; none for an answer without rows."""
     return tuple(doubt for check in CHECKS for doubt in check(of)) if of.answer.rows else ()
 
 

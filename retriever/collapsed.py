@@ -1,4 +1,4 @@
-"""SayPlan's view of a scene: its places alone at first, and what is in those that were expanded."""
+"""SayPlan's collapsed view of a scene: its places, and the content of those that were expanded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HELD: Final[LiteralString] = (
 
 
 def contained(containment: tuple[LiteralString, ...]) -> LiteralString:
-    """The query for all that is in a place, directly or within something else."""
+    """Return the query for everything in a place, directly or within something else."""
     chain: LiteralString = "|".join(containment)
     return "MATCH (n:Entity)-[:" + chain + "*1..5]->(:Place {id: $id}) WITH DISTINCT n" + _RETURN
 
@@ -44,9 +44,9 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class CollapsedGraph:
-    """An immutable view: the places, and the branch of each expanded one by its id.
+    """An immutable view: the places, and the branch of each expanded place by its id.
 
-    The papers' root node is a place where a vocabulary has one, as BabyAI does (SG-RwR, G.2). CLOSE is left out.
+    The papers' root node is a place in vocabularies that have one, such as BabyAI's (SG-RwR, G.2). CLOSE is left out.
     """
 
     api: GraphApi
@@ -55,18 +55,18 @@ class CollapsedGraph:
 
     @property
     def expanded(self) -> tuple[str, ...]:
-        """The ids of the expanded places, in the order of their expansion."""
+        """Return the ids of the expanded places in the order of their expansion."""
         return tuple(place for place, _ in self.branches)
 
     def expand(self, node_id: str) -> Self:
-        """With all that hangs on a place, as it is now. Raises UnknownReference, and as GraphApi does."""
+        """Return the view with the present content of a place. Raises UnknownReference, and as GraphApi does."""
         place = self._place(node_id)
-        branch = self._hanging_on(place)
+        branch = self._content_of(place)
         others = tuple(pair for pair in self.branches if pair[0] != place)
         return replace(self, branches=(*others, (place, branch)))
 
     def contract(self, node_id: str) -> Self:
-        """Without what hangs on an expanded place. Raises UnknownReference."""
+        """Return the view without the content of an expanded place. Raises UnknownReference."""
         place = self._place(node_id)
         if place not in self.expanded:
             instead = ", ".join(self.expanded) or "none yet"
@@ -74,14 +74,14 @@ class CollapsedGraph:
         return replace(self, branches=tuple(pair for pair in self.branches if pair[0] != place))
 
     def document(self) -> dict[str, JsonValue]:
-        """What is shown, as plain values: nodes by id, and the links ``[source, type, target]`` between them."""
+        """Return the view as plain values: nodes, and the links ``[source, type, target]`` between them."""
         shown = [self.places, *(branch for _, branch in self.branches)]
         nodes = dict(node for branch in shown for node in branch.nodes)
         links = {link for branch in shown for link in branch.links if link[2] in nodes}
         return {"nodes": [nodes[id_] for id_ in sorted(nodes)], "links": [[*link] for link in sorted(links)]}
 
-    def _hanging_on(self, place: str) -> Branch:
-        """What is in a place but in no place within it, what agents hold there, and its doors."""
+    def _content_of(self, place: str) -> Branch:
+        """Return the content of a place but not of places within it, items that agents hold there, and its doors."""
         reader = self.api.reader
         types = VOCABULARIES.get(reader.scene.vocabulary, VOCABULARIES["generic"]).containment
         within = _branch(all_rows(reader, with_string(contained(types), place)))
@@ -103,12 +103,12 @@ class CollapsedGraph:
 
 
 def collapse(api: GraphApi) -> CollapsedGraph:
-    """The scene with its places alone (SG-RwR, G.2). Raises as GraphApi does."""
+    """Return the scene with its places alone (SG-RwR, G.2). Raises as GraphApi does."""
     return CollapsedGraph(api, _branch(all_rows(api.reader, PLACES)))
 
 
 def _reached(branch: Branch, place: str, *, types: frozenset[str], but: frozenset[str]) -> frozenset[str]:
-    """The nodes of a branch whose containment leads to the place without passing another one."""
+    """Return the nodes of a branch whose containment leads to the place without passing another place."""
     found, edge = {place}, {place}
     while edge:
         edge = {source for source, type_, target in branch.links if type_ in types and target in edge} - found - but

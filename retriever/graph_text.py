@@ -1,4 +1,4 @@
-"""A whole scene graph as text, a line a node and a line a link: what the papers' methods without queries are shown."""
+"""A whole scene graph as text, a line a node and a line a link, for the papers' methods without queries."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ MAX_READS: Final = 5
 
 
 def graph_text(reader: SceneReader) -> tuple[str, int]:
-    """Every node with its attributes and every link, sorted, at one version of the scene, and that version.
+    """Return every node with its attributes and every link, sorted and read at one version, and that version.
 
-    Equal for equal scenes. Raises QueryRefused for a scene beyond `listing.MOST` links, and as the reader does.
+    Equal scenes give equal text. Raises QueryRefused for a scene beyond `paging.MAX_ROWS` links, and as the reader
+    does.
     """
     for _ in range(MAX_READS):
         nodes, version = all_rows_with_version(reader, NODES)

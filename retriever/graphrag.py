@@ -1,4 +1,4 @@
-"""Our Retriever as one of neo4j-graphrag's, and its Text2CypherRetriever as a baseline beside ours."""
+"""Adapters to neo4j-graphrag: our Retriever as one of its retrievers, and its Text2CypherRetriever as a baseline."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ PARAMETERS: Final = {"query_text": "one question in plain words, such as: Which 
 
 
 class SceneRetriever(GraphragRetriever):
-    """Questions about one scene, for `GraphRAG(retriever, llm)` and `ToolsRetriever`; see `as_tool`.
+    """A retriever of one scene for `GraphRAG(retriever, llm)` and `ToolsRetriever`; see `as_tool`.
 
-    A row is an item whose content is its JSON; where there are none (a verifier's summary, an answer in words), the
-    answer is the one item. The base class would connect to a server by itself, so it is not initialised.
+    Each row is an item whose content is its JSON; without rows (a verifier's summary, an answer in words) the answer is
+    the only item. The base class is not initialised, since it would connect to a server.
     """
 
     VERIFY_NEO4J_VERSION = False
@@ -47,9 +47,9 @@ class SceneRetriever(GraphragRetriever):
         self._retriever, self._scene = retriever, scene
 
     def get_search_results(self, query_text: str) -> RawSearchResult:
-        """The rows that answer a question, with answer, Cypher, attempts and tokens as metadata.
+        """Return the rows that answer a question, with answer, Cypher, attempts and tokens as metadata.
 
-        Raises Text2CypherRetrievalError where no query was accepted, and what Retriever.ask does.
+        Raises Text2CypherRetrievalError if no query was accepted, and as Retriever.ask does.
         """
         found = self._retriever.ask(query_text, self._scene)
         if found.outcome == "refused":
@@ -57,18 +57,18 @@ class SceneRetriever(GraphragRetriever):
         return RawSearchResult(records=_records(found), metadata=_metadata(found))
 
     def default_record_formatter(self, record: Record) -> RetrieverResultItem:
-        """The row as JSON."""
+        """Return the row as JSON."""
         return RetrieverResultItem(content=json.dumps(dict(record), ensure_ascii=False))
 
     def as_tool(self) -> Tool:
-        """A tool of the library's agents."""
+        """Return the retriever as a tool for the library's agents."""
         return self.convert_to_tool(NAME, DESCRIPTION, PARAMETERS)
 
 
 def text2cypher(
     driver: Driver, model: Model, *, schema: str, examples: Sequence[str] = (), database: str = "neo4j"
 ) -> Text2CypherRetriever:
-    """The library's own retriever with our model: the baseline. It reads the whole database, whatever scenes it holds.
+    """Return the baseline: the library's own retriever with our model, which reads the whole database.
 
     `schema` is the text shown to the model; the library's own needs a plugin on the server. An example is a text such
     as ``USER INPUT: '…' QUERY: MATCH …``.
@@ -85,9 +85,9 @@ Match nodes such as (n:Object {{scene: '{key}'}}).\
 
 
 def ask_text2cypher(address: Address, model: Model, question: str, *, scene: SceneInfo, schema: str) -> Retrieval:
-    """A question about one scene, put to the baseline: one query, sent as it is written, whatever it reads.
+    """Ask the baseline about one scene: one query, sent as written, with no limit on its reads.
 
-    `schema` is followed by how to tell the scene's nodes from others. Raises ModelUnavailable.
+    `schema` is followed by instructions to tell the scene's nodes from others. Raises ModelUnavailable.
     """
     metered = _MeteredModel(model)
     auth = (address.username, address.password) if address.password else None
@@ -110,7 +110,7 @@ def ask_text2cypher(address: Address, model: Model, question: str, *, scene: Sce
 
 @dataclass(frozen=True, slots=True)
 class _MeteredModel:
-    """A model that keeps its replies, whose tokens and origin the library does not hand on."""
+    """A model that keeps its replies, whose tokens and source the library does not pass on."""
 
     model: Model
     replies: list[Reply] = field(default_factory=list)

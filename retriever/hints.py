@@ -1,4 +1,4 @@
-"""Why a query found nothing: the values and directions in it that this scene does not have, and the nearest it has."""
+"""Causes of an empty result: the query's values and directions that the scene lacks, and the nearest it has."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CAUSES: Final = 4
 PATTERNS_SHOWN: Final = 5
 LISTS: Final = ("states", "affordances")
 ELSEWHERE: Final = {"class": "a class", "name": "a name", "states": "a state", "affordances": "an affordance"}
-"""Where a value is looked for that stands in the wrong property, and how one is called there."""
+"""Properties searched for a value that stands in the wrong property, and their names in a hint."""
 
 
 def causes(cypher: str, occurring: Enumerations) -> tuple[str, ...]:
-    """What in the query can't match anything, a sentence each, at most `CAUSES`; nothing if all of it occurs."""
+    """Return the reasons why the query matches nothing, a sentence each, at most `CAUSES`; none if all of it occurs."""
     claims = claims_of(cypher)
     found = [cause for claim in claims.properties if (cause := _no_such_value(claim, occurring))]
     found += [cause for claim in claims.relations if (cause := _no_such_relation(claim, occurring))]
@@ -40,7 +40,7 @@ def _no_such_value(claim: PropertyClaim, occurring: Enumerations) -> str | None:
 
 
 def _known(property_: str, occurring: Enumerations, *, label: str = "") -> tuple[str, ...]:
-    """The values of a property that occur; none where they are too many to be known."""
+    """Return the values of a property that occur; none if they are too many to be known."""
     match property_:
         case "class":
             return tuple(dict.fromkeys(use.name for use in occurring.classes if label in {"", use.kind}))
@@ -71,7 +71,7 @@ def _holds(claim: PropertyClaim, value: str, one: str) -> bool:
 
 
 def _words(claim: PropertyClaim) -> str:
-    """The claim in words: ``class 'cup'``, ``'open' in its states``."""
+    """Return the claim in words: ``class 'cup'``, ``'open' in its states``."""
     values = " or ".join(map(literal, claim.values))
     match claim.test:
         case "=":
@@ -85,7 +85,7 @@ def _words(claim: PropertyClaim) -> str:
 
 
 def _other_label(claim: PropertyClaim, occurring: Enumerations) -> str:
-    """` (but (:Asset) does)`, where the value occurs under other labels."""
+    """Return ` (but (:Asset) does)` if the value occurs under other labels."""
     others = [
         kind
         for kind in KINDS
@@ -99,7 +99,7 @@ def _other_label(claim: PropertyClaim, occurring: Enumerations) -> str:
 
 
 def _other_property(claim: PropertyClaim, occurring: Enumerations) -> str:
-    """` (but class 'kitchen' occurs)`, where the value stands in another property."""
+    """Return ` (but 'kitchen' occurs as a class)` if the value occurs in another property."""
     value = claim.values[0].casefold()
     for other, word in ELSEWHERE.items():
         same = [one for one in _known(other, occurring) if one.casefold() == value and other != claim.property]

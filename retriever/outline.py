@@ -1,4 +1,4 @@
-"""The content of a schema text, before it has a form: what is named, counted and explained."""
+"""The content of a schema text before formatting: names, counts and explanations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WordCounts = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a schema text says. Pairs are (word, count) or (word, its meaning)."""
+    """The content of a schema text. Pairs are (word, count) or (word, meaning)."""
 
     labels: tuple[tuple[str, int, str], ...]
     properties: tuple[tuple[str, str], ...]
@@ -39,7 +39,7 @@ class Outline:
 
 
 def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Outline:
-    """What a text says of `shown`, the part of `whole` that fits; `vocabulary` as in `db.schema.VOCABULARIES`."""
+    """Return the outline of `shown`, the part of `whole` that fits; `vocabulary` as in `db.schema.VOCABULARIES`."""
     counts = dict(shown.kinds)
     return Outline(
         labels=tuple((kind, counts.get(kind, 0), meaning) for kind, meaning in KINDS.items()),
@@ -58,7 +58,7 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
 
 
 def pattern_text(pattern: Pattern) -> str:
-    """The pattern as Cypher: ``(:Object)-[:INSIDE]->(:Asset)``."""
+    """Return the pattern as Cypher: ``(:Object)-[:INSIDE]->(:Asset)``."""
     return f"(:{pattern.source})-[:{pattern.type}]->(:{pattern.target})"
 
 

@@ -1,4 +1,4 @@
-"""All rows of a query of ours at one version of the scene, however many pages the gate makes of them."""
+"""All pages of a query of ours, read at one version of the scene."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from scenecypher.errors import QueryRefused, ServiceError
 from scenecypher.retriever.reader import SceneReader
 
 MAX_ROWS: Final = 50_000
-"""Rows; beyond that nobody reads a list."""
+"""The most rows that are read."""
 MAX_READS: Final = 5
 
 
 def all_rows(reader: SceneReader, query: str) -> list[list[Any]]:
-    """The rows of `query`, which sorts them so that no two are level.
+    """Return the rows of `query`, which must sort them in a total order.
 
-    Raises QueryRefused where there are more than `MOST`, and as the reader does.
+    Raises QueryRefused for more than `MAX_ROWS` rows, and as the reader does.
     """
     return all_rows_with_version(reader, query)[0]
 
 
 def all_rows_with_version(reader: SceneReader, query: str) -> tuple[list[list[Any]], int]:
-    """The same, and the version at which all of them were read."""
+    """Return the rows as `all_rows` does, and the version at which all of them were read."""
     for _ in range(MAX_READS):
         found = _at_one_version(reader, query)
         if found is not None:
@@ -31,7 +31,7 @@ def all_rows_with_version(reader: SceneReader, query: str) -> tuple[list[list[An
 
 
 def _at_one_version(reader: SceneReader, query: str) -> tuple[list[list[Any]], int] | None:
-    """All pages, or nothing where the scene moved between two of them."""
+    """Return all pages and their version, or None if the scene changed between two of them."""
     answer = reader.run(query)
     version, rows, has_more = answer.version, [*answer.rows], answer.truncated is not None
     while has_more:

@@ -1,4 +1,4 @@
-"""What a reply holds: a query, an answer in words, or a reason why there is none; and what is said back to it."""
+"""Parsing of replies (a query, an answer in words, or a reason why there is none), and the messages sent back."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ NO_ANSWER: Final = "the reply is empty"
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """The Cypher in a reply, maybe none; or the `reason` why the question can't be answered, if the model says so."""
+    """The Cypher in a reply, maybe none, or the model's `reason` why the question can't be answered."""
 
     cypher: str
     reason: str | None = None
 
 
 def parse_reply(reply: Reply) -> ParsedReply:
-    """What a model that writes queries replied."""
+    """Parse the reply of a model that writes queries."""
     reason = _reason(clean_reply(reply.text))
     return ParsedReply(clean_cypher(reply.text)) if reason is None else ParsedReply("", reason)
 
 
 def text_attempt(conversation: Conversation, reply: Reply, *, read_at: int) -> Attempt:
-    """The attempt of a model that has the graph of version `read_at` before it."""
+    """Return the attempt of a model that was shown the graph of version `read_at`."""
     said = clean_reply(reply.text)
     reason = _reason(said)
     before = conversation.earlier_text(said) if reason is None else None
@@ -46,14 +46,14 @@ def _reason(said: str) -> str | None:
 
 
 def refusal_message(conversation: Conversation, message: str) -> Message:
-    """What the model is told of a reply that was refused."""
+    """Return the message to the model about a refused reply."""
     if conversation.read_at is not None:
         return prompt.retry_in_words(conversation.question, f"Your answer can't be used: {message}.")
     return prompt.retry(conversation.question, f"The query was refused: {message}")
 
 
 def not_addressed_message(conversation: Conversation, missing: str) -> Message:
-    """What the model is told where the verifier finds its result wanting."""
+    """Return the message to the model about a result that does not address the question."""
     more = f" What is missing: {missing}" if missing else ""
     if conversation.read_at is not None:
         return prompt.retry_in_words(conversation.question, f"Your answer does not address the question.{more}")

@@ -1,4 +1,4 @@
-"""What comes of a question: every attempt with its outcome, and the answer they led to."""
+"""The result of a question: every attempt with its ending, and the answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class QueryExecuted:
 
 @dataclass(frozen=True, slots=True)
 class TextAnswer:
-    """The model, which had the whole graph before it at this version, answered in words."""
+    """The model, which was shown the whole graph at this version, answered in words."""
 
     text: str
     version: int
@@ -32,7 +32,7 @@ class TextAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The gate or the database refused the query; `message` is what the model was told."""
+    """The gate or the database refused the query; `message` is the text for the model."""
 
     code: str
     message: str
@@ -40,7 +40,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The model says that the scene graph can't answer, and why."""
+    """The model states that the scene graph can't answer, with its reason."""
 
     reason: str
 
@@ -50,10 +50,10 @@ AttemptEnding: TypeAlias = QueryExecuted | TextAnswer | Rejected | Declined
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One reply of the model and what became of it.
+    """One reply of the model and its ending.
 
-    `seconds` is the time in the gate and the database; `repeats` the number of the equal attempt before it, which was
-    not run again.
+    `seconds` is the time in the gate and the database; `repeats` is the number of the equal earlier attempt, whose
+    query was not run again.
     """
 
     number: int
@@ -67,11 +67,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The answer to a question, and all that led to it.
+    """The answer to a question, and all attempts.
 
-    `answer` is the verifier's summary, else the rows in words, else what the model said of the graph; `cypher`,
-    `columns` and `rows` are those of the attempt that it rests on, read at scene version `version`; `truncated` says
-    why there are no more rows, if there are; `addressed` is the verifier's verdict, None where none was asked.
+    `answer` is the verifier's summary, else the rows in words, else the model's own words. `cypher`, `columns` and
+    `rows` belong to the attempt that it rests on, read at scene version `version`; `truncated` says why there are no
+    more rows, if there are any; `addressed` is the verifier's verdict, None without one.
     """
 
     question: str
@@ -88,12 +88,12 @@ class Retrieval:
 
     @property
     def source(self) -> ReplySource:
-        """Where the model's replies came from."""
+        """Return the source of the model's replies."""
         return self.attempts[-1].source
 
 
 def rows_text(answer: Answer) -> str:
-    """A table in words, the same for the same rows: a value, a list, or a line a row, bounded in size."""
+    """Return a table as text of bounded size, equal for equal rows: a value, a list, or a line a row."""
     columns, rows = tuple(answer.columns), tuple(tuple(row) for row in answer.rows)
     if not rows:
         return "nothing was found"
@@ -109,12 +109,12 @@ def rows_text(answer: Answer) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """One value for people: text as it is, all else as JSON."""
+    """Return one value for people: text as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def retrieval_document(of: Retrieval) -> dict[str, Any]:
-    """The retrieval as plain JSON values."""
+    """Return the retrieval as plain JSON values."""
     return {
         "question": of.question,
         "outcome": of.outcome,

@@ -1,4 +1,4 @@
-"""Retriever: a question, Cypher written by a model, the gate, rows, repair, and an answer."""
+"""The Retriever: a question, Cypher written by a model, the gate, rows, repair, and an answer."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ from scenecypher.retriever.verifier import VerifierMode, verify
 RetrievalMode: TypeAlias = Literal["cypher", "text"]
 
 EMPTY_CELLS: Final = (None, False, "", 0)
-"""What cells hold, besides empty lists, where a query found nothing."""
+"""Values of cells, besides empty lists, in the result of a query that found nothing."""
 NO_QUERY: Final = "the reply holds no query"
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a question is asked: `attempts` bounds the queries written, `budget_tokens` the schema text.
+    """Settings of a retrieval: `attempts` bounds the queries written, `budget_tokens` the schema text.
 
-    `verifier`: ``paper`` and ``hints`` ask the model whether the rows answer the question, ``off`` does not.
-    `retrieval`: ``cypher`` shows the model the schema and lets it write queries; ``text`` shows it the whole graph and
-    lets it answer in words (SG-RwR's ablation without code). `checks`: whether the form of an answer is checked without
-    a model first, and a doubt told once. `names`: whether the schema text has names of nodes, and where the agents are.
+    `verifier`: ``paper`` and ``hints`` ask the model if the rows answer the question, ``off`` does not. `retrieval`:
+    ``cypher`` shows the model the schema and lets it write queries; ``text`` shows it the whole graph and lets it
+    answer in words (SG-RwR's ablation without code). `checks`: model-free checks of an answer's form, with one message
+    about doubts. `names`: names of nodes and places of agents in the schema text.
     """
 
     attempts: int = 4
@@ -79,7 +79,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """Answers questions about scenes through queries that `model` writes. Stateless: for use from many threads."""
+    """Answers to questions about scenes through queries that `model` writes. Stateless and thread-safe."""
 
     model: Model
     gate: Gate
@@ -87,7 +87,7 @@ class Retriever:
     options: Options = Options()
 
     def ask(self, question: str, scene: SceneInfo) -> Retrieval:
-        """The answer, or why there is none. Raises InputError for an empty question, and ServiceError."""
+        """Return the answer, or the reason why there is none. Raises InputError for an empty question, ServiceError."""
         for event in self.stream(question, scene):
             if isinstance(event, RetrievalEnded):
                 return event.retrieval
@@ -96,7 +96,7 @@ class Retriever:
     def ask_many(
         self, questions: Sequence[str], scene: SceneInfo, *, workers: int = 4
     ) -> tuple[Retrieval | SceneCypherError, ...]:
-        """The answers in the questions' order, `workers` at a time; where one failed, its error in its place."""
+        """Return the answers in the questions' order, `workers` at a time; an error takes the place of its answer."""
         with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
             return tuple(pool.map(lambda question: self._tried(question, scene), questions))
 
@@ -107,7 +107,7 @@ class Retriever:
             return error
 
     def stream(self, question: str, scene: SceneInfo) -> Iterator[RetrievalEvent]:
-        """The same step by step; the last event is Retrieved."""
+        """Answer a question as a stream of events that ends with RetrievalEnded. Raises as `ask` does."""
         if not question.strip():
             raise InputError("the question is empty; ask something about the scene")
         about = {"gen_ai.operation.name": "retrieval", "scenecypher.scene": scene.name}
@@ -139,7 +139,7 @@ class Retriever:
         )
 
     def _opening(self, question: str, scene: SceneInfo, occurring: Enumerations) -> tuple[str, Conversation]:
-        """What the model is shown of the scene, and the conversation that begins with it."""
+        """Return the scene as shown to the model, and the conversation that begins with it."""
         if self.options.retrieval == "text":
             graph, version = graph_text(SceneReader(self.gate, self.enumerator, scene))
             return graph, Conversation(question, (prompt.text_reader(graph), prompt.asked(question)), read_at=version)
@@ -151,7 +151,7 @@ class Retriever:
         return Request(messages, temperature=self.options.temperature, seed=self.options.seed)
 
     def _attempt(self, conversation: Conversation, scene: SceneInfo) -> Attempt:
-        """Ask the model once, and run what it wrote unless it wrote that before."""
+        """Ask the model once, and run its query unless it is a repeated one."""
         reply = TracedModel(self.model).reply(self._request(*conversation.messages))
         if conversation.read_at is not None:
             return text_attempt(conversation, reply, read_at=conversation.read_at)
@@ -182,7 +182,7 @@ class Retriever:
     def _reaction(
         self, conversation: Conversation, occurring: Enumerations
     ) -> tuple[RetrievalEvent | None, Message | None]:
-        """What is noticed about the last attempt, and what the model is told; nothing where the end is reached."""
+        """Return the event about the last attempt and the message to the model, None at the end."""
         match conversation.last.ending:
             case Declined():
                 return None, None
@@ -234,14 +234,14 @@ class Retriever:
 
 
 def is_empty(answer: Answer) -> bool:
-    """Whether an answer holds nothing: no rows, or only nulls, zeros, falsehoods and empty lists."""
+    """Return True if an answer holds nothing: no rows, or only nulls, zeros, false values and empty lists."""
     return all(
         cell == [] or any(cell is none or cell == none for none in EMPTY_CELLS) for row in answer.rows for cell in row
     )
 
 
 def _totals(event: RetrievalEvent) -> Attributes:
-    """What the end of a stream says of all of it, in the words of the GenAI conventions."""
+    """Return the totals at the end of a stream, by the GenAI conventions."""
     if not isinstance(event, RetrievalEnded):
         return {}
     found = event.retrieval

@@ -1,4 +1,4 @@
-"""The schema text: all that a model is told of a scene, in one of three forms and never longer than its budget."""
+"""The schema text: a scene's description for a model, in one of three forms and within a token budget."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from scenecypher.retriever.trim import fitted_text, listed_names
 SchemaForm: TypeAlias = Literal["compact", "json", "prose"]
 
 CHARACTERS_A_TOKEN: Final = 3
-"""A cautious figure for Cypher-like text in the tokenisers of today's models."""
+"""A low estimate for Cypher-like text in the tokenisers of today's models."""
 MIN_TOKENS: Final = 800
-"""What the fixed part, without any listing, takes at most."""
+"""The most tokens of the fixed part, without any listing."""
 _BARE: Final = re.compile(r"[\w-]+")
 
 
@@ -33,10 +33,10 @@ def schema_text(
     budget_tokens: int = 2_000,
     names: bool = True,
 ) -> str:
-    """What a model is told of a scene, trimmed so that what `question` mentions stays longest.
+    """Return the description of a scene, trimmed so that names mentioned in `question` are kept longest.
 
-    Equal for equal scenes; no node is listed beyond a few example names and the agents, and without `names` none at
-    all. Raises InputError for a budget below `MIN_TOKENS` or an unknown form.
+    Equal scenes give equal text. Nodes are listed as a few example names and the agents only, and without `names` not
+    at all. Raises InputError for a budget below `MIN_TOKENS` or an unknown form.
     """
     if budget_tokens < MIN_TOKENS:
         raise InputError(f"a schema text needs at least {MIN_TOKENS} tokens, not {budget_tokens}; raise its budget")
@@ -53,7 +53,7 @@ def schema_text(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ByIdentity:
-    """Enumerations by identity: to compare them by their values takes longer than to write the text."""
+    """Enumerations compared by identity, as a cache key: comparing their values takes longer than writing the text."""
 
     of: Enumerations
 
@@ -66,13 +66,13 @@ class _ByIdentity:
 
 @lru_cache(maxsize=32)
 def _whole(same: _ByIdentity, vocabulary: str, form: SchemaForm, *, names: bool) -> str:
-    """The text of everything, which depends on no question; an Enumerator gives the same value for a version."""
+    """Return the untrimmed text, which depends on no question; an Enumerator gives the same object for a version."""
     return _text(same.of, same.of, vocabulary=vocabulary, form=form, names=names)
 
 
 @lru_cache(maxsize=32)
 def _words(same: _ByIdentity) -> frozenset[str]:
-    """The words by which a question may mention what a text lists."""
+    """Return the words by which a question may mention the names that a text lists."""
     return words_of(listed_names(same.of))
 
 
@@ -80,7 +80,7 @@ def _words(same: _ByIdentity) -> frozenset[str]:
 def _trimmed(
     same: _ByIdentity, mentions: Mentions, vocabulary: str, form: SchemaForm, *, names: bool, longest: int
 ) -> str:
-    """The text of what fits, which depends on no more of a question than on the names that it mentions."""
+    """Return the trimmed text, which depends on a question only through the names that it mentions."""
 
     def text(shown: Enumerations) -> str:
         return _text(shown, same.of, vocabulary=vocabulary, form=form, names=names)
@@ -89,12 +89,12 @@ def _trimmed(
 
 
 def _text(shown: Enumerations, whole: Enumerations, *, vocabulary: str, form: SchemaForm, names: bool) -> str:
-    told = outline(shown, whole, vocabulary=vocabulary)
-    return FORMS[form](told if names else replace(told, examples=(), agents=()))
+    content = outline(shown, whole, vocabulary=vocabulary)
+    return FORMS[form](content if names else replace(content, examples=(), agents=()))
 
 
 def compact(of: Outline) -> str:
-    """Cypher-like lines under headings: the least tokens for the most content."""
+    """Return Cypher-like lines under headings: the fewest tokens for the most content."""
     sections = (
         (
             "NODE LABELS (every node is also an :Entity)",
@@ -116,12 +116,12 @@ def compact(of: Outline) -> str:
 
 
 def as_json(of: Outline) -> str:
-    """One JSON object on one line."""
+    """Return one JSON object on one line."""
     return json.dumps(json_document(of), ensure_ascii=False, separators=(",", ":"))
 
 
 def json_document(of: Outline) -> dict[str, Any]:
-    """The outline as plain values."""
+    """Return the outline as plain values."""
     document = {
         "labels": {label: {"meaning": meaning, "nodes": count} for label, count, meaning in of.labels},
         "properties": dict(of.properties),
@@ -140,7 +140,7 @@ def json_document(of: Outline) -> dict[str, Any]:
 
 
 def prose(of: Outline) -> str:
-    """Sentences and bullets, in the manner of the papers' prompts."""
+    """Return sentences and bullets, in the manner of the papers' prompts."""
     parts = (
         "The scene graph is directed. Every node has the label Entity and one of these:",
         _bullets(f"{label}: {meaning}. There are {count:,}." for label, count, meaning in of.labels),

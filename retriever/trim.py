@@ -1,4 +1,4 @@
-"""Trimming what occurs in a scene to what fits: the question's own words first, then what is frequent."""
+"""Trimming of a scene's enumerations to a budget: names in the question first, then the frequent ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIERS: Final[Mapping[str, int]] = {
     "places": 3,
     "classes": 4,
 }
-"""The fields of Enumerations that a text lists, the most telling first; what the question mentions is tier 0."""
+"""The fields of Enumerations that a text lists, by priority; names that the question mentions are tier 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class _Entry:
 
 
 def fitted_text(whole: Enumerations, mentions: Mentions, *, render: Callable[[Enumerations], str], longest: int) -> str:
-    """The text of the most of `whole` that takes at most `longest` characters, or of nothing if none does.
+    """Return the text of the longest part of `whole` within `longest` characters, or that of nothing if none fits.
 
     Deterministic: it depends on the four arguments alone.
     """
@@ -49,7 +49,7 @@ def fitted_text(whole: Enumerations, mentions: Mentions, *, render: Callable[[En
 
 
 def listed_names(whole: Enumerations) -> Iterator[str]:
-    """What a question may mention: the names of all that a text lists."""
+    """Iterate over the names that a text lists, any of which a question may mention."""
     return (_name_and_count(use)[0] for field in TIERS for use in getattr(whole, field))
 
 

@@ -1,4 +1,4 @@
-"""The verifier: whether the results address the question, and if so, the answer in words."""
+"""The verifier: a model's verdict on whether the results address the question, and the answer in words."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _VERDICT: Final = re.compile(rf"\W*{prompt.NOT_ADDRESSED}\b[\s.:*]*(.*)", re.IGN
 
 
 def verify(model: Model, question: str, results: Sequence[str], *, mode: VerifierMode, request: Request) -> Verified:
-    """The verdict on `results`, all of them so far. A partial answer is addressed too.
+    """Return the verdict on `results`, all of them so far. A partial answer counts as addressed.
 
-    With `hints` the text of a bad verdict says what is missing. `request` gives temperature, seed and limits.
+    With `hints` the text of a negative verdict says what is missing. `request` gives temperature, seed and limits.
     """
     reply = model.reply(replace(request, messages=prompt.verify(question, results, mode=mode)))
     text = clean_reply(reply.text)
