@@ -101,9 +101,9 @@ def _times(attempts: int) -> str:
 
 def _words(error: ValidationError) -> str:
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{_path(mistake['loc'])}: {mistake['msg']}" for mistake in found[:_SHOWN_MISTAKES]]
-    more = len(found) - len(told)
-    return "; ".join([*told, f"and {more} more"] if more else told)
+    shown = [f"{_path(mistake['loc'])}: {mistake['msg']}" for mistake in found[:_SHOWN_MISTAKES]]
+    more = len(found) - len(shown)
+    return "; ".join([*shown, f"and {more} more"] if more else shown)
 
 
 def _path(place: Sequence[int | str]) -> str:

@@ -31,9 +31,9 @@ class GraphragModel:
 
     def reply(self, request: Request) -> Reply:
         """Answer once; a schema is put into the prompt. Raises ModelUnavailable, and InputError for images."""
-        said = _messages(request)
+        messages = _messages(request)
         try:
-            answer = self._invoke(said)
+            answer = self._invoke(messages)
         except LLMGenerationError as error:
             msg = f"the model {self.llm.model_name!r} failed: {error}; look at its service, or choose another model"
             raise ModelUnavailable(msg, retryable=isinstance(error, RateLimitError)) from error

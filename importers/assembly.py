@@ -1,4 +1,4 @@
-"""The graph of a file whose form was read: its nodes and relations put together, every problem at its place."""
+"""Assembly of a scene graph from the nodes and relations of a file, with each problem at its place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenecypher.errors import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class NodeDraft:
-    """A node to be: where the file has it, and what makes it. Making it may raise InvalidValue."""
+    """A node to be made: its place in the file, and the function that makes it, which may raise InvalidValue."""
 
     place: str
     make: Callable[[], Node]
@@ -23,7 +23,7 @@ class NodeDraft:
 
 @dataclass(frozen=True, slots=True)
 class RelationDraft:
-    """A relation to be, in our words: where the file has it, and the ids of its two nodes."""
+    """A relation to be made, in our vocabulary: its place in the file, and the ids of its two nodes."""
 
     place: str
     source: str
@@ -34,7 +34,7 @@ class RelationDraft:
 def assemble(
     drafts: Iterable[NodeDraft], links: Iterable[RelationDraft], *, vocabulary: str = "generic", declared: Declared
 ) -> tuple[SceneGraph, list[Problem]]:
-    """The graph, and what is wrong with it; where anything is, the graph holds the nodes that could be made alone."""
+    """Return the graph and its problems. If there are any, the graph holds only the nodes that could be made."""
     problems: list[Problem] = []
     nodes, places = _made(drafts, problems)
     relations = _linked(links, nodes, problems)

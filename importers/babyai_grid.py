@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 
 GridCell: TypeAlias = tuple[int, int]
-"""Column and row, from 0 at the top left, walls counted."""
+"""Column and row from 0 at the top left, including walls."""
 
 ROOT: Final = "root"
 AGENT: Final = "agent"
@@ -22,49 +22,50 @@ THINGS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "goal": ("Asset", ()),
     "lava": ("Asset", ()),
 }
-"""MiniGrid's types, which become classes, with our kind and affordances. Walls and floor tiles are no nodes: rooms are.
+"""MiniGrid's types, which become classes, with kind and affordances. Walls and floor tiles are no nodes: rooms are.
 
-The papers' attributes: type is `class`; colour is `color`; the coordinate is `center` (of a room the middle, so that
-its top left is center - (size - 1) / 2); a room's size, walls included, is `size_x` and `size_y`; is_locked is a state.
+The papers' attributes: type is `class`; colour is `color`; the coordinate is `center` (for a room its middle, so that
+its top left is center - (size - 1) / 2); a room's size, including walls, is `size_x` and `size_y`; is_locked is a
+state.
 """
 
 Things: TypeAlias = Mapping[str, Any]
-"""MiniGrid's objects by the id of their node."""
+"""MiniGrid's objects by node id."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridRoom:
-    """Cells that belong together: walls and doors part them."""
+    """A region of cells enclosed by walls and doors."""
 
     id: str
     cells: frozenset[GridCell]
 
     @property
     def corners(self) -> tuple[GridCell, GridCell]:
-        """Top left and bottom right, walls included."""
+        """Return the top left and bottom right cells, including walls."""
         xs, ys = ([cell[axis] for cell in self.cells] for axis in (0, 1))
         return (min(xs) - 1, min(ys) - 1), (max(xs) + 1, max(ys) + 1)
 
 
 def neighbors(cell: GridCell) -> tuple[GridCell, ...]:
-    """The four cells beside one: right, below, left, above, as MiniGrid counts directions."""
+    """Return the four adjacent cells: right, below, left, above, in MiniGrid's order of directions."""
     x, y = cell
     return (x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)
 
 
 def position(env: Any) -> GridCell:
-    """Where the agent stands."""
+    """Return the agent's cell."""
     x, y = env.agent_pos
     return int(x), int(y)
 
 
 def grid_cells(env: Any) -> dict[GridCell, Any]:
-    """What stands in each cell, None where it is empty, row by row."""
+    """Return the object in each cell, None for an empty one, row by row."""
     return {(x, y): env.grid.get(x, y) for y in range(env.grid.height) for x in range(env.grid.width)}
 
 
 def things_by_id(env: Any) -> dict[str, Any]:
-    """Every object's node id, such as ``key_2``: numbered by type, row by row, what is in a box or in hand last."""
+    """Return every object by node id, such as ``key_2``: numbered by type, row by row, contained and held ones last."""
     found = [thing for thing in grid_cells(env).values() if thing is not None and thing.type in THINGS]
     found += [env.carrying] if env.carrying else []
     for thing in found:
@@ -79,7 +80,7 @@ def things_by_id(env: Any) -> dict[str, Any]:
 
 
 def rooms(env: Any) -> tuple[GridRoom, ...]:
-    """The rooms, by their first cell row by row; what lies outside of all walls is none."""
+    """Return the rooms in the order of their first cells, row by row; cells outside of all walls form none."""
     grid = grid_cells(env)
     left = {cell for cell, thing in grid.items() if thing is None or thing.type not in {"wall", "door"}}
     found: list[frozenset[GridCell]] = []
@@ -93,7 +94,7 @@ def rooms(env: Any) -> tuple[GridRoom, ...]:
 
 
 def grid_scene_graph(env: Any, things: Things) -> SceneGraph:
-    """The graph of the grid as it is now; `things` are those of `named` when the episode began."""
+    """Return the graph of the grid as it is now; `things` come from `things_by_id` at the episode's start."""
     places = rooms(env)
     room_of = {cell: room.id for room in places for cell in room.cells}
     where = {id(thing): cell for cell, thing in grid_cells(env).items() if thing is not None}
@@ -133,7 +134,7 @@ def _box_of(thing: Any, things: Things) -> str | None:
 
 
 def _room_of_agent(env: Any, room_of: Mapping[GridCell, str]) -> str:
-    """In a doorway it is in the room that it looks into; the root where that is none."""
+    """Return the agent's room; in a doorway the room that it faces, or the root if there is none."""
     here = position(env)
     return room_of.get(here) or room_of.get(neighbors(here)[env.agent_dir], ROOT)
 

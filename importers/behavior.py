@@ -1,4 +1,4 @@
-"""BEHAVIOR-1K's activities of moving things about, as GraSIF scenes and tasks built from their definitions."""
+"""BEHAVIOR-1K's rearrangement activities as GraSIF scenes and tasks, built from their definitions."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ SUBSET: Final = "behavior-1k"
 INSTRUCTIONS: Final = "behavior_instructions.json"
 LEAST_BUDGET: Final = 50
 ACTIONS_A_THING: Final = 6
-"""What it may take to move one thing: go, open, pick up, go, open, put."""
+"""The most actions to move one object: go, open, pick up, go, open, put."""
 
 _RELATIONS: Final[Mapping[str, str]] = {"ontop": "ON", "inside": "INSIDE"}
 
 
 def scene_name(activity: str) -> str:
-    """What an activity's scene is called."""
+    """Return the name of an activity's scene."""
     return f"{NAME_PREFIX}{SUBSET}/{activity}"
 
 
 def scenes(only: str | None = None) -> Iterator[ImportedScene]:
-    """The scenes by the activities' names, or the one of `only`. Raises InputError, as `activities` does."""
+    """Return the scenes by the activities' names, or the one of `only`. Raises InputError, as `activities` does."""
     return map(activity_scene, activities(only))
 
 
 def tasks(only: str | None = None) -> Iterator[Task]:
-    """The tasks likewise, each in the scene of its activity. Raises InputError."""
-    told = instructions()
-    return (activity_task(activity, told[activity.name]) for activity in activities(only))
+    """Return the tasks by the activities' names, or the one of `only`, each in its scene. Raises InputError."""
+    texts = instructions()
+    return (activity_task(activity, texts[activity.name]) for activity in activities(only))
 
 
 def instructions() -> Mapping[str, str]:
-    """One instruction in plain English for each activity."""
+    """Return one instruction in plain English for each activity."""
     text = (files("scenecypher.importers") / "data" / INSTRUCTIONS).read_text(encoding="utf-8")
-    told: dict[str, str] = json.loads(text)
-    return told
+    texts: dict[str, str] = json.loads(text)
+    return texts
 
 
 def activity_scene(activity: Activity) -> ImportedScene:
-    """The scene at the start: rooms, what stands in them, what lies on and in that, and the agent."""
+    """Return the scene at the start: rooms, furniture, the objects on and in it, and the agent."""
     graph = SceneGraph.of(_nodes(activity), _relations(activity))
     return ImportedScene(scene_name(activity.name), graph, "grasif", source=_source(activity))
 
 
 def activity_task(activity: Activity, instruction: str) -> Task:
-    """The task of an activity; any arrangement that meets its goal is a solution."""
+    """Return the task of an activity; any arrangement that meets its goal is a solution."""
     movable = sum(node.kind == "Object" for node in _nodes(activity))
     return Task(
         id=activity.name,
@@ -74,7 +74,7 @@ def _source(activity: Activity) -> str:
 
 
 def _rooms(activity: Activity) -> Mapping[str, str]:
-    """The room of each object that the definition gives one: what stays where it is."""
+    """Return the room of each object that the definition gives one: furniture, which stays where it is."""
     return {fact[1]: fact[2] for fact in activity.facts if fact[0] == "inroom"}
 
 
@@ -96,7 +96,7 @@ def _node(activity: Activity, instance: str, *, kind: str, class_: str) -> Node:
 
 
 def _states(activity: Activity, instance: str, *, class_: str) -> tuple[str, ...]:
-    """What the definition says, else closed and off."""
+    """Return the states in the definition, by default closed and off."""
     return tuple(
         holding if [predicate, instance] in activity.facts else lacking
         for predicate, (classes, holding, lacking) in STATES.items()

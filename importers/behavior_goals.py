@@ -1,4 +1,4 @@
-"""BEHAVIOR's goals as Conditions: forall, exists, forn, forpairs, imply and the rest of the planning language."""
+"""BEHAVIOR's goals (forall, exists, forn, forpairs, imply and the rest of its language) as Conditions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from scenecypher.importers.behavior_definitions import Activity, BddlExpression
 from scenecypher.importers.behavior_words import STATES, instance_name, synset_class
 
 STACKED: Final = frozenset({"sorting_books_on_shelf"})
-"""The activities whose goal wants the same things inside one and on another: there, what lies on a thing inside is
-inside too. Here a thing is on or inside one other at most, so such a goal would be impossible otherwise; in all other
-goals `inside` is that one relation, and what is in a bag in the car is not inside the car.
+"""The activities whose goal wants the same objects both inside one object and on another.
+
+There, an object that lies on one inside counts as inside too: an object has one parent here, so such a goal would be
+impossible otherwise. In all other goals `inside` is the one relation, and an object in a bag in the car is not inside
+the car.
 """
 
 _NO_LETTER: Final = re.compile(r"\W")
@@ -22,26 +24,26 @@ _CARRIER: Final = "_carrier"
 
 
 def activity_goal(activity: Activity) -> c.Condition:
-    """What an activity asks for. Raises ValueError for an expression that is none of the language."""
+    """Return the goal of an activity. Raises ValueError for an expression outside the language."""
     numbers = {synset: len(found) for synset, found in activity.objects.items()}
     reader = _Reader(numbers, stacked=activity.name in STACKED)
     return c.And(tuple(reader.read(part) for part in activity.goal))
 
 
 def stacked_inside(x: c.Term, y: c.Term) -> c.Condition:
-    """`x` is in `y`, or lies, over any number of things, on one that is."""
+    """Return the condition that `x` is in `y`, or lies on one that is, over any number of objects."""
     carried = c.And((c.Related(_CARRIER, "INSIDE", y), c.Within(x, _CARRIER, ("ON",))))
     return c.Or((c.Related(x, "INSIDE", y), c.Exists(_CARRIER, carried)))
 
 
 def expression_text(expression: BddlExpression) -> str:
-    """An expression in the source's own form, on one line."""
+    """Return an expression in the source's own form, on one line."""
     return expression if isinstance(expression, str) else f"({' '.join(map(expression_text, expression))})"
 
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """A quantified variable: our name for it, and the synset that it ranges over."""
+    """A quantified variable: its name here, and the synset that it ranges over."""
 
     name: str
     synset: str
@@ -53,7 +55,7 @@ class _Variable:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads expressions under the quantifiers around them."""
+    """A reader of expressions within the quantifiers around them."""
 
     numbers: Mapping[str, int]
     stacked: bool = False
@@ -90,9 +92,9 @@ class _Reader:
         raise _no_goal(expression)
 
     def _pairs(self, one: BddlExpression, other: BddlExpression, *, body: BddlExpression) -> c.Condition:
-        """As many on either side as the smaller side has, each with a partner: what `bddl` counts.
+        """Return the condition that as many on either side as the smaller side has each have a partner: `bddl`'s count.
 
-        That is a matching wherever a thing is on or inside one other at most, which this vocabulary promises.
+        That is a matching wherever an object is on or inside one other at most, as this vocabulary guarantees.
         """
         x, inner = self.under(one)
         y, inner = inner.under(other)
@@ -108,7 +110,7 @@ class _Reader:
         )
 
     def under(self, declared: BddlExpression) -> tuple[_Variable, _Reader]:
-        """The variable of ``?book.n.02 - book.n.02``, and a reader that knows it."""
+        """Return the variable of ``?book.n.02 - book.n.02``, and a reader that knows it."""
         word, _, synset = declared
         if synset not in self.numbers:
             raise _no_goal(declared)

@@ -1,4 +1,4 @@
-"""Files of untrusted origin read whole, up to a size."""
+"""Bounded reading of files of untrusted origin."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from scenecypher.errors import DocumentError
 
 
 def read_bytes(path: Path, *, most: int) -> bytes:
-    """A file's bytes, `most` at most. Raises DocumentError for a larger one, or one that can't be read.
+    """Return a file's bytes, `most` at most. Raises DocumentError for a larger file, or one that can't be read.
 
-    What the directory says of its size is not relied upon: a device or a pipe says 0, and may never end.
+    The size in the directory is not relied upon: a device or a pipe reports 0 and may never end.
     """
     try:
         with path.open("rb") as file:

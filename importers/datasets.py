@@ -1,4 +1,4 @@
-"""The one table of data sets: where each comes from, how its scenes are imported, and its scenes and tasks."""
+"""The one table of data sets: their origin, the import of their scenes, and their scenes and tasks."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ ReadScenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
 ReadTasks: TypeAlias = Callable[[str | None], Iterator[Task]]
 
 SEEDS: Final = 100
-"""Instances of a made level that its list holds: the papers' number. A single one may have any seed."""
+"""The listed instances of a generated level, as many as the papers have. A single instance may have any seed."""
 
 
 class _DatasetModule(Protocol):
-    """A module that has both."""
+    """A module with both functions."""
 
     def scenes(self, only: str | None) -> Iterator[ImportedScene]: ...
 
@@ -31,11 +31,11 @@ class _DatasetModule(Protocol):
 class Dataset:
     """Scenes and their tasks from one source.
 
-    `name` is one word and its key in DATASETS. `import_command` is the command that brings a task's scene into the database,
-    `{}` standing for the task's id within the data set.
+    `name` is one word and its key in DATASETS. `import_command` imports a task's scene into the database; `{}` stands
+    for the task's id within the data set.
 
-    `read_scenes` and `read_tasks` take an id within the data set, or None for all; they raise InputError where the
-    source is not installed or has no such id. Read tasks by `tasks`, which gives them ids that are theirs alone.
+    `read_scenes` and `read_tasks` take an id within the data set, or None for all. They raise InputError if the source
+    is not installed or has no such id. Use `tasks`, not `read_tasks`, for ids that are unique across data sets.
     """
 
     name: str
@@ -46,21 +46,21 @@ class Dataset:
     read_tasks: ReadTasks
 
     def scenes(self, only: str | None = None) -> Iterator[ImportedScene]:
-        """The scenes in the source's order, made one by one, or that of the task `only`."""
+        """Return the scenes in the source's order, made one by one, or the one of the task `only`."""
         return self.read_scenes(only)
 
     def tasks(self, only: str | None = None) -> Iterator[Task]:
-        """The tasks likewise, under ids such as ``eai/963_2``: the data set's name, then the id that it has there."""
+        """Yield the tasks under ids such as ``eai/963_2``: the data set's name, then the id within it."""
         for task in self.read_tasks(only):
             yield replace(task, id=f"{self.name}/{task.id}")
 
     def command(self, task_id: str) -> str:
-        """The command that imports the scene of a task, by the task's id in `tasks`."""
+        """Return the command that imports the scene of a task, given the task's id in `tasks`."""
         return self.import_command.format(task_id.removeprefix(f"{self.name}/"))
 
 
 def dataset(name: str) -> Dataset:
-    """The data set of this name. Raises InputError with the nearest ones."""
+    """Return the data set of this name. Raises InputError with the nearest names."""
     if name not in DATASETS:
         hint = did_you_mean(name[:60], tuple(DATASETS)) or f"; there are {', '.join(DATASETS)}"
         msg = f"no data set is called {name[:60]!r}{hint}"
@@ -69,7 +69,7 @@ def dataset(name: str) -> Dataset:
 
 
 def task(task_id: str) -> tuple[Dataset, Task]:
-    """The task of an id such as ``eai/963_2``, and its data set. Raises InputError."""
+    """Return the data set and the task of an id such as ``eai/963_2``. Raises InputError."""
     name, slash, within = task_id.partition("/")
     if not slash or not within:
         msg = f"{task_id[:60]!r} is no task: ids look like eai/963_2; `scenecypher tasks list` shows them"
@@ -99,7 +99,7 @@ def _tasks(only: str | None, *, module: str) -> Iterator[Task]:
 
 
 def _module(module: str) -> _DatasetModule:
-    """A module of this package, imported when it is read: most need what is not always installed."""
+    """Import a module of this package on first use, since most need optional packages."""
     found: Any = import_module(f"scenecypher.importers.{module}")
     source: _DatasetModule = found
     return source
@@ -206,4 +206,4 @@ DATASETS: Final[Mapping[str, Dataset]] = {
         _level("numqa", "BabyAI, questions that take counting"),
     )
 }
-"""Each row's ids begin with its name; adding a data set is adding a row."""
+"""The data sets by name, with which the ids of their tasks begin."""

@@ -39,12 +39,12 @@ INDEX_BITS: Final = 56
 
 
 def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
-    """The scene of a file, called after it where no name is given. Raises DocumentError with all its problems."""
+    """Return the scene of a file, named after it by default. Raises DocumentError with all its problems."""
     return from_document(read_json(path), file=str(path), name=name or NAME_PREFIX + path.stem)
 
 
 def from_document(document: object, *, file: str, name: str) -> ImportedScene:
-    """The scene of a document of spark-dsg's form. Raises DocumentError with all its problems."""
+    """Return the scene of a document of spark-dsg's form. Raises DocumentError with all its problems."""
     try:
         form = Dsg.model_validate(document)
     except ValidationError as error:
@@ -64,13 +64,13 @@ def from_document(document: object, *, file: str, name: str) -> ImportedScene:
 
 
 def symbol(number: int) -> str:
-    """A node's id as spark-dsg prints it: O(3); a number without a letter as it is."""
+    """Return a node's id as spark-dsg prints it: O(3), or the number itself if it has no letter."""
     letter, index = chr(number >> INDEX_BITS), number & ((1 << INDEX_BITS) - 1)
     return f"{letter}({index})" if letter.isascii() and letter.isalpha() else str(number)
 
 
 def symbol_number(node_id: str) -> int:
-    """The number of an id such as O(3). Raises InvalidValue for an id of another form."""
+    """Return the number of an id such as O(3). Raises InvalidValue for an id of another form."""
     found = re.fullmatch(r"([A-Za-z])\((\d+)\)", node_id)
     number = (ord(found[1]) << INDEX_BITS) + int(found[2]) if found else int(node_id) if node_id.isdecimal() else -1
     if number not in range(2**64) or symbol(number) != node_id:
@@ -80,7 +80,7 @@ def symbol_number(node_id: str) -> int:
 
 
 def _layers(form: Dsg) -> Mapping[int, str]:
-    """The name of each node's layer, the file's own before those that spark-dsg gives by default."""
+    """Return the name of each node's layer: the file's own names take precedence over spark-dsg's defaults."""
     names = {(layer.number, layer.partition): name for name, layer in LAYERS.items()}
     for name, given in form.layer_names.items():
         key = given if isinstance(given, LayerKey) else LayerKey(layer=given)
@@ -118,7 +118,7 @@ def _node(node: DsgNode, layer: str, label: str | None) -> Node:
 
 
 def plain_class(layer: str, label: int | None) -> str:
-    """The class of a node whose label has no name."""
+    """Return the class of a node whose label has no name."""
     unlabelled = label in {None, NO_LABEL} or layer not in LABELLED
     return LAYERS[layer].class_ if unlabelled else f"label_{label}"
 
@@ -161,7 +161,7 @@ def _links(form: Dsg, layers: Mapping[int, str]) -> Iterator[RelationDraft]:
 
 
 def _relation(source: int, one: str | None, target: int, other: str | None) -> tuple[int, str, int]:
-    """The relation of an edge between nodes of these layers; None is the layer of a node that is missing."""
+    """Return the relation of an edge between nodes of these layers; None is the layer of a missing node."""
     if one is None or other is None:
         return source, "INSIDE", target
     if one == other:

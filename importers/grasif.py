@@ -1,4 +1,4 @@
-"""GraSIF scenes and tasks in JSON, as scenes, and back again."""
+"""GraSIF's JSON scenes and tasks: import and export."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ _WORDS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
 
 
 def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
-    """The scene of a file. Raises DocumentError with all its problems, each at its JSON path."""
+    """Return the scene of a file. Raises DocumentError with all its problems, each at its JSON path."""
     return read_file(path, name=name)[0]
 
 
 def read_file(path: Path, *, name: str | None = None) -> tuple[ImportedScene, tuple[Task, ...]]:
-    """A file's scene, called after the file where no name is given, and the tasks in it. Raises DocumentError."""
+    """Return a file's scene, named after the file by default, and its tasks. Raises DocumentError."""
     return from_document(read_json(path), file=str(path), name=name or NAME_PREFIX + path.stem)
 
 
 def from_document(document: object, *, file: str, name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
-    """The scene of a document of GraSIF's form, and the tasks in it. Raises DocumentError with all its problems."""
+    """Return the scene and tasks of a document of GraSIF's form. Raises DocumentError with all its problems."""
     try:
         form = SceneForm.model_validate(document)
     except ValidationError as error:
@@ -65,12 +65,12 @@ def from_document(document: object, *, file: str, name: str) -> tuple[ImportedSc
 
 
 def graph_of_form(nodes: NodesForm) -> tuple[SceneGraph, list[Problem]]:
-    """The graph of a form, and what is wrong with it; where anything is, it holds nodes alone."""
+    """Return the graph of a form and its problems; if there are any, the graph holds nodes alone."""
     return assemble(_drafts(nodes), _links(nodes), vocabulary="grasif", declared=DECLARED)
 
 
 def to_document(scene: ImportedScene) -> dict[str, Any]:
-    """The GraSIF form of a scene: exact but for order. Raises InvalidValue for what the form can't say."""
+    """Return the GraSIF form of a scene, exact but for order. Raises InvalidValue for content that the form lacks."""
     graph = scene.graph
     agents = graph.by_kind.get("Agent", ())
     if len(agents) != 1:
@@ -81,7 +81,7 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
         "nodes": {
             "rooms": [{"name": room.id} for room in _of_kind(graph, "Place")],
             "asset": [{"name": n.id, "room": _room(graph, n.id), **_facts(n)} for n in _of_kind(graph, "Asset")],
-            "objects": [{"name": n.id, **_whereabouts(graph, n.id), **_facts(n)} for n in _of_kind(graph, "Object")],
+            "objects": [{"name": n.id, **_parent_fields(graph, n.id), **_facts(n)} for n in _of_kind(graph, "Object")],
             "agent": {
                 "name": agents[0],
                 "location": _room(graph, agents[0]),
@@ -104,19 +104,19 @@ def _room(graph: SceneGraph, node_id: str) -> str:
 
 
 def class_of_name(name: str) -> str:
-    """``butter_cookie-2`` is a butter_cookie; a name without a number is its own class."""
+    """Return the class in a name: ``butter_cookie-2`` is a butter_cookie; without a number it is the name itself."""
     numbered = _NUMBERED.fullmatch(name)
     return numbered[1] if numbered else name
 
 
 def node_goal(wanted: GoalNode) -> Condition:
-    """What a goal node asks: of the node of that name, or of at least `count` nodes of that class."""
+    """Return the condition of a goal node: on the node of that name, or on at least `count` nodes of that class."""
     if wanted.class_ is not None:
-        return AtLeast(wanted.count, "x", And((HasClass("x", wanted.class_), *_wishes("x", wanted))))
-    return And(tuple(_wishes(Id(wanted.name or ""), wanted)))
+        return AtLeast(wanted.count, "x", And((HasClass("x", wanted.class_), *_wanted_facts("x", wanted))))
+    return And(tuple(_wanted_facts(Id(wanted.name or ""), wanted)))
 
 
-def _wishes(node: Term, wanted: GoalNode) -> Iterator[Condition]:
+def _wanted_facts(node: Term, wanted: GoalNode) -> Iterator[Condition]:
     if wanted.relation is not None and wanted.related_to is not None:
         yield Related(node, RELATIONS[wanted.relation], Id(wanted.related_to))
     for state in wanted.states:
@@ -134,7 +134,7 @@ def _drafts(nodes: NodesForm) -> Iterator[NodeDraft]:
 
 
 def form_node(name: str, kind: str, facts: ItemFacts | None = None) -> Node:
-    """The node of a name, with what GraSIF says of an asset or an object."""
+    """Return the node of a name, with the facts that GraSIF gives an asset or an object."""
     class_ = class_of_name(name) if isinstance(name, str) else name
     if facts is None:
         return Node(name, kind, name, class_)
@@ -160,7 +160,7 @@ def _facts(node: Node) -> dict[str, Any]:
     return {"states": list(node.states), "affordances": list(node.affordances), "properties": listed}
 
 
-def _whereabouts(graph: SceneGraph, node_id: str) -> dict[str, str | None]:
+def _parent_fields(graph: SceneGraph, node_id: str) -> dict[str, str | None]:
     for relation in graph.outgoing.get(node_id, ()):
         if relation.type in _WORDS:
             return {"relation": _WORDS[relation.type], "related_to": relation.target}

@@ -14,10 +14,10 @@ RELATIONS: Final[Mapping[str, str]] = {
     "under": "UNDER",
     "attached_to": "ATTACHED_TO",
 }
-"""GraSIF's words for relations, and ours. Assets and the agent are INSIDE their room; the agent HOLDS what it holds."""
+"""GraSIF's relation words and ours. Assets and the agent are INSIDE their room; the agent HOLDS an object."""
 
 NOTHING: Final = ("nothing", "", None)
-"""How the sources write an empty hand; an export writes the first."""
+"""The sources' words for an empty hand; an export writes the first."""
 
 TRAITS: Final = "traits"
 """The property that keeps GraSIF's `properties` of a node, a list of text."""
@@ -36,7 +36,7 @@ class RoomForm(_Strict):
 
 
 class ItemFacts(_Strict):
-    """What is said of an asset or an object."""
+    """The facts about an asset or an object."""
 
     states: list[str] = []
     affordances: list[str] = []
@@ -44,14 +44,14 @@ class ItemFacts(_Strict):
 
 
 class AssetForm(ItemFacts):
-    """Furniture or an appliance, in a room."""
+    """Furniture or an appliance in a room."""
 
     name: str
     room: str
 
 
 class ObjectForm(ItemFacts):
-    """An object, on or in an asset or another object; both nulls where the agent holds it."""
+    """An object on or in an asset or another object; both fields are null if the agent holds it."""
 
     name: str
     relation: RelationWord | None
@@ -82,7 +82,7 @@ class NodesForm(_Strict):
 
 
 class GoalNode(_Strict):
-    """What one node, or `count` nodes of a class, shall be like in the end."""
+    """The desired relation and states of one node, or of `count` nodes of a class."""
 
     name: str | None = None
     class_: str | None = Field(None, alias="class")
@@ -102,7 +102,7 @@ class GrasifTaskForm(_Strict):
 
 
 class SceneForm(_Strict):
-    """A file: one scene, and maybe tasks in it."""
+    """A file: one scene, and optionally its tasks."""
 
     nodes: NodesForm
     tasks: list[GrasifTaskForm] = []

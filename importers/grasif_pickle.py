@@ -1,7 +1,7 @@
 """GraSIF's released form, a pickled NetworkX graph, as a scene.
 
-The papers do not print its attributes, so the reading is that of the JSON form: node attributes have the names of its
-fields, and an edge says what `relation` and `related_to` say there.
+The papers do not print its attributes, so it is read like the JSON form: node attributes have the names of its fields,
+and an edge holds its `relation` and `related_to`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("object", "objects"), "Object"),
     "agent": "Agent",
 }
-"""The names of the JSON form's lists, in one and in many. The node of the kind `scene`, the root, is left out."""
+"""Names of the JSON form's lists, singular and plural. The node of the kind `scene`, the root, is left out."""
 ROOT: Final = "scene"
 
 FACTS: Final = ("states", "affordances", "properties")
@@ -47,15 +47,15 @@ WORDS: Final[Mapping[str, str]] = {
     "holding": "HOLDS",
     "holds": "HOLDS",
 }
-"""An edge without a word is `inside_of`, as the edges of the hierarchy are."""
+"""Words of edges; an edge without one is `inside_of`, as the edges of the hierarchy are."""
 
 LEVELS: Final = ("Place", "Asset", "Object")
-"""From the top of the hierarchy; which way its edges run is seen from those that join two levels."""
+"""The hierarchy from the top; the edges that join two levels show the direction of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """What a NetworkX graph holds: attributes by key, and edges as (source key, target key, attributes)."""
+    """The content of a NetworkX graph: attributes by key, and edges as (source key, target key, attributes)."""
 
     directed: bool
     nodes: Mapping[Any, dict[str, Any]]
@@ -63,7 +63,7 @@ class _Graph:
 
 
 def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
-    """The scene of a pickled graph. Raises DocumentError with all its problems, or where it is more than a graph."""
+    """Return the scene of a pickled graph. Raises DocumentError with all its problems, or for more than a graph."""
     graph = _graph_of(_only_graph(read_pickle(path), path), path)
     kinds = {key: kind for key, attributes in graph.nodes.items() if (kind := _kind(attributes)) is not None}
     problems = [*_attribute_problems(graph)]
@@ -102,13 +102,13 @@ def _maps(value: Any) -> bool:
 
 
 def _each(given: Any, many: bool) -> list[dict[str, Any]]:  # noqa: FBT001 - the graph's own flag
-    """The attributes of each edge between two nodes; what is no map is an edge without attributes."""
+    """Return the attributes of each edge between two nodes; a value that is not a map gives none."""
     between = [*given.values()] if many and isinstance(given, dict) else [given]
     return [attributes if isinstance(attributes, dict) else {} for attributes in between]
 
 
 def _once(edges: Iterable[tuple[Any, Any, dict[str, Any]]]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-    """An undirected graph has the same attributes at both ends of an edge."""
+    """Yield each edge once: an undirected graph has it at both ends, with the same attributes."""
     seen: set[tuple[frozenset[Any], int]] = set()
     for source, target, attributes in edges:
         edge = (frozenset((source, target)), id(attributes))
@@ -147,7 +147,7 @@ def _place(key: Any) -> str:
 
 
 def _name(graph: _Graph, key: Any) -> Any:
-    """What a node is called; the id of one that is missing, for the message."""
+    """Return a node's name; the key of a missing node, for the message."""
     name = graph.nodes.get(key, {}).get("name", key)
     return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
 
@@ -210,7 +210,7 @@ def _links_of_edges(
 
 
 def _turned(source: Any, target: Any, type_: str, kinds: Mapping[Any, str], downwards: bool | None) -> bool:  # noqa: FBT001
-    """Whether an edge is to be read from its target to its source."""
+    """Return True if an edge is to be read from its target to its source."""
     if type_ == "HOLDS":
         return kinds.get(target) == "Agent"
     levels = _level(source, kinds), _level(target, kinds)
@@ -222,7 +222,7 @@ def _level(key: Any, kinds: Mapping[Any, str]) -> int:
 
 
 def _runs_downwards(graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem]) -> bool | None:
-    """Whether edges lead from a room to what is in it; None where each must be asked."""
+    """Return True if edges lead from a room to its content; None if the direction differs by edge."""
     joined = [(s, t) for s, t, given in graph.edges if s in kinds and t in kinds and not _is_holding(given)]
     steps = [_level(t, kinds) - _level(s, kinds) for s, t in joined]
     if not graph.directed:

@@ -1,4 +1,4 @@
-"""Graphs in NetworkX's node-link JSON, as scenes, and back again."""
+"""Graphs in NetworkX's node-link JSON: import and export."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
 
 
 def read_scene(path: Path, *, name: str | None = None, declare: Declared | None = None) -> ImportedScene:
-    """The scene of a file, called after it where no name is given. Raises DocumentError with all its problems.
+    """Return the scene of a file, named after it by default. Raises DocumentError with all its problems.
 
-    What the scene declares is what the file's graph attributes say, and `declare` besides.
+    The scene declares the types and properties in the file's graph attributes, and those of `declare`.
     """
     return from_document(read_json(path), file=str(path), name=name or NAME_PREFIX + path.stem, declare=declare)
 
 
 def from_document(document: object, *, file: str, name: str, declare: Declared | None = None) -> ImportedScene:
-    """The scene of a node-link document. Raises DocumentError with all its problems."""
+    """Return the scene of a node-link document. Raises DocumentError with all its problems."""
     try:
         form = NodeLink.model_validate(document)
     except ValidationError as error:
@@ -60,7 +60,7 @@ def from_document(document: object, *, file: str, name: str, declare: Declared |
 
 
 def to_document(scene: ImportedScene) -> dict[str, Any]:
-    """The node-link document of a scene: `networkx.node_link_graph(document, edges="edges")` reads it."""
+    """Return the node-link document of a scene: `networkx.node_link_graph(document, edges="edges")` reads it."""
     attributes = {
         "vocabulary": scene.vocabulary,
         "role": scene.role,
@@ -184,7 +184,7 @@ def _type(word: str) -> str:
 
 
 def _is_symmetric(type_: str) -> bool:
-    """Of an undirected graph's edge. Raises InvalidValue where the type needs a direction."""
+    """Return True for an undirected graph's edge. Raises InvalidValue if the type needs a direction."""
     if type_ in RELATION_TYPES and type_ not in SYMMETRIC:
         msg = f'an undirected graph can\'t say which end of {type_} is which; make it a DiGraph ("directed": true)'
         raise InvalidValue(msg)

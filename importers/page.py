@@ -1,4 +1,4 @@
-"""Generate the page of data sets: `python -m scenecypher.importers.page > docs/datasets.md`, in some minutes."""
+"""Generator of the page of data sets: `python -m scenecypher.importers.page > docs/datasets.md`, in some minutes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NONE: Final = "-"
 
 @dataclass(frozen=True, slots=True)
 class PaperFigures:
-    """What the papers count, as they print it, and what of it is different here, and why."""
+    """The papers' figures as printed, and the differences here with their reasons."""
 
     tasks: str = NONE
     rooms: str = NONE
@@ -84,13 +84,13 @@ UNPLANNED: Final[Mapping[str, str]] = {
     "behavior-1k/sorting_books_on_shelf": "seven books that lie on one another at the start and may do so at the end: "
     "too many ways to lay them for the grounding, which names each",
 }
-"""Tasks of the GraSIF form without a reference plan, and why."""
+"""Tasks of the GraSIF form without a reference plan, with the reasons."""
 
 FINAL_GRAPHS: Final[Mapping[str, Callable[[str], SceneGraph]]] = {
     "eai": lambda task_id: virtualhome.packaged_scene(task_id, part="final").graph,
     "robothow": lambda task_id: robothow.program_scene(next(robothow.programs(task_id)), part="final").graph,
 }
-"""The graph after a task's recorded program, by the task's id, where the source has one."""
+"""The graph after a task's recorded program, by the task's id, for sources that have one."""
 
 HEAD: Final = """\
 # Data sets
@@ -184,7 +184,7 @@ dishwasher, that is switched on gives to what is in it.
 
 @dataclass(slots=True)
 class DatasetCounts:
-    """What is counted of a data set."""
+    """The counts of a data set."""
 
     scenes: int = 0
     rooms: int = 0
@@ -196,14 +196,14 @@ class DatasetCounts:
 
 @dataclass(frozen=True, slots=True)
 class PageRows:
-    """A data set's line in the table of sizes and in that of goals."""
+    """A data set's rows in the table of sizes and in that of goals."""
 
     sizes: str
     goals: str
 
 
 def count_dataset(dataset: Dataset) -> DatasetCounts:
-    """The counts of a data set, each scene read once. Raises InputError where its source is not installed."""
+    """Return the counts of a data set, reading each scene once. Raises InputError if its source is not installed."""
     counts = DatasetCounts()
     tasks: dict[str, list[Task]] = {}
     for task in dataset.tasks():
@@ -220,7 +220,7 @@ def count_dataset(dataset: Dataset) -> DatasetCounts:
 
 
 def rows_of(dataset: Dataset) -> PageRows:
-    """The lines of a data set. Raises InputError where its source is not installed."""
+    """Return the rows of a data set. Raises InputError if its source is not installed."""
     counts = count_dataset(dataset)
     published = PUBLISHED.get(dataset.name, PaperFigures())
     total, scenes = counts.goals.total(), counts.scenes
@@ -237,7 +237,7 @@ def rows_of(dataset: Dataset) -> PageRows:
 
 
 def page(rows: Mapping[str, PageRows]) -> str:
-    """The whole page, with the lines of each data set."""
+    """Return the whole page, with the rows of each data set."""
     return "".join(
         (
             HEAD,
@@ -254,7 +254,7 @@ def page(rows: Mapping[str, PageRows]) -> str:
 
 
 def mean_actions(name: str) -> str:
-    """The mean of a data set's reference plans, or a dash."""
+    """Return the mean length of a data set's reference plans, or a dash."""
     plans = [plan for task_id, plan in reference_plans().items() if task_id.startswith(f"{name}/")]
     return _mean(sum(map(len, plans)), len(plans)) if plans else NONE
 

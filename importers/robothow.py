@@ -1,4 +1,4 @@
-"""RobotHow's programs of moving and switching things, as GraSIF scenes and tasks (LookPlanGraph, appendix H1)."""
+"""RobotHow's programs of moving and switching objects, as GraSIF scenes and tasks (LookPlanGraph, appendix H1)."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ ACTIONS: Final = frozenset(
         *("grab", "putin", "putback", "putobjback"),
     )
 )
-"""The actions that a program may consist of: 13."""
+"""The 13 actions that a program may contain."""
 
 MOVING: Final = frozenset({"find", "walk", "turnto", "lookat", "run"})
-"""Those of them that leave all as it is, but for the agent."""
+"""The actions that change nothing but the agent's place."""
 
 EXCLUDED: Final = frozenset(
     title.strip().casefold()
@@ -47,7 +47,7 @@ EXCLUDED: Final = frozenset(
     front door, Close door, Pick up phone
     """.replace("\n    ", " ").split(",")
 )
-"""The titles of programs that are left out whatever they consist of: 34."""
+"""The 34 titles of programs that are left out, whatever they contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +60,19 @@ class Program:
 
     @property
     def only_moves(self) -> bool:
-        """Whether it only goes about and looks."""
+        """Return True if the program only goes about and looks."""
         return all(step.action in MOVING for step in self.steps)
 
 
 def scene_name(program_id: str) -> str:
-    """What a program's scene is called."""
+    """Return the name of a program's scene."""
     return f"{NAME_PREFIX}{SUBSET}/{program_id}"
 
 
 def programs(only: str | None = None) -> Iterator[Program]:
-    """The programs that pass the filters, in the order of their ids, or that of `only`.
+    """Yield the programs that pass the filters, in the order of their ids, or the one of `only`.
 
-    Raises InputError where `eai-eval` is missing, has no such program, or the filters leave it out.
+    Raises InputError if `eai-eval` is missing, has no such program, or the filters leave it out.
     """
     for program_id, path in program_files(only).items():
         program = _program(program_id, path)
@@ -86,19 +86,19 @@ def programs(only: str | None = None) -> Iterator[Program]:
 
 
 def passes_filters(program: Program) -> bool:
-    """Whether a program has allowed actions only, and no excluded title."""
+    """Return True if a program has allowed actions only, and no excluded title."""
     return program.title.casefold() not in EXCLUDED and all(step.action in ACTIONS for step in program.steps)
 
 
 def scenes(only: str | None = None) -> Iterator[ImportedScene]:
-    """The graphs before the programs. Raises InputError, as `programs` does."""
+    """Return the graphs before the programs. Raises InputError, as `programs` does."""
     return (program_scene(program) for program in programs(only))
 
 
 def tasks(only: str | None = None) -> Iterator[Task]:
-    """The tasks of the programs that leave something changed; the others have no goal to check.
+    """Yield the tasks of the programs that change something; the others have no goal to check.
 
-    Raises InputError, as `programs` does, and where the program `only` changes nothing.
+    Raises InputError, as `programs` does, and if the program `only` changes nothing.
     """
     for program in programs(only):
         task = program_task(program)
@@ -110,13 +110,13 @@ def tasks(only: str | None = None) -> Iterator[Task]:
 
 
 def program_scene(program: Program, *, part: GraphPart = "initial") -> ImportedScene:
-    """The graph before the program, or the one after it as the scene ``NAME@final``."""
+    """Return the graph before the program, or the one after it as the scene ``NAME@final``."""
     name = part_name(scene_name(program.id), part)
     return ImportedScene(name, _graphs(program)[part], "grasif", source=f"{_source(program)}, {part} graph")
 
 
 def program_task(program: Program) -> Task | None:
-    """The task to bring about what the program changed; None where that is nothing."""
+    """Return the task to bring about the program's changes, None if there are none."""
     graphs = _graphs(program)
     wanted = changed_facts(program, graphs["initial"], after=graphs["final"])
     if not wanted:
@@ -134,9 +134,9 @@ def program_task(program: Program) -> Task | None:
 
 
 def changed_facts(program: Program, before: SceneGraph, *, after: SceneGraph) -> tuple[NodeFact, ...]:
-    """What is true after the program and was not before, of the nodes that it handles, in the order of its steps.
+    """Return the facts that hold after the program and did not before, of the nodes that it names, by its steps.
 
-    Where the robot ends is asked only of a program that does nothing but go about.
+    The robot's final place counts only for a program that does nothing but go about.
     """
     named = tuple(node_id for step in program.steps for node_id in step.arguments)
     nodes = before.by_kind["Agent"] if program.only_moves else tuple(dict.fromkeys(named))
@@ -145,7 +145,7 @@ def changed_facts(program: Program, before: SceneGraph, *, after: SceneGraph) ->
 
 
 def _graphs(program: Program) -> Mapping[GraphPart, SceneGraph]:
-    """The home before and after the program, reduced."""
+    """Return the home before and after the program, reduced to GraSIF's form."""
     path = graph_files(program.id)[program.id]
     document = read_json(path)
     initial, final = (_reduced(document, f"{part}_graph", path=path) for part in ("init", "final"))
@@ -154,7 +154,7 @@ def _graphs(program: Program) -> Mapping[GraphPart, SceneGraph]:
 
 
 def _reduced(document: Any, key: str, *, path: Path) -> SceneGraph:
-    """One graph of a pair. Of its relations, nine in ten are dropped before they are looked at."""
+    """Return one graph of a pair; nine in ten of its relations are dropped before they are checked."""
     root = f"$.{key}"
     try:
         raw = document[key]

@@ -1,4 +1,4 @@
-"""RobotHow's tasks in plain words that name all they ask for, since the titles of the programs do not."""
+"""Instructions for RobotHow's tasks that name the whole goal, since the programs' titles do not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEADS: Final[Mapping[str, str]] = {
     "Wash clothes": "See to the laundry",
     "Wash dishes with dishwasher": "See to the dishes",
 }
-"""What stands before the colon, by a program's title; the other titles need no more than what is asked for."""
+"""The words before the colon, by a program's title; the other titles need none."""
 
 MOVING: Final[Mapping[str, str]] = {"ON": "put {} on {}", "INSIDE": "put {} into {}"}
 STATES: Final[Mapping[str, str]] = {
@@ -28,11 +28,11 @@ STATES: Final[Mapping[str, str]] = {
     "off": "turn off {}",
     "on": "turn on {}",
 }
-"""How a wish is said; those that come first here are said first."""
+"""The phrases of facts, in the order in which they are said."""
 
 
 def instruction(title: str, wanted: Sequence[NodeFact], graph: SceneGraph) -> str:
-    """One sentence that names each node, place and state of `wanted`."""
+    """Return one sentence that names each node, place and state of `wanted`."""
     parts = [*_moves(wanted, graph), *_states(wanted, graph)]
     said = _listed(parts, ", and " if len(parts) > 1 else "")
     lead = LEADS.get(title)
@@ -40,7 +40,7 @@ def instruction(title: str, wanted: Sequence[NodeFact], graph: SceneGraph) -> st
 
 
 def node_phrase(node: Term, graph: SceneGraph) -> str:
-    """``the home office``, or ``light_411 in the home office`` where the home has more than one of its class."""
+    """Return ``the home office``, or ``light_411 in the home office`` if the home has several of its class."""
     found = _node(node, graph)
     if len(graph.by_class[found.class_]) == 1:
         return f"the {found.class_.removeprefix('food_').removeprefix('clothes_').replace('_', ' ')}"

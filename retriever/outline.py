@@ -74,8 +74,8 @@ def _property(use: PropertyUse) -> str:
 
 def _meanings(patterns: Iterable[Pattern]) -> tuple[tuple[str, str], ...]:
     occurring = {pattern.type for pattern in patterns}
-    told = {name: f"{meaning}{_DENSE if name == DENSE else ''}" for name, meaning in RELATION_TYPES.items()}
-    return tuple((name, meaning) for name, meaning in told.items() if name in occurring)
+    known = {name: f"{meaning}{_DENSE if name == DENSE else ''}" for name, meaning in RELATION_TYPES.items()}
+    return tuple((name, meaning) for name, meaning in known.items() if name in occurring)
 
 
 def _unused(patterns: Iterable[Pattern]) -> tuple[str, ...]:

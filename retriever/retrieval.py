@@ -104,8 +104,8 @@ def rows_text(answer: Answer) -> str:
     if len(shown) > CHARACTERS_SHOWN:
         shown = f"{shown[:CHARACTERS_SHOWN]}…"
     more = len(rows) - ROWS_SHOWN
-    told = f"{shown}\nand {more:,} more rows" if more > 0 else shown
-    return f"{told}\n(these are {answer.truncated})" if answer.truncated else told
+    text = f"{shown}\nand {more:,} more rows" if more > 0 else shown
+    return f"{text}\n(these are {answer.truncated})" if answer.truncated else text
 
 
 def cell_text(value: Any) -> str:

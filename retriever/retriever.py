@@ -121,11 +121,11 @@ class Retriever:
         while goes_on:
             conversation = conversation.with_attempt(self._attempt(conversation, scene))
             yield Attempted(conversation.last)
-            event, said = self._reaction(conversation, self.enumerator.of(scene))
+            event, message = self._reaction(conversation, self.enumerator.of(scene))
             if event is not None:
                 yield event
-            conversation = _after(conversation, event, said)
-            goes_on = said is not None and len(conversation.attempts) < self.options.attempts
+            conversation = _after(conversation, event, message)
+            goes_on = message is not None and len(conversation.attempts) < self.options.attempts
         yield RetrievalEnded(conversation.retrieval())
 
     def _schema(self, question: str, scene: SceneInfo, occurring: Enumerations) -> str:
@@ -254,10 +254,10 @@ def _totals(event: RetrievalEvent) -> Attributes:
     }
 
 
-def _after(conversation: Conversation, event: RetrievalEvent | None, said: Message | None) -> Conversation:
+def _after(conversation: Conversation, event: RetrievalEvent | None, message: Message | None) -> Conversation:
     judged = conversation.with_verdict(event) if isinstance(event, Verified) else conversation
     return (
-        judged.with_message(said, hinted=isinstance(event, Hinted), doubted=isinstance(event, Doubted))
-        if said
+        judged.with_message(message, hinted=isinstance(event, Hinted), doubted=isinstance(event, Doubted))
+        if message
         else judged
     )
