@@ -1,4 +1,4 @@
-"""BabyAI: the papers' levels and MiniGrid's own, as scenes; their tasks, and answers read from the graph alone."""
+"""BabyAI: the papers' levels and MiniGrid's own, as scenes; their tasks, and answers computed from the graph."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_the_task_is_the_mission_with_the_papers_plan() -> None:
     assert not evaluate(task.goal, read_level("trv2", 3).graph, {})
 
 
-def test_a_mission_that_is_no_goal_of_the_graph_makes_no_task() -> None:
+def test_a_mission_without_a_graph_goal_is_no_task() -> None:
     assert read_task("MiniGrid-Empty-5x5-v0", 0) is None
 
 
@@ -160,7 +160,7 @@ def test_each_of_two_hundred_questions_has_one_right_answer_that_the_graph_gives
         assert_one_answer(seed)
 
 
-def test_an_answer_hangs_on_what_the_graph_says() -> None:
+def test_an_answer_depends_on_the_graph() -> None:
     start = level_instance("numqa", 0)
     assert start.task is not None
     graph, question = start.scene.graph, start.task.instruction
@@ -178,12 +178,12 @@ def test_an_answer_hangs_on_what_the_graph_says() -> None:
         ("trv1", -1, "the seed -1 is negative; give a whole number from 0"),
     ],
 )
-def test_what_can_not_be_made_is_said_in_words(level: str, seed: int, words: str) -> None:
+def test_a_level_that_can_not_be_made_is_an_error(level: str, seed: int, words: str) -> None:
     with pytest.raises(InputError, match=words):
         read_level(level, seed)
 
 
-def test_a_missing_package_is_said_in_words() -> None:
+def test_a_missing_package_is_an_error() -> None:
     code = (
         "import sys; sys.modules['minigrid'] = None\n"
         "from scenecypher.importers.babyai import read_level\n"

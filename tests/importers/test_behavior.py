@@ -1,4 +1,4 @@
-"""BEHAVIOR-1K's activities as scenes and tasks: the counts, the goals' meaning, and each instruction's words."""
+"""BEHAVIOR-1K's activities as scenes and tasks: counts, meanings of goals, and words of instructions."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_names() -> None:
         synset_class("candle")
 
 
-def test_what_an_unknown_or_unfit_activity_is_told() -> None:
+def test_an_unknown_or_unfit_activity_is_refused() -> None:
     with pytest.raises(
         InputError, match=r"no activity 'hoe_weed' among the 1,016 of bddl 3.5.0 .did you mean .hoe_weeds"
     ):
@@ -178,7 +178,7 @@ def test_no_goal_moves_what_can_not_be_moved() -> None:
                 ), (name, fact)
 
 
-def test_what_is_light_is_an_object_in_its_room() -> None:
+def test_light_furniture_is_an_object_in_its_room() -> None:
     graph = GRAPHS["packing_moving_van"]
     assert (graph.nodes["chair-1"].kind, graph.nodes["chair-1"].affordances) == ("Object", ("pick_up", "put_on"))
     assert graph.targets("chair-1", "INSIDE") == ("garden",)
@@ -190,7 +190,7 @@ def at_rest(node: Node) -> bool:
 
 
 def targets(activity: Activity) -> Iterator[tuple[BddlExpression, str]]:
-    """Each fact of two things, at the start or in the goal, and the synset of the second."""
+    """Return each binary fact of the start or the goal, and the synset of its second argument."""
     for part in (*activity.facts, *activity.goal):
         for fact, variables in facts(part, {}):
             if fact[0] in ("ontop", "inside"):
@@ -225,7 +225,7 @@ def small(goal: str, name: str = "small") -> Condition:
 
 
 def worlds() -> Iterator[tuple[SceneGraph, dict[str, str | None]]]:
-    """Every way of having each of three cups in one of two boxes or in none."""
+    """Yield every way to have each of three cups in one of two boxes or in none."""
     nodes = [Node(node_id, "Object", node_id, node_id[:3]) for node_id in CUPS + BOXES]
     for chosen in product((*BOXES, None), repeat=3):
         where: dict[str, str | None] = dict(zip(CUPS, chosen, strict=True))
@@ -233,7 +233,7 @@ def worlds() -> Iterator[tuple[SceneGraph, dict[str, str | None]]]:
 
 
 def matched(where: Mapping[str, str | None]) -> bool:
-    """Whether two cups and two boxes can be paired so that each cup is in its box."""
+    """Return True if two cups and two boxes can be paired so that each cup is in its box."""
     return any(where[one] == "box-1" and where[other] == "box-2" for one, other in permutations(CUPS, 2))
 
 
@@ -290,7 +290,7 @@ def test_states() -> None:
 
 
 def test_stacked_books_are_inside_the_shelf() -> None:
-    """The one goal that wants the same things inside one and on another; with `inside` read narrowly, none could."""
+    """The one goal that wants items both inside one and on another; with a narrow `inside` it is impossible."""
     start, goal = GRAPHS["sorting_books_on_shelf"], TASKS["sorting_books_on_shelf"].goal
     piles = [("comic_book-2", "comic_book-1"), ("comic_book-3", "comic_book-2")]
     piles += [("notebook-2", "notebook-1"), ("textbook-2", "textbook-1")]
@@ -340,7 +340,7 @@ def test_the_instruction_names_each_class_of_the_goal_and_how_many(name: str) ->
 
 
 def asked_for(activity: Activity) -> Mapping[str, int]:
-    """Each class of the goal: as many as it quantifies over or names, one where any will do."""
+    """Return the count of each class in the goal: as quantified or named, one if any will do."""
     wanted: Counter[str] = Counter()
     for part in activity.goal:
         for synset, number in quantified(part, activity):
@@ -422,7 +422,7 @@ def holds(database: Database, key: str, goal: Condition) -> bool:
 
 @pytest.mark.parametrize("name", sorted(set(ALL) - STACKED))
 def test_each_part_of_a_goal_holds_where_the_package_itself_says_so(name: str) -> None:
-    """In random arrangements; of `STACKED`, where ours says more than `bddl` does, see there."""
+    """Random arrangements, except for `STACKED`, whose goals go beyond `bddl` here."""
     activity, chance = ALL[name], random.Random(name)  # noqa: S311
     goal = activity_goal(activity)
     assert isinstance(goal, And)

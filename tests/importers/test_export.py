@@ -1,4 +1,4 @@
-"""Any scene in any format: written so that it is read as the same scene, or refused with what would be lost."""
+"""Any scene in any format: the export is read as the same scene, or refused with the first loss."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read(document: dict[str, Any], form: str, name: str) -> ImportedScene:
         *((oddities, form) for form in ("json", "virtualhome")),
     ],
 )
-def test_a_scene_comes_back_from_each_format_that_fits(make: Callable[[], ImportedScene], form: str) -> None:
+def test_a_scene_round_trips_through_each_format_that_fits(make: Callable[[], ImportedScene], form: str) -> None:
     scene = make()
     back = read(export_document(scene, form), form, scene.name)
     assert back.graph == scene.graph
@@ -70,7 +70,7 @@ def test_a_scene_comes_back_from_each_format_that_fits(make: Callable[[], Import
         (lambda: EXPECTED, "pickle", "no format 'pickle' is known; give one of json, grasif"),
     ],
 )
-def test_what_would_be_lost_is_told(make: Callable[[], ImportedScene], form: str, cause: str) -> None:
+def test_an_export_names_the_first_loss(make: Callable[[], ImportedScene], form: str, cause: str) -> None:
     with pytest.raises(InputError, match=cause):
         export_document(make(), form)
 
@@ -99,13 +99,13 @@ def altered(**changes: Any) -> ImportedScene:
         ),
     ],
 )
-def test_what_grasif_can_not_say_is_named(scene: ImportedScene, lost: str) -> None:
+def test_an_export_names_what_grasif_lacks(scene: ImportedScene, lost: str) -> None:
     with pytest.raises(InputError, match=f"grasif/home can't be written as grasif: .*({lost})"):
         export_document(scene, "grasif")
 
 
 @given(scene_graphs(), st.sampled_from(list(FORMATS)), st.sampled_from(["generic", "virtualhome"]))
-def test_any_scene_comes_back_or_is_refused(graph: SceneGraph, form: str, vocabulary: str) -> None:
+def test_any_scene_round_trips_or_is_refused(graph: SceneGraph, form: str, vocabulary: str) -> None:
     scene = ImportedScene("home", graph, vocabulary, declared=Declared(TYPES, KEYS))
     try:
         document = export_document(scene, form)

@@ -1,4 +1,4 @@
-"""GraSIF's JSON form: read and written without loss, its tasks as Conditions, its mistakes each at their place."""
+"""GraSIF's JSON form: import and export without loss, tasks as Conditions, each mistake at its place."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_bad_input_is_refused_at_its_place(tmp_path: Path, change: Change, place
     assert cause in dict(refused.value.problems)[place]
 
 
-def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     document = good()
     on("objects", 2, related_to="tray-9")(document)
     on("asset", 0, room="cellar")(document)

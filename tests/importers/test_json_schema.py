@@ -1,4 +1,4 @@
-"""The published JSON Schema: what the models say, and true of every document that is written."""
+"""The published JSON Schema equals the models' own, and holds for every document that is written."""
 
 from __future__ import annotations
 

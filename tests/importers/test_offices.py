@@ -1,4 +1,4 @@
-"""The offices made by hand: their sizes, and that each instruction says what its goal asks for, no more than a word."""
+"""The offices made by hand: their sizes, and instructions that name the whole goal and no ids."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_no_instruction_gives_a_node_away_by_its_id(subset: str, task: Task, for
     assert not [node_id for node_id in GRAPHS[subset].nodes if "-" in node_id and node_id in task.instruction]
 
 
-def test_an_instruction_that_leaves_something_out_is_found() -> None:
+def test_an_incomplete_instruction_is_detected() -> None:
     form = next(task for task in FORMS["sayplan-office"].tasks if task.id == "long_horizon-2")
     cups, _ = form.goal
     graph = GRAPHS["sayplan-office"]
@@ -114,7 +114,7 @@ def test_the_instructions_grow_harder() -> None:
     assert means == sorted(means)
 
 
-def test_an_unknown_task_is_told_the_nearest() -> None:
+def test_the_error_for_an_unknown_task_names_the_nearest() -> None:
     assert [task.id for task in tasks("our-office", "tidying-2")] == ["tidying-2"]
     with pytest.raises(InputError, match=r"no task 'tidying-9' among the 15 of our-office .did you mean 'tidying-"):
         list(tasks("our-office", "tidying-9"))

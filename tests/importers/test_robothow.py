@@ -1,4 +1,4 @@
-"""RobotHow by the paper's filters: what remains is counted, not padded, and its goals are those of the programs."""
+"""RobotHow by the paper's filters: programs that remain are counted, and their goals are the programs'."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def graph(program_id: str) -> SceneGraph:
     return program_scene(ALL[program_id]).graph
 
 
-def test_what_the_filters_leave() -> None:
+def test_the_programs_that_pass_the_filters() -> None:
     assert (len(ACTIONS), len(EXCLUDED)) == (13, 34)
     assert (len(program_files()), len(ALL)) == (518, 111), "the paper has 308 tasks"
     assert Counter(program.title for program in ALL.values()) == TITLES
@@ -143,7 +143,7 @@ def test_a_scene_is_a_grasif_file(tmp_path: Path) -> None:
     assert read_scene(file).graph == scene.graph
 
 
-def test_what_is_left_out_is_told_so() -> None:
+def test_an_excluded_program_is_refused() -> None:
     with pytest.raises(InputError, match=r"RobotHow's filters leave out 'Relax on sofa' .3_1.; 111 programs pass"):
         list(programs("3_1"))
     with pytest.raises(InputError, match="no VirtualHome task '1_99'"):
@@ -219,7 +219,7 @@ def test_affordances() -> None:
     assert more.nodes["room"].affordances == ()
 
 
-def test_what_a_program_wishes() -> None:
+def test_changed_facts_of_a_program() -> None:
     before = reduce_to_grasif(home())
     moved = before.relations - {Relation("cup", "ON", "tray"), Relation("robot", "INSIDE", "room")}
     opened = Node("cupboard", "Asset", "cupboard", "cupboard", ("open",))

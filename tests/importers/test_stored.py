@@ -1,4 +1,4 @@
-"""VirtualHome scenes in a real database: nothing is lost on the way in and out."""
+"""VirtualHome scenes in a real database: import and load without loss."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ FORMATS: Final[dict[str, Callable[[], ImportedScene]]] = {
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_each_format_s_scene_is_loaded_as_it_was_imported(store: SceneStore, form: str) -> None:
+def test_a_scene_of_each_format_is_loaded_as_it_was_imported(store: SceneStore, form: str) -> None:
     scene = renamed(FORMATS[form]())
     assert store.put(scene).outcome == "created"
     loaded = store.load(scene.name)

@@ -1,4 +1,4 @@
-"""The public graphs: read, counted and written back exactly; their oddities are why the rules are as they are."""
+"""The public graphs: read, counted and written back exactly; their oddities justify the rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_there_are_518_pairs_in_the_order_of_their_ids() -> None:
 
 
 @pytest.mark.parametrize("task_id", SAMPLE)
-def test_each_graph_comes_back_exactly_and_keeps_the_rules(task_id: str) -> None:
+def test_each_graph_round_trips_and_keeps_the_rules(task_id: str) -> None:
     (pair,) = packaged(task_id)
     document = json.loads(graph_files(task_id)[task_id].read_bytes())
     for scene, key in ((pair.initial, "init_graph"), (pair.final, "final_graph")):
@@ -39,7 +39,7 @@ def test_each_graph_comes_back_exactly_and_keeps_the_rules(task_id: str) -> None
 
 
 def assert_as_described(graph: SceneGraph) -> None:
-    """What the design says of every one of these graphs."""
+    """Check the design's statements on each of these graphs."""
     assert 280 <= len(graph.nodes) <= 300
     assert Counter(node.kind for node in graph.nodes.values())["Place"] == 4
     assert [node.id for node in graph.nodes.values() if node.kind == "Agent"] == ["character_65"]
@@ -75,7 +75,7 @@ def test_a_file_of_the_package_is_called_the_same_when_given_by_path() -> None:
     assert read_graph(path).graph == packaged_scene("963_2").graph
 
 
-def test_an_unknown_task_is_told_with_the_nearest() -> None:
+def test_the_error_for_an_unknown_task_names_the_nearest() -> None:
     with pytest.raises(InputError, match=r"no VirtualHome task '963_9' among the 518 .*\(did you mean '963_2'"):
         list(packaged("963_9"))
     with pytest.raises(InputError, match="ids look like 963_2"):
