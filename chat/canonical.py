@@ -17,7 +17,7 @@ def canonical(request: Request) -> dict[str, object]:
     return {
         "messages": [_message(message) for message in request.messages],
         "schema": None if request.schema is None else _ordered(request.schema),
-        "temperature": None if request.temperature is None else request.temperature + 0.0,  # 0, -0.0 and 0.0 are one
+        "temperature": None if request.temperature is None else request.temperature + 0.0,  # 0, -0.0 and 0.0 are equal
         "seed": request.seed,
         "max_tokens": request.max_tokens,
         "model": request.model,

@@ -93,7 +93,7 @@ def _without_thoughts(text: str) -> str:
             begun = _ANSWER_STARTS.match("".join(shown)) if tag[1] else _ANSWER_BEGINS.search(shown[-1])
             if begun:
                 return "".join(shown) + text[tag.start() :]
-        if tag[1] and not thinking:  # some templates open the thought in the prompt: the reply begins within it
+        if tag[1] and not thinking:  # some templates open the thought in the prompt
             shown.clear()
         thinking, at = not tag[1], tag.end()
     return "".join(shown if thinking else [*shown, text[at:]])

@@ -19,7 +19,7 @@ class Client:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._openai = OpenAI(
-            api_key=endpoint.key or "none",  # a server of one's own wants no key, but the client wants a word
+            api_key=endpoint.key or "none",  # private servers need no key, but the client requires text
             base_url=endpoint.url,
             timeout=endpoint.timeout_s,
             max_retries=endpoint.tries - 1,
@@ -52,6 +52,6 @@ class Client:
         hurried = self._openai.with_options(max_retries=0, timeout=_LIST_TIMEOUT_S)
         try:
             rows = getattr(hurried.models.list(), "data", None) or ()
-        except (OpenAIError, ValueError):  # ValueError: an answer that is no JSON
+        except (OpenAIError, ValueError):  # ValueError: the answer is not JSON
             return ()
         return tuple(sorted({str(row.id) for row in rows if getattr(row, "id", None)}))

@@ -40,5 +40,5 @@ def _is_http(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port or an IPv6 address that is none
+    except ValueError:  # an invalid port or IPv6 address
         return False

@@ -15,7 +15,7 @@ _SHOWN_MODELS: Final = 8
 _SHOWN_CHARACTERS: Final = 500
 _KEY_STATUSES: Final = frozenset({401, 403})
 _TRANSIENT: Final = frozenset({408, 409, 425})
-# llama.cpp says 500, others 501, when they can't make a grammar of a schema.
+# llama.cpp answers 500, others 501, if they can't make a grammar of a schema.
 _FORM_STATUSES: Final = frozenset({400, 422, 500, 501})
 
 

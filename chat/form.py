@@ -70,7 +70,7 @@ def _strict(node: Mapping[str, Any]) -> dict[str, Any]:
     if "properties" in schema:
         schema |= {"required": list(schema["properties"]), "additionalProperties": False}
     if "$ref" in schema and len(schema) > 1:
-        schema["anyOf"] = [{"$ref": schema.pop("$ref")}]  # a strict service takes nothing beside a reference
+        schema["anyOf"] = [{"$ref": schema.pop("$ref")}]  # strict services accept no keyword beside a reference
     return schema
 
 

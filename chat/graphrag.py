@@ -56,7 +56,7 @@ class ModelLLM(LLMBase):
         super().__init__(model_name=NAME)
         self._model, self._temperature, self._seed = model, temperature, seed
 
-    def invoke(  # one function for the library's two signatures, as its own classes have
+    def invoke(  # one function for both of the library's signatures, as in its own classes
         self,
         input: str | list[LLMMessage],  # noqa: A002 - the name is the base class's
         message_history: Any = None,

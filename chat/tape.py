@@ -103,7 +103,7 @@ def _lines(file: Path | Traversable) -> list[tuple[int, str]]:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"can't read the cassette {file} ({error}); check its path, or record it anew") from error
-    # A line ends with a line feed only: replies may hold what else Unicode calls a line's end.
+    # Lines end with line feeds only: replies may hold other line separators of Unicode.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if not lines:
         raise DocumentError(str(file), "line 1", "the cassette is empty; record it anew")

@@ -24,7 +24,7 @@ _INSTRUCTION: Any = ActionInstr
 _PICKUP: Any = PickupInstr
 _DESCRIPTION: Any = ObjDesc
 _BALL: Any = Ball
-# MiniGrid's classes say little of their types, so that these stand for any.
+# MiniGrid's classes are hardly typed, so these aliases are Any.
 
 
 class Trv1(_BLOCKED):  # type: ignore[misc]

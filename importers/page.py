@@ -135,21 +135,21 @@ A reference plan is the shortest that was found for a task, by [symbolic plannin
 that nothing in it needs; each was carried out by the operators and reaches the goal. They come with the package
 (`importers/data/reference_plans.jsonl`; `python -m scenecypher.planner.reference` finds them anew), and a plan's end
 is the goal graph that LookPlanGraph's average plan precision compares with. The paper prints its means, not its plans.
-No plan is there for:
+Tasks without a plan:
 
 """
 
 DIFFERENCES: Final = """
-What differs, and why:
+Differences and their reasons:
 
 """
 
 GOALS_HEAD: Final = """
 ## Goals
 
-A task is done when its goal holds of the graph, when its actions were executed, when both is so, or when its question
-is answered. No goal of a graph holds at the start, and where a source has the graph after its recorded program, the
-goal holds of that.
+A task is done when its goal holds of the graph, when its actions were executed, when both hold, or when its question
+is answered. No graph goal holds at the start. If a source has the graph after its recorded program, the goal holds of
+that graph.
 
 | data set | graph | graph and actions | actions | question | false at the start | true after the program |
 |---|--:|--:|--:|--:|--:|--:|
@@ -158,7 +158,7 @@ goal holds of that.
 TAIL: Final = """
 ## GraSIF's parts
 
-GraSIF's own files can't be shipped, so that its three parts are made anew. BEHAVIOR-1K's goals are those of its
+GraSIF's own files can't be shipped, so its three parts are rebuilt. BEHAVIOR-1K's goals are those of its
 definitions, and each activity has an instruction of ours. A scene of RobotHow is the home before a recorded program,
 in GraSIF's terms: rooms, assets and objects, of which what can be grabbed is an object; no floors, walls, ceilings and
 doors; and of all relations one a node, since GraSIF's nodes have one parent:

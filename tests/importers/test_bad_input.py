@@ -148,8 +148,8 @@ def nl(source: Any, relation: str, target: Any) -> dict[str, Any]:
     return {"source": source, "target": target, "relation": relation}
 
 
-# What each format makes of a fault: a change of the good file, and a piece of what is said. None where the form has no
-# way to say it (a graph of NetworkX has each node once), or where it is no fault (VirtualHome promises no tree).
+# Each fault in each format: a change of the good file, and a piece of the error. None if the form can't express it
+# (a graph of NetworkX has each node once), or if it is no fault (VirtualHome guarantees no tree).
 FAULTS: Final[dict[str, dict[str, tuple[Change, str] | None]]] = {
     "a cycle": {
         "json": (put("relations.0", ["box", "INSIDE", "cup"]), "leads back to it"),

@@ -150,7 +150,7 @@ def test_a_definition_that_another_package_wrote_over_is_refused(
         definition_files()
 
 
-# The tables of what can be done, against the package.
+# The tables of affordances, compared with the package.
 
 
 def test_the_tables_are_those_of_the_definitions() -> None:
@@ -210,7 +210,7 @@ def synset_of(word: str, variables: Mapping[str, str]) -> str:
     return variables.get(word) or word.lstrip("?").rpartition("_")[0]
 
 
-# What the goals mean.
+# Meanings of goals.
 
 SMALL: Final = {"cup.n.01": ("cup.n.01_1", "cup.n.01_2", "cup.n.01_3"), "box.n.01": ("box.n.01_1", "box.n.01_2")}
 CUPS: Final = ("cup-1", "cup-2", "cup-3")

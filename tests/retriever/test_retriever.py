@@ -229,7 +229,7 @@ def test_truncation_is_reported(ready: Ready, scene: SceneInfo, store: SceneStor
     assert found.truncated in found.answer
 
 
-# --- what the model is shown
+# --- the prompt
 
 
 def test_the_prompt_holds_the_schema_and_never_the_graph(ready: Ready, scene: SceneInfo) -> None:
@@ -274,7 +274,7 @@ def test_zero_attempts_are_refused() -> None:
         Options(attempts=0)
 
 
-# --- as a stream, as a document, side by side
+# --- streams, documents, concurrency
 
 
 def test_the_stream_has_an_event_for_each_step(ready: Ready, scene: SceneInfo) -> None:
