@@ -45,7 +45,7 @@ def no_such_model(error: APIStatusError, endpoint: Endpoint, *, model: str, know
             f"set SCENECYPHER_MODEL to one that it has: {shown}"
         )
     return ModelUnavailable(
-        f"{endpoint.public_url} knows no such model or address ({_said(error)}); "
+        f"{endpoint.public_url} knows no such model or address ({_service_message(error)}); "
         f"check SCENECYPHER_MODEL ({model}), and OPENAI_BASE_URL, which usually ends in /v1"
     )
 
@@ -60,30 +60,30 @@ def _timed_out(endpoint: Endpoint, model: str) -> ModelUnavailable:
 
 
 def _status(error: APIStatusError, endpoint: Endpoint, model: str) -> ModelUnavailable:
-    status, said = error.status_code, f"the model service at {endpoint.public_url} says {_said(error)}"
+    status, message = error.status_code, f"the model service at {endpoint.public_url} says {_service_message(error)}"
     if status == 429:
-        return _rate_limited(error, said)
+        return _rate_limited(error, message)
     if status in _KEY_STATUSES:
-        return ModelUnavailable(f"{said}; set OPENAI_API_KEY to a key that it takes")
+        return ModelUnavailable(f"{message}; set OPENAI_API_KEY to a key that it takes")
     if status in _FORM_STATUSES:
         advice = "try again later, and read its log" if status >= 500 else "mend what it names, or choose another model"
-        return FormRefused(f"{said}; {advice}", words=_words(error), retryable=status >= 500)
+        return FormRefused(f"{message}; {advice}", words=_one_line(error), retryable=status >= 500)
     if status in _TRANSIENT or status > 501:
-        return ModelUnavailable(f"{said}; try again later, and read its log", retryable=True)
-    return ModelUnavailable(f"{said}; check the account, and the request to {model!r}, or choose another model")
+        return ModelUnavailable(f"{message}; try again later, and read its log", retryable=True)
+    return ModelUnavailable(f"{message}; check the account, and the request to {model!r}, or choose another model")
 
 
-def _rate_limited(error: APIStatusError, said: str) -> ModelUnavailable:
+def _rate_limited(error: APIStatusError, message: str) -> ModelUnavailable:
     if error.code == "insufficient_quota":
-        return ModelUnavailable(f"{said}; the quota is used up: look at the account's balance")
-    return ModelUnavailable(f"{said}; wait, or run fewer episodes at once", retryable=True)
+        return ModelUnavailable(f"{message}; the quota is used up: look at the account's balance")
+    return ModelUnavailable(f"{message}; wait, or run fewer episodes at once", retryable=True)
 
 
-def _said(error: APIStatusError) -> str:
-    return f"{error.status_code}: {_words(error)[:_SHOWN_CHARACTERS]}"
+def _service_message(error: APIStatusError) -> str:
+    return f"{error.status_code}: {_one_line(error)[:_SHOWN_CHARACTERS]}"
 
 
-def _words(error: APIStatusError) -> str:
+def _one_line(error: APIStatusError) -> str:
     """Return the service's own message on one line."""
-    said = error.body.get("message") if isinstance(error.body, dict) else None
-    return " ".join(str(said or error.message).split())
+    message = error.body.get("message") if isinstance(error.body, dict) else None
+    return " ".join(str(message or error.message).split())

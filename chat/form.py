@@ -47,7 +47,7 @@ def ask_for(
         if value is not None:
             return value, usage
         if attempt < attempts:
-            request = _again(request, reply, mistake)
+            request = _retry_request(request, reply, mistake)
     raise ReplyRejected(
         f"the reply does not have the form of {form.__name__}, after {_times(attempts)}: {mistake}; "
         "answer with one JSON object of that form",
@@ -110,7 +110,7 @@ def _path(place: Sequence[int | str]) -> str:
     return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
 
 
-def _again(request: Request, reply: Reply, mistake: str) -> Request:
+def _retry_request(request: Request, reply: Reply, mistake: str) -> Request:
     echo = clean_reply(reply.text)[:_ECHO_CHARACTERS] or "(no text)"
     complaint = (
         f"That reply can't be used: {mistake}. Reply again with one JSON object that fits the schema, and nothing else."

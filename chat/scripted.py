@@ -23,7 +23,7 @@ class ScriptedReply:
 
     def fits(self, request: Request) -> bool:
         """Return True if this rule answers the request."""
-        user, system = _last(request, "user"), _last(request, "system")
+        user, system = _last_text(request, "user"), _last_text(request, "system")
         return all(piece in user for piece in self.when) and all(piece in system for piece in self.system)
 
 
@@ -42,7 +42,7 @@ class Scripted:
         for rule in self._replies:
             if rule.fits(request):
                 return Reply(rule.reply, Usage(), MODEL_NAME, source="scripted")
-        asked = _last(request, "user")
+        asked = _last_text(request, "user")
         shown = asked[:_SHOWN] + ("…" if len(asked) > _SHOWN else "")
         raise ModelUnavailable(
             f"none of the {len(self._replies)} scripted replies is for {shown!r}; "
@@ -50,5 +50,5 @@ class Scripted:
         )
 
 
-def _last(request: Request, role: str) -> str:
+def _last_text(request: Request, role: str) -> str:
     return next((message.text for message in reversed(request.messages) if message.role == role), "")

@@ -22,7 +22,7 @@ class TracedModel:
 
     def reply(self, request: Request) -> Reply:
         """Answer once, in a span. Raises as the model does."""
-        with span(OPERATION, _asked(request), kind="CLIENT") as current:
+        with span(OPERATION, _request_attributes(request), kind="CLIENT") as current:
             reply = self.model.reply(request)
             current.rename(f"{OPERATION} {reply.model}")
             current.note(
@@ -38,7 +38,7 @@ class TracedModel:
             return reply
 
 
-def _asked(request: Request) -> dict[str, str | int | float | bool | list[str] | None]:
+def _request_attributes(request: Request) -> dict[str, str | int | float | bool | list[str] | None]:
     return {
         "gen_ai.operation.name": OPERATION,
         "gen_ai.output.type": "text" if request.schema is None else "json",

@@ -36,8 +36,8 @@ def assemble(
 ) -> tuple[SceneGraph, list[Problem]]:
     """Return the graph and its problems. If there are any, the graph holds only the nodes that could be made."""
     problems: list[Problem] = []
-    nodes, places = _made(drafts, problems)
-    relations = _linked(links, nodes, problems)
+    nodes, places = _make_nodes(drafts, problems)
+    relations = _make_relations(links, nodes, problems)
     if not problems:
         problems += _undeclared(relations, nodes, places, declared)
     if problems:
@@ -46,7 +46,7 @@ def assemble(
     return graph, [(places[node_id], f"{node_id}: {cause}") for node_id, cause in broken_promises(graph, vocabulary)]
 
 
-def _made(drafts: Iterable[NodeDraft], problems: list[Problem]) -> tuple[dict[str, Node], dict[str, str]]:
+def _make_nodes(drafts: Iterable[NodeDraft], problems: list[Problem]) -> tuple[dict[str, Node], dict[str, str]]:
     nodes: dict[str, Node] = {}
     places: dict[str, str] = {}
     for draft in drafts:
@@ -63,7 +63,9 @@ def _made(drafts: Iterable[NodeDraft], problems: list[Problem]) -> tuple[dict[st
     return nodes, places
 
 
-def _linked(links: Iterable[RelationDraft], nodes: dict[str, Node], problems: list[Problem]) -> dict[Relation, str]:
+def _make_relations(
+    links: Iterable[RelationDraft], nodes: dict[str, Node], problems: list[Problem]
+) -> dict[Relation, str]:
     relations: dict[Relation, str] = {}
     for link in links:
         try:

@@ -57,7 +57,7 @@ def level_instance(level: str, seed: int) -> LevelInstance:
     if seed < 0:
         msg = f"the seed {seed} is negative; give a whole number from 0"
         raise InputError(msg)
-    env = _reset(_made(level), level, seed)
+    env = _reset(_environment(level), level, seed)
     things = things_by_id(env)
     source = f"minigrid {version('minigrid')}, {level}, seed {seed}"
     scene = ImportedScene(scene_name(level, seed), grid_scene_graph(env, things), vocabulary="babyai", source=source)
@@ -86,7 +86,7 @@ def check_level(level: str) -> None:
         raise InputError(msg)
 
 
-def _made(level: str) -> Any:
+def _environment(level: str) -> Any:
     check_level(level)
     if level in LEVELS:
         from scenecypher.importers import babyai_levels

@@ -33,7 +33,7 @@ class Trv1(_BLOCKED):  # type: ignore[misc]
     def _gen_grid(self, width: int, height: int) -> None:
         super()._gen_grid(width, height)
         add_other_keys(self)
-        while not starts_well(self):
+        while not is_all_within_reach(self):
             super()._gen_grid(width, height)
             add_other_keys(self)
 
@@ -55,7 +55,7 @@ class Trv2(_LEVEL):  # type: ignore[misc]
         self.add_object(0, 0, "key", door.color)
         self.place_agent(0, 0)
         add_other_keys(self)
-        if not starts_well(self):
+        if not is_all_within_reach(self):
             raise RejectSampling("a thing in the first room is out of reach")
         self.instrs = _PICKUP(_DESCRIPTION(box.type, box.color))
 
@@ -73,7 +73,7 @@ def things(level: Any) -> Iterator[Any]:
     return (thing for thing in level.grid.grid if thing is not None and thing.type != "wall")
 
 
-def starts_well(level: Any) -> bool:
+def is_all_within_reach(level: Any) -> bool:
     """Return True if the agent can reach everything in its room, with room to turn, without moving anything."""
     reached: set[tuple[int, int]] = set()
     touched: set[tuple[int, int]] = set()

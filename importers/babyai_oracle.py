@@ -23,7 +23,7 @@ def oracle_plan(graph: SceneGraph, target: str) -> tuple[ProgramStep, ...] | Non
     here = graph.targets(AGENT, "INSIDE")[0]
     is_door = graph.nodes[target].kind == "Door"
     ends = graph.targets(target, "CONNECTS" if is_door else "INSIDE")
-    way = min(filter(None, (_way(graph, here, end) for end in ends)), key=len, default=None)
+    way = min(filter(None, (_shortest_way(graph, here, end) for end in ends)), key=len, default=None)
     if way is None:
         return None
     steps: list[ProgramStep] = []
@@ -71,7 +71,7 @@ def _removals(graph: SceneGraph, door: str, room: str, *, but: set[str]) -> list
     return [ProgramStep("remove", (node_id,)) for node_id in found if node_id not in but]
 
 
-def _way(graph: SceneGraph, start: str, end: str) -> list[tuple[str, str]] | None:
+def _shortest_way(graph: SceneGraph, start: str, end: str) -> list[tuple[str, str]] | None:
     """Return the shortest way as doors, each with the room behind it; its start has no door."""
     ways: dict[str, list[tuple[str, str]]] = {start: [("", start)]}
     waiting = [start]

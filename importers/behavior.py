@@ -17,7 +17,7 @@ from scenecypher.importers.task import Task
 
 SUBSET: Final = "behavior-1k"
 INSTRUCTIONS: Final = "behavior_instructions.json"
-LEAST_BUDGET: Final = 50
+MIN_BUDGET: Final = 50
 ACTIONS_A_THING: Final = 6
 """The most actions to move one object: go, open, pick up, go, open, put."""
 
@@ -62,7 +62,7 @@ def activity_task(activity: Activity, instruction: str) -> Task:
         scene=scene_name(activity.name),
         goal=activity_goal(activity),
         action_goals=(),
-        budget=max(LEAST_BUDGET, ACTIONS_A_THING * movable),
+        budget=max(MIN_BUDGET, ACTIONS_A_THING * movable),
         source=_source(activity),
         category=SUBSET,
         formula=expression_text(["and", *activity.goal]),

@@ -79,13 +79,13 @@ class _Reader:
     def _quantified(self, expression: BddlExpression) -> c.Condition:
         match expression:
             case ["forall", declared, body]:
-                x, inner = self.under(declared)
+                x, inner = self.bind(declared)
                 return c.ForAll(x.name, x.sort, inner.read(body))
             case ["exists", declared, body]:
-                x, inner = self.under(declared)
+                x, inner = self.bind(declared)
                 return c.Exists(x.name, c.And((x.sort, inner.read(body))))
             case ["forn", [number], declared, body]:
-                x, inner = self.under(declared)
+                x, inner = self.bind(declared)
                 return c.Exactly(int(number), x.name, c.And((x.sort, inner.read(body))))
             case ["forpairs", one, other, body]:
                 return self._pairs(one, other, body=body)
@@ -96,8 +96,8 @@ class _Reader:
 
         That is a matching wherever an object is on or inside one other at most, as this vocabulary guarantees.
         """
-        x, inner = self.under(one)
-        y, inner = inner.under(other)
+        x, inner = self.bind(one)
+        y, inner = inner.bind(other)
         least = min(self.numbers[x.synset], self.numbers[y.synset])
         fact = inner.read(body)
         if x.synset == y.synset:
@@ -109,7 +109,7 @@ class _Reader:
             )
         )
 
-    def under(self, declared: BddlExpression) -> tuple[_Variable, _Reader]:
+    def bind(self, declared: BddlExpression) -> tuple[_Variable, _Reader]:
         """Return the variable of ``?book.n.02 - book.n.02``, and a reader that knows it."""
         word, _, synset = declared
         if synset not in self.numbers:

@@ -89,25 +89,32 @@ def _graph_of(instance: Instance, path: Path) -> _Graph:
     class_ = instance.name.rpartition(".")[2]
     nodes: Any = instance.state.get("_node", instance.state.get("node"))
     neighbours: Any = instance.state.get("_adj", instance.state.get("adj"))
-    if class_ not in {"Graph", "DiGraph", "MultiGraph", "MultiDiGraph"} or not (_maps(nodes) and _maps(neighbours)):
+    if class_ not in {"Graph", "DiGraph", "MultiGraph", "MultiDiGraph"} or not (
+        _is_map_of_maps(nodes) and _is_map_of_maps(neighbours)
+    ):
         cause = f"{instance.name.removeprefix(NETWORKX)} is no graph with nodes and edges; pickle a networkx.DiGraph"
         raise DocumentError(str(path), "$", cause)
     directed, many = "Di" in class_, class_.startswith("Multi")
-    edges = [(s, t, each) for s, ends in neighbours.items() for t, given in ends.items() for each in _each(given, many)]
-    return _Graph(directed, nodes, tuple(edges if directed else _once(edges)))
+    edges = [
+        (s, t, each)
+        for s, ends in neighbours.items()
+        for t, given in ends.items()
+        for each in _edges_between(given, many)
+    ]
+    return _Graph(directed, nodes, tuple(edges if directed else _unique_edges(edges)))
 
 
-def _maps(value: Any) -> bool:
+def _is_map_of_maps(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(inner, dict) for inner in value.values())
 
 
-def _each(given: Any, many: bool) -> list[dict[str, Any]]:  # noqa: FBT001 - the graph's own flag
+def _edges_between(given: Any, many: bool) -> list[dict[str, Any]]:  # noqa: FBT001 - the graph's own flag
     """Return the attributes of each edge between two nodes; a value that is not a map gives none."""
     between = [*given.values()] if many and isinstance(given, dict) else [given]
     return [attributes if isinstance(attributes, dict) else {} for attributes in between]
 
 
-def _once(edges: Iterable[tuple[Any, Any, dict[str, Any]]]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+def _unique_edges(edges: Iterable[tuple[Any, Any, dict[str, Any]]]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
     """Yield each edge once: an undirected graph has it at both ends, with the same attributes."""
     seen: set[tuple[frozenset[Any], int]] = set()
     for source, target, attributes in edges:
@@ -201,7 +208,9 @@ def _links_of_edges(
         if not isinstance(word, str) or word not in WORDS:
             problems.append((place, f"relation should be one of {', '.join(WORDS)}, not {shown(word)}"))
             continue
-        low, high = (target, source) if _turned(source, target, WORDS[word], kinds, downwards) else (source, target)
+        low, high = (
+            (target, source) if _is_reversed(source, target, WORDS[word], kinds, downwards) else (source, target)
+        )
         relation = _name(graph, low), WORDS[word], _name(graph, high)
         if not all(isinstance(part, str) for part in relation):
             problems.append((place, "its two ends should be nodes with names of text"))
@@ -209,7 +218,7 @@ def _links_of_edges(
             yield RelationDraft(place, *relation)
 
 
-def _turned(source: Any, target: Any, type_: str, kinds: Mapping[Any, str], downwards: bool | None) -> bool:  # noqa: FBT001
+def _is_reversed(source: Any, target: Any, type_: str, kinds: Mapping[Any, str], downwards: bool | None) -> bool:  # noqa: FBT001
     """Return True if an edge is to be read from its target to its source."""
     if type_ == "HOLDS":
         return kinds.get(target) == "Agent"

@@ -66,7 +66,7 @@ def read_json(path: Path) -> Any:
 
 
 def _decoded(path: Path) -> str:
-    data = read_bytes(path, most=FILE_BYTES)
+    data = read_bytes(path, max_bytes=FILE_BYTES)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -130,7 +130,7 @@ Rooms and nodes are means a scene; nodes count rooms and the agent. Actions are 
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 """
 
-BETWEEN: Final = """
+PLANS_HEAD: Final = """
 A reference plan is the shortest that was found for a task, by [symbolic planning](acting.md) and A*, without any action
 that nothing in it needs; each was carried out by the operators and reaches the goal. They come with the package
 (`importers/data/reference_plans.jsonl`; `python -m scenecypher.planner.reference` finds them anew), and a plan's end
@@ -242,7 +242,7 @@ def page(rows: Mapping[str, PageRows]) -> str:
         (
             HEAD,
             *(rows[name].sizes for name in DATASETS),
-            BETWEEN,
+            PLANS_HEAD,
             *(f"- **{task_id}**: {why}.\n" for task_id, why in UNPLANNED.items()),
             DIFFERENCES,
             *_differences(),

@@ -56,7 +56,7 @@ def read_pickle(path: Path) -> Any:
 
     Nothing is imported, called or changed, whatever the pickle holds. Raises DocumentError if it asks for more.
     """
-    data = read_bytes(path, most=PICKLE_BYTES)
+    data = read_bytes(path, max_bytes=PICKLE_BYTES)
     machine = _Machine()
     position = 0
     try:
@@ -178,13 +178,13 @@ def _reduce(machine: _Machine, _: Any) -> None:
     called, arguments = _pop_two(machine, _)
     if not isinstance(called, Named) or not isinstance(arguments, tuple):
         _refuse(f"it calls a {type(called).__name__}; nothing was run. {_SAFE}")
-    machine.stack.append(_made(machine, called.name, arguments))
+    machine.stack.append(_value_of_call(machine, called.name, arguments))
 
 
-def _made(machine: _Machine, name: str, arguments: tuple[Any, ...]) -> Any:
+def _value_of_call(machine: _Machine, name: str, arguments: tuple[Any, ...]) -> Any:
     match arguments:
         case (Named(name=inner), Named(name="builtins.object"), None) if name == "copyreg._reconstructor":
-            return _made(machine, inner, ())
+            return _value_of_call(machine, inner, ())
         case () if name.startswith(NETWORKX):
             return Instance(name)
         case () if name in _MAKERS:

@@ -24,7 +24,7 @@ from scenecypher.importers.virtualhome_graph import graph_from_source
 from scenecypher.importers.virtualhome_tasks import parse_program
 
 SUBSET: Final = "robothow"
-LEAST_BUDGET: Final = 20
+MIN_BUDGET: Final = 20
 
 ACTIONS: Final = frozenset(
     (
@@ -127,7 +127,7 @@ def program_task(program: Program) -> Task | None:
         scene=scene_name(program.id),
         goal=And(wanted),
         action_goals=(),
-        budget=max(LEAST_BUDGET, 2 * len(program.steps)),
+        budget=max(MIN_BUDGET, 2 * len(program.steps)),
         source=_source(program),
         category=program.title,
     )

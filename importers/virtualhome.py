@@ -51,7 +51,7 @@ def from_document(document: object, *, file: str, name: str) -> ImportedScene:
     return _scene(_form(document, Path(file), "initial"), Path(file), name=name, source=file)
 
 
-def packaged(only: str | None = None) -> Iterator[PackagedPair]:
+def packaged_pairs(only: str | None = None) -> Iterator[PackagedPair]:
     """Yield the pairs of graphs in `eai-eval` in the order of their ids, or the one of the task `only`.
 
     Raises InputError if the package is missing or has no such task.

@@ -30,7 +30,7 @@ PREDICATES: Final[Mapping[str, str]] = {
 }
 """The goal formulas' words for relations; a predicate with one argument is a state, named as in the graphs."""
 
-LEAST_BUDGET: Final = 20
+MIN_BUDGET: Final = 20
 """The least budget of an episode, in actions; twice a program's length if that is more."""
 
 _ATOM: Final = re.compile(r"([A-Z_]+)\(([^()]*)\)")
@@ -131,7 +131,7 @@ def _task(task_id: str, category: str, *, formula: str, program: Path) -> Task:
         scene=NAME_PREFIX + task_id,
         goal=goal,
         action_goals=action_goals,
-        budget=max(LEAST_BUDGET, 2 * len(steps)),
+        budget=max(MIN_BUDGET, 2 * len(steps)),
         source=f"{package_name()}, {category}",
         category=category,
         formula=formula,

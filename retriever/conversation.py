@@ -76,7 +76,7 @@ class Conversation:
 
     def earlier_query(self, cypher: str) -> Attempt | None:
         """Return the attempt with the same query up to blanks, if any."""
-        return next((one for one in self.attempts if _bare(one.cypher) == _bare(cypher)), None)
+        return next((one for one in self.attempts if _normalized(one.cypher) == _normalized(cypher)), None)
 
     def earlier_text(self, text: str) -> Attempt | None:
         """Return the attempt with the same answer in words, if any."""
@@ -147,7 +147,7 @@ def _echo(attempt: Attempt) -> str:
     return f"```cypher\n{attempt.cypher[:ECHO_CHARACTERS]}\n```" if attempt.cypher else "(no query)"
 
 
-def _bare(cypher: str) -> str:
+def _normalized(cypher: str) -> str:
     """Return the query without insignificant blanks; blanks within quotes are kept."""
     pieces = _QUOTED.split(cypher)
     plain = (" ".join(piece.split()) + " " if number % 2 == 0 else piece for number, piece in enumerate(pieces))

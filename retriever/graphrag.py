@@ -94,14 +94,14 @@ def ask_text2cypher(address: Address, model: Model, question: str, *, scene: Sce
     with GraphDatabase.driver(address.uri, auth=auth) as driver:
         shown = schema + WHERE.format(key=scene.key)
         retriever = text2cypher(driver, metered, schema=shown, database=address.database)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         try:
             found = retriever.get_search_results(question)
         except LLMGenerationError as error:
             raise ModelUnavailable(f"{error}; look at the model's service") from error
         except (Text2CypherRetrievalError, Neo4jError) as error:
             return _refused(question, metered.replies[-1], str(error))
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - started
     columns = tuple(found.records[0].keys()) if found.records else ()
     rows = [[plain(value) for value in record.values()] for record in found.records]
     answer = Answer(columns, rows, None, scene.version, seconds)

@@ -96,11 +96,11 @@ def _examples(shown: Enumerations) -> tuple[tuple[str, str], ...]:
         (use.example, kind)
         for kind in KINDS
         if kind not in {"Place", "Agent"}
-        for use in _most(use for use in shown.classes if use.kind == kind)
+        for use in _most_frequent(use for use in shown.classes if use.kind == kind)
     )
 
 
-def _most(classes: Iterable[ClassUse]) -> list[ClassUse]:
+def _most_frequent(classes: Iterable[ClassUse]) -> list[ClassUse]:
     return sorted(classes, key=lambda use: (-use.count, use.name))[:EXAMPLES_A_KIND]
 
 

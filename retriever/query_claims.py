@@ -89,10 +89,10 @@ def _node(tokens: Sequence[Token], at: int) -> _Node | None:
         label, after = _name(tokens, after + 1), after + 2
     if _word(tokens, after) not in {")", "{", "WHERE"}:
         return None
-    return _Node(variable, "" if label == "Entity" else label, _closing(tokens, at))
+    return _Node(variable, "" if label == "Entity" else label, _closing_parenthesis(tokens, at))
 
 
-def _closing(tokens: Sequence[Token], at: int) -> int:
+def _closing_parenthesis(tokens: Sequence[Token], at: int) -> int:
     depth = 0
     for end in range(at, len(tokens)):
         depth += {"(": 1, ")": -1}.get(_word(tokens, end), 0)

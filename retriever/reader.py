@@ -29,7 +29,7 @@ class SceneReader:
     def run(self, cypher: str) -> Answer:
         """Return the query's answer."""
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
-        answer = self._advised(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
+        answer = self._with_known_values(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
         self.enumerator.saw(self.scene.key, answer.version)
         return answer
 
@@ -41,7 +41,7 @@ class SceneReader:
             return found
         return self.gate.explain(cypher, scene, vocabulary, known=self.enumerator.of(self.scene).known())
 
-    def _advised(self, work: Callable[[Known | None], T]) -> T:
+    def _with_known_values(self, work: Callable[[Known | None], T]) -> T:
         """Do `work`; read the scene's values, which takes time, only if a name is refused."""
         try:
             return work(None)

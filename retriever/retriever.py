@@ -98,9 +98,9 @@ class Retriever:
     ) -> tuple[Retrieval | SceneCypherError, ...]:
         """Return the answers in the questions' order, `workers` at a time; an error takes the place of its answer."""
         with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
-            return tuple(pool.map(lambda question: self._tried(question, scene), questions))
+            return tuple(pool.map(lambda question: self._ask_or_error(question, scene), questions))
 
-    def _tried(self, question: str, scene: SceneInfo) -> Retrieval | SceneCypherError:
+    def _ask_or_error(self, question: str, scene: SceneInfo) -> Retrieval | SceneCypherError:
         try:
             return self.ask(question, scene)
         except SceneCypherError as error:
@@ -115,17 +115,17 @@ class Retriever:
 
     def _steps(self, question: str, scene: SceneInfo) -> Iterator[RetrievalEvent]:
         occurring = self.enumerator.of(scene)
-        shown, conversation = self._opening(question, scene, occurring)
+        shown, conversation = self._start(question, scene, occurring)
         yield Prompted(question, shown)
-        goes_on = True
-        while goes_on:
+        continues = True
+        while continues:
             conversation = conversation.with_attempt(self._attempt(conversation, scene))
             yield Attempted(conversation.last)
             event, message = self._reaction(conversation, self.enumerator.of(scene))
             if event is not None:
                 yield event
-            conversation = _after(conversation, event, message)
-            goes_on = message is not None and len(conversation.attempts) < self.options.attempts
+            conversation = _next_conversation(conversation, event, message)
+            continues = message is not None and len(conversation.attempts) < self.options.attempts
         yield RetrievalEnded(conversation.retrieval())
 
     def _schema(self, question: str, scene: SceneInfo, occurring: Enumerations) -> str:
@@ -138,7 +138,7 @@ class Retriever:
             names=self.options.names,
         )
 
-    def _opening(self, question: str, scene: SceneInfo, occurring: Enumerations) -> tuple[str, Conversation]:
+    def _start(self, question: str, scene: SceneInfo, occurring: Enumerations) -> tuple[str, Conversation]:
         """Return the scene as shown to the model, and the conversation that begins with it."""
         if self.options.retrieval == "text":
             graph, version = graph_text(SceneReader(self.gate, self.enumerator, scene))
@@ -157,7 +157,7 @@ class Retriever:
             return text_attempt(conversation, reply, read_at=conversation.read_at)
         found = parse_reply(reply)
         before = conversation.earlier_query(found.cypher) if found.reason is None else None
-        begun = time.perf_counter()
+        started = time.perf_counter()
         ending = before.ending if before else self._ending(found, scene, is_cut_off=reply.finish == "length")
         return Attempt(
             number=len(conversation.attempts) + 1,
@@ -165,7 +165,7 @@ class Retriever:
             ending=ending,
             usage=reply.usage,
             source=reply.source,
-            seconds=time.perf_counter() - begun,
+            seconds=time.perf_counter() - started,
             repeats=before.number if before else None,
         )
 
@@ -254,7 +254,9 @@ def _totals(event: RetrievalEvent) -> Attributes:
     }
 
 
-def _after(conversation: Conversation, event: RetrievalEvent | None, message: Message | None) -> Conversation:
+def _next_conversation(
+    conversation: Conversation, event: RetrievalEvent | None, message: Message | None
+) -> Conversation:
     judged = conversation.with_verdict(event) if isinstance(event, Verified) else conversation
     return (
         judged.with_message(message, hinted=isinstance(event, Hinted), doubted=isinstance(event, Doubted))

@@ -33,7 +33,7 @@ def schema_text(
     budget_tokens: int = 2_000,
     names: bool = True,
 ) -> str:
-    """Return the description of a scene, trimmed so that names mentioned in `question` are kept longest.
+    """Return the description of a scene, trimmed so that names mentioned in `question` are kept max_characters.
 
     Equal scenes give equal text. Nodes are listed as a few example names and the agents only, and without `names` not
     at all. Raises InputError for a budget below `MIN_TOKENS` or an unknown form.
@@ -42,13 +42,13 @@ def schema_text(
         raise InputError(f"a schema text needs at least {MIN_TOKENS} tokens, not {budget_tokens}; raise its budget")
     if form not in FORMS:
         raise InputError(f"no schema text has the form {form!r}; choose one of {', '.join(FORMS)}")
-    longest = budget_tokens * CHARACTERS_A_TOKEN
+    max_characters = budget_tokens * CHARACTERS_A_TOKEN
     same = _ByIdentity(enumerations)
     whole = _whole(same, vocabulary, form, names=names)
-    if len(whole) <= longest:
+    if len(whole) <= max_characters:
         return whole
     mentions = Mentions.of(question).restricted_to(_words(same))
-    return _trimmed(same, mentions, vocabulary, form, names=names, longest=longest)
+    return _trimmed(same, mentions, vocabulary, form, names=names, max_characters=max_characters)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,14 +78,14 @@ def _words(same: _ByIdentity) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _trimmed(
-    same: _ByIdentity, mentions: Mentions, vocabulary: str, form: SchemaForm, *, names: bool, longest: int
+    same: _ByIdentity, mentions: Mentions, vocabulary: str, form: SchemaForm, *, names: bool, max_characters: int
 ) -> str:
     """Return the trimmed text, which depends on a question only through the names that it mentions."""
 
     def text(shown: Enumerations) -> str:
         return _text(shown, same.of, vocabulary=vocabulary, form=form, names=names)
 
-    return fitted_text(same.of, mentions, render=text, longest=longest)
+    return fitted_text(same.of, mentions, render=text, max_characters=max_characters)
 
 
 def _text(shown: Enumerations, whole: Enumerations, *, vocabulary: str, form: SchemaForm, names: bool) -> str:

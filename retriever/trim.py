@@ -31,20 +31,22 @@ class _Entry:
     rank: tuple[int, int, str, str]
 
 
-def fitted_text(whole: Enumerations, mentions: Mentions, *, render: Callable[[Enumerations], str], longest: int) -> str:
-    """Return the text of the longest part of `whole` within `longest` characters, or that of nothing if none fits.
+def fitted_text(
+    whole: Enumerations, mentions: Mentions, *, render: Callable[[Enumerations], str], max_characters: int
+) -> str:
+    """Return the text of the longest part of `whole` within `max_characters`, or that of nothing if none fits.
 
     Deterministic: it depends on the four arguments alone.
     """
     text = render(whole)
-    if len(text) <= longest:
+    if len(text) <= max_characters:
         return text
     entries = _ranked(whole, mentions)
     low, high, text = 0, len(entries), render(_with(whole, ()))
     while low < high - 1:
         middle = (low + high) // 2
         longer = render(_with(whole, entries[:middle]))
-        low, high, text = (middle, high, longer) if len(longer) <= longest else (low, middle, text)
+        low, high, text = (middle, high, longer) if len(longer) <= max_characters else (low, middle, text)
     return text
 
 

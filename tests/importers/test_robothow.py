@@ -33,7 +33,7 @@ from scenecypher.importers.robothow import (
 from scenecypher.importers.robothow_graph import DROPPED, reduce_to_grasif, with_admitted_actions
 from scenecypher.importers.robothow_words import STATES, instruction
 from scenecypher.importers.task import ProgramStep
-from scenecypher.importers.virtualhome import packaged
+from scenecypher.importers.virtualhome import packaged_pairs
 from tests.sampling import sample
 
 ALL: Final = {program.id: program for program in programs()}
@@ -235,5 +235,5 @@ def test_changed_facts_of_a_program() -> None:
 
 
 def test_the_packaged_pair_gives_the_same() -> None:
-    (pair,) = packaged("8_1")
+    (pair,) = packaged_pairs("8_1")
     assert graph("8_1").relations == reduce_to_grasif(pair.initial.graph).relations

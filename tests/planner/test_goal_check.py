@@ -22,7 +22,7 @@ from scenecypher.db.store.verdict import judge
 from scenecypher.errors import SceneReplaced
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import ActionGoal, ProgramStep, Task
-from scenecypher.importers.virtualhome import packaged
+from scenecypher.importers.virtualhome import packaged_pairs
 from scenecypher.importers.virtualhome_tasks import tasks
 from scenecypher.planner.actions.simulator import noted
 from scenecypher.planner.actions.text import Call
@@ -66,7 +66,7 @@ def test_the_graph_goals_are_counted() -> None:
 
 @pytest.mark.parametrize("task", sample(GRAPH_GOALS, 3), ids=lambda task: task.id)
 def test_a_recorded_goal_is_false_before_and_true_after(store: SceneStore, home: str, task: Task) -> None:
-    (pair,) = packaged(task.id)
+    (pair,) = packaged_pairs(task.id)
     info = put(store, home, pair.initial.graph)
     before = judge(store, info, task.goal)
     assert not before.holds
