@@ -28,7 +28,7 @@ from scenecypher.errors import InputError
 from scenecypher.evaluation.assignments import load_dataset_scene
 from scenecypher.evaluation.marking import marking_scheme
 from scenecypher.importers.datasets import task
-from scenecypher.importers.home_tasks import BUDGET, goal_of
+from scenecypher.importers.home_tasks import BUDGET, goal_from_facts
 from scenecypher.importers.homes import OURS, our_home
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
@@ -83,7 +83,7 @@ def to_task(line: DynamicTask) -> Task:
         id=line.id,
         instruction=line.instruction,
         scene=scene.name,
-        goal=goal_of(line.goal, scene.graph),
+        goal=goal_from_facts(line.goal, scene.graph),
         action_goals=(),
         budget=BUDGET,
         source=scene.source,
@@ -138,7 +138,7 @@ def _home_task(home: str, category: str, words: str, things: Sequence[str]) -> I
         return
     facts = [f"{it} INSIDE {category}" for it in things]
     facts += [f"{it} {STATE[category]}" for it in things if category in STATE]
-    goal = goal_of(facts, scene.graph)
+    goal = goal_from_facts(facts, scene.graph)
     current = scene.graph.targets(scene.graph.by_class[things[0]][0], "INSIDE")
     if evaluate(goal, scene.graph, {}) or {*current} & {*scene.graph.by_class[category]}:
         return

@@ -59,10 +59,10 @@ def count_infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
 
 def fulfils_mission(task_id: str, actions: Iterable[str]) -> bool:
     """Check by MiniGrid's own steps that the actions fulfil the mission of a task such as ``trv1/7``."""
-    from scenecypher.importers.babyai import episode
+    from scenecypher.importers.babyai import level_instance
 
     level, _, seed = task_id.partition("/")
-    begun = episode(level, int(seed))
+    begun = level_instance(level, int(seed))
     executor = Executor(begun.env, begun.things)
     return any(_executes_and_fulfils(executor, action) for action in actions)
 

@@ -25,7 +25,7 @@ from inspect_ai.model import (
 from inspect_ai.model import Model as Generator
 from inspect_ai.util import JSONSchema
 
-from scenecypher.chat.model import Finish, Message, Reply, Request, Source, Usage
+from scenecypher.chat.model import Finish, Message, Reply, ReplySource, Request, Usage
 from scenecypher.errors import ModelUnavailable
 
 PROGRAMS: Final = ("mockllm/", "oracle/")
@@ -73,7 +73,7 @@ class InspectModel:
         )
 
     @property
-    def _source(self) -> Source:
+    def _source(self) -> ReplySource:
         return "scripted" if str(self.generator).startswith(PROGRAMS) else "live"
 
 

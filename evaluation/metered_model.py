@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from scenecypher.chat.model import Model, Reply, Request, Source, Usage
+from scenecypher.chat.model import Model, Reply, ReplySource, Request, Usage
 
 
 @dataclass(slots=True)
@@ -17,7 +17,7 @@ class MeteredModel:
 
     model: Model
     usage: Usage = field(default_factory=Usage)
-    source: Source | Literal[""] = ""
+    source: ReplySource | Literal[""] = ""
     model_name: str = ""
 
     def reply(self, request: Request) -> Reply:

@@ -38,7 +38,7 @@ from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource, Referen
 from scenecypher.evaluation.scenes import ScenePool
 from scenecypher.retriever.retrieval import Retrieval, retrieval_document
 from scenecypher.retriever.retriever import Options, RetrievalMode, Retriever
-from scenecypher.retriever.schema_text import FORMS, Form, schema_text
+from scenecypher.retriever.schema_text import FORMS, SchemaForm, schema_text
 from scenecypher.retriever.verifier import VerifierMode
 
 VERSION: Final = 1
@@ -59,7 +59,7 @@ def questions(
     record: str = "",
     attempts: int = 4,
     verifier: VerifierMode = "off",
-    schema_form: Form = "compact",
+    schema_form: SchemaForm = "compact",
     examples: int = 4,
     checks: bool = False,
     retrieval: Baseline = "cypher",

@@ -10,7 +10,7 @@ from scenecypher.db.store.history import Event, holding
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.verdict import Verdict, judge
 from scenecypher.errors import ActionRefused
-from scenecypher.importers.task import ActionGoal, Step, Task, meets_action_goals
+from scenecypher.importers.task import ActionGoal, ProgramStep, Task, meets_action_goals
 from scenecypher.planner.actions.simulator import INSERTED_MARK
 from scenecypher.planner.actions.text import parse_action
 
@@ -20,7 +20,7 @@ class GoalCheck:
     """What was found: the verdict on the graph, and the actions that are missing; `met` is both together."""
 
     goal: Verdict
-    steps: tuple[Step, ...]
+    steps: tuple[ProgramStep, ...]
     missing_actions: tuple[ActionGoal, ...]
 
     @property
@@ -38,27 +38,27 @@ def check_task(store: SceneStore, scene: SceneInfo, task: Task) -> GoalCheck:
     return GoalCheck(verdict, steps, missing(steps, task.action_goals))
 
 
-def executed(log: Sequence[Event]) -> tuple[Step, ...]:
+def executed(log: Sequence[Event]) -> tuple[ProgramStep, ...]:
     """The actions in a history that still hold, in the words of the data sets, which write ours without underscores."""
     held = holding(log)
     return steps_of(event.action for event in log if event.kind == "act" and event.version in held)
 
 
-def steps_of(actions: Iterable[str]) -> tuple[Step, ...]:
+def steps_of(actions: Iterable[str]) -> tuple[ProgramStep, ...]:
     """Actions in the words of the data sets; what is no action is left out."""
     return tuple(step for action in actions for step in _steps(action))
 
 
-def missing(steps: tuple[Step, ...], goals: tuple[ActionGoal, ...]) -> tuple[ActionGoal, ...]:
+def missing(steps: tuple[ProgramStep, ...], goals: tuple[ActionGoal, ...]) -> tuple[ActionGoal, ...]:
     """The goals from the first one on that the steps do not meet in order."""
     met = max(number for number in range(len(goals) + 1) if meets_action_goals(steps, goals[:number]))
     return goals[met:]
 
 
-def _steps(action: str) -> tuple[Step, ...]:
+def _steps(action: str) -> tuple[ProgramStep, ...]:
     """What else is committed, such as an import, is no step."""
     try:
         call = parse_action(action.partition(INSERTED_MARK)[0])
     except ActionRefused:
         return ()
-    return (Step(call.name.replace("_", ""), call.arguments),)
+    return (ProgramStep(call.name.replace("_", ""), call.arguments),)

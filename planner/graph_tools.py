@@ -12,7 +12,7 @@ from scenecypher.planner.recipe import Access
 from scenecypher.planner.rehearsal import rehearse
 from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
 from scenecypher.retriever import graph_api
-from scenecypher.retriever.graph_api import SETS, GraphApi
+from scenecypher.retriever.graph_api import CALL_SETS, GraphApi
 from scenecypher.retriever.retrieval import rows_text
 
 REHEARSED: Final = "the plan can be carried out"
@@ -24,7 +24,7 @@ def graph_call(name: str) -> Callable[[Access], Tool]:
     def on(access: Access) -> Tool:
         api = GraphApi(access.reader)
         return lambda arguments: ToolAnswer(
-            json.dumps(graph_api.call(api, name, arguments), ensure_ascii=False, separators=(", ", ": "))
+            json.dumps(graph_api.run_call(api, name, arguments), ensure_ascii=False, separators=(", ", ": "))
         )
 
     return on
@@ -63,5 +63,5 @@ def graph_calls(*names: str) -> dict[str, Callable[[Access], Tool]]:
     return {name: graph_call(name) for name in names}
 
 
-PAPER_SETS: Final = {name: graph_calls(*names) for name, names in SETS.items()}
+PAPER_SETS: Final = {name: graph_calls(*names) for name, names in CALL_SETS.items()}
 """The calls of each paper's ReAct (`scenecypher.retriever.graph_api.SETS`)."""

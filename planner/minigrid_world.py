@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from scenecypher.chat.model import Model
 from scenecypher.errors import UnknownReference
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.planner.actions.idempotency import ActionIds
 from scenecypher.planner.actions.minigrid import Executor
 from scenecypher.planner.actions.text import parse_action
@@ -93,7 +93,7 @@ class MiniGridEnvironment:
         self._begin()
 
     def _begin(self) -> None:
-        begun = episode(self._level, self._seed)
+        begun = level_instance(self._level, self._seed)
         self._env, self._things, self._map = begun.env, begun.things, begun.scene.graph
         self._executor = Executor(begun.env, begun.things)
         self._done = ActionIds()

@@ -17,7 +17,7 @@ from inspect_ai.model import get_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from scenecypher.chat.clean import clean
+from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import Message, Model, Request
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.evaluation.eai.recordings import TASKS, TaskName, fetch_recordings
@@ -143,7 +143,7 @@ def was_executed(judgement: Judgement) -> bool:
 
 def _reply(metered: MeteredModel, messages: tuple[Message, ...], temperature: float) -> str:
     """Return a reply without thoughts and without an enclosing fence."""
-    return clean(metered.reply(Request(messages, temperature=temperature)).text)
+    return clean_reply(metered.reply(Request(messages, temperature=temperature)).text)
 
 
 def _document(output: MethodOutput) -> dict[str, Any]:

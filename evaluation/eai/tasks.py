@@ -17,7 +17,7 @@ from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.errors import DocumentError
 from scenecypher.importers.eai import GOALS, graph_files, package_folder, program_files, source_of, unknown_task
 from scenecypher.importers.json_file import read_json
-from scenecypher.importers.task import ActionGoal, Step
+from scenecypher.importers.task import ActionGoal, ProgramStep
 from scenecypher.importers.virtualhome import NAME_PREFIX, from_document
 from scenecypher.importers.virtualhome_check import checked_graph
 from scenecypher.importers.virtualhome_format import AFFORDANCES, RELATIONS, STATES, Graph, GraphNode
@@ -51,7 +51,7 @@ class TaskStart:
 
     scene: ImportedScene
     objects: Mapping[str, Mapping[int, str]]
-    program: tuple[Step, ...]
+    program: tuple[ProgramStep, ...]
 
     @property
     def graph(self) -> SceneGraph:

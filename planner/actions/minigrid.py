@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scenecypher.errors import ActionRefused, did_you_mean
-from scenecypher.importers.babyai_grid import Cell, Things, cells, position, rooms
+from scenecypher.importers.babyai_grid import GridCell, Things, grid_cells, position, rooms
 from scenecypher.planner.actions.minigrid_paths import GridLayout, turns
 from scenecypher.planner.actions.text import ActionCall
 
@@ -118,13 +118,13 @@ class Executor:
             raise _Refused(f"no thing has the id {node_id[:60]!r}{hint}; choose a door or an item of the scene")
         return self.things[node_id]
 
-    def _cell(self, thing: Any, node_id: str) -> Cell:
-        for cell, one in cells(self.env).items():
+    def _cell(self, thing: Any, node_id: str) -> GridCell:
+        for cell, one in grid_cells(self.env).items():
             if one is thing:
                 return cell
         raise _Refused(f"{node_id} stands nowhere in the grid; choose what lies in a room")
 
-    def _path_beside(self, cell: Cell, node_id: str) -> list[Cell]:
+    def _path_beside(self, cell: GridCell, node_id: str) -> list[GridCell]:
         path = GridLayout.of(self.env).path_beside(position(self.env), cell)
         if path is None:
             raise _Refused(f"no way leads to {node_id}; remove what is in the way, or open a door")
@@ -150,21 +150,21 @@ class Executor:
         if held is not None:
             self._pick_up(held, next(node_id for node_id, thing in self.things.items() if thing is held))
 
-    def _put_down(self, stand: Cell, cell: Cell) -> None:
+    def _put_down(self, stand: GridCell, cell: GridCell) -> None:
         self._walk(GridLayout.of(self.env).path_to(position(self.env), stand))
         self._look_at(cell)
         self._step("drop")
 
-    def _go_beside(self, cell: Cell, node_id: str) -> None:
+    def _go_beside(self, cell: GridCell, node_id: str) -> None:
         self._walk(self._path_beside(cell, node_id))
         self._look_at(cell)
 
-    def _walk(self, path: list[Cell]) -> None:
+    def _walk(self, path: list[GridCell]) -> None:
         for cell in path:
             self._look_at(cell)
             self._step("forward")
 
-    def _look_at(self, cell: Cell) -> None:
+    def _look_at(self, cell: GridCell) -> None:
         for move in turns(int(self.env.agent_dir), position(self.env), cell):
             self._step(move)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from scenecypher.chat.clean import clean
+from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import SEED, Message, Model, Request, Usage
 from scenecypher.db.schema import family
 from scenecypher.errors import InputError, ReplyRejected
@@ -91,7 +91,7 @@ class LlmPlusP:
             reply = self._model.reply(request)
             usage += reply.usage
             try:
-                return read_problem(clean(reply.text)), usage
+                return read_problem(clean_reply(reply.text)), usage
             except ReplyRejected as rejected:
                 mistake = str(rejected)
             again = Message("assistant", reply.text or "(no text)"), Message("user", mistake)

@@ -80,10 +80,13 @@ class React:
     @property
     def _example(self) -> str:
         name = self._graph_calls[0]
-        return f"{name}(node_id)" if CALLS[name].of_node else f"{name}()"
+        return f"{name}(node_id)" if CALLS[name].takes_node else f"{name}()"
 
     def _annotations(self) -> str:
-        told = [f"{name}({'node_id' if CALLS[name].of_node else ''}): {CALLS[name].does}" for name in self._graph_calls]
+        told = [
+            f"{name}({'node_id' if CALLS[name].takes_node else ''}): {CALLS[name].description}"
+            for name in self._graph_calls
+        ]
         return "\n".join([*told, *(tool.annotation for tool in self._tools.values())])
 
     def _read(self, text: str) -> Decision:
@@ -93,7 +96,7 @@ class React:
         check_known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
         if step.name in self._tools:
             return Call(step.name, parse_arguments(step, self._tools[step.name].arguments), step.thought)
-        names = ("node_id",) if CALLS[step.name].of_node else ()
+        names = ("node_id",) if CALLS[step.name].takes_node else ()
         return Call(step.name, parse_arguments(step, names), step.thought)
 
 

@@ -19,7 +19,7 @@ from scenecypher.planner.prompts.calls import FORM, ReActStep, check_known_call,
 from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.text_replies import ask_in_text
 from scenecypher.planner.recipe import Access
-from scenecypher.retriever.graph_api import CALLS, SETS, GraphApi, call
+from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.schema_text import schema_text
@@ -27,7 +27,7 @@ from scenecypher.retriever.schema_text import schema_text
 MOST: Final = 30
 """Calls for one query."""
 ANSWER: Final = "answer"
-LIMITED: Final = SETS["react-limit"]
+LIMITED: Final = CALL_SETS["react-limit"]
 
 SYSTEM: Final = """\
 You answer queries about a scene graph, of which nodes are things, places and the agent, and links say where they are \
@@ -70,7 +70,7 @@ class LimitedRetriever:
         return Retrieval(question, "refused", f"no answer was found within {MOST} calls; ask for less", (), usage)
 
     def _system(self, scene: SceneInfo) -> Message:
-        calls = "\n".join(f"{name}(node_id): {CALLS[name].does}" for name in LIMITED)
+        calls = "\n".join(f"{name}(node_id): {CALLS[name].description}" for name in LIMITED)
         text = SYSTEM.format(
             environment=environment_explanation(scene.vocabulary),
             schema=schema_text(self.reader.enumerator.of(scene), vocabulary=scene.vocabulary, names=False),
@@ -89,7 +89,7 @@ def observed(api: GraphApi, step: ReActStep) -> str:
     """What a call gives as JSON, or why it gives nothing."""
     try:
         arguments: Mapping[str, Any] = parse_arguments(step, ("node_id",))
-        return json.dumps(call(api, step.name, arguments), ensure_ascii=False)
+        return json.dumps(run_call(api, step.name, arguments), ensure_ascii=False)
     except RejectedError as rejected:
         return str(rejected)
 

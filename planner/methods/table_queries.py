@@ -38,7 +38,7 @@ from scenecypher.planner.methods.sg_rwr_single_coder import SingleCoder
 from scenecypher.planner.reasoning_tools import PROGRAM, PYTHON, TOOL_CALLER, program, python, reasoning, tool_caller
 from scenecypher.planner.recipe import Ablation, Access, Given, Recipe
 from scenecypher.planner.views import hearing
-from scenecypher.retriever.graph_api import SETS
+from scenecypher.retriever.graph_api import CALL_SETS
 from scenecypher.retriever.retriever import Options, Retriever
 from scenecypher.retriever.verifier import VerifierMode
 
@@ -98,7 +98,7 @@ def _sg_rwr(shots: Shots = "", *, code: bool = True) -> Callable[[Given], Method
 
 
 def _react(name: str, *, tools: bool) -> Callable[[Given], Method]:
-    return lambda given: React(given.model, given.vocabulary, SETS[name], tools=tools, final=not _stepwise(given))
+    return lambda given: React(given.model, given.vocabulary, CALL_SETS[name], tools=tools, final=not _stepwise(given))
 
 
 def _prompting(name: str) -> Callable[[Given], Method]:

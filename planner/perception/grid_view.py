@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from scenecypher.chat.model import Image
 from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
-from scenecypher.importers.babyai_grid import THINGS, Cell, position
+from scenecypher.importers.babyai_grid import THINGS, GridCell, position
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.picture import png
 
@@ -22,7 +22,7 @@ TILE_PIXELS: Final = 32
 class Pose:
     """Where the agent stands and where it looks (MiniGrid's direction), with the width of its view in cells."""
 
-    cell: Cell
+    cell: GridCell
     direction: int
     size: int = 7
 
@@ -31,14 +31,14 @@ class Pose:
         """The agent's, now."""
         return cls(position(env), int(env.agent_dir), int(env.agent_view_size))
 
-    def cell_at(self, column: int, row: int) -> Cell:
+    def cell_at(self, column: int, row: int) -> GridCell:
         """The cell of the world that a cell of the view shows; the agent stands in the middle of the lowest row."""
         ahead, aside = self.size - 1 - row, column - self.size // 2
         (x, y), (forward_x, forward_y) = self.cell, _FORWARD[self.direction]
         return x + ahead * forward_x - aside * forward_y, y + ahead * forward_y + aside * forward_x
 
 
-_FORWARD: Final[tuple[Cell, ...]] = ((1, 0), (0, 1), (-1, 0), (0, -1))
+_FORWARD: Final[tuple[GridCell, ...]] = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Thing:
 
     class_: str
     color: str
-    cell: Cell
+    cell: GridCell
     states: tuple[str, ...] = ()
     id: str | None = None
 
@@ -57,7 +57,7 @@ class View:
     """What was in view from `pose`: the cells that nothing hid, but for the agent's own, and the things in them."""
 
     pose: Pose
-    cells: frozenset[Cell]
+    cells: frozenset[GridCell]
     things: tuple[Thing, ...]
 
 
@@ -82,7 +82,7 @@ def picture_of(env: Any) -> Image:
     return png(pixels.tobytes(), width=width, height=height)
 
 
-def visible_cells(env: Any) -> frozenset[Cell]:
+def visible_cells(env: Any) -> frozenset[GridCell]:
     """The cells that nothing hides from the agent, as a sensor of distances would tell."""
     return frozenset(cell for cell, _ in _shown(env))
 
@@ -92,7 +92,7 @@ def observations(belief: SceneGraph, view: View, *, step: int) -> tuple[Observat
     return (*_of_rooms(belief, view, step), *_of_doors(belief, view, step))
 
 
-def _shown(env: Any) -> Iterator[tuple[Cell, Any]]:
+def _shown(env: Any) -> Iterator[tuple[GridCell, Any]]:
     grid, mask = env.gen_obs_grid()
     pose = Pose.of(env)
     for column in range(pose.size):
@@ -106,7 +106,7 @@ def _is_thing(thing: Any) -> bool:
     return thing is not None and thing.type in THINGS
 
 
-def _thing(thing: Any, cell: Cell, node_id: str | None) -> Thing:
+def _thing(thing: Any, cell: GridCell, node_id: str | None) -> Thing:
     states: tuple[str, ...] = ()
     if thing.type == "door":
         states = ("open",) if thing.is_open else ("closed", "locked") if thing.is_locked else ("closed",)
@@ -142,12 +142,12 @@ def _sighting(thing: Thing, room: str) -> Sighting:
     )
 
 
-def _cell_of(node: Node) -> Cell | None:
+def _cell_of(node: Node) -> GridCell | None:
     center = node.properties.get("center")
     return (round(center.x), round(center.y)) if isinstance(center, Point) else None
 
 
-def _cells_of(room: Node) -> frozenset[Cell]:
+def _cells_of(room: Node) -> frozenset[GridCell]:
     """The cells within a room's walls; none of a place whose measures are not known, as of the root."""
     facts = room.properties
     match facts.get("center"), facts.get("size_x"), facts.get("size_y"):

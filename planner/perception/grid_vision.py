@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from scenecypher.chat import Image, Model, Usage
-from scenecypher.importers.babyai_grid import Cell
+from scenecypher.importers.babyai_grid import GridCell
 from scenecypher.planner.perception.grid_view import Pose, Thing, View
 from scenecypher.planner.perception.vision import describe, parse
 
@@ -45,7 +45,7 @@ class Cells(BaseModel):
     things: Annotated[list[SeenCell], Field(max_length=500)]
 
 
-def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[Cell]) -> tuple[View, Usage]:
+def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[GridCell]) -> tuple[View, Usage]:
     """The view in a picture that was taken from `pose`; `visible` are the cells that nothing hides, as sensors tell.
 
     What a reply puts elsewhere than into a visible cell, and a second thing in one cell, counts for nothing.

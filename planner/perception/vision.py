@@ -13,7 +13,7 @@ from unicodedata import category, normalize
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from scenecypher.chat import Image, Message, Model, Request, Usage, ask_for, clean
+from scenecypher.chat import Image, Message, Model, Request, Usage, ask_for, clean_reply
 from scenecypher.chat.model import SEED
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.perception.naming import Known, named
@@ -126,7 +126,7 @@ def read_image(model: Model, image: Image, known: Known, *, step: int) -> Readin
 def describe(model: Model, image: Image, prompt: str) -> tuple[str, Usage]:
     """The first stage: the picture in the model's own words. Raises ReplyRejected where it says nothing."""
     reply = model.reply(Request((Message("user", prompt, (image,)),), seed=SEED))
-    text = clean(reply.text).strip()
+    text = clean_reply(reply.text).strip()
     if not text or reply.finish == "refusal":
         msg = "the model said nothing about the picture; try again, or choose a model that takes pictures"
         tokens = reply.usage.prompt_tokens, reply.usage.completion_tokens

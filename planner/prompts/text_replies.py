@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
-from scenecypher.chat.clean import clean
+from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import SEED, Message, Model, Request, Usage
 from scenecypher.errors import ReplyRejected
 
@@ -38,7 +38,7 @@ def ask_in_text(
     for attempt in range(1, attempts + 1):
         reply = model.reply(Request(asked, seed=SEED))
         usage += reply.usage
-        said = clean(reply.text)
+        said = clean_reply(reply.text)
         try:
             return read(said), usage
         except ReplyRejected as rejected:

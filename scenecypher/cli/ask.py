@@ -17,13 +17,13 @@ from scenecypher.cli.scenes import AsJson, Name
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from scenecypher.chat.model import Source
+    from scenecypher.chat.model import ReplySource
     from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.retriever.events import Event
+    from scenecypher.retriever.events import RetrievalEvent
     from scenecypher.retriever.retrieval import Attempt, Retrieval
     from scenecypher.retriever.retriever import Retriever
 
-NOTICES: dict[Source, str] = {
+NOTICES: dict[ReplySource, str] = {
     "scripted": "scripted replies: a person wrote this Cypher, no model did; the rows are the database's own",
     "recorded": "recorded replies: a model wrote this Cypher at an earlier time; the rows are the database's own",
 }
@@ -117,9 +117,9 @@ def schema(
         typer.echo(text)
 
 
-def answered(events: Iterator[Event]) -> Retrieval:
+def answered(events: Iterator[RetrievalEvent]) -> Retrieval:
     """The end of a stream; what goes wrong on the way is told on standard error as it happens."""
-    from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, Retrieved, Verified
+    from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, Verified
 
     console = errors()
     with console.status("asking the model…") as status:
@@ -134,7 +134,7 @@ def answered(events: Iterator[Event]) -> Retrieval:
                     console.print(f"attempt {number} found nothing: {'; '.join(causes)}", style="dim", markup=False)
                 case Doubted(number, doubts):
                     console.print(f"attempt {number} seems wrong: {'; '.join(doubts)}", style="dim", markup=False)
-                case Retrieved(retrieval):
+                case RetrievalEnded(retrieval):
                     return retrieval
     raise AssertionError
 

@@ -16,7 +16,7 @@ from scenecypher.errors import InputError, did_you_mean
 if TYPE_CHECKING:
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.schema import Declared
-    from scenecypher.importers.virtualhome import Part
+    from scenecypher.importers.virtualhome import GraphPart
 
 import_app = typer.Typer(name="import", help="Bring scenes into the database.", no_args_is_help=True)
 
@@ -34,7 +34,7 @@ def virtualhome(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import VirtualHome environment graphs: your own, or the 518 of the Embodied Agent Interface."""
-    parts: tuple[Part, ...] = ("initial", "final") if final else ("initial",)
+    parts: tuple[GraphPart, ...] = ("initial", "final") if final else ("initial",)
     sources = list(_of_files(paths, only, parts) if paths else _of_package(only, parts))
     import_and_print(sources, dry_run=dry_run, as_json=as_json)
 
@@ -178,7 +178,7 @@ def _of_behavior(only: str | None) -> Iterator[Source]:
 
     for activity in behavior_definitions.activities(only):
         name = behavior.scene_name(activity.name)
-        yield Source(name, name, partial(behavior.scene_of, activity))
+        yield Source(name, name, partial(behavior.activity_scene, activity))
 
 
 def _of_robothow(only: str | None) -> Iterator[Source]:
@@ -186,7 +186,7 @@ def _of_robothow(only: str | None) -> Iterator[Source]:
 
     for program in robothow.programs(only):
         name = robothow.scene_name(program.id)
-        yield Source(name, name, partial(robothow.scene_of, program))
+        yield Source(name, name, partial(robothow.program_scene, program))
 
 
 def _of_office(only: str | None, *, subset: str) -> Iterator[Source]:
@@ -235,7 +235,7 @@ def _declared(names: Sequence[str]) -> Declared:
     return Declared(types, tuple(name for name in names if name not in types))
 
 
-def _of_package(only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
+def _of_package(only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:
     from scenecypher.importers import eai, virtualhome
 
     for (task_id, path), part in product(eai.graph_files(only).items(), parts):
@@ -244,7 +244,7 @@ def _of_package(only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
         yield Source(virtualhome.part_name(name, part), virtualhome.part_name(name, part), read)
 
 
-def _of_files(paths: Sequence[str], only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
+def _of_files(paths: Sequence[str], only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:
     from scenecypher.importers import virtualhome
 
     files = [(path, virtualhome.scene_name(path, within=folder)) for path, folder in found(paths)]

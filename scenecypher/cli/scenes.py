@@ -79,7 +79,7 @@ def export(
     `import` takes either back as the same scene.
     """
     from scenecypher.db.graph.imported import ImportedScene
-    from scenecypher.importers.export import exported, format_of
+    from scenecypher.importers.export import export_document, format_of
 
     chosen = format_of(form)
     with open_store() as store:
@@ -88,7 +88,7 @@ def export(
     imported = ImportedScene(
         info.name, snapshot.graph, info.vocabulary, role=info.role, declared=info.declared, source=info.source
     )
-    text = json.dumps(exported(imported, chosen), ensure_ascii=False, indent=1)
+    text = json.dumps(export_document(imported, chosen), ensure_ascii=False, indent=1)
     if file is None:
         typer.echo(text)
         return

@@ -37,7 +37,7 @@ from pathlib import Path
 module, function, file = sys.argv[1:]
 scene = getattr(import_module(module), function)(Path(file))
 status = Path("/proc/self/status")
-if status.exists():  # Linux counts in ru_maxrss what the process was before exec
+if status.exists():  # on Linux ru_maxrss includes the process before exec
     peak = 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", status.read_text())[1])
 else:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.planner.actions.minigrid import Executor
 from scenecypher.planner.actions.text import parse_action
 from tests.oracle.lookplangraph import reply
@@ -35,7 +35,7 @@ def solved(store: SceneStore, grasif: Mapping[str, int], babyai: Mapping[str, in
 
 def fulfilled_in_minigrid(level: str, seed: int, actions: Sequence[str]) -> bool:
     """Whether the actions, carried out by MiniGrid's own steps, fulfil the mission."""
-    start = episode(level, seed)
+    start = level_instance(level, seed)
     executor = Executor(start.env, start.things)
     return [executor.do(parse_action(action)).fulfilled for action in actions][-1]
 

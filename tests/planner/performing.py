@@ -8,7 +8,7 @@ from typing import Final
 import scenecypher.db.condition as c
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
-from scenecypher.importers.task import Step
+from scenecypher.importers.task import ProgramStep
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.text import ActionCall
@@ -43,7 +43,7 @@ class Robot:
                 self._see_to(fact)
         return c.evaluate(goal, self.graph, {})
 
-    def follow(self, program: tuple[Step, ...]) -> None:
+    def follow(self, program: tuple[ProgramStep, ...]) -> None:
         """Carry out a recorded program just as it stands. Raises Infeasible."""
         for step in program:
             self._do(ActionCall(PROGRAM_WORDS.get(step.action, step.action), step.arguments), repairs=0)

@@ -15,7 +15,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.planner.belief import belief_name, belief_scene
 from scenecypher.planner.believing import Believing
 from scenecypher.planner.environment import Disagreed, Environment
@@ -42,7 +42,7 @@ def done(robot: Believing, *actions: str) -> None:
 
 
 def test_a_plan_comes_off_in_minigrid_and_in_the_belief(store: SceneStore) -> None:
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     assert begun.task is not None
     world = MiniGridEnvironment("trv1", 7)
     robot = believer(store, begun.scene.graph, world, "babyai")
@@ -56,7 +56,7 @@ def test_a_plan_comes_off_in_minigrid_and_in_the_belief(store: SceneStore) -> No
 
 
 def test_a_door_that_is_shut_after_all_is_seen(store: SceneStore) -> None:
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     assert begun.task is not None
     *_, last = begun.task.program
     door = replace(begun.scene.graph.nodes["door_1"], states=("open",))
@@ -69,7 +69,7 @@ def test_a_door_that_is_shut_after_all_is_seen(store: SceneStore) -> None:
 
 
 def test_a_key_that_is_not_in_the_hand_after_all_is_noticed(store: SceneStore) -> None:
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     assert begun.task is not None
     key = next(call.arguments[0] for call in begun.task.program if call.arguments[0].startswith("key"))
     graph = begun.scene.graph
@@ -82,7 +82,7 @@ def test_a_key_that_is_not_in_the_hand_after_all_is_noticed(store: SceneStore) -
 
 
 def test_a_look_in_minigrid_shows_the_room(store: SceneStore) -> None:
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     world = MiniGridEnvironment("trv1", 7)
     here = begun.scene.graph.targets("agent", "INSIDE")[0]
     seen = {it.id for it in world.observe(here, step=1).sightings}
@@ -94,7 +94,7 @@ def test_a_look_in_minigrid_shows_the_room(store: SceneStore) -> None:
 
 
 def test_an_id_is_one_action() -> None:
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     assert begun.task is not None
     first, second, *_ = map(str, begun.task.program)
     known = knowing(lambda: begun.scene.graph, vocabulary="babyai")
@@ -107,7 +107,7 @@ def test_an_id_is_one_action() -> None:
 
 
 def test_pictures_show_the_same_room() -> None:
-    here = episode("trv1", 7).scene.graph.targets("agent", "INSIDE")[0]
+    here = level_instance("trv1", 7).scene.graph.targets("agent", "INSIDE")[0]
     with ScriptedModel(GridReader()) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
         seen = MiniGridEnvironment("trv1", 7, eyes=pictured(model)).observe(here, step=1)
     truth = MiniGridEnvironment("trv1", 7).observe(here, step=1)

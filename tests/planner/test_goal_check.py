@@ -21,8 +21,8 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.verdict import judge
 from scenecypher.errors import SceneReplaced
 from scenecypher.importers.datasets import DATASETS
-from scenecypher.importers.task import ActionGoal, Step, Task
-from scenecypher.importers.virtualhome import packaged
+from scenecypher.importers.task import ActionGoal, ProgramStep, Task
+from scenecypher.importers.virtualhome import packaged_pairs
 from scenecypher.importers.virtualhome_tasks import tasks
 from scenecypher.planner.actions.simulator import history_text
 from scenecypher.planner.actions.text import ActionCall
@@ -66,7 +66,7 @@ def test_the_graph_goals_are_counted() -> None:
 
 @pytest.mark.parametrize("task", sample(GRAPH_GOALS, 3), ids=lambda task: task.id)
 def test_a_recorded_goal_is_false_before_and_true_after(store: SceneStore, home: str, task: Task) -> None:
-    (pair,) = packaged(task.id)
+    (pair,) = packaged_pairs(task.id)
     info = put(store, home, pair.initial.graph)
     before = judge(store, info, task.goal)
     assert not before.holds
@@ -128,7 +128,7 @@ def test_what_is_missing_is_said_and_actions_count_only_while_they_hold(store: S
     store.commit(info, cleaned, actor="t", action="rinse(cup)")
     assert check_task(store, info, WASH).met
     store.undo(info)
-    assert check_task(store, info, WASH).steps == (Step("grab", ("cup",)),)
+    assert check_task(store, info, WASH).steps == (ProgramStep("grab", ("cup",)),)
 
 
 def test_a_condition_is_judged_in_its_own_scene_and_generation(store: SceneStore, name: str) -> None:
@@ -155,7 +155,7 @@ def test_a_condition_is_judged_in_its_own_scene_and_generation(store: SceneStore
 def test_the_first_goal_that_is_not_met_and_all_after_it_are_missing(
     steps: tuple[str, ...], goals: tuple[ActionGoal, ...], left: tuple[ActionGoal, ...]
 ) -> None:
-    assert missing(tuple(map(Step, steps)), goals) == left
+    assert missing(tuple(map(ProgramStep, steps)), goals) == left
 
 
 def test_only_actions_are_steps(store: SceneStore, name: str) -> None:
@@ -165,8 +165,10 @@ def test_only_actions_are_steps(store: SceneStore, name: str) -> None:
     assert [event.action for event in log] == ["import"]
     assert executed(log) == ()
     store.commit(info, Delta.of([ChangeList("cup", "states", ("on",))]), actor="t", action="switch_on(cup)")
-    on = Step("switchon", ("cup",))
+    on = ProgramStep("switchon", ("cup",))
     assert executed(store.history(info)) == (on,)
     inserted = history_text(ActionCall("switch_off", ("cup",)), "it is on")
     store.commit(info, Delta.of([ChangeList("cup", "states", (), ("on",))]), actor="t", action=inserted)
-    assert executed(store.history(info)) == (on, Step("switchoff", ("cup",))), "what a rule inserted was done too"
+    assert executed(store.history(info)) == (on, ProgramStep("switchoff", ("cup",))), (
+        "what a rule inserted was done too"
+    )

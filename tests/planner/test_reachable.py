@@ -45,8 +45,8 @@ def test_a_home_task_can_be_done(scene: ImportedScene, task: Task) -> None:
 @pytest.mark.parametrize("program_id", PROGRAMS)
 def test_what_a_program_did_can_be_done_in_grasif_s_actions(program_id: str) -> None:
     (program,) = robothow.programs(program_id)
-    task = robothow.task_of(program)
-    assert task is None or reaches(robothow.scene_of(program), task)
+    task = robothow.program_task(program)
+    assert task is None or reaches(robothow.program_scene(program), task)
 
 
 EXAMPLES: Final = [(scene, task) for scene, task in HOMES if task.program]

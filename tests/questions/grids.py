@@ -9,8 +9,8 @@ from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.enumerations import literal
-from scenecypher.importers.babyai_levels import question
-from scenecypher.importers.babyai_oracle import QUESTION, answer
+from scenecypher.importers.babyai_levels import question_text
+from scenecypher.importers.babyai_oracle import QUESTION, oracle_answer
 from tests.questions.homes import UNKNOWN_PROPERTIES, unknown_property
 from tests.questions.template import Filling, Template, column
 
@@ -38,8 +38,8 @@ def numqa(graph: SceneGraph) -> Iterator[Filling]:
     for color, kind in sorted(sorts):
         for number in range(2, 6):
             for wanted in TYPES:
-                asked = question(wanted, number, color, kind)
-                found = answer(graph, asked) if wanted != kind else None
+                asked = question_text(wanted, number, color, kind)
+                found = oracle_answer(graph, asked) if wanted != kind else None
                 if found is not None:
                     yield Filling(asked, [[found]], _numqa_cypher(asked))
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from scenecypher.chat import Image
 from scenecypher.evaluation.views import bundled_views
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.babyai_grid import THINGS
 from scenecypher.planner.perception.grid_view import picture_of, view_of
 from tests.pictures import table
@@ -69,7 +69,7 @@ def _table(number: int) -> MadeView:
 def _rooms() -> Iterator[MadeView]:
     numbers = count(1)
     for seed in range(1_000):
-        env = episode("trv1" if seed % 2 else "numqa", seed).env
+        env = level_instance("trv1" if seed % 2 else "numqa", seed).env
         shown = sorted(f"{it.color} {it.class_}" for it in view_of(env).things if THINGS[it.class_][0] == "Object")
         if len(shown) < MIN_THINGS:
             continue

@@ -24,7 +24,7 @@ from scenecypher.evaluation.eai.task_scenes import TaskScenePool
 from scenecypher.evaluation.eai.tasks import task_goals, task_start
 from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.eai import package_folder
-from scenecypher.importers.virtualhome import packaged
+from scenecypher.importers.virtualhome import packaged_pairs
 from scenecypher.importers.virtualhome_tasks import relevant_objects
 from scenecypher.settings import Settings
 from tests.evaluation.eai.samples import OUTPUTS, Outputs, outputs, wheel_of
@@ -166,7 +166,7 @@ def test_invalid_options_are_refused_with_advice(tmp_path: Path, capsys: pytest.
 
 def test_the_relevant_objects_are_those_of_the_importer() -> None:
     for task_id in TASKS[:2]:
-        pair, objects = next(packaged(task_id)), task_start(task_id).objects
+        pair, objects = next(packaged_pairs(task_id)), task_start(task_id).objects
         assert {node for found in objects.values() for node in found.values()} == {*relevant_objects(pair)}
 
 

@@ -10,8 +10,8 @@ import pytest
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import Properties, SceneGraph
 from scenecypher.errors import ActionRefused
-from scenecypher.importers.babyai import Episode, episode
-from scenecypher.importers.babyai_grid import AGENT, scene_graph
+from scenecypher.importers.babyai import LevelInstance, level_instance
+from scenecypher.importers.babyai_grid import AGENT, grid_scene_graph
 from scenecypher.planner.actions.babyai import COLORS, OPERATORS
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.minigrid import ACTIONS, Executor
@@ -45,14 +45,14 @@ def without_centers(graph: SceneGraph) -> SceneGraph:
 @pytest.mark.parametrize("level", ["trv1", "trv2"])
 def test_operators_and_environment_agree_after_every_action(level: str) -> None:
     for seed in SEEDS:
-        start = episode(level, seed)
+        start = level_instance(level, seed)
         assert start.task is not None
         executor, graph = Executor(start.env, start.things), without_centers(start.scene.graph)
         for step in start.task.program:
             call = ActionCall(step.action, step.arguments)
             executor.do(call)
             graph = simulated(graph, call)
-            assert graph == without_centers(scene_graph(start.env, start.things)), (level, seed, step)
+            assert graph == without_centers(grid_scene_graph(start.env, start.things)), (level, seed, step)
 
 
 @pytest.mark.parametrize("level", ["trv1", "trv2"])
@@ -60,15 +60,15 @@ def test_actions_that_operators_refuse_change_nothing_in_minigrid(level: str) ->
     """Try each action on each node before each step: if ours refuses, MiniGrid's executor refuses and moves nothing."""
     refused = 0
     for seed in SEEDS:
-        start = episode(level, seed)
+        start = level_instance(level, seed)
         assert start.task is not None
         executor, graph = Executor(start.env, start.things), without_centers(start.scene.graph)
         for step in start.task.program:
-            before = scene_graph(start.env, start.things)
+            before = grid_scene_graph(start.env, start.things)
             for call in refusals(graph):
                 with pytest.raises(ActionRefused):
                     executor.do(call)
-                assert scene_graph(start.env, start.things) == before, (level, seed, call)
+                assert grid_scene_graph(start.env, start.things) == before, (level, seed, call)
                 refused += 1
             executor.do(ActionCall(step.action, step.arguments))
             graph = simulated(graph, ActionCall(step.action, step.arguments))
@@ -85,8 +85,8 @@ def refusals(graph: SceneGraph) -> Iterator[ActionCall]:
 
 
 @pytest.fixture(scope="module")
-def start() -> Episode:
-    return episode("trv1", 3)
+def start() -> LevelInstance:
+    return level_instance("trv1", 3)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,13 @@ def start() -> Episode:
         ),
     ],
 )
-def test_a_refusal_names_the_broken_requirement(start: Episode, action: str, words: str) -> None:
+def test_a_refusal_names_the_broken_requirement(start: LevelInstance, action: str, words: str) -> None:
     with pytest.raises(Infeasible) as refused:
         simulated(start.scene.graph, parse_action(action))
     assert words in str(refused.value)
 
 
-def test_only_the_key_of_its_colour_opens_a_door(start: Episode) -> None:
+def test_only_the_key_of_its_colour_opens_a_door(start: LevelInstance) -> None:
     assert start.task is not None
     right = start.task.program[0].arguments[0]
     for key in start.scene.graph.by_class["key"]:

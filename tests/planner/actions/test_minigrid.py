@@ -8,9 +8,9 @@ import pytest
 
 from scenecypher.db.condition import evaluate
 from scenecypher.errors import ActionRefused
-from scenecypher.importers.babyai import Episode, episode
-from scenecypher.importers.babyai_grid import scene_graph
-from scenecypher.importers.task import Step, Task
+from scenecypher.importers.babyai import LevelInstance, level_instance
+from scenecypher.importers.babyai_grid import grid_scene_graph
+from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.planner.actions.minigrid import ActionResult, Executor
 from scenecypher.planner.actions.text import ActionCall
 
@@ -21,13 +21,13 @@ SEEDS: Final = range(200)
 SAMPLE: Final = SEEDS[::10]
 
 
-def started_episode(level: str, seed: int) -> tuple[Episode, Task, Executor]:
-    start = episode(level, seed)
+def started_episode(level: str, seed: int) -> tuple[LevelInstance, Task, Executor]:
+    start = level_instance(level, seed)
     assert start.task is not None
     return start, start.task, Executor(start.env, start.things)
 
 
-def call(step: Step) -> ActionCall:
+def call(step: ProgramStep) -> ActionCall:
     return ActionCall(step.action, step.arguments)
 
 
@@ -40,7 +40,7 @@ def assert_plan_succeeds(level: str, seed: int) -> None:
         assert not executor.do(call(step)).fulfilled
         assert start.env.carrying is key, (level, seed, step)
     assert executor.do(call(task.program[-1])).fulfilled
-    assert evaluate(task.goal, scene_graph(start.env, start.things), {})
+    assert evaluate(task.goal, grid_scene_graph(start.env, start.things), {})
     assert start.env.step_count < start.env.max_steps
 
 
@@ -92,7 +92,7 @@ def test_in_the_second_level_the_obstacle_behind_the_door_must_be_removed() -> N
         assert f"{box}: no way leads to {box.arguments[0]}" in refusal("trv2", seed, leave_out=str(behind))
 
 
-def episode_program(level: str, seed: int) -> tuple[Step, ...]:
+def episode_program(level: str, seed: int) -> tuple[ProgramStep, ...]:
     return started_episode(level, seed)[1].program
 
 
@@ -101,7 +101,7 @@ def test_a_held_key_is_put_down_before_another_pickup() -> None:
     first, second = start.scene.graph.by_class["key"]
     executor.do(ActionCall("pickup", (first,)))
     executor.do(ActionCall("pickup", (second,)))
-    graph = scene_graph(start.env, start.things)
+    graph = grid_scene_graph(start.env, start.things)
     assert graph.targets("agent", "HOLDS") == (second,)
     assert graph.targets(first, "INSIDE") == ("room_1",)
     assert task.goal is not None
@@ -111,7 +111,7 @@ def test_a_graph_read_during_an_episode_keeps_its_ids() -> None:
     start, _, executor = started_episode("trv1", 3)
     before = start.scene.graph
     executor.do(ActionCall("remove", ("ball_1",)))
-    after = scene_graph(start.env, start.things)
+    after = grid_scene_graph(start.env, start.things)
     assert after.nodes.keys() == before.nodes.keys()
     changed = {node_id for node_id in after.nodes if after.nodes[node_id] != before.nodes[node_id]}
     assert changed == {"ball_1", "agent"}
@@ -135,7 +135,7 @@ def test_an_infeasible_action_is_refused_and_changes_nothing(call: ActionCall, w
     with pytest.raises(ActionRefused) as refused:
         executor.do(call)
     assert words in str(refused.value)
-    assert scene_graph(start.env, start.things) == start.scene.graph
+    assert grid_scene_graph(start.env, start.things) == start.scene.graph
 
 
 def test_an_episode_that_has_ended_takes_no_more_actions() -> None:

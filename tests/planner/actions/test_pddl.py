@@ -275,10 +275,10 @@ def test_needless_actions_are_removed_from_a_plan() -> None:
 @pytest.mark.parametrize("task_id", sample([f"{level}/{seed}" for level in ("trv1", "trv2") for seed in range(100)], 2))
 def test_plans_for_babyai_are_carried_out_by_minigrid(task_id: str) -> None:
     pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
-    from scenecypher.importers.babyai import episode
+    from scenecypher.importers.babyai import level_instance
 
     level, seed = task_id.split("/")
-    start = episode(level, int(seed))
+    start = level_instance(level, int(seed))
     assert start.task is not None
     graph = start.scene.graph
     found = find_plan(PlanRequest(start.task.goal, "babyai", timeout_s=60), lambda _wide: graph).plan

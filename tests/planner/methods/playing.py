@@ -10,7 +10,7 @@ from scenecypher.chat import OpenAIModel, Usage
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Event, Finished, Remembered
 from scenecypher.planner.methods import recipe_named
@@ -18,7 +18,7 @@ from scenecypher.planner.staging import Setting, staged
 from tests.planner.actions.test_operators import put
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 
-EPISODE: Final = episode("trv1", 7)
+EPISODE: Final = level_instance("trv1", 7)
 ROOMS: Final = EPISODE.scene.graph
 """Two rooms, blue door_1 between them at (5, 4), ball_1 before it, blue key_1, yellow key_2; box_1 is beyond."""
 INSTRUCTION: Final = "pick up the purple box"

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
 from scenecypher.importers import homes
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.babyai_oracle import QUESTION
 from scenecypher.importers.homes import our_home
-from scenecypher.importers.task import Step, Task
+from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.planner.prompts.text_replies import format_sections
 from scenecypher.planner.traversal import traverse_room
 
@@ -45,11 +45,11 @@ class Instance:
 
     @cached_property
     def graph(self) -> SceneGraph:
-        return episode(self.level, self.seed).scene.graph
+        return level_instance(self.level, self.seed).scene.graph
 
     @cached_property
     def task(self) -> Any:
-        return episode(self.level, self.seed).task
+        return level_instance(self.level, self.seed).task
 
     @property
     def instruction(self) -> str:
@@ -451,7 +451,7 @@ def _where(id_: str, part: SceneGraph) -> str:
     )
 
 
-def action(step: Step) -> str:
+def action(step: ProgramStep) -> str:
     return f"{PROGRAM_WORDS.get(step.action, step.action)}({', '.join(step.arguments)})"
 
 

@@ -14,8 +14,8 @@ import pytest
 from scenecypher.chat import OpenAIModel
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
-from scenecypher.importers.babyai import Episode, episode
-from scenecypher.importers.babyai_grid import Cell, neighbors, position, scene_graph
+from scenecypher.importers.babyai import LevelInstance, level_instance
+from scenecypher.importers.babyai_grid import GridCell, grid_scene_graph, neighbors, position
 from scenecypher.planner.actions.minigrid import MOVES
 from scenecypher.planner.actions.minigrid_paths import GridLayout, turns
 from scenecypher.planner.belief import believed
@@ -46,8 +46,8 @@ class Walk:
         for thing in self.things.values():
             if thing.type == "door":
                 thing.is_locked = False
-        self.world = scene_graph(self.env, self.things)
-        self.belief, self.seen, self.looks = stale(self.world, seed), frozenset[Cell](), 0
+        self.world = grid_scene_graph(self.env, self.things)
+        self.belief, self.seen, self.looks = stale(self.world, seed), frozenset[GridCell](), 0
         self.findings: list[str] = []
 
     def explore(self) -> None:
@@ -67,7 +67,7 @@ class Walk:
         self.belief, self.looks = after, self.looks + 1
         self.seen |= view.cells
         self.findings += [finding.kind for finding in found.findings]
-        truth = whereabouts(scene_graph(self.env, self.things))
+        truth = whereabouts(grid_scene_graph(self.env, self.things))
         assert whereabouts(self.belief, view.cells) == [it for it in truth if it[2:] in view.cells], "corrected at once"
         return found
 
@@ -77,7 +77,7 @@ class Walk:
             if not visible_cells(self.env) <= self.seen or move == "toggle":
                 self.look()
 
-    def _goal(self) -> tuple[Cell, Cell, bool] | None:
+    def _goal(self) -> tuple[GridCell, GridCell, bool] | None:
         """The nearest place to stand beside what was not seen yet, or beside a door that is shut."""
         layout = GridLayout.of(self.env)
         for stand in layout.reachable(position(self.env)):
@@ -87,10 +87,10 @@ class Walk:
         return None
 
 
-def walkable(level: str, number: int) -> Episode:
+def walkable(level: str, number: int) -> LevelInstance:
     """An instance in which nothing has to be moved on the way to anything: the first from ten times the number on."""
     for seed in count(10 * number):
-        begun = episode(level, seed)
+        begun = level_instance(level, seed)
         layout = GridLayout.of(begun.env).with_doors_open()
         if layout.touchable(position(begun.env)) == layout.things | layout.open:
             return begun
@@ -127,7 +127,7 @@ def place(world: SceneGraph, room: str, chance: random.Random) -> tuple[str, Poi
     return room, Point(x, y)
 
 
-def whereabouts(graph: SceneGraph, within: frozenset[Cell] | None = None) -> list[What]:
+def whereabouts(graph: SceneGraph, within: frozenset[GridCell] | None = None) -> list[What]:
     """What lies where, for all that is anywhere."""
     found = []
     for node_id in graph.by_kind.get("Object", ()):
@@ -141,7 +141,7 @@ def whereabouts(graph: SceneGraph, within: frozenset[Cell] | None = None) -> lis
 def explored(level: str, seed: int, eyes: Eyes) -> Walk:
     walk = Walk(level, seed, eyes)
     walk.explore()
-    truth = scene_graph(walk.env, walk.things)
+    truth = grid_scene_graph(walk.env, walk.things)
     assert whereabouts(walk.belief) == whereabouts(truth), "recall 1.0, and nothing false"
     assert {walk.belief.nodes[it].states == truth.nodes[it].states for it in truth.by_kind["Door"]} == {True}
     absent = [walk.belief.nodes[it] for it in walk.belief.by_kind["Object"] if not walk.belief.targets(it)]
@@ -192,7 +192,7 @@ def assert_pictures_do(level: str, seed: int, reading: tuple[Eyes, GridReader]) 
 
 
 def test_the_simulator_s_ids_make_a_moved_thing_the_same() -> None:
-    begun = episode("numqa", 1)
+    begun = level_instance("numqa", 1)
     view = view_of(begun.env, begun.things)
     belief = believed(begun.scene.graph)
     thing = next(it.id for it in view.things if it.id in begun.scene.graph.by_kind["Object"])
@@ -206,7 +206,7 @@ def test_the_simulator_s_ids_make_a_moved_thing_the_same() -> None:
 def test_what_a_reply_makes_up_counts_for_nothing() -> None:
     cell = {"kind": "key", "color": "red", "column": 3, "row": 5, "state": None}
     things = [cell, cell | {"color": "blue"}, cell | {"column": 0, "row": 0}, cell | {"column": 99, "row": 1}]
-    begun = episode("trv1", 0)
+    begun = level_instance("trv1", 0)
     pose = Pose.of(begun.env)
     ahead = pose.cell_at(3, 5)
     with (

@@ -12,7 +12,7 @@ import pytest
 
 from scenecypher.cli.app import run
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.home import small_home
 
 
@@ -60,7 +60,7 @@ def home(store: SceneStore) -> Iterator[str]:
 def level(store: SceneStore) -> tuple[str, tuple[str, ...]]:
     """The name of a MiniGrid level of one test's own, and the actions that fulfil its mission."""
     pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     assert begun.task is not None
     name = f"test/{uuid4().hex}/trv1/7"
     store.put(replace(begun.scene, name=name))

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.behavior import scene_of
+from scenecypher.importers.behavior import activity_scene
 from scenecypher.importers.behavior_definitions import activities
 from scenecypher.importers.grasif import to_document
 from tests.scenecypher.cli.conftest import Command
@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 def document() -> dict[str, Any]:
     (activity,) = activities("store_honey")
-    return to_document(scene_of(activity))
+    return to_document(activity_scene(activity))
 
 
 def test_a_dry_run_counts_rooms_and_nodes(command: Command) -> None:
@@ -55,7 +55,7 @@ def test_one_activity_is_imported_and_then_unchanged(command: Command, store: Sc
     (again,) = command(*BEHAVIOR, "--only", "store_honey", "--json").json["scenes"]
     assert (again["name"], again["outcome"], again["nodes"]) == (name, "unchanged", 6)
     (activity,) = activities("store_honey")
-    assert store.load(name).graph == scene_of(activity).graph
+    assert store.load(name).graph == activity_scene(activity).graph
     store.delete(name)
 
 

@@ -1,4 +1,4 @@
-"""All rows of a query of ours at one version of the scene, however many pages the gate makes of them."""
+"""All pages of a query of ours, read at one version of the scene."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any, Final
 from scenecypher.errors import QueryRefused, ServiceError
 from scenecypher.retriever.reader import SceneReader
 
-MOST: Final = 50_000
-"""Rows; beyond that nobody reads a list."""
-TRIES: Final = 5
+MAX_ROWS: Final = 50_000
+"""The most rows that are read."""
+MAX_READS: Final = 5
 
 
-def listing(reader: SceneReader, query: str) -> list[list[Any]]:
-    """The rows of `query`, which sorts them so that no two are level.
+def all_rows(reader: SceneReader, query: str) -> list[list[Any]]:
+    """Return the rows of `query`, which must sort them in a total order.
 
-    Raises QueryRefused where there are more than `MOST`, and as the reader does.
+    Raises QueryRefused for more than `MAX_ROWS` rows, and as the reader does.
     """
-    return versioned(reader, query)[0]
+    return all_rows_with_version(reader, query)[0]
 
 
-def versioned(reader: SceneReader, query: str) -> tuple[list[list[Any]], int]:
-    """The same, and the version at which all of them were read."""
-    for _ in range(TRIES):
+def all_rows_with_version(reader: SceneReader, query: str) -> tuple[list[list[Any]], int]:
+    """Return the rows as `all_rows` does, and the version at which all of them were read."""
+    for _ in range(MAX_READS):
         found = _at_one_version(reader, query)
         if found is not None:
             return found
@@ -31,12 +31,12 @@ def versioned(reader: SceneReader, query: str) -> tuple[list[list[Any]], int]:
 
 
 def _at_one_version(reader: SceneReader, query: str) -> tuple[list[list[Any]], int] | None:
-    """All pages, or nothing where the scene moved between two of them."""
+    """Return all pages and their version, or None if the scene changed between two of them."""
     answer = reader.run(query)
     version, rows, has_more = answer.version, [*answer.rows], answer.truncated is not None
     while has_more:
-        if len(rows) >= MOST:
-            msg = f"there are more than {MOST:,} rows"
+        if len(rows) >= MAX_ROWS:
+            msg = f"there are more than {MAX_ROWS:,} rows"
             raise QueryRefused("size", msg, hint="ask about single nodes, or in Cypher")
         answer = reader.run(f"{query} SKIP {len(rows)}")
         if answer.version != version:
