@@ -3,7 +3,8 @@
     SceneCypherError
     ├── InputError         the user mends a file, a name or a setting      exit code 2
     │   ├── DocumentError      a scene file: file, place, cause
-    │   └── SceneNotFound      no such scene, with the nearest names
+    │   ├── SceneNotFound      no such scene, with the nearest names
+    │   └── NothingToRedo      the latest change is no undo            exit code 1
     ├── RejectedError      the model (or person) who wrote it tries again  exit code 1
     │   ├── QueryRefused       the gate's verdict: code, piece, hint
     │   ├── ActionRefused      an unmet precondition, in words
@@ -65,6 +66,12 @@ class SceneNotFound(InputError):
     def __init__(self, name: str, known: Sequence[str] = ()) -> None:
         super().__init__(f"no scene named {name!r}{did_you_mean(name, known)}; `scenecypher scenes list` shows all")
         self.name = name
+
+
+class NothingToRedo(InputError):
+    """The latest change of a scene is no undo; nothing was committed."""
+
+    exit_code = 1
 
 
 class RejectedError(SceneCypherError):

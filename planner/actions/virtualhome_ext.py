@@ -1,4 +1,7 @@
-"""VirtualHome's actions where appliances have an effect: what is shut into a running one becomes heated or washed."""
+"""VirtualHome's actions with two of the engine's gaps closed.
+
+What is shut into a running appliance becomes heated or washed; what is held comes along into the next room.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from scenecypher.db.condition import And, Condition, HasAffordance, HasClass, HasState, HeldBy, Not, Or, Related, Within
-from scenecypher.planner.actions import virtualhome, virtualhome_hands, virtualhome_things
+from scenecypher.planner.actions import virtualhome, virtualhome_hands, virtualhome_moves, virtualhome_things
 from scenecypher.planner.actions.operator import AGENT, Become, Effect, ForEach, Operator, When
 from scenecypher.planner.actions.virtualhome_terms import is_close
 
@@ -16,6 +19,9 @@ OUTCOMES: Final = {"heated": HEATERS, "washed": WASHERS}
 """The state that an appliance of these classes gives to what is in it."""
 
 CONTAINMENT: Final = ("INSIDE", "ON")
+
+WALK_EFFECTS: Final = virtualhome_moves.come_close("room")
+"""The agent comes close to `x`; what it holds comes to be inside the room that it walks to."""
 
 
 def shut(x: str) -> Condition:
@@ -72,6 +78,9 @@ def also(operator: Operator, effects: tuple[Effect, ...]) -> Operator:
 
 OPERATORS: Final = {
     **virtualhome.OPERATORS,
+    "walk": replace(virtualhome_moves.WALK, effects=WALK_EFFECTS),
+    "run": replace(virtualhome_moves.RUN, effects=WALK_EFFECTS),
+    "find": replace(virtualhome_moves.FIND, effects=virtualhome_moves.find_effects(WALK_EFFECTS)),
     "close": also(virtualhome_things.CLOSE, works_on_contents("x", "can_open", HasState("x", "on"))),
     "switch_on": also(virtualhome_things.SWITCH_ON, works_on_contents("x", "has_switch", shut("x"))),
     "put_in": also(virtualhome_hands.PUT_IN, works_on("x", "y")),

@@ -152,7 +152,7 @@ def test_a_correction_does_first_what_stands_in_the_way(command: Command, home: 
     ("arguments", "code", "said"),
     [
         (("undo", "{home}"), 2, "nothing to undo"),
-        (("redo", "{home}"), 2, "nothing to redo"),
+        (("redo", "{home}"), 1, "nothing to redo"),
         (("undo", "{home}", "--to", "7"), 2, "can't undo to version 7"),
         (("act", "{home}", "fly(cup_2004)"), 1, "there is no action 'fly'"),
         (("act", "{home}", "grab(unicorn)"), 1, "there is no 'unicorn'"),
