@@ -44,7 +44,7 @@ changes. All of it is read before anything changes, and what is both lost and ga
 ABOUT: Final[Mapping[str, str]] = {
     "virtualhome": "The actions of VirtualHome's own engine (`evolving_graph`, in `eai-eval`), with its meaning, "
     "oddities included: tests hold each step against it.",
-    "virtualhome_ext": "As VirtualHome's, where appliances have an effect and what is held comes along into the next room.",
+    "virtualhome_ext": "As VirtualHome's, where appliances have an effect and what is held comes into the next room.",
     "grasif": "GraSIF's actions: a robot with one hand among rooms, assets and objects.",
     "babyai": "BabyAI's actions; each walks up to its node first.",
 }

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from scenecypher.cli.context import counted, errors, open_gate, open_store, opened_model, output, print_json
-from scenecypher.cli.query import print_table, read_lines
+from scenecypher.cli.context import counted, errors, open_gate, open_store, opened_model, output, print_json, print_line
+from scenecypher.cli.query import print_rows, read_lines
 from scenecypher.cli.scenes import AsJson, Name
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def _ask_all(retriever: Retriever, questions: Sequence[str], scene: SceneInfo, *
         else:
             failed = 2
             line = {"ok": False, "question": question, "outcome": "failed", "message": str(found)}
-        sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+        print_line(json.dumps(line, ensure_ascii=False))
     return failed
 
 
@@ -156,7 +155,7 @@ def show(retrieval: Retrieval, *, as_json: bool = False) -> None:
         return
     if retrieval.cypher is not None:
         out.print(retrieval.cypher, style="cyan", markup=False)
-        print_table(retrieval.columns, retrieval.rows)
+        print_rows(retrieval.columns, retrieval.rows)
     if retrieval.addressed is not None or not retrieval.rows:
         out.print(retrieval.answer, style="bold", markup=False)
     out.print(_summary(retrieval), style="dim", markup=False)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Column, Table
 
 from scenecypher.errors import InputError
 from scenecypher.settings import Settings
@@ -21,24 +20,25 @@ if TYPE_CHECKING:
     from scenecypher.db.gate import Gate
     from scenecypher.db.store.scene_store import SceneStore
 
-UNFOLDED: Final = 100_000
-"""Columns of a line that goes into a file or a pipe."""
+PIPE_WIDTH: Final = 120
+"""Columns of a file or a pipe, unless COLUMNS says how many."""
 
 
 def output() -> Console:
-    """Where results go: in a file or a pipe no line is folded, unless COLUMNS says how wide one is."""
+    """Return the console of standard output, which obeys COLUMNS and NO_COLOR; a pipe's prose is not folded."""
     if sys.stdout.isatty():
         return Console(highlight=False)
-    return Console(highlight=False, soft_wrap=True, width=None if "COLUMNS" in os.environ else UNFOLDED)
+    return Console(highlight=False, soft_wrap=True, width=columns_set() or PIPE_WIDTH)
 
 
-def table_of(*headings: str) -> Table:
-    """An empty table, in which nothing is cut off: names are there to be typed again."""
-    return Table(*(Column(heading, overflow="fold") for heading in headings), box=None, pad_edge=False)
+def columns_set() -> int:
+    """Return the width that COLUMNS asks for, 0 if it names none."""
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() else 0
 
 
 def errors() -> Console:
-    """Where progress and errors go."""
+    """Return the console of standard error, for progress and errors."""
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
@@ -63,8 +63,14 @@ def counted(number: int, what: str) -> str:
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    """Print one JSON document on standard output."""
+    print_line(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def print_line(text: str) -> None:
+    """Print a line as it is, at once: what is written to standard error stays in order with it."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 @contextmanager

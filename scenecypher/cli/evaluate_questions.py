@@ -24,12 +24,12 @@ from scenecypher.cli.evaluate_run import (
     resumed,
 )
 from scenecypher.cli.scenes import AsJson
+from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.evaluation.question_report import Line, Report
 
-WIDTH = 100
 Way = Literal["cypher", "text", "text2cypher"]
 
 
@@ -94,20 +94,15 @@ def _check(model: str | None, replies: Path | None, record: Path | None, *, retr
 
 
 def _show(found: Report) -> None:
-    from rich.table import Table
-
     out = output()
     if not found.finished:
         out.print(f"NOT FINISHED: {found.total.questions} of {found.wanted} questions were tried", style="bold red")
     if found.error:
         out.print(found.error, style="red", markup=False)
     out.print(f"replies: {found.replies}; model: {found.model}; {found.date}; version {found.version}", markup=False)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("questions", "n", "right", "share", "95%", "exact", "refused", "failed", "attempts", "tokens"):
-        table.add_column(heading, justify="left" if heading == "questions" else "right", no_wrap=True)
-    for line in (*found.kinds, *found.data, found.total):
-        table.add_row(*_cells(line))
-    out.print(table, width=max(out.width, WIDTH), crop=False)
+    numbers = ("n", "right", "share", "95%", "exact", "refused", "failed", "attempts", "tokens")
+    columns = (Column("questions"), *(Column(heading, justify="right") for heading in numbers))
+    print_table(columns, [_cells(line) for line in (*found.kinds, *found.data, found.total)])
     out.print(f"{found.tokens:,} tokens in all; log: {found.log}", style="dim", markup=False)
 
 

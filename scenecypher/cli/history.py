@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
-from scenecypher.cli.context import counted, open_store, output, print_json, table_of
+from scenecypher.cli.context import counted, open_store, output, print_json
 from scenecypher.cli.scenes import AsJson, Name, words
+from scenecypher.cli.table import Column, print_table
 
 if TYPE_CHECKING:
     from scenecypher.db.store.commit import Committed
@@ -42,13 +42,13 @@ def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -
         output().print("no history yet: nothing was done since the import")
         return
     held = holding(log)
-    table = table_of("version", "time", "actor", "action", "changes", "")
+    rows: list[tuple[str, ...]] = []
     for event in log[-limit:]:
         state = "" if event.version in held else "undone"
         lines = "\n".join(map(words, event.delta.changes)) if changes else str(len(event.delta))
         when = event.at.strftime("%Y-%m-%d %H:%M:%S")
-        table.add_row(*map(Text, (str(event.version), when, event.actor, event.action, lines, state)))
-    output().print(table)
+        rows.append((str(event.version), when, event.actor, event.action, lines, state))
+    print_table(list(map(Column, ("version", "time", "actor", "action", "changes", ""))), rows)
 
 
 def undo(

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import counted, open_gate, open_store, output, print_json
+from scenecypher.cli.context import counted, open_gate, open_store, output, print_json, print_line
 from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
 
 if TYPE_CHECKING:
@@ -55,8 +56,7 @@ def query(
 def run_all(reader: SceneReader, queries: Iterable[str]) -> None:
     """Print a line for each query: its answer, or why there is none. Raises DatabaseUnavailable, which ends it."""
     for cypher in queries:
-        sys.stdout.write(json.dumps(result(reader, cypher), ensure_ascii=False) + "\n")
-        sys.stdout.flush()
+        print_line(json.dumps(result(reader, cypher), ensure_ascii=False))
 
 
 def _run_one(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
@@ -133,7 +133,7 @@ def result(reader: SceneReader, cypher: str) -> dict[str, Any]:
 
 def print_answer(answer: Answer) -> None:
     """The rows as a table, and how many; whether there are more is said."""
-    print_table(answer.columns, answer.rows)
+    print_rows(answer.columns, answer.rows)
     rows = counted(len(answer.rows), "row")
     more = f"; these are {answer.truncated}" if answer.truncated else ""
     output().print(
@@ -141,19 +141,11 @@ def print_answer(answer: Answer) -> None:
     )
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def print_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Rows as a table on standard output; text as it is, all else as JSON."""
-    from rich.table import Table
-    from rich.text import Text
-
     from scenecypher.retriever.retrieval import cell_text
 
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(Text(column), overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell_text(cell)) for cell in row))
-    output().print(table)
+    print_table(list(map(Column, columns)), [list(map(cell_text, row)) for row in rows])
 
 
 def read_lines(file: Path, key: str, *, example: str) -> list[str]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scenecypher.cli.context import output
+from scenecypher.cli.table import Column, print_table
 
 if TYPE_CHECKING:
     from scenecypher.evaluation.result import Result, Table
-
-WIDEST = 1_000
 
 
 def show_result(result: Result) -> None:
@@ -29,22 +28,12 @@ def show_result(result: Result) -> None:
 
 
 def _show_table(table: Table) -> None:
-    from rich.console import Console
-    from rich.measure import Measurement
-    from rich.table import Table as Rich
-
     from scenecypher.evaluation.reporting.cells import heading, lines
 
     out = output()
-    shown = Rich(title=heading(table), title_justify="left", box=None, pad_edge=False)
-    shown.add_column("", no_wrap=True)
-    shown.add_column("whose", no_wrap=True)
-    for column in table.columns:
-        shown.add_column(column.heading, justify="right", no_wrap=True)
-    for line in lines(table):
-        name = f"{line.name}: {line.note}" if line.note else line.name
-        shown.add_row(name, line.whose, *line.cells, style="dim" if line.whose == "published" else None)
-    whole = Measurement.get(out, out.options.update(max_width=WIDEST), shown).maximum
-    Console(highlight=False, width=max(out.width, whole)).print(shown, crop=False)
+    columns = (Column(""), Column("whose"), *(Column(each.heading, justify="right") for each in table.columns))
+    rows = [(f"{it.name}: {it.note}" if it.note else it.name, it.whose, *it.cells) for it in lines(table)]
+    styles = ["dim" if it.whose == "published" else "" for it in lines(table)]
+    print_table(columns, rows, title=heading(table), styles=styles)
     for note in table.notes:
         out.print(note, style="dim", markup=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.text import Text
 
-from scenecypher.cli.context import counting, open_store, output, print_json, table_of, tell
+from scenecypher.cli.context import counting, open_store, output, print_json, tell
+from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="SCENE", help="A scene's name, as `scenes list` shows it.")]
+COUNTS_SHOWN: Final = 30
+"""Names in a line of counts."""
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -37,11 +40,17 @@ def list_scenes(*, as_json: AsJson = False) -> None:
     if not infos:
         output().print("no scenes yet; `scenecypher import virtualhome --only 963_2` brings one")
         return
-    table = table_of("scene", "role", "vocabulary", "version", "nodes", "relations")
-    for info in infos:
-        facts = (info.name, info.role, info.vocabulary, str(info.version), f"{info.nodes:,}", f"{info.relations:,}")
-        table.add_row(*map(Text, facts))
-    output().print(table)
+    columns = (
+        *map(Column, ("scene", "role")),
+        Column("vocabulary", may_go=True),
+        Column("version"),
+        *(Column(heading, may_go=True) for heading in ("nodes", "relations")),
+    )
+    print_table(columns, [_listed(info) for info in infos])
+
+
+def _listed(info: SceneInfo) -> tuple[str, ...]:
+    return info.name, info.role, info.vocabulary, str(info.version), f"{info.nodes:,}", f"{info.relations:,}"
 
 
 @scenes_app.command()
@@ -59,8 +68,14 @@ def show(scene: Name, *, as_json: AsJson = False) -> None:
     for title in ("places", "agents"):
         out.print(f"  {title}: {', '.join(document[title]) or 'none'}", markup=False)
     for title in ("kinds", "relation_types", "classes"):
-        counts = ", ".join(f"{name} {count:,}" for name, count in list(document[title].items())[:30])
-        out.print(f"  {title.replace('_', ' ')}: {counts or 'none'}", markup=False)
+        out.print(f"  {title.replace('_', ' ')}: {_counts(document[title])}", markup=False)
+
+
+def _counts(counts: dict[str, int]) -> str:
+    """Return the first COUNTS_SHOWN names with their counts, and how many are left off."""
+    shown = [f"{name} {count:,}" for name, count in list(counts.items())[:COUNTS_SHOWN]]
+    left_off = len(counts) - len(shown)
+    return (", ".join(shown) or "none") + (f", and {left_off:,} more (--json lists all)" if left_off else "")
 
 
 @scenes_app.command()

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
-from scenecypher.cli.context import errors, open_store, output, print_json, table_of
+from scenecypher.cli.context import errors, open_store, output, print_json
 from scenecypher.cli.scenes import AsJson
+from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound, did_you_mean
 
 if TYPE_CHECKING:
@@ -73,10 +73,8 @@ def list_tasks(
     if as_json:
         print_json({"tasks": list(map(_row, listing.tasks)), "counts": _counts(listing), "missing": listing.missing})
         return
-    table = table_of("task", "goal", "scene", "instruction")
-    for task in listing.tasks:
-        table.add_row(*map(Text, (task.id, task.goal_kind, task.scene, _line(task.instruction))))
-    output().print(table)
+    rows = [(task.id, task.goal_kind, task.scene, _line(task.instruction)) for task in listing.tasks]
+    print_table(list(map(Column, ("task", "goal", "scene", "instruction"))), rows)
     for name, counts in _counts(listing).items():
         parts = ", ".join(f"{number:,} {what}" for what, number in counts.items())
         output().print(f"{name}: {parts}", style="dim", markup=False)

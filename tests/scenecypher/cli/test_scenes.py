@@ -39,7 +39,17 @@ def test_names_are_never_cut_off(
     monkeypatch.delenv("COLUMNS") if columns is None else monkeypatch.setenv("COLUMNS", columns)
     out = command("scenes", "list").out
     assert "…" not in out
-    assert (f"{copied} " in out) == (columns is None), "a line of a pipe is not folded"
+    assert copied in out, "a name is never broken"
+    line = next(line for line in out.splitlines() if copied in line)
+    assert (line.split()[1] == "world") == (columns is None), "in a pipe a scene is one line"
+
+
+def test_classes_that_are_left_off_are_counted(command: Command, home: str) -> None:
+    classes = command("scenes", "show", home, "--json").json["classes"]
+    line = next(line for line in command("scenes", "show", home).out.splitlines() if line.startswith("  classes: "))
+    shown = line.partition(": ")[2].partition(", and ")
+    assert len(shown[0].split(", ")) == 30 < len(classes)
+    assert shown[2] == f"{len(classes) - 30} more (--json lists all)"
 
 
 def test_a_name_is_no_markup_in_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
