@@ -116,11 +116,11 @@ def schema(
         typer.echo(text)
 
 
-def answered(events: Iterator[Event]) -> Retrieval:
-    """The end of a stream; what goes wrong on the way is told on standard error as it happens."""
+def answered(events: Iterator[Event], *, refusals: Console | None = None) -> Retrieval:
+    """Return the end of a stream; print what goes wrong on the way to `refusals`, else to standard error."""
     from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, Retrieved, Verified
 
-    console = errors()
+    console = refusals or errors()
     with console.status("asking the model…") as status:
         for event in events:
             match event:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 SCENE = "demo"
 TASK = "963_2"
+VOCABULARY = "virtualhome_ext"
+"""VirtualHome's own engine would leave the carried cup inside the room that it was taken from."""
 SCHEMA_TOKENS = 800
+QUESTION = "What is on the kitchen counter?"
 
 
 def demo(
@@ -76,7 +79,7 @@ def _home() -> ImportedScene:
     except InputError:
         tell("VirtualHome's public data is not installed (the extra `virtualhome`): a small home of our own stands in")
         scene = small_home()
-    return replace(scene, name=SCENE)
+    return replace(scene, name=SCENE, vocabulary=VOCABULARY)
 
 
 def _show_schema(store: SceneStore, info: SceneInfo) -> None:
@@ -97,7 +100,7 @@ def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript
     retriever = Retriever(model, open_gate(store), Enumerator(store.database))
     for question in script.questions:
         output().print(f"\n[bold]{question}[/]")
-        show(answered(retriever.stream(question, info)))
+        show(answered(retriever.stream(question, info), refusals=output()))
 
 
 def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
@@ -142,7 +145,7 @@ def _goodbye(settings: Settings) -> None:
         ("act on it", f'scenecypher act {SCENE} "walk(cup_2004)"'),
         ("plug in a model", "export OPENAI_API_KEY=..., or for a server of your own"),
         ("", "export OPENAI_BASE_URL=... SCENECYPHER_MODEL=..."),
-        ("  and then", f'scenecypher ask {SCENE} "What is in the fridge?"'),
+        ("  and then", f'scenecypher ask {SCENE} "{QUESTION}"'),
         ("stop the database", "scenecypher db stop  (its data stays)"),
     ]
     for what, how in rows:

@@ -91,7 +91,7 @@ def test_no_row_and_no_column_can_be_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert lines(capsys, monkeypatch, "60", ([Column("cup")], [])) == ["cup"]
-    assert lines(capsys, monkeypatch, "60", ([], [])) == []
+    assert lines(capsys, monkeypatch, "60", ([], [])) == [""]
 
 
 @pytest.mark.parametrize(("columns", "width"), [(None, 120), ("", 120), ("wide", 120), ("0", 120), ("70", 70)])
