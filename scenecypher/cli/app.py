@@ -31,7 +31,8 @@ from scenecypher.errors import SceneCypherError
 
 EPILOG = (
     "A first look: [bold]scenecypher demo[/]. On your own: [bold]scenecypher import virtualhome --only 963_2[/], then "
-    "[bold]scenecypher scenes list[/] and [bold]scenecypher ask virtualhome/963_2 'What is on the kitchen counter?'[/]. "
+    "[bold]scenecypher scenes list[/] and "
+    "[bold]scenecypher ask virtualhome/963_2 'What is on the kitchen counter?'[/]. "
     "Exit codes: 0 done, 1 refused (the reason in words), 2 bad input or set-up."
 )
 

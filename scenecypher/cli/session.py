@@ -11,9 +11,9 @@ from typing import Annotated, Final
 import typer
 
 from scenecypher.cli.context import errors, open_store, opened_model, output
-from scenecypher.cli.desk import Desk
 from scenecypher.cli.scenes import Name
 from scenecypher.cli.session_commands import COMMANDS, Quit, do
+from scenecypher.cli.session_state import SessionState
 from scenecypher.cli.worlds import OBSERVER_HELP, SCENE, TRUTH, WORLD_HELP, WORLDS, environment, next_line, outside
 from scenecypher.errors import InputError, SceneCypherError
 from scenecypher.settings import Settings
@@ -47,21 +47,21 @@ def session(
         info = store.find(scene)
         behind = environment(store, info, of=of, actor="person", model=model)
         believed = belief_of(store, info) if belief or not of.is_plain else None
-        desk = Desk(store, info, method, model, believed, behind, is_elsewhere=of.world != SCENE)
-        output().print(f"{desk.known.name}, version {desk.known.version}; `help` lists the commands", markup=False)
-        with _lines(desk) as read:
-            converse(desk, read)
+        state = SessionState(store, info, method, model, believed, behind, is_elsewhere=of.world != SCENE)
+        output().print(f"{state.known.name}, version {state.known.version}; `help` lists the commands", markup=False)
+        with _lines(state) as read:
+            converse(state, read)
 
 
-def converse(desk: Desk, read: Read) -> None:
+def converse(state: SessionState, read: Read) -> None:
     """Do line after line, until the person is done; what is refused is said, and the session goes on."""
     while True:
         try:
-            do(desk, read())
+            do(state, read())
         except (EOFError, Quit):
             return
         except KeyboardInterrupt:
-            desk.plan = None
+            state.plan = None
             errors().print("stopped; what was done is in the history, and nothing is half done")
         except SceneCypherError as error:
             title = "refused:" if error.exit_code == 1 else "error:"
@@ -70,12 +70,12 @@ def converse(desk: Desk, read: Read) -> None:
 
 
 @contextmanager
-def _lines(desk: Desk) -> Iterator[Read]:
+def _lines(state: SessionState) -> Iterator[Read]:
     """Lines from a terminal, with completion and history, or from a file."""
     if not sys.stdin.isatty():
         yield next_line
         return
-    with _editing([*COMMANDS, *desk.words()], Settings().home / "session_history"):
+    with _editing([*COMMANDS, *state.completions()], Settings().home / "session_history"):
         yield lambda: input(PROMPT)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Desk:
+class SessionState:
     """One open scene and what is going on with it: the plan under way, and what was refused or decided last.
 
     With a `belief` actions go by what is believed of `world`, which is the scene where it is None; `is_elsewhere` is
@@ -46,15 +46,20 @@ class Desk:
         """The scene that is read: what is believed, where there is a belief."""
         return self.belief or self.scene
 
-    def words(self) -> list[str]:
-        """What can be completed: actions, and the ids of the scene's nodes."""
-        from scenecypher.planner.actions.vocabularies import operators_of
+    def signatures(self) -> dict[str, str]:
+        """Return the signature of each action by name; none in a vocabulary without actions."""
+        from scenecypher.planner.actions.vocabularies import macros_of, operators_of
 
-        ids = sorted(self.store.load(self.known.name).graph.nodes)
+        vocabulary = self.scene.vocabulary
         try:
-            return [*operators_of(self.scene.vocabulary), *ids]
+            actions = (*operators_of(vocabulary).values(), *macros_of(vocabulary).values())
         except InputError:
-            return ids
+            return {}
+        return {action.name: action.signature for action in actions}
+
+    def completions(self) -> list[str]:
+        """Return the words that can be completed: actions, and the ids of the scene's nodes."""
+        return [*self.signatures(), *sorted(self.store.load(self.known.name).graph.nodes)]
 
     def tell(self, event: Event) -> None:
         """Print an event of a plan, and keep what explains it."""
