@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenecypher.cli.completion import agent_ids, calls
 from scenecypher.cli.context import open_store, output, print_json
 from scenecypher.cli.scenes import AsJson, Name, words
 from scenecypher.db.store.enumerations import DENSE
@@ -21,10 +22,15 @@ if TYPE_CHECKING:
 
 def act(
     scene: Name,
-    action: Annotated[str | None, typer.Argument(metavar="ACTION", help='Such as "grab(soap_1001)".')] = None,
+    action: Annotated[
+        str | None, typer.Argument(metavar="ACTION", help='Such as "grab(soap_1001)".', autocompletion=calls)
+    ] = None,
     *,
     fix: Annotated[bool, typer.Option("--fix", help="First do what stands in the way, by rule.")] = False,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="ID", help="Who acts; else the first agent.")] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", metavar="ID", help="Who acts; else the first agent.", autocompletion=agent_ids),
+    ] = None,
     expect: Annotated[
         int | None,
         typer.Option("--expect-version", metavar="N", min=0, help="Only if nobody changed the scene since version N."),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import tell
 from scenecypher.cli.evaluate_run import (
     Logs,
@@ -39,6 +40,7 @@ Methods = Annotated[
         "-m",
         help="A row, METHOD or METHOD+ABLATION, or 'paper' for all of the paper's; may be given several times. "
         "Else the paper's with a model, and symbolic without.",
+        autocompletion=method_names,
     ),
 ]
 Limit = Annotated[int, typer.Option("--limit", min=0, help="Only the first so many tasks of each kind; 0 is all.")]

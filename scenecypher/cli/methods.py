@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import output, print_json
 from scenecypher.cli.scenes import AsJson
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def methods(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One method; else all.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="One method; else all.", autocompletion=method_names)
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:

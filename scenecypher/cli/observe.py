@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from scenecypher.cli.completion import node_ids
 from scenecypher.cli.context import counted, open_store, opened_model, output, print_json
 from scenecypher.cli.scenes import AsJson, Name
 
@@ -25,7 +26,12 @@ def observe(
     scene: Name,
     image: Annotated[Path, typer.Argument(metavar="IMAGE", help="A PNG, JPEG, GIF or WebP file.")],
     *,
-    at: Annotated[str, typer.Option("--at", metavar="NODE", help="What the picture shows: an asset's id or name.")],
+    at: Annotated[
+        str,
+        typer.Option(
+            "--at", metavar="NODE", help="What the picture shows: an asset's id or name.", autocompletion=node_ids
+        ),
+    ],
     explain: Annotated[bool, typer.Option("--explain", help="Show why, what was described, and each change.")] = False,
     as_json: AsJson = False,
 ) -> None:

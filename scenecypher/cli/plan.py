@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import open_gate, open_store, opened_model
 from scenecypher.cli.scenes import AsJson, Name
 from scenecypher.cli.session_view import show
@@ -37,7 +38,13 @@ def plan(
         str | None, typer.Option("--task", metavar="ID", help="A task of a data set, as `tasks list` shows it.")
     ] = None,
     method: Annotated[
-        str, typer.Option("--method", "-m", help="How decisions are made; `scenecypher methods` lists the ways.")
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="How decisions are made; `scenecypher methods` lists the ways.",
+            autocompletion=method_names,
+        ),
     ] = "stepwise",
     ablation: Annotated[
         list[str] | None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from scenecypher.cli.completion import scene_names
 from scenecypher.cli.context import counting, open_store, output, print_json, tell
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="SCENE", help="A scene's name, as `scenes list` shows it.")]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="SCENE", help="A scene's name, as `scenes list` shows it.", autocompletion=scene_names),
+]
 COUNTS_SHOWN: Final = 30
 """Names in a line of counts."""
 
@@ -142,9 +146,19 @@ def delete(
 
 @scenes_app.command("diff")
 def diff_scenes(
-    scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene, or SCENE@VERSION for what it was then.")],
+    scene: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENE", help="A scene, or SCENE@VERSION for what it was then.", autocompletion=scene_names
+        ),
+    ],
     other: Annotated[
-        str | None, typer.Argument(metavar="[OTHER]", help="The scene, or the version of one, to compare with.")
+        str | None,
+        typer.Argument(
+            metavar="[OTHER]",
+            help="The scene, or the version of one, to compare with.",
+            autocompletion=scene_names,
+        ),
     ] = None,
     *,
     since: Annotated[int | None, typer.Option("--since", help="Compare with an earlier version of SCENE.")] = None,

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
+from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import errors, open_store, opened_model, output
 from scenecypher.cli.scenes import Name
 from scenecypher.cli.session_commands import COMMANDS, Quit, do
@@ -29,7 +30,9 @@ Read = Callable[[], str]
 def session(
     scene: Name,
     *,
-    method: Annotated[str, typer.Option("--method", "-m", help="How `plan` decides.")] = "stepwise",
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="How `plan` decides.", autocompletion=method_names)
+    ] = "stepwise",
     belief: Annotated[
         bool, typer.Option("--belief", help="Act by SCENE@belief, made where absent: what was seen, and what may be.")
     ] = False,

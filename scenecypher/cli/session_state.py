@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from scenecypher.chat.model import Model
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.planner.actions.macro import Macro
+    from scenecypher.planner.actions.operator import Operator
     from scenecypher.planner.actions.simulator import Simulator
     from scenecypher.planner.environment import Environment
     from scenecypher.planner.events import Event
@@ -51,6 +53,7 @@ class SessionState:
         from scenecypher.planner.actions.vocabularies import macros_of, operators_of
 
         vocabulary = self.scene.vocabulary
+        actions: tuple[Operator | Macro, ...]
         try:
             actions = (*operators_of(vocabulary).values(), *macros_of(vocabulary).values())
         except InputError:
