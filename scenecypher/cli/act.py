@@ -10,7 +10,7 @@ import typer
 
 from scenecypher.cli.completion import agent_ids, calls
 from scenecypher.cli.context import open_store, output, print_json
-from scenecypher.cli.scenes import AsJson, Name, words
+from scenecypher.cli.scenes import AsJson, Name, change_line
 from scenecypher.db.store.enumerations import DENSE
 
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ def act(
         if action is None:
             typer.echo(action_list(simulator.operators, simulator.macros))
             return
-        _tell(simulator.act(action, expected_version=expect), as_json=as_json)
+        _print_steps(simulator.act(action, expected_version=expect), as_json=as_json)
 
 
 def _simulator(store: SceneStore, scene: SceneInfo, *, agent: str | None, fix: bool) -> Simulator:
-    """What acts in the scene; in a belief, what acts by it in its world. Raises SceneNotFound where that is gone."""
+    """Return the scene's simulator; for a belief, one that acts in its world. Raises SceneNotFound if that is gone."""
     from scenecypher.planner.actions.simulator import Simulator
     from scenecypher.planner.belief import world_name
     from scenecypher.planner.believing import Believing
@@ -67,8 +67,8 @@ def _simulator(store: SceneStore, scene: SceneInfo, *, agent: str | None, fix: b
     return Believing(store, scene, world=world, agent=agent, fix=fix)
 
 
-def _tell(steps: Iterator[Step], *, as_json: bool) -> None:
-    """Print what is done, each step as it happens or all as one list; what was done before a refusal is told, too."""
+def _print_steps(steps: Iterator[Step], *, as_json: bool) -> None:
+    """Print each step as it happens, or all as one JSON list. Steps before a refusal are printed too."""
     done: list[Step] = []
     try:
         for step in steps:
@@ -81,13 +81,13 @@ def _tell(steps: Iterator[Step], *, as_json: bool) -> None:
 
 
 def _print(step: Step) -> None:
-    """What was done, change by change; of CLOSE, which is between almost everything, only how many."""
+    """Print the changes of a step. Changes of CLOSE, which relates almost everything, are only counted."""
     why = f" (inserted: {step.because})" if step.because else ""
     output().print(f"{step.action}: done, now at version {step.version}{why}", markup=False)
     dense = [change for change in step.delta.changes if _is_dense(change)]
     for change in step.delta.changes:
         if change not in dense:
-            output().print(f"  {words(change)}", markup=False)
+            output().print(f"  {change_line(change)}", markup=False)
     if dense:
         output().print(f"  and {len(dense)} of {DENSE}", markup=False)
     for seen in step.seen:

@@ -1,4 +1,4 @@
-"""`scenecypher ask` and `scenes schema`: a question in words, and what a model is shown to answer it."""
+"""`scenecypher ask` and `scenes schema`: a question in words, and the schema that a model is shown."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def ask(
         info = store.find(scene)
         if question is None:
             raise typer.Exit(_ask_all(retriever, questions, info, workers=workers))
-        found = answered(retriever.stream(question, info))
-    show(found, as_json=as_json)
+        found = final_retrieval(retriever.stream(question, info))
+    show_retrieval(found, as_json=as_json)
     if found.outcome != "answered":
         raise typer.Exit(1)
 
 
 def _ask_all(retriever: Retriever, questions: Sequence[str], scene: SceneInfo, *, workers: int) -> int:
-    """One result a line, in the order of the questions; 2 where one could not be asked."""
+    """Print one JSON result a line, in the order of the questions. Return 2 if one could not be asked, else 0."""
     from scenecypher.retriever.retrieval import Retrieval, retrieval_document
 
     failed = 0
@@ -116,8 +116,8 @@ def schema(
         typer.echo(text)
 
 
-def answered(events: Iterator[Event], *, refusals: Console | None = None) -> Retrieval:
-    """Return the end of a stream; print what goes wrong on the way to `refusals`, else to standard error."""
+def final_retrieval(events: Iterator[Event], *, refusals: Console | None = None) -> Retrieval:
+    """Return the retrieval that ends a stream. Print failed attempts to `refusals`, by default standard error."""
     from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, Retrieved, Verified
 
     console = refusals or errors()
@@ -128,7 +128,7 @@ def answered(events: Iterator[Event], *, refusals: Console | None = None) -> Ret
                     pass
                 case Attempted(attempt):
                     status.update(f"attempt {attempt.number} done; asking again…")
-                    _tell_refusal(console, attempt)
+                    _print_refusal(console, attempt)
                 case Hinted(number, causes):
                     console.print(f"attempt {number} found nothing: {'; '.join(causes)}", style="dim", markup=False)
                 case Doubted(number, doubts):
@@ -138,8 +138,8 @@ def answered(events: Iterator[Event], *, refusals: Console | None = None) -> Ret
     raise AssertionError
 
 
-def show(retrieval: Retrieval, *, as_json: bool = False) -> None:
-    """A retrieval on standard output: where the replies are from, the Cypher, the rows, the answer."""
+def show_retrieval(retrieval: Retrieval, *, as_json: bool = False) -> None:
+    """Print a retrieval: the source of its replies, the Cypher, the rows, the answer."""
     from scenecypher.retriever.retrieval import retrieval_document
 
     if as_json:
@@ -161,7 +161,7 @@ def show(retrieval: Retrieval, *, as_json: bool = False) -> None:
     out.print(_summary(retrieval), style="dim", markup=False)
 
 
-def _tell_refusal(console: Console, attempt: Attempt) -> None:
+def _print_refusal(console: Console, attempt: Attempt) -> None:
     from scenecypher.retriever.retrieval import Rejected
 
     if isinstance(attempt.ending, Rejected) and attempt.repeats is None:

@@ -1,4 +1,4 @@
-"""What commands share: settings, one store, one model, and how they print."""
+"""Shared parts of all commands: settings, the store, the model, consoles."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def errors() -> Console:
 
 
 def tell(line: str) -> None:
-    """Say on standard error what is going on."""
+    """Print a line of progress on standard error."""
     errors().print(line, style="dim", markup=False)
 
 
-def readable(text: str) -> str:
-    """What was typed, as it is. Raises InputError for bytes that are no UTF-8, which no service could be sent."""
+def checked_utf8(text: str) -> str:
+    """Return typed text unchanged. Raises InputError for bytes that are not UTF-8, which no service accepts."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -58,7 +58,7 @@ def readable(text: str) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """``1 row``, ``2,000 rows``."""
+    """Return a number with its noun: ``1 row``, ``2,000 rows``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
@@ -68,14 +68,14 @@ def print_json(document: Any) -> None:
 
 
 def print_line(text: str) -> None:
-    """Print a line as it is, at once: what is written to standard error stays in order with it."""
+    """Print a line unchanged and flush it, so that it stays in order with standard error."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
 @contextmanager
 def open_store(settings: Settings | None = None) -> Iterator[SceneStore]:
-    """The store of the configured server, its constraints and indexes in place; started if it is the local one."""
+    """Open the store of the configured server, with constraints and indexes; start the local server if needed."""
     from scenecypher.db.connect import connect
     from scenecypher.db.store.scene_store import SceneStore
 
@@ -87,14 +87,14 @@ def open_store(settings: Settings | None = None) -> Iterator[SceneStore]:
 
 
 def open_gate(store: SceneStore, settings: Settings | None = None) -> Gate:
-    """The gate to the same server, with the configured limits."""
+    """Return the gate to the store's server, with the configured limits."""
     from scenecypher.db.gate import Gate, Limits
 
     return Gate(store.database, limits=Limits.of(settings or Settings()))
 
 
 def open_model(settings: Settings | None = None) -> Model:
-    """The configured model service. Raises ModelUnavailable, saying how to set one up, where there is none."""
+    """Return the configured model service. Raises ModelUnavailable if none is configured."""
     from scenecypher.chat import OpenAIModel
 
     return OpenAIModel.from_settings(settings or Settings())
@@ -102,7 +102,7 @@ def open_model(settings: Settings | None = None) -> Model:
 
 @contextmanager
 def opened_model(settings: Settings | None = None) -> Iterator[Model]:
-    """The same, closed at the end of the block."""
+    """Open the configured model service for the block. Raises ModelUnavailable if none is configured."""
     from scenecypher.chat import OpenAIModel
 
     with OpenAIModel.from_settings(settings or Settings()) as model:
@@ -110,8 +110,8 @@ def opened_model(settings: Settings | None = None) -> Iterator[Model]:
 
 
 @contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, where that is a terminal; call what it yields with (done, total)."""
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar if standard error is a terminal; yield a function that takes (done, total)."""
     console = errors()
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SCENE = "demo"
 TASK = "963_2"
 VOCABULARY = "virtualhome_ext"
-"""VirtualHome's own engine would leave the carried cup inside the room that it was taken from."""
+"""The vocabulary in which the cup is carried along; with `virtualhome` it would stay INSIDE the room it came from."""
 SCHEMA_TOKENS = 800
 QUESTION = "What is on the kitchen counter?"
 
@@ -41,8 +41,8 @@ def demo(
         _show_schema(store, info)
         _ask(store, info, model, script=SCRIPT)
         _plan(store, info, model, script=SCRIPT)
-        _way_back(store, info, keep=keep)
-    _goodbye(settings)
+        _show_history_and_undo(store, info, keep=keep)
+    _show_next_steps(settings)
 
 
 def _model(settings: Settings) -> Model:
@@ -92,7 +92,7 @@ def _show_schema(store: SceneStore, info: SceneInfo) -> None:
 
 
 def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
-    from scenecypher.cli.ask import answered, show
+    from scenecypher.cli.ask import final_retrieval, show_retrieval
     from scenecypher.db.store.enumerate import Enumerator
     from scenecypher.retriever.retriever import Retriever
 
@@ -100,11 +100,11 @@ def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript
     retriever = Retriever(model, open_gate(store), Enumerator(store.database))
     for question in script.questions:
         output().print(f"\n[bold]{question}[/]")
-        show(answered(retriever.stream(question, info), refusals=output()))
+        show_retrieval(final_retrieval(retriever.stream(question, info), refusals=output()))
 
 
 def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
-    from scenecypher.cli.session_view import show
+    from scenecypher.cli.session_view import show_events
     from scenecypher.planner.budget import Budget
     from scenecypher.planner.methods import recipe_named
     from scenecypher.planner.staging import Setting, staged
@@ -121,10 +121,10 @@ def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScrip
         budget=Budget(20),
         fix=False,
     )
-    show(staged(setting, recipe_named(setting.name)).run())
+    show_events(staged(setting, recipe_named(setting.name)).run())
 
 
-def _way_back(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:
+def _show_history_and_undo(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:
     from scenecypher.cli.history import print_history
 
     _title("5. The history, and the way back")
@@ -136,7 +136,7 @@ def _way_back(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:
     output().print(f"\nundone: {count} changes in one commit; the scene is as it was, at version {done.version}")
 
 
-def _goodbye(settings: Settings) -> None:
+def _show_next_steps(settings: Settings) -> None:
     _title("Now you")
     where = f"the server at {settings.neo4j_uri}" if settings.neo4j_uri else "scenecypher db browser"
     rows = [

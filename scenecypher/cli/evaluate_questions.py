@@ -18,10 +18,10 @@ from scenecypher.cli.evaluate_run import (
     Replies,
     Resume,
     Workers,
+    absolute_path,
     check_replies,
     deliver,
-    in_full,
-    resumed,
+    resume_run,
 )
 from scenecypher.cli.scenes import AsJson
 from scenecypher.cli.table import Column, print_table
@@ -68,8 +68,8 @@ def questions(
         _check(model, replies, record, retrieval=retrieval)
         made = task(
             data=data,
-            replies=in_full(replies) or ("live" if model else "reference"),
-            record=in_full(record),
+            replies=absolute_path(replies) or ("live" if model else "reference"),
+            record=absolute_path(record),
             attempts=attempts,
             verifier=verifier,
             schema_form=form,
@@ -82,7 +82,7 @@ def questions(
         log = run(made, how)
     else:
         check_database()
-        log = resumed(ctx, resume, how)
+        log = resume_run(ctx, resume, how)
     found = report(log)
     deliver(result(log), as_json=as_json, document=found.document, show=partial(_show, found))
 

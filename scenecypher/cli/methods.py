@@ -1,4 +1,4 @@
-"""`scenecypher methods`: the planning methods there are, and what each can leave out."""
+"""`scenecypher methods`: the planning methods and their ablations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def methods(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods that `plan --method` takes, or show one: its paper, ablations, and the data sets it is for."""
+    """List the methods that `plan --method` takes, or show one: its paper, its ablations, its data sets."""
     from scenecypher.planner.methods import METHODS, recipe_named
 
     chosen = METHODS if name is None else {name: recipe_named(name)}

@@ -1,4 +1,4 @@
-"""`scenecypher observe`: a picture of one thing, read by a model and merged into what is believed, as one commit."""
+"""`scenecypher observe`: a picture of one thing, read by a model and merged into a belief as one commit."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _merged(store: SceneStore, belief: SceneInfo, picture: Any, *, at: str) -> t
 
 
 def _print(found: Merge, reading: Reading, *, explain: bool) -> None:
-    from scenecypher.cli.scenes import words
+    from scenecypher.cli.scenes import change_line
 
     if explain:
         output().print(reading.description, style="dim", markup=False)
@@ -87,9 +87,9 @@ def _print(found: Merge, reading: Reading, *, explain: bool) -> None:
         why = f"  {finding.words}" if explain else ""
         output().print(f"{finding.kind:10}{finding.node}{why}", style=STYLES.get(finding.kind), markup=False)
     if not found.findings:
-        output().print("nothing is seen, and nothing was believed there")
+        output().print("nothing was seen, and nothing was believed to be there")
     for change in found.delta.changes if explain else ():
-        output().print(f"  {words(change)}", markup=False)
+        output().print(f"  {change_line(change)}", markup=False)
 
 
 def _document(belief: str, reading: Reading, found: Merge, *, version: int) -> dict[str, Any]:

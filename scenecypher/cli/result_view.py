@@ -1,4 +1,4 @@
-"""How a result looks in a terminal: its tables, the published rows below ours, and in red what is not finished."""
+"""Results of experiments in a terminal: tables with published rows below ours, unfinished ones marked in red."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def show_result(result: Result) -> None:
-    """Print a result. What did not finish says so first."""
+    """Print a result; an unfinished one begins with a warning."""
     from scenecypher.evaluation.reporting.cells import notes, origin, unfinished
 
     out = output()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from scenecypher.cli.completion import scene_names
-from scenecypher.cli.context import counting, open_store, output, print_json, tell
+from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
 from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound
 
@@ -57,9 +57,9 @@ def _listed(info: SceneInfo) -> tuple[str, ...]:
     return info.name, info.role, info.vocabulary, str(info.version), f"{info.nodes:,}", f"{info.relations:,}"
 
 
-@scenes_app.command()
-def show(scene: Name, *, as_json: AsJson = False) -> None:
-    """Show what a scene holds: its places, and how many nodes and relations of each sort."""
+@scenes_app.command("show")
+def show_scene(scene: Name, *, as_json: AsJson = False) -> None:
+    """Show a scene's contents: its places, and counts of nodes and relations by kind."""
     with open_store() as store:
         snapshot = store.load(scene)
     document = contents(snapshot)
@@ -93,7 +93,7 @@ def export(
         str, typer.Option("--format", metavar="FORMAT", help="json, grasif, virtualhome, networkx or dsg.")
     ] = "json",
 ) -> None:
-    """Write a scene as SceneCypher's own JSON document, or in another format that can say all of it.
+    """Write a scene as SceneCypher's own JSON document, or in another format that can hold all of it.
 
     `import` takes either back as the same scene.
     """
@@ -122,7 +122,7 @@ def export(
 @scenes_app.command()
 def copy(scene: Name, to: Annotated[str, typer.Argument(metavar="NEW", help="The copy's name.")]) -> None:
     """Copy a scene; the copy's history starts empty."""
-    with open_store() as store, counting(f"copying {scene}") as progress:
+    with open_store() as store, progress_bar(f"copying {scene}") as progress:
         info = store.copy(scene, to, progress=progress)
     output().print(f"{info.name}: {info.nodes:,} nodes, {info.relations:,} relations", markup=False)
 
@@ -167,7 +167,7 @@ def diff_scenes(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what changed: from SCENE to OTHER, from an earlier version to now, or from what an import replaced."""
+    """Show the changes from SCENE to OTHER, from an earlier version, or from the generation that an import replaced."""
     from scenecypher.db.graph.delta import diff
 
     if other is None and since is None and not replaced:
@@ -187,7 +187,7 @@ def diff_scenes(
 
 
 def _graph(store: SceneStore, name: str) -> SceneGraph:
-    """The scene of this name; where there is none and it ends in ``@7``, the scene before that as of version 7."""
+    """Return a scene's graph; for an unknown name that ends in ``@7``, version 7 of the scene before the ``@``."""
     try:
         return store.load(name).graph
     except SceneNotFound:
@@ -198,7 +198,7 @@ def _graph(store: SceneStore, name: str) -> SceneGraph:
 
 
 def print_delta(delta: Delta, *, as_json: bool) -> None:
-    """A Delta as JSON, or a line a change."""
+    """Print a Delta as JSON, or one line a change."""
     if as_json:
         from scenecypher.db.graph.document import delta_json
 
@@ -207,13 +207,13 @@ def print_delta(delta: Delta, *, as_json: bool) -> None:
     if not delta:
         output().print("no difference")
     for change in delta.changes:
-        output().print(words(change), markup=False)
+        output().print(change_line(change), markup=False)
     if len(delta) > 1:
         output().print(f"{len(delta):,} changes", style="dim")
 
 
-def words(change: Change) -> str:
-    """One change as a line for people."""
+def change_line(change: Change) -> str:
+    """Return one change as a line for people."""
     from scenecypher.db.graph import delta as d
 
     match change:
@@ -236,7 +236,7 @@ def words(change: Change) -> str:
 
 
 def summary(info: SceneInfo) -> dict[str, Any]:
-    """A scene's facts as JSON."""
+    """Return a scene's facts as a JSON document."""
     return {
         "name": info.name,
         "role": info.role,
@@ -249,7 +249,7 @@ def summary(info: SceneInfo) -> dict[str, Any]:
 
 
 def contents(snapshot: Snapshot) -> dict[str, Any]:
-    """What a scene holds, counted, as JSON; largest counts first."""
+    """Return a scene's contents with counts as a JSON document; largest counts first."""
     nodes = snapshot.graph.nodes.values()
     document = summary(snapshot.info) | {"nodes": len(nodes), "relations": len(snapshot.graph.relations)}
     document["places"] = sorted(node.id for node in nodes if node.kind == "Place")

@@ -1,4 +1,4 @@
-"""What a line of `scenecypher session` does: commands, Cypher, actions, or a question."""
+"""The lines of `scenecypher session`: commands, Cypher, actions and questions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from scenecypher.cli.context import counted, open_gate, output, readable
+from scenecypher.cli.context import checked_utf8, counted, open_gate, output
 from scenecypher.cli.session_slips import check_question
 from scenecypher.cli.session_state import SessionState
 from scenecypher.errors import InputError, RejectedError
@@ -22,7 +22,7 @@ CYPHER: Final = re.compile(
     r"|(create|merge|foreach)\s*\(|call\s*(\{|[\w.]+\s*\()|load\s+csv\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""What reads as Cypher rather than as a question; what changes something is for the gate to refuse, not for a model."""
+"""Cypher, told from a question by its first words. Writing clauses are included: the gate refuses them."""
 ACTION: Final = re.compile(r"[^\W\d][\w-]*\s*\(.*\)")
 BARE: Final = re.compile(r"(\w+)(?:\(\))?[.!;]*")
 """A word alone, as people end it: ``quit;``, ``exit()``."""
@@ -31,26 +31,26 @@ NUMBER: Final = "[N]"
 
 
 class Quit(Exception):
-    """The person is done."""
+    """Raised by the command that ends the session."""
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """What a command word does with the rest of its line; `takes` is what that is, in the help."""
+class SessionCommand:
+    """A command: `run` takes the rest of its line, which the help calls `takes`; `words` describe it."""
 
     run: Callable[[SessionState, str], None]
     takes: str
     words: str
 
     def is_meant(self, rest: str) -> bool:
-        """Whether a line that begins with its word is this command, and no question such as "why is it open?"."""
+        """Return True if a line with this word and `rest` is the command, not a question like "why is it open?"."""
         is_number = self.takes == NUMBER and rest.removeprefix("-").isdecimal()
         return not rest or is_number or self.takes not in {"", NUMBER}
 
 
-def do(state: SessionState, line: str) -> None:
-    """Do what a line says. Raises Quit, SceneCypherError."""
-    line = readable(line).strip()
+def run_line(state: SessionState, line: str) -> None:
+    """Run one line of the session. Raises Quit, SceneCypherError."""
+    line = checked_utf8(line).strip()
     word, _, rest = line.partition(" ")
     command = COMMANDS.get(word.casefold())
     if not word:
@@ -72,16 +72,16 @@ def do(state: SessionState, line: str) -> None:
 
 
 def _ask(state: SessionState, question: str) -> None:
-    from scenecypher.cli.ask import answered, show
+    from scenecypher.cli.ask import final_retrieval, show_retrieval
     from scenecypher.db.store.enumerate import Enumerator
     from scenecypher.retriever.retriever import Retriever
 
     if not question:
-        raise InputError("what do you want to know? Write it after `ask`")
+        raise InputError("the question is missing; write it after `ask`")
     retriever = Retriever(state.model, open_gate(state.store), Enumerator(state.store.database))
-    found = answered(retriever.stream(question, state.known))
+    found = final_retrieval(retriever.stream(question, state.known))
     state.last = [found.cypher or "no query answers that", found.answer]
-    show(found)
+    show_retrieval(found)
 
 
 def _query(state: SessionState, cypher: str) -> None:
@@ -115,13 +115,13 @@ def _plan(state: SessionState, text: str) -> None:
 
     setting = setting_of(state, text)
     state.plan = staged(setting, recipe_named(state.method)).run()
-    state.last = [f"{state.method} is to carry out: {setting.instruction}"]
+    state.last = [f"{state.method} will carry out: {setting.instruction}"]
     said = f"{state.method}: {setting.instruction}\n`step` takes its next decision, `go` all of them"
     output().print(said, markup=False)
 
 
 def setting_of(state: SessionState, text: str) -> Setting:
-    """What is to be done: words, or ``--task`` and the id of one. Raises InputError."""
+    """Return the setting of a plan for `text`: an instruction, or ``--task ID``. Raises InputError."""
     from scenecypher.planner.budget import Budget
     from scenecypher.planner.methods import recipe_named
     from scenecypher.planner.staging import NoModel, Setting
@@ -150,7 +150,7 @@ def _task_or_words(text: str) -> tuple[Task | None, str]:
         known = datasets.task(task_id.strip())[1]
         return known, known.instruction
     if not text:
-        raise InputError("what shall be done? Write it after `plan`, or --task and a task's id")
+        raise InputError("what shall be done? Write it after `plan`, or `plan --task ID`")
     return None, text
 
 
@@ -158,30 +158,30 @@ def _step(state: SessionState, count: str) -> None:
     number = int(count or 1)
     if number < 1:
         raise InputError(f"`step` takes a number from 1, not {number}; `step` alone takes one decision")
-    _turns(state, number)
+    _take_decisions(state, number)
 
 
 def _go(state: SessionState, _: str) -> None:
-    _turns(state, None)
+    _take_decisions(state, None)
 
 
-def _turns(state: SessionState, count: int | None) -> None:
-    """So many decisions of the plan, or all that are left (None)."""
+def _take_decisions(state: SessionState, count: int | None) -> None:
+    """Take `count` decisions of the plan, or all that are left if None."""
     if state.plan is None:
-        raise InputError("no plan is under way; begin one with `plan` and what shall be done")
-    plan, state.plan = state.plan, None  # one that raises can't be gone on with
+        raise InputError("no plan is under way; start one with `plan INSTRUCTION`")
+    plan, state.plan = state.plan, None  # a generator that raised can't be continued
     with state.marked():
-        if _goes_on(state, plan, count):
+        if _has_more_after(state, plan, count):
             state.plan = plan
 
 
-def _goes_on(state: SessionState, plan: Iterator[Event], count: int | None) -> bool:
-    """Whether a plan has more to decide after so many decisions."""
+def _has_more_after(state: SessionState, plan: Iterator[Event], count: int | None) -> bool:
+    """Take `count` decisions of a plan; return True if it may have more."""
     from scenecypher.planner.events import Remembered
 
     taken = 0
     for event in plan:
-        state.tell(event)
+        state.print_event(event)
         taken += isinstance(event, Remembered)
         if taken == count:
             return True
@@ -189,9 +189,9 @@ def _goes_on(state: SessionState, plan: Iterator[Event], count: int | None) -> b
 
 
 def _undo(state: SessionState, _: str) -> None:
-    """Without a belief the latest action that holds; with one, both back to before this session's last action."""
+    """Undo the latest action in effect; with a belief, return scene and belief to before this session's last action."""
     if state.is_elsewhere:
-        raise InputError("what was done there can't be undone here; ask for the action that puts it back")
+        raise InputError("actions in that world can't be undone here; carry out the opposite action")
     if state.belief is None:
         done = state.store.undo(state.scene)
         output().print(f"undone: {counted(len(done.delta), 'change')}, version {done.version}", markup=False)
@@ -207,14 +207,14 @@ def _undo(state: SessionState, _: str) -> None:
 
 
 def _redo(state: SessionState, _: str) -> None:
-    """The latest undo; with a belief in each scene that it took something back in, or in none."""
+    """Redo the latest undo; with a belief, in each scene that it changed, or in none."""
     from scenecypher.db.store.history import redo_step
 
     if state.is_elsewhere:
-        raise InputError("what was done there can't be done again here; ask for the action once more")
+        raise InputError("actions in that world can't be redone here; carry out the action again")
     scenes = [it for it in (state.scene, state.belief) if it and (not state.undone or it.name in state.undone[-1])]
     for scene in scenes:
-        redo_step(state.store.history(scene))  # raises before either is changed
+        redo_step(state.store.history(scene))  # raises before a scene is changed
     with state.marked():
         for scene in scenes:
             done = state.store.redo(scene)
@@ -252,19 +252,19 @@ def _quit(_state: SessionState, _: str) -> None:
     raise Quit
 
 
-COMMANDS: Final[Mapping[str, Command]] = {
-    "ask": Command(_ask, "QUESTION", "ask the scene in words (a model writes the query)"),
-    "act": Command(_act, "ACTION", "carry out an action, checked and committed"),
-    "actions": Command(_actions, "", "the actions that there are"),
-    "plan": Command(_plan, "INSTRUCTION", "begin to carry out a task; or --task ID"),
-    "step": Command(_step, NUMBER, "take the plan's next decision, or the next N"),
-    "go": Command(_go, "", "carry the plan out to its end"),
-    "why": Command(_why, "", "why the last action was proposed or refused"),
-    "undo": Command(_undo, "", "take the last action back"),
-    "redo": Command(_redo, "", "take the last undo back"),
-    "history": Command(_history, "", "what was done"),
-    "help": Command(_help, "", "this list"),
-    "quit": Command(_quit, "", "end the session (also `exit`, and the end of input)"),
-    "exit": Command(_quit, "", "the same"),
+COMMANDS: Final[Mapping[str, SessionCommand]] = {
+    "ask": SessionCommand(_ask, "QUESTION", "ask the scene in words (a model writes the query)"),
+    "act": SessionCommand(_act, "ACTION", "carry out an action, checked and committed"),
+    "actions": SessionCommand(_actions, "", "list the actions"),
+    "plan": SessionCommand(_plan, "INSTRUCTION", "start a plan for a task; or --task ID"),
+    "step": SessionCommand(_step, NUMBER, "take the plan's next decision, or the next N"),
+    "go": SessionCommand(_go, "", "carry the plan out to its end"),
+    "why": SessionCommand(_why, "", "why the last action was proposed or refused"),
+    "undo": SessionCommand(_undo, "", "undo the last action"),
+    "redo": SessionCommand(_redo, "", "redo the last undo"),
+    "history": SessionCommand(_history, "", "what was done"),
+    "help": SessionCommand(_help, "", "this list"),
+    "quit": SessionCommand(_quit, "", "end the session (also the end of input)"),
+    "exit": SessionCommand(_quit, "", "end the session"),
 }
-"""Each command by its word."""
+"""All commands by their word."""

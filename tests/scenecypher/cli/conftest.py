@@ -10,14 +10,14 @@ from uuid import uuid4
 
 import pytest
 
-from scenecypher.cli.app import run
+from scenecypher.cli.app import run_command_line
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.babyai import episode
 from scenecypher.importers.home import small_home
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandResult:
     code: int
     out: str
     err: str
@@ -27,20 +27,22 @@ class Ran:
         return json.loads(self.out)
 
 
-Command = Callable[..., Ran]
+RunCommand = Callable[..., CommandResult]
 
 
 @pytest.fixture
-def command(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def command(
+    user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> RunCommand:
     """Runs `scenecypher` with these arguments."""
     for name, value in user_env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("COLUMNS", "160")
 
-    def ran(*arguments: str) -> Ran:
+    def ran(*arguments: str) -> CommandResult:
         capsys.readouterr()
-        code = run(arguments)
-        return Ran(code, *capsys.readouterr())
+        code = run_command_line(arguments)
+        return CommandResult(code, *capsys.readouterr())
 
     return ran
 

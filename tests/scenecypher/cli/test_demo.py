@@ -9,12 +9,12 @@ import pytest
 from scenecypher.cli import demo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from tests.scenecypher.cli.conftest import Command
+from tests.scenecypher.cli.conftest import RunCommand
 
 
 @pytest.mark.parametrize("packaged", [True, False], ids=["virtualhome", "small home"])
 def test_the_demo_needs_no_key_and_says_so(
-    command: Command, store: SceneStore, monkeypatch: pytest.MonkeyPatch, *, packaged: bool
+    command: RunCommand, store: SceneStore, monkeypatch: pytest.MonkeyPatch, *, packaged: bool
 ) -> None:
     if not packaged:
         monkeypatch.setattr("scenecypher.importers.virtualhome.packaged_scene", _missing)
@@ -34,7 +34,7 @@ def test_the_demo_needs_no_key_and_says_so(
 
 @pytest.mark.parametrize("packaged", [True, False], ids=["virtualhome", "small home"])
 def test_the_cup_ends_in_one_room_and_the_suggested_question_has_an_answer(
-    command: Command, store: SceneStore, monkeypatch: pytest.MonkeyPatch, *, packaged: bool
+    command: RunCommand, store: SceneStore, monkeypatch: pytest.MonkeyPatch, *, packaged: bool
 ) -> None:
     if not packaged:
         monkeypatch.setattr("scenecypher.importers.virtualhome.packaged_scene", _missing)

@@ -14,7 +14,7 @@ import pytest
 
 from scenecypher.chat import OpenAIModel
 from scenecypher.cli.session import _editing, completer
-from scenecypher.cli.session_commands import do, setting_of
+from scenecypher.cli.session_commands import run_line, setting_of
 from scenecypher.cli.session_state import SessionState
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.store.catalog import SceneInfo
@@ -27,17 +27,17 @@ from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
 from tests.planner.test_believing import moved
 from tests.planner.test_session import says
-from tests.scenecypher.cli.conftest import Command, Ran
+from tests.scenecypher.cli.conftest import CommandResult, RunCommand
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 
-Typed = Callable[..., Ran]
+Typed = Callable[..., CommandResult]
 
 
 @pytest.fixture
-def typed(command: Command, monkeypatch: pytest.MonkeyPatch) -> Typed:
+def typed(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> Typed:
     """Runs a session with these lines."""
 
-    def ran(scene: str, *lines: str, options: tuple[str, ...] = ()) -> Ran:
+    def ran(scene: str, *lines: str, options: tuple[str, ...] = ()) -> CommandResult:
         monkeypatch.setattr("sys.stdin", StringIO("\n".join(lines) + "\n"))
         return command("session", scene, *options)
 
@@ -295,10 +295,10 @@ def test_a_plan_that_broke_off_is_no_plan(home: SceneInfo, store: SceneStore) ->
 
     state = SessionState(store, home, "stepwise", NoModel(), plan=broken())
     with pytest.raises(ModelUnavailable):
-        do(state, "go")
+        run_line(state, "go")
     for line in ("step", "go"):
         with pytest.raises(InputError, match="no plan is under way"):
-            do(state, line)
+            run_line(state, line)
 
 
 @pytest.mark.parametrize("number", ["0", "-1"])
