@@ -1,4 +1,4 @@
-"""Commands run as a user's, in this process, on the throw-away server."""
+"""Fixtures that run commands as a user would, in this process, on the throw-away server."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RunCommand = Callable[..., CommandResult]
 def command(
     user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> RunCommand:
-    """Runs `scenecypher` with these arguments."""
+    """Return a function that runs `scenecypher` with its arguments."""
     for name, value in user_env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("COLUMNS", "160")
@@ -49,7 +49,7 @@ def command(
 
 @pytest.fixture
 def home(store: SceneStore) -> Iterator[str]:
-    """A small home of one test's own; its name."""
+    """Yield the name of a small home that only this test uses."""
     name = f"test/home-{uuid4().hex[:10]}"
     store.put(replace(small_home(), name=name))
     yield name
@@ -60,7 +60,7 @@ def home(store: SceneStore) -> Iterator[str]:
 
 @pytest.fixture
 def level(store: SceneStore) -> tuple[str, tuple[str, ...]]:
-    """The name of a MiniGrid level of one test's own, and the actions that fulfil its mission."""
+    """Return the name of a MiniGrid level that only this test uses, and the actions of its mission."""
     pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
     begun = episode("trv1", 7)
     assert begun.task is not None

@@ -1,4 +1,4 @@
-"""What a shell completes, asked as the scripts of `--install-completion` ask: words, or silence."""
+"""Shell completion, requested as the scripts of `--install-completion` do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenecypher.settings import Settings
 
 
 def completed(line: str, env: dict[str, str]) -> list[str]:
-    """What bash would offer at the end of a line; nothing may stand on standard error."""
+    """Return bash's completions at the end of a line; check that standard error is empty."""
     words = line.split(" ")
     asked = {"_SCENECYPHER_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
     if '"' in line:

@@ -35,7 +35,7 @@ Typed = Callable[..., CommandResult]
 
 @pytest.fixture
 def typed(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> Typed:
-    """Runs a session with these lines."""
+    """Return a function that runs a session with its lines."""
 
     def ran(scene: str, *lines: str, options: tuple[str, ...] = ()) -> CommandResult:
         monkeypatch.setattr("sys.stdin", StringIO("\n".join(lines) + "\n"))

@@ -1,4 +1,4 @@
-"""Tables at every width: whole words, and nothing lost without a word about it."""
+"""Tables at every width: no broken words, and a message about omitted columns."""
 
 from __future__ import annotations
 
