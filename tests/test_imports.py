@@ -1,4 +1,4 @@
-"""What an import costs, and who may import whom: heavy packages wait for the function that needs them."""
+"""The cost and the order of imports: heavy packages are imported by the functions that need them."""
 
 from __future__ import annotations
 

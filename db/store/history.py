@@ -11,7 +11,7 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.delta import Delta, compose, invert
 from scenecypher.db.graph.document import delta_from_json
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, NothingToRedo
 
 EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > $after RETURN e ORDER BY e.version
@@ -88,7 +88,7 @@ def undo_step(log: Sequence[Event], *, version: int | None = None, to: int | Non
 
 
 def redo_step(log: Sequence[Event]) -> Step:
-    """How to take back the latest undo. Raises InputError where an action has followed it, or there is none."""
+    """How to take back the latest undo. Raises NothingToRedo where an action has followed it, or there is none."""
     held = holding(log)
     for event in reversed(log):
         if event.kind == "act":
@@ -96,7 +96,7 @@ def redo_step(log: Sequence[Event]) -> Step:
         if event.kind == "undo" and event.version in held:
             return Step(invert(event.delta), (event.version,), f"redo {', '.join(map(str, event.undoes))}")
     msg = "nothing to redo: the latest change is no undo; `scenecypher history` shows what there is"
-    raise InputError(msg)
+    raise NothingToRedo(msg)
 
 
 def rewound(log: Iterable[Event]) -> Delta:

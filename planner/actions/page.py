@@ -45,7 +45,7 @@ remains.
 ABOUT: Final[Mapping[str, str]] = {
     "virtualhome": "The actions of VirtualHome's own engine (`evolving_graph`, in `eai-eval`), with its "
     "semantics, oddities included: tests compare each step with it.",
-    "virtualhome_ext": "VirtualHome's actions with working appliances.",
+    "virtualhome_ext": "VirtualHome's actions; appliances work, and held things come along into the next room.",
     "grasif": "GraSIF's actions: a robot with one hand among rooms, assets and objects.",
     "babyai": "BabyAI's actions; each walks up to its node first.",
 }

@@ -1,4 +1,7 @@
-"""VirtualHome's actions with working appliances: contents of a closed running one become heated or washed."""
+"""VirtualHome's actions with two of the engine's gaps closed.
+
+What is shut into a running appliance becomes heated or washed; what is held comes along into the next room.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from scenecypher.db.condition import And, Condition, HasAffordance, HasState, HeldBy, Not, Or, Related, Within
-from scenecypher.planner.actions import virtualhome, virtualhome_hands, virtualhome_things
+from scenecypher.planner.actions import virtualhome, virtualhome_hands, virtualhome_moves, virtualhome_things
 from scenecypher.planner.actions.operator import AGENT, Become, Effect, ForEach, Operator, When
 from scenecypher.planner.actions.virtualhome_terms import any_class, is_close
 
@@ -16,6 +19,9 @@ OUTCOMES: Final = {"heated": HEATERS, "washed": WASHERS}
 """The state that appliances of these classes give to their contents."""
 
 CONTAINMENT: Final = ("INSIDE", "ON")
+
+WALK_EFFECTS: Final = virtualhome_moves.come_close("room")
+"""The agent comes close to `x`; what it holds comes to be inside the room that it walks to."""
 
 
 def is_closed(x: str) -> Condition:
@@ -67,6 +73,9 @@ def with_effects(operator: Operator, effects: tuple[Effect, ...]) -> Operator:
 
 OPERATORS: Final = {
     **virtualhome.OPERATORS,
+    "walk": replace(virtualhome_moves.WALK, effects=WALK_EFFECTS),
+    "run": replace(virtualhome_moves.RUN, effects=WALK_EFFECTS),
+    "find": replace(virtualhome_moves.FIND, effects=virtualhome_moves.find_effects(WALK_EFFECTS)),
     "close": with_effects(virtualhome_things.CLOSE, treat_contents("x", "can_open", HasState("x", "on"))),
     "switch_on": with_effects(virtualhome_things.SWITCH_ON, treat_contents("x", "has_switch", is_closed("x"))),
     "put_in": with_effects(virtualhome_hands.PUT_IN, treat_inserted("x", "y")),

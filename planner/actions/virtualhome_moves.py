@@ -43,46 +43,53 @@ SEATS: Final = ((4, ("couch", "bed", "sofa")), (2, ("loveseat", "pianobench", "b
 BERTHS: Final = ((3, ("bed",)), (2, ("couch", "bathtub", "loveseat", "sofa")))
 A_WAY_THERE: Final = Requirement(is_bound("room"), "{x} is in no room, so that there is no way to it", "affordance")
 
-COME_CLOSE: Final[tuple[Effect, ...]] = (
-    Unrelate(AGENT, ("INSIDE", "CLOSE", "FACING")),
-    Relate(AGENT, "INSIDE", "room"),
-    When(
-        Not(Same("room", "x")),
-        (
-            Relate(AGENT, "CLOSE", "x", mutual=True),
-            ForEach(
-                "box",
-                And((Related("x", "INSIDE", "box"), not_room("box"), Not(Same("box", AGENT)))),
-                (Relate(AGENT, "CLOSE", "box", mutual=True),),
-            ),
-            ForEach(
-                "part",
-                And((HasAffordance("part", "body_part"), any_class("part", BODY_PARTS))),
-                (Relate(AGENT, "CLOSE", "part", mutual=True),),
-            ),
-        ),
-    ),
-    ForEach(
-        "held",
-        HeldBy("held", AGENT),
-        (
-            Unrelate("held", ("INSIDE", "CLOSE", "FACING")),
-            Relate(AGENT, "CLOSE", "held", mutual=True),
-            Relate("held", "INSIDE", "here"),
-        ),
-    ),
-    When(
-        And((HasAffordance("x", "can_open"), Not(HeldBy("x", AGENT)))),
-        (
-            ForEach(
-                "content",
-                And((Related("content", "INSIDE", "x"), Not(Same("content", AGENT)))),
-                (Relate(AGENT, "CLOSE", "content", mutual=True),),
+
+def come_close(held_room: str) -> tuple[Effect, ...]:
+    """The agent comes to the room of `x` and close to `x`; what it holds comes to be inside `held_room`."""
+    return (
+        Unrelate(AGENT, ("INSIDE", "CLOSE", "FACING")),
+        Relate(AGENT, "INSIDE", "room"),
+        When(
+            Not(Same("room", "x")),
+            (
+                Relate(AGENT, "CLOSE", "x", mutual=True),
+                ForEach(
+                    "box",
+                    And((Related("x", "INSIDE", "box"), not_room("box"), Not(Same("box", AGENT)))),
+                    (Relate(AGENT, "CLOSE", "box", mutual=True),),
+                ),
+                ForEach(
+                    "part",
+                    And((HasAffordance("part", "body_part"), any_class("part", BODY_PARTS))),
+                    (Relate(AGENT, "CLOSE", "part", mutual=True),),
+                ),
             ),
         ),
-    ),
-    ForEach("below", Related("x", "ON", "below"), (Relate(AGENT, "CLOSE", "below", mutual=True),)),
-)
+        ForEach(
+            "held",
+            HeldBy("held", AGENT),
+            (
+                Unrelate("held", ("INSIDE", "CLOSE", "FACING")),
+                Relate(AGENT, "CLOSE", "held", mutual=True),
+                Relate("held", "INSIDE", held_room),
+            ),
+        ),
+        When(
+            And((HasAffordance("x", "can_open"), Not(HeldBy("x", AGENT)))),
+            (
+                ForEach(
+                    "content",
+                    And((Related("content", "INSIDE", "x"), Not(Same("content", AGENT)))),
+                    (Relate(AGENT, "CLOSE", "content", mutual=True),),
+                ),
+            ),
+        ),
+        ForEach("below", Related("x", "ON", "below"), (Relate(AGENT, "CLOSE", "below", mutual=True),)),
+    )
+
+
+COME_CLOSE: Final = come_close("here")
+"""The engine leaves what is held in the room that the agent leaves: it follows with the next walk."""
 
 WALK: Final = Operator(
     "walk",
@@ -98,6 +105,13 @@ RUN: Final = replace(WALK, name="run", words="go quickly to a room or up to a th
 AT_HAND: Final[Condition] = Or((Related("x", "ON", AGENT), HasAffordance("x", "body_part"), is_close("x")))
 """The condition under which no walk is needed: worn things, parts of the body, and what is close already."""
 
+
+def find_effects(walk: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """`x` is at hand, or the agent walks there with the effects `walk`."""
+    at_hand = (Unrelate(AGENT, ("FACING",), directed=True), Relate(AGENT, "CLOSE", "x", mutual=True))
+    return (When(AT_HAND, at_hand, walk),)
+
+
 FIND: Final = Operator(
     "find",
     (Parameter("x", "a room or a thing"),),
@@ -107,13 +121,7 @@ FIND: Final = Operator(
         unless(AT_HAND, IN_A_ROOM),
         unless(AT_HAND, A_WAY_THERE),
     ),
-    (
-        When(
-            AT_HAND,
-            (Unrelate(AGENT, ("FACING",), directed=True), Relate(AGENT, "CLOSE", "x", mutual=True)),
-            COME_CLOSE,
-        ),
-    ),
+    find_effects(COME_CLOSE),
     "find a thing that is close by, or else go up to it",
     WALK.choose,
 )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenecypher.cli.completion import agent_ids, calls
 from scenecypher.cli.context import open_store, output, print_json
-from scenecypher.cli.scenes import AsJson, Name, words
+from scenecypher.cli.scenes import AsJson, Name, change_line
 from scenecypher.db.store.enumerations import DENSE
 
 if TYPE_CHECKING:
@@ -19,10 +20,15 @@ if TYPE_CHECKING:
 
 def act(
     scene: Name,
-    action: Annotated[str | None, typer.Argument(metavar="ACTION", help='Such as "grab(soap_1001)".')] = None,
+    action: Annotated[
+        str | None, typer.Argument(metavar="ACTION", help='Such as "grab(soap_1001)".', autocompletion=calls)
+    ] = None,
     *,
     fix: Annotated[bool, typer.Option("--fix", help="First do what stands in the way, by rule.")] = False,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="ID", help="Who acts; else the first agent.")] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", metavar="ID", help="Who acts; else the first agent.", autocompletion=agent_ids),
+    ] = None,
     expect: Annotated[
         int | None,
         typer.Option("--expect-version", metavar="N", min=0, help="Only if nobody changed the scene since version N."),
@@ -44,11 +50,11 @@ def act(
         if action is None:
             typer.echo(action_list(simulator.operators, simulator.macros))
             return
-        _tell(simulator.act(action, expected_version=expect), as_json=as_json)
+        _print_steps(simulator.act(action, expected_version=expect), as_json=as_json)
 
 
-def _tell(steps: Iterator[CommittedAction], *, as_json: bool) -> None:
-    """Print what is done, each step as it happens or all as one list; what was done before a refusal is told, too."""
+def _print_steps(steps: Iterator[CommittedAction], *, as_json: bool) -> None:
+    """Print each step as it happens, or all as one JSON list. Steps before a refusal are printed too."""
     done: list[CommittedAction] = []
     try:
         for step in steps:
@@ -61,13 +67,13 @@ def _tell(steps: Iterator[CommittedAction], *, as_json: bool) -> None:
 
 
 def _print(step: CommittedAction) -> None:
-    """What was done, change by change; of CLOSE, which is between almost everything, only how many."""
+    """Print the changes of a step. Changes of CLOSE, which relates almost everything, are only counted."""
     why = f" (inserted: {step.because})" if step.because else ""
     output().print(f"{step.action}: done, now at version {step.version}{why}", markup=False)
     dense = [change for change in step.delta.changes if _is_dense(change)]
     for change in step.delta.changes:
         if change not in dense:
-            output().print(f"  {words(change)}", markup=False)
+            output().print(f"  {change_line(change)}", markup=False)
     if dense:
         output().print(f"  and {len(dense)} of {DENSE}", markup=False)
     for seen in step.seen:

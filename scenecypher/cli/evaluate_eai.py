@@ -1,4 +1,4 @@
-"""`scenecypher eval eai`: the Embodied Agent Interface's recorded outputs, published beside re-scored."""
+"""`scenecypher eval eai`: the Embodied Agent Interface's recorded outputs, re-scored beside the published scores."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenecypher.cli.context import counting, tell
-from scenecypher.cli.evaluate_run import Logs, Resume, deliver, resumed
+from scenecypher.cli.context import progress_bar, tell
+from scenecypher.cli.evaluate_run import Logs, Resume, deliver, resume_run
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 from scenecypher.settings import Settings
@@ -40,7 +40,7 @@ def eai(
     resume: Resume = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score recorded outputs through the database, and print them beside what is published."""
+    """Score recorded outputs through the database, and print them beside the published scores."""
     from scenecypher.evaluation.running import RunOptions, check_inspect_installed
 
     check_inspect_installed()
@@ -52,7 +52,7 @@ def eai(
     if resume is None:
         log = _run(task, model or "", limit, plans=plans, wheel=recordings, how=how)
     else:
-        log = resumed(ctx, resume, how)
+        log = resume_run(ctx, resume, how)
     deliver(eai_result(log), as_json=as_json)
 
 
@@ -69,7 +69,7 @@ def _run(task: str, model: str, limit: int, *, plans: int, wheel: Path | None, h
 
 
 def recorded_wheel(given: Path | None) -> Path:
-    """The file of recorded outputs, in full; it is fetched where none is given. Raises InputError, ServiceError."""
+    """Return the absolute path of the recorded outputs, downloaded if not given. Raises InputError, ServiceError."""
     from scenecypher.evaluation.eai.recordings import fetch_recordings
 
     return (given or fetch_recordings(Settings().home.expanduser(), tell=tell)).resolve()
@@ -79,7 +79,7 @@ def recorded_wheel(given: Path | None) -> Path:
 def _progress(total: int) -> Iterator[None]:
     from scenecypher.evaluation.eai.recorded import ON_SCORED
 
-    with counting("scoring") as show:
+    with progress_bar("scoring") as show:
         done = iter(range(1, total + 1))
         token = ON_SCORED.set(lambda: show(next(done, total), total))
         try:

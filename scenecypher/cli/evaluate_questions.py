@@ -18,18 +18,18 @@ from scenecypher.cli.evaluate_run import (
     Replies,
     Resume,
     Workers,
+    absolute_path,
     check_replies,
     deliver,
-    in_full,
-    resumed,
+    resume_run,
 )
 from scenecypher.cli.scenes import AsJson
+from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.evaluation.question_report import QuestionReport, ReportLine
 
-WIDTH = 100
 Way = Literal["cypher", "text", "text2cypher"]
 
 
@@ -68,8 +68,8 @@ def questions(
         _check(model, replies, record, retrieval=retrieval)
         made = task(
             data=data,
-            replies=in_full(replies) or ("live" if model else "reference"),
-            record=in_full(record),
+            replies=absolute_path(replies) or ("live" if model else "reference"),
+            record=absolute_path(record),
             attempts=attempts,
             verifier=verifier,
             schema_form=form,
@@ -82,7 +82,7 @@ def questions(
         log = run_task(made, how)
     else:
         check_database()
-        log = resumed(ctx, resume, how)
+        log = resume_run(ctx, resume, how)
     found = make_report(log)
     deliver(questions_result(log), as_json=as_json, document=found.document, show=partial(_show, found))
 
@@ -94,20 +94,15 @@ def _check(model: str | None, replies: Path | None, record: Path | None, *, retr
 
 
 def _show(found: QuestionReport) -> None:
-    from rich.table import Table
-
     out = output()
     if not found.finished:
         out.print(f"NOT FINISHED: {found.total.questions} of {found.wanted} questions were tried", style="bold red")
     if found.error:
         out.print(found.error, style="red", markup=False)
     out.print(f"replies: {found.replies}; model: {found.model}; {found.date}; version {found.version}", markup=False)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("questions", "n", "right", "share", "95%", "exact", "refused", "failed", "attempts", "tokens"):
-        table.add_column(heading, justify="left" if heading == "questions" else "right", no_wrap=True)
-    for line in (*found.kinds, *found.data, found.total):
-        table.add_row(*_cells(line))
-    out.print(table, width=max(out.width, WIDTH), crop=False)
+    numbers = ("n", "right", "share", "95%", "exact", "refused", "failed", "attempts", "tokens")
+    columns = (Column("questions"), *(Column(heading, justify="right") for heading in numbers))
+    print_table(columns, [_cells(line) for line in (*found.kinds, *found.data, found.total)])
     out.print(f"{found.tokens:,} tokens in all; log: {found.log}", style="dim", markup=False)
 
 

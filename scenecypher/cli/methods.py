@@ -1,4 +1,4 @@
-"""`scenecypher methods`: the planning methods there are, and what each can leave out."""
+"""`scenecypher methods`: the planning methods and their ablations."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import output, print_json
 from scenecypher.cli.scenes import AsJson
 
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
 
 
 def methods(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One method; else all.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="One method; else all.", autocompletion=method_names)
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods that `plan --method` takes, or show one: its paper, ablations, and the data sets it is for."""
+    """List the methods that `plan --method` takes, or show one: its paper, its ablations, its data sets."""
     from scenecypher.planner.methods import METHODS, recipe_named
 
     chosen = METHODS if name is None else {name: recipe_named(name)}

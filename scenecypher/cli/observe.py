@@ -1,4 +1,4 @@
-"""`scenecypher observe`: a picture of one thing, read by a model and merged into what is believed, as one commit."""
+"""`scenecypher observe`: a picture of one thing, read by a model and merged into a belief as one commit."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from scenecypher.cli.completion import node_ids
 from scenecypher.cli.context import counted, open_store, opened_model, output, print_json
 from scenecypher.cli.scenes import AsJson, Name
 
@@ -25,7 +26,12 @@ def observe(
     scene: Name,
     image: Annotated[Path, typer.Argument(metavar="IMAGE", help="A PNG, JPEG, GIF or WebP file.")],
     *,
-    at: Annotated[str, typer.Option("--at", metavar="NODE", help="What the picture shows: an asset's id or name.")],
+    at: Annotated[
+        str,
+        typer.Option(
+            "--at", metavar="NODE", help="What the picture shows: an asset's id or name.", autocompletion=node_ids
+        ),
+    ],
     explain: Annotated[bool, typer.Option("--explain", help="Show why, what was described, and each change.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -73,7 +79,7 @@ def _merged(store: SceneStore, belief: SceneInfo, picture: Any, *, at: str) -> t
 
 
 def _print(found: Merge, reading: Reading, *, explain: bool) -> None:
-    from scenecypher.cli.scenes import words
+    from scenecypher.cli.scenes import change_line
 
     if explain:
         output().print(reading.description, style="dim", markup=False)
@@ -81,9 +87,9 @@ def _print(found: Merge, reading: Reading, *, explain: bool) -> None:
         why = f"  {finding.words}" if explain else ""
         output().print(f"{finding.kind:10}{finding.node}{why}", style=STYLES.get(finding.kind), markup=False)
     if not found.findings:
-        output().print("nothing is seen, and nothing was believed there")
+        output().print("nothing was seen, and nothing was believed to be there")
     for change in found.delta.changes if explain else ():
-        output().print(f"  {words(change)}", markup=False)
+        output().print(f"  {change_line(change)}", markup=False)
 
 
 def _document(belief: str, reading: Reading, found: Merge, *, version: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scenecypher.cli.app import run as command
+from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.evaluation.augmentation import augmentation
 from scenecypher.evaluation.augmentation_result import augmentation_result

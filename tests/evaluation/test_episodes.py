@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from inspect_ai.log import EvalLog
 
-from scenecypher.cli.app import run as command
+from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
 from scenecypher.evaluation import babyai, grasif
 from scenecypher.evaluation.episodes_result import episodes_result

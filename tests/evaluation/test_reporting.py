@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scenecypher.cli.app import run as command
+from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
 from scenecypher.evaluation.reporting.cells import format_cell, result_notes
 from scenecypher.evaluation.reporting.figures import result_figures

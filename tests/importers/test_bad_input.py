@@ -18,7 +18,7 @@ from scenecypher.errors import DocumentError
 from scenecypher.importers import document, dsg, grasif, grasif_pickle, networkx_json, virtualhome
 from scenecypher.importers.dsg import symbol_number
 from tests.importers.test_grasif_pickle import Calls
-from tests.scenecypher.cli.conftest import Command, command
+from tests.scenecypher.cli.conftest import RunCommand, command
 
 __all__ = ["command"]
 
@@ -373,7 +373,7 @@ def test_cypher_in_a_name_stays_text(tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", GOOD)
-def test_nothing_is_left_of_bad_files(command: Command, store: SceneStore, tmp_path: Path, form: str) -> None:
+def test_nothing_is_left_of_bad_files(command: RunCommand, store: SceneStore, tmp_path: Path, form: str) -> None:
     """All the format's bad files at once: exit code 2, an error for each, and no scene or part of one."""
     word = GOOD[form][2]
     faults = [fault for fault, by_form in FAULTS.items() if by_form[form] is not None]

@@ -78,9 +78,9 @@ def oracle() -> type[ModelAPI]:
 
 def main() -> int:
     """`scenecypher` with the oracles."""
-    from scenecypher.cli.app import run
+    from scenecypher.cli.app import run_command_line
 
-    return run(sys.argv[1:])
+    return run_command_line(sys.argv[1:])
 
 
 if __name__ == "__main__":

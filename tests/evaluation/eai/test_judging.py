@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from inspect_ai.log import read_eval_log
 
-from scenecypher.cli.app import run as command
+from scenecypher.cli.app import run_command_line as command
 from scenecypher.db.condition import evaluate
 from scenecypher.db.store.connection import Address
 from scenecypher.evaluation.eai.action_sequencing import ActionScorer, met_goals_range, sequence_figures

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from scenecypher.cli.app import run as command
+from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.goal_interpretation_gold import goal_task_ids
 from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_actions, transition_task_ids

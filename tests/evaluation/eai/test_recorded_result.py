@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from inspect_ai.log import read_eval_log
 
-from scenecypher.cli.app import run as command
+from scenecypher.cli.app import run_command_line as command
 from scenecypher.evaluation.eai.published import published_figures
 from scenecypher.evaluation.eai.recorded_result import PARTS, eai_result, outcome_of
 from scenecypher.evaluation.eai.recordings import TaskName

@@ -1,4 +1,4 @@
-"""Working appliances: contents of a closed running one become heated or washed, and nothing else does."""
+"""VirtualHome's extended actions: appliances that heat and wash, and things that are carried into the next room."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.actions.virtualhome_ext import OPERATORS
 from tests.db.store.test_store import fresh
-from tests.planner.actions.worlds import ROBOT, edited, mutual, node
+from tests.planner.actions.worlds import HOME, ROBOT, edited, mutual, node
 from tests.sampling import sample
 
 
@@ -98,9 +98,24 @@ def test_database_and_memory_agree(store: SceneStore, action: str, graph: SceneG
     assert store.load(name).graph == graph
 
 
-def test_only_actions_that_complete_a_run_differ_from_virtualhome() -> None:
+@pytest.mark.parametrize("action", ["walk(book_33)", "run(hall_11)", "find(book_33)"])
+def test_a_held_thing_is_in_the_room_that_it_was_carried_to(action: str) -> None:
+    assert after_action(HOME, "grab(cup_30)").targets("cup_30", "INSIDE") == ("kitchen_10",)
+    assert after_action(after_action(HOME, "grab(cup_30)"), action).targets("cup_30", "INSIDE") == ("hall_11",)
+
+
+def test_the_database_carries_it_alike(store: SceneStore) -> None:
+    name = fresh("carried")
+    store.put(ImportedScene(name, HOME, vocabulary="virtualhome_ext"))
+    simulator = Simulator(store, store.find(name))
+    for action in ("grab(cup_30)", "walk(book_33)"):
+        list(simulator.act(action))
+    assert store.load(name).graph == after_action(after_action(HOME, "grab(cup_30)"), "walk(book_33)")
+
+
+def test_only_appliances_and_carrying_differ_from_virtualhome() -> None:
     differing = {name for name, operator in OPERATORS.items() if operator != virtualhome.OPERATORS[name]}
-    assert differing == {"close", "switch_on", "put_in", "put_back"}
+    assert differing == {"close", "switch_on", "put_in", "put_back", "walk", "run", "find"}
     assert [*OPERATORS] == [*virtualhome.OPERATORS]
 
 

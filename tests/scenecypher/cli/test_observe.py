@@ -16,7 +16,7 @@ from scenecypher.planner.belief import belief_of
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
-from tests.scenecypher.cli.conftest import Command
+from tests.scenecypher.cli.conftest import RunCommand
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 from tests.scripted_vision import GridReader
 
@@ -43,7 +43,7 @@ def serving(script: Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_picture_is_merged_as_one_commit_and_undone(
-    scene: SceneInfo, store: SceneStore, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "table.png"
     file.write_bytes(table(["red ball"] * 3).data)
@@ -65,7 +65,7 @@ def test_a_picture_is_merged_as_one_commit_and_undone(
 
 
 def test_json_has_the_findings(
-    scene: SceneInfo, store: SceneStore, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "table.png"
     file.write_bytes(table([]).data)
@@ -86,7 +86,7 @@ def test_json_has_the_findings(
     ],
 )
 def test_what_can_not_be_observed_is_said(
-    at: str, content: bytes, said: tuple[int, str], scene: SceneInfo, command: Command
+    at: str, content: bytes, said: tuple[int, str], scene: SceneInfo, command: RunCommand
 ) -> None:
     with NamedTemporaryFile() as file:
         file.write(content)
@@ -95,7 +95,7 @@ def test_what_can_not_be_observed_is_said(
     assert (seen.code, said[1] in seen.err) == (said[0], True), seen.err
 
 
-def test_perturb_is_one_commit_and_leaves_the_belief(scene: SceneInfo, store: SceneStore, command: Command) -> None:
+def test_perturb_is_one_commit_and_leaves_the_belief(scene: SceneInfo, store: SceneStore, command: RunCommand) -> None:
     belief = belief_of(store, scene)
     before = store.load(scene.name).graph
     ran = command("scenes", "perturb", scene.name, "--seed", "7", "--objects", "2")

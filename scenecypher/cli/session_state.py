@@ -1,4 +1,4 @@
-"""The state of `scenecypher session`: one open scene, and what is going on with it."""
+"""The state of `scenecypher session`: the open scene, its plan, and what undo takes back."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from scenecypher.cli.context import output
-from scenecypher.cli.session_view import words
+from scenecypher.cli.session_view import event_line
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.chat.model import Model
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.planner.actions.macro import Macro
+    from scenecypher.planner.actions.operator import Operator
     from scenecypher.planner.actions.simulator import Simulator
     from scenecypher.planner.environment import Environment
     from scenecypher.planner.events import Event
 
 
 @dataclass(slots=True)
-class Desk:
-    """One open scene and what is going on with it: the plan under way, and what was refused or decided last.
+class SessionState:
+    """One open scene, the plan under way, and the explanation of the latest decision or refusal (`last`).
 
-    With a `belief` actions go by what is believed of `world`, which is the scene where it is None; `is_elsewhere` is
-    whether it keeps no history in the database. `marks` are the versions that `undo` goes back to, `undone` the scenes
-    that each `undo` took something back in.
+    With a `belief`, actions are decided by it and carried out in `world`, by default the scene. `is_elsewhere` marks a
+    world without a history in the database. `marks` are the versions that `undo` returns to, `undone` the scenes that
+    each `undo` changed.
     """
 
     store: SceneStore
@@ -43,24 +45,30 @@ class Desk:
 
     @property
     def known(self) -> SceneInfo:
-        """The scene that is read: what is believed, where there is a belief."""
+        """Return the scene that is read: the belief if there is one."""
         return self.belief or self.scene
 
-    def words(self) -> list[str]:
-        """What can be completed: actions, and the ids of the scene's nodes."""
-        from scenecypher.planner.actions.vocabularies import operators_of
+    def signatures(self) -> dict[str, str]:
+        """Return the signature of each action by name; none in a vocabulary without actions."""
+        from scenecypher.planner.actions.vocabularies import macros_of, operators_of
 
-        ids = sorted(self.store.load(self.known.name).graph.nodes)
+        vocabulary = self.scene.vocabulary
+        actions: tuple[Operator | Macro, ...]
         try:
-            return [*operators_of(self.scene.vocabulary), *ids]
+            actions = (*operators_of(vocabulary).values(), *macros_of(vocabulary).values())
         except InputError:
-            return ids
+            return {}
+        return {action.name: action.signature for action in actions}
 
-    def tell(self, event: Event) -> None:
-        """Print an event of a plan, and keep what explains it."""
+    def completions(self) -> list[str]:
+        """Return the words that can be completed: actions, and the ids of the scene's nodes."""
+        return [*self.signatures(), *sorted(self.store.load(self.known.name).graph.nodes)]
+
+    def print_event(self, event: Event) -> None:
+        """Print an event of a plan, and keep its explanation."""
         from scenecypher.planner import events as e
 
-        style, line = words(event)
+        style, line = event_line(event)
         if line:
             output().print(line, style=style, markup=False)
         match event:
@@ -77,7 +85,7 @@ class Desk:
 
     @contextmanager
     def marked(self) -> Iterator[None]:
-        """Remember what to go back to, where what is done within changes anything."""
+        """Add the current versions to `marks` if the block changes a scene."""
         before = self._versions()
         self.marks.append(before)
         try:
@@ -90,7 +98,7 @@ class Desk:
         return {it.name: self.store.find(it.name).version for it in filter(None, (self.scene, self.belief))}
 
     def simulator(self) -> Simulator:
-        """What carries out the person's own actions."""
+        """Return the simulator of the person's own actions."""
         from scenecypher.planner.actions.simulator import Simulator
         from scenecypher.planner.believing import Believing
         from scenecypher.planner.environment import SceneEnvironment
