@@ -32,8 +32,8 @@ from scenecypher.importers.home_tasks import BUDGET, goal_of
 from scenecypher.importers.homes import OURS, our_home
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
-from scenecypher.planner.perturbation import drawn, movable, perturbation
-from scenecypher.planner.reference import end_of
+from scenecypher.planner.perturbation import draw_things, movable_things, perturb
+from scenecypher.planner.reference import final_graph
 
 FILE: Final = files("scenecypher.evaluation") / "data" / "dynamic.jsonl"
 HOMES: Final = "dynamic"
@@ -140,7 +140,7 @@ def _in_home(home: str, category: str, words: str, things: Sequence[str]) -> Ite
     if evaluate(goal, scene.graph, {}) or {*there} & {*scene.graph.by_class[category]}:
         return
     plan = [*_plan(scene.graph, category, things)]
-    if not evaluate(goal, end_of(plan, scene.graph, scene.vocabulary), {}):
+    if not evaluate(goal, final_graph(plan, scene.graph, scene.vocabulary), {}):
         raise InputError(f"the plan for {facts} in {home} does not reach its goal: {plan}; mend it")
     yield DynamicTask.model_validate(
         {
@@ -183,15 +183,15 @@ def _seed(line: DynamicTask) -> int | None:
     """The first seed that moves a thing that the task needs, and does not do the task."""
     given = task_of(line)
     scene = scene_of(given)
-    end = end_of(line.plan or reference_plans()[line.id], scene.graph, scene.vocabulary)
+    end = final_graph(line.plan or reference_plans()[line.id], scene.graph, scene.vocabulary)
     needed = standard(given.goal, scene.graph, end, vocabulary=scene.vocabulary).needed
-    things = movable(scene.graph, vocabulary=scene.vocabulary)
+    things = movable_things(scene.graph, vocabulary=scene.vocabulary)
     if not needed & {*things}:
         return None
     for seed in islice(count(), TRIES):
-        if drawn(things, Random(seed), 1)[0] not in needed:  # noqa: S311 - reproducible, no secret
+        if draw_things(things, Random(seed), 1)[0] not in needed:  # noqa: S311 - reproducible, no secret
             continue
-        found = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
+        found = perturb(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
         if not evaluate(given.goal, apply(scene.graph, found.delta), {}):
             return seed
     return None

@@ -11,7 +11,7 @@ from scenecypher.evaluation.book import Book
 from scenecypher.evaluation.episode import Episode
 from scenecypher.evaluation.options import Names, listed
 from scenecypher.planner.methods import METHODS, recipe_named
-from scenecypher.planner.methods.matrix import SETS, cell
+from scenecypher.planner.methods.matrix import SETS, matrix_cell
 
 PAPER: Final = "paper"
 """In place of methods: the rows that the paper's table has."""
@@ -130,7 +130,9 @@ def _wanted(table: TablePlan, words: Sequence[str]) -> tuple[TablePlan, list[str
 def _meaningless(method: str, tasks: Sequence[str]) -> str:
     """Why a method has no meaning for the tasks' data set."""
     names = {task.partition("/")[0] for task in tasks} & {*SETS}
-    return next((found for found in (cell(method, name) for name in names) if found.startswith("no meaning")), "")
+    return next(
+        (found for found in (matrix_cell(method, name) for name in names) if found.startswith("no meaning")), ""
+    )
 
 
 def _row(word: str) -> RowPlan:

@@ -15,7 +15,7 @@ from scenecypher.evaluation.augmentation_truth import SIMULATED_OBSERVER, GoldOb
 from scenecypher.evaluation.heard import Heard
 from scenecypher.evaluation.subgraphs import STEP, Likeness, Part, gold_parts, likeness, seen_parts, slips
 from scenecypher.evaluation.views import VOCABULARY, Taken, View, belief_of
-from scenecypher.planner.perception.naming import known_of
+from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.truth import Noise, NoisyObserver
 from scenecypher.planner.perception.vision import read_image
 
@@ -23,7 +23,7 @@ from scenecypher.planner.perception.vision import read_image
 def read(taken: Taken, model: Model) -> dict[str, Any]:
     """What a model makes of a picture. A reply that can't be read has seen nothing, and is counted."""
     view, heard = taken.view, Heard(model)
-    known = known_of(belief_of(view), view.asset.name, vocabulary=VOCABULARY)
+    known = known_node(belief_of(view), view.asset.name, vocabulary=VOCABULARY)
     try:
         reading = read_image(heard, taken.image(), known, step=STEP)
     except ReplyRejected as error:

@@ -16,16 +16,16 @@ from scenecypher.evaluation.happened import executed, finished, fulfilled, happe
 from scenecypher.evaluation.marking import marks
 from scenecypher.evaluation.sizes import Sizes, sizes
 from scenecypher.evaluation.stage import Stage, World
-from scenecypher.planner.belief import belief_of
+from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.environment import Environment, SceneEnvironment
 from scenecypher.planner.events import Event
-from scenecypher.planner.human import HumanEnvironment, answered
+from scenecypher.planner.human import HumanEnvironment, ask_person
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.perception.naming import knowing
+from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.truth import NoisyObserver
-from scenecypher.planner.staging import NoModel, Setting, has_belief, staged
+from scenecypher.planner.staging import NoModel, SessionSetting, has_belief, prepare_session
 
 AskPerson = Callable[[str], str]
 
@@ -79,7 +79,7 @@ def play(stage: Stage, book: Book, episode: Episode, *, model: Model | None = No
     belief = has_belief(recipe, given.scene.vocabulary, wanted=uses_belief(episode, recipe))
     with stage.world(given.scene, belief=belief, moved=given.moved.delta if given.moved else None) as world:
         setting = _setting(world, given, episode, noted, ask)
-        events = [*staged(setting, recipe_named(episode.method)).run()]
+        events = [*prepare_session(setting, recipe_named(episode.method)).run()]
         found = sizes(setting) if episode.sizes else Sizes()
         marked = _marks(world, given, episode, events, ask)
     return Trace(
@@ -95,9 +95,9 @@ def play(stage: Stage, book: Book, episode: Episode, *, model: Model | None = No
     )
 
 
-def _setting(world: World, given: Assignment, episode: Episode, model: Model, ask: AskPerson) -> Setting:
+def _setting(world: World, given: Assignment, episode: Episode, model: Model, ask: AskPerson) -> SessionSetting:
     task, recipe = given.task, recipe_named(episode.method)
-    setting = Setting(
+    setting = SessionSetting(
         world.opened.store,
         world.opened.gate,
         world.scene,
@@ -113,7 +113,7 @@ def _setting(world: World, given: Assignment, episode: Episode, model: Model, as
     return replace(setting, world=_environment(setting, given, episode, ask))
 
 
-def _environment(setting: Setting, given: Assignment, episode: Episode, ask: AskPerson) -> Environment | None:
+def _environment(setting: SessionSetting, given: Assignment, episode: Episode, ask: AskPerson) -> Environment | None:
     store, scene = setting.store, setting.scene
     match episode.eyes:
         case "truth":
@@ -122,8 +122,8 @@ def _environment(setting: Setting, given: Assignment, episode: Episode, ask: Ask
             classes = sorted({node.class_ for node in given.initial.nodes.values() if node.kind == "Object"})
             return NoisyWorld(store, scene, actor=setting.name, seed=episode.seed, classes=classes)
         case "person":
-            name = belief_of(store, scene).name
-            known = knowing(lambda: store.load(name).graph, vocabulary=scene.vocabulary)
+            name = find_or_create_belief(store, scene).name
+            known = known_node_reader(lambda: store.load(name).graph, vocabulary=scene.vocabulary)
             return HumanEnvironment(ask, model=setting.model, known=known)
 
 
@@ -132,7 +132,7 @@ def _marks(world: World, given: Assignment, episode: Episode, events: Sequence[E
         case "answer":
             return Marks(reached=finished(events).answer == given.task.answer)
         case "person":
-            said = answered(ask, f"is this done: {given.task.instruction} y or n: ")
+            said = ask_person(ask, f"is this done: {given.task.instruction} y or n: ")
             return Marks(reached=said.casefold().startswith("y"))
         case "minigrid":
             return Marks(reached=fulfilled(given.task.id, executed(events)))

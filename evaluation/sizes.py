@@ -12,7 +12,7 @@ from scenecypher.chat.model import Reply, Request
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.errors import ModelUnavailable
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.reader import SceneReader
 
@@ -40,18 +40,18 @@ class Deaf:
         raise ModelUnavailable("nobody answers here: ask a model")
 
 
-def sizes(setting: Setting) -> Sizes:
+def sizes(setting: SessionSetting) -> Sizes:
     """The sizes of the setting's scene as it is now."""
     reader = SceneReader(setting.gate, Enumerator(setting.store.database), setting.scene)
     text, _version = graph_text(reader)
     return Sizes(len(text) // CHARACTERS, _cot(setting))
 
 
-def _cot(setting: Setting) -> int:
+def _cot(setting: SessionSetting) -> int:
     deaf = Deaf()
     asking = replace(setting, name=COT, model=deaf, ablations=(), belief=False, world=None)
     try:
-        list(staged(asking, recipe_named(COT)).run())
+        list(prepare_session(asking, recipe_named(COT)).run())
     except ModelUnavailable:
         return sum(len(message.text) for message in deaf.heard[0].messages) // CHARACTERS
     return 0

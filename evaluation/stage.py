@@ -17,7 +17,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.evaluation.scenes import PREFIX, Opened
-from scenecypher.planner.belief import belief_of
+from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.settings import Settings
 
 MOVING: Final = "perturb"
@@ -55,7 +55,7 @@ class Stage:
             if not belief:
                 yield World(opened, _moved(store, here, moved))
                 return
-            believed = belief_of(store, here)
+            believed = find_or_create_belief(store, here)
             if believed.version != believed.base:
                 store.rest(believed)  # an earlier episode died amid its turn
             try:

@@ -17,7 +17,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.value import InvalidValue, shown
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.json_file import read_json
-from scenecypher.planner.belief import believed
+from scenecypher.planner.belief import initial_belief
 from scenecypher.planner.perception.naming import NUMBERED
 from scenecypher.planner.perception.picture import read_picture
 
@@ -115,7 +115,7 @@ def belief_of(view: View) -> SceneGraph:
     things |= {name: class_of(name) for name in view.known if name not in things and name != asset.name}
     nodes = [Node(asset.name, asset.kind, asset.name, asset.sort, tuple(asset.states))]
     nodes += [Node(name, "Object", name, class_) for name, class_ in things.items()]
-    return believed(SceneGraph.of(nodes, [Relation(it.name, it.relation, it.related_to) for it in view.priors]))
+    return initial_belief(SceneGraph.of(nodes, [Relation(it.name, it.relation, it.related_to) for it in view.priors]))
 
 
 def _read(file: Path, folder: Path) -> Taken:

@@ -26,7 +26,7 @@ def world_name(belief: str) -> str:
     return belief.removesuffix(SUFFIX)
 
 
-def believed(world: SceneGraph, *, priors: bool = True) -> SceneGraph:
+def initial_belief(world: SceneGraph, *, priors: bool = True) -> SceneGraph:
     """What is believed of a world before anything is seen: its places, assets and agents, and its objects as priors.
 
     Each object is unseen where it is said to be (LookPlanGraph, section IV-A), but for what an agent holds. Without
@@ -43,12 +43,12 @@ def believed(world: SceneGraph, *, priors: bool = True) -> SceneGraph:
 
 def belief_scene(world: ImportedScene, *, priors: bool = True) -> ImportedScene:
     """The belief about a world as a scene of its own."""
-    graph = believed(world.graph, priors=priors)
+    graph = initial_belief(world.graph, priors=priors)
     source = f"the belief about {world.name}"
     return replace(world, name=belief_name(world.name), graph=graph, role="belief", source=source)
 
 
-def belief_of(store: SceneStore, world: SceneInfo) -> SceneInfo:
+def find_or_create_belief(store: SceneStore, world: SceneInfo) -> SceneInfo:
     """The belief about a world, made of what the world now is where there is none.
 
     Raises SceneNotFound, InputError where `world` is a belief itself.

@@ -9,9 +9,9 @@ from typing import Final
 from scenecypher.chat.model import Model, Reply, Request, Usage
 from scenecypher.planner.events import Outcome
 
-INFEASIBLE: Final = 3
+MAX_INFEASIBLE: Final = 3
 """Proposals in a row that could not be carried out, before a session ends (LookPlanGraph, section IV-A)."""
-MOMENT_S: Final = 0.1
+MIN_TIMEOUT_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Budget:
     """
 
     steps: int = 30
-    infeasible: int = INFEASIBLE
+    infeasible: int = MAX_INFEASIBLE
     tokens: int | None = None
     seconds: float | None = None
 
@@ -47,11 +47,11 @@ class Stopwatch:
     @property
     def left(self) -> float | None:
         """The seconds that are left, at least a moment; None where there is no limit."""
-        return None if self._limit_s is None else max(self._limit_s - self.seconds, MOMENT_S)
+        return None if self._limit_s is None else max(self._limit_s - self.seconds, MIN_TIMEOUT_S)
 
 
 @dataclass(frozen=True, slots=True)
-class Hurried:
+class DeadlineModel:
     """A model that has no longer for a reply than the session has left."""
 
     model: Model
@@ -62,7 +62,7 @@ class Hurried:
         return self.model.reply(replace(request, timeout_s=self.watch.left))
 
 
-class Meter:
+class UsageMeter:
     """What a session's eyes have cost so far, with what they had before it was resumed."""
 
     def __init__(self) -> None:
@@ -70,11 +70,11 @@ class Meter:
 
 
 @dataclass(frozen=True, slots=True)
-class Metered:
+class MeteredVisionModel:
     """A model that reads pictures, whose tokens are counted apart from those of planning."""
 
     model: Model
-    meter: Meter
+    meter: UsageMeter
 
     def reply(self, request: Request) -> Reply:
         """Answer once. Raises what the model does."""

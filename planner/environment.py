@@ -67,7 +67,7 @@ class SceneEnvironment:
         self._store.reset(self._scene, self._start)
 
 
-class SeenBy:
+class ObservedWorld:
     """A world that is seen by other eyes than its own."""
 
     def __init__(self, world: Environment, eyes: Observer) -> None:
@@ -90,7 +90,7 @@ class SeenBy:
         self._world.reset()
 
 
-class Disagreed(ActionRefused):
+class WorldMismatch(ActionRefused):
     """The world did not let an action be that was possible by what is believed; the belief has been mended."""
 
     def __init__(self, action: str, reasons: tuple[str, ...], found: tuple[str, ...]) -> None:

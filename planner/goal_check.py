@@ -34,11 +34,11 @@ def check_task(store: SceneStore, scene: SceneInfo, task: Task) -> GoalCheck:
     verdict = judge(store, scene, task.goal)
     if not task.action_goals:
         return GoalCheck(verdict, (), ())
-    steps = executed(store.history(scene))
-    return GoalCheck(verdict, steps, missing(steps, task.action_goals))
+    steps = executed_steps(store.history(scene))
+    return GoalCheck(verdict, steps, missing_goals(steps, task.action_goals))
 
 
-def executed(log: Sequence[Event]) -> tuple[Step, ...]:
+def executed_steps(log: Sequence[Event]) -> tuple[Step, ...]:
     """The actions in a history that still hold, in the words of the data sets, which write ours without underscores."""
     held = holding(log)
     return steps_of(event.action for event in log if event.kind == "act" and event.version in held)
@@ -46,16 +46,16 @@ def executed(log: Sequence[Event]) -> tuple[Step, ...]:
 
 def steps_of(actions: Iterable[str]) -> tuple[Step, ...]:
     """Actions in the words of the data sets; what is no action is left out."""
-    return tuple(step for action in actions for step in _steps(action))
+    return tuple(step for action in actions for step in _parse_step(action))
 
 
-def missing(steps: tuple[Step, ...], goals: tuple[ActionGoal, ...]) -> tuple[ActionGoal, ...]:
+def missing_goals(steps: tuple[Step, ...], goals: tuple[ActionGoal, ...]) -> tuple[ActionGoal, ...]:
     """The goals from the first one on that the steps do not meet in order."""
     met = max(number for number in range(len(goals) + 1) if meets_action_goals(steps, goals[:number]))
     return goals[met:]
 
 
-def _steps(action: str) -> tuple[Step, ...]:
+def _parse_step(action: str) -> tuple[Step, ...]:
     """What else is committed, such as an import, is no step."""
     try:
         call = parse(action.partition(INSERTED)[0])

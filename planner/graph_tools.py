@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.vocabularies import operators_of
-from scenecypher.planner.recipe import Access
+from scenecypher.planner.recipe import SceneAccess
 from scenecypher.planner.rehearsal import rehearse
 from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
 from scenecypher.retriever import graph_api
@@ -18,10 +18,10 @@ from scenecypher.retriever.retrieval import rows_text
 REHEARSED: Final = "the plan can be carried out"
 
 
-def graph_call(name: str) -> Callable[[Access], Tool]:
+def graph_call_tool(name: str) -> Callable[[SceneAccess], Tool]:
     """One of the papers' calls on the graph (`scenecypher.retriever.graph_api.CALLS`), its answer as JSON."""
 
-    def on(access: Access) -> Tool:
+    def on(access: SceneAccess) -> Tool:
         api = GraphApi(access.reader)
         return lambda arguments: ToolAnswer(
             json.dumps(graph_api.call(api, name, arguments), ensure_ascii=False, separators=(", ", ": "))
@@ -30,12 +30,12 @@ def graph_call(name: str) -> Callable[[Access], Tool]:
     return on
 
 
-def query(access: Access) -> Tool:
+def query_tool(access: SceneAccess) -> Tool:
     """``query(cypher)``: a read-only query through the gate, its rows in words."""
     return lambda arguments: ToolAnswer(rows_text(access.reader.run(argument(arguments, "cypher", tool="query"))))
 
 
-def verify_plan(access: Access) -> Tool:
+def verify_plan(access: SceneAccess) -> Tool:
     """``verify_plan(plan)``: carries actions out on the graph in memory and tells what stops the first that fails."""
 
     def verify(arguments: Mapping[str, Any]) -> ToolAnswer:
@@ -52,16 +52,16 @@ def verify_plan(access: Access) -> Tool:
     return verify
 
 
-def confirm_graph(access: Access) -> Tool:
+def confirm_graph(access: SceneAccess) -> Tool:
     """``verify_graph()``: ends the search of SayPlan Lite."""
     del access
     return lambda _: ToolAnswer("the graph is confirmed")
 
 
-def graph_calls(*names: str) -> dict[str, Callable[[Access], Tool]]:
+def graph_call_tools(*names: str) -> dict[str, Callable[[SceneAccess], Tool]]:
     """Several of the papers' calls."""
-    return {name: graph_call(name) for name in names}
+    return {name: graph_call_tool(name) for name in names}
 
 
-PAPER_SETS: Final = {name: graph_calls(*names) for name, names in SETS.items()}
+PAPER_SETS: Final = {name: graph_call_tools(*names) for name, names in SETS.items()}
 """The calls of each paper's ReAct (`scenecypher.retriever.graph_api.SETS`)."""

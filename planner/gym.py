@@ -19,12 +19,12 @@ from scenecypher.db.store.verdict import judge
 from scenecypher.errors import RejectedError
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.vocabularies import action_list
-from scenecypher.planner.session import ends
+from scenecypher.planner.session import ends_session
 
 CHARACTERS: Final = string.ascii_letters + string.digits + string.punctuation + " \n"
 """What a text is made of; other characters stand escaped, as in Python, in observations and actions alike."""
 ESCAPED: Final = re.compile(r"\\(?:x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4})")
-LONGEST: Final = 4_000
+MAX_CHARACTERS: Final = 4_000
 
 
 class SceneEnv(Env[str, str]):
@@ -48,8 +48,8 @@ class SceneEnv(Env[str, str]):
         fix: bool = False,
     ) -> None:
         self.render_mode = "ansi"
-        self.action_space = Text(LONGEST, charset=CHARACTERS)
-        self.observation_space = Text(LONGEST, charset=CHARACTERS)
+        self.action_space = Text(MAX_CHARACTERS, charset=CHARACTERS)
+        self.observation_space = Text(MAX_CHARACTERS, charset=CHARACTERS)
         self._store, self._scene, self._goal = store, scene, goal
         self._simulator = Simulator(store, scene, actor="gym", fix=fix)
         self._actions = action_list(self._simulator.operators, self._simulator.macros)
@@ -66,7 +66,7 @@ class SceneEnv(Env[str, str]):
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """Carry out an action such as ``grab(soap_1001)``; refused ones change nothing. Raises ServiceError."""
         self._steps += 1
-        told, info, said_done = self._act(ESCAPED.sub(_unescaped, action))
+        told, info, said_done = self._act(ESCAPED.sub(_unescape, action))
         met = judge(self._store, self._scene, self._goal).holds
         return self._observe(told), float(met), met or said_done, self._steps >= self._max_steps, info
 
@@ -81,13 +81,13 @@ class SceneEnv(Env[str, str]):
         except RejectedError as refused:
             told = {"carried_out": done, "reasons": [*refused.reasons]}
             return f"refused: {'; '.join(refused.reasons)}", told, False
-        return f"carried out: {', '.join(done)}", {"carried_out": done, "reasons": []}, ends(action)
+        return f"carried out: {', '.join(done)}", {"carried_out": done, "reasons": []}, ends_session(action)
 
     def _observe(self, text: str) -> str:
         escaped = "".join(it if it in CHARACTERS else it.encode("unicode_escape").decode("ascii") for it in text)
-        self._seen = escaped[:LONGEST]
+        self._seen = escaped[:MAX_CHARACTERS]
         return self._seen
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape(found: re.Match[str]) -> str:
     return chr(int(found[0][2:], 16))

@@ -13,25 +13,25 @@ from scenecypher.chat.model import Image, Model
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
 from scenecypher.planner.actions.repeating import Done
 from scenecypher.planner.actions.text import parse
-from scenecypher.planner.believing import LOOKS
-from scenecypher.planner.perception.naming import Known
+from scenecypher.planner.belief_simulator import LOOK_ACTIONS
+from scenecypher.planner.perception.naming import KnownNode
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.picture import read_picture
 from scenecypher.planner.perception.vision import VisionObserver
 
-TRIES: Final = 3
+ATTEMPTS: Final = 3
 """How often a picture's path is asked for."""
 
-Ask = Callable[[str], str]
+AskPerson = Callable[[str], str]
 """Prints a question and gives the answer's line; raises EOFError where there is no more."""
 
 
 class HumanEnvironment:
     """The real world, through a person who is asked; `model` reads the pictures, with what is `known` of a node."""
 
-    def __init__(self, ask: Ask, *, model: Model, known: Callable[[str], Known]) -> None:
+    def __init__(self, ask: AskPerson, *, model: Model, known: Callable[[str], KnownNode]) -> None:
         self._ask = ask
-        self._eyes = VisionObserver(model, PersonsCamera(ask), known)
+        self._eyes = VisionObserver(model, HandheldCamera(ask), known)
         self._done = Done()
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
@@ -41,9 +41,9 @@ class HumanEnvironment:
         """
         del because  # whoever does it sees what is in the way
         call = parse(action)
-        if call.name in LOOKS or self._done.has(action_id, call):
+        if call.name in LOOK_ACTIONS or self._done.has(action_id, call):
             return  # a look is the picture that is asked for next
-        answer = answered(self._ask, f"please do {action}; Enter when it is done, or why it can't be: ")
+        answer = ask_person(self._ask, f"please do {action}; Enter when it is done, or why it can't be: ")
         if answer:
             raise ActionRefused(action, [answer])
         self._done.add(action_id, call)
@@ -58,13 +58,13 @@ class HumanEnvironment:
 
     def reset(self) -> None:
         """Ask that all be put back."""
-        answered(self._ask, "please put everything back to where it was at the start; Enter when it is done: ")
+        ask_person(self._ask, "please put everything back to where it was at the start; Enter when it is done: ")
 
 
-class PersonsCamera:
+class HandheldCamera:
     """A camera in a person's hand, who gives the picture's path."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: AskPerson) -> None:
         self._ask = ask
 
     def picture(self, of: str) -> Image:
@@ -73,7 +73,7 @@ class PersonsCamera:
         Raises InputError when it never can, UnknownReference where the person takes none.
         """
         question = f"please take a picture of {of} and give its path; Enter for none: "
-        for _ in range(TRIES - 1):
+        for _ in range(ATTEMPTS - 1):
             try:
                 return read_picture(self._path(of, question))
             except InputError as error:
@@ -81,14 +81,14 @@ class PersonsCamera:
         return read_picture(self._path(of, question))
 
     def _path(self, of: str, question: str) -> Path:
-        answer = answered(self._ask, question).strip("'\"")
+        answer = ask_person(self._ask, question).strip("'\"")
         if not answer:
             msg = f"no picture was taken of {of}; go on without, or look at something else"
             raise UnknownReference(msg)
         return Path(answer).expanduser()
 
 
-def answered(ask: Ask, question: str) -> str:
+def ask_person(ask: AskPerson, question: str) -> str:
     """The answer, stripped. Raises InputError where the person went away."""
     try:
         return ask(question).strip()

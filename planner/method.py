@@ -18,7 +18,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallTool:
     """Use one of the session's tools, such as ``expand`` with ``{"node_id": "kitchen"}``; it changes nothing."""
 
     tool: str
@@ -74,10 +74,10 @@ class GiveUp:
     reason: str = ""
 
 
-Decision: TypeAlias = Ask | Call | Think | Act | Solve | Done | GiveUp
+Decision: TypeAlias = Ask | CallTool | Think | Act | Solve | Done | GiveUp
 DECISIONS: Final[Mapping[str, type[Decision]]] = {
     "ask": Ask,
-    "call": Call,
+    "call": CallTool,
     "think": Think,
     "act": Act,
     "solve": Solve,
@@ -137,7 +137,7 @@ def decision_document(decision: Decision) -> dict[str, Any]:
     return {"decision": word, **asdict(decision)}
 
 
-def decision_of(document: Mapping[str, Any]) -> Decision:
+def decision_from_document(document: Mapping[str, Any]) -> Decision:
     """The decision that `decision_document` made a document of."""
     values: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in document.items()

@@ -14,12 +14,12 @@ from scenecypher.planner.actions.repeating import Done
 from scenecypher.planner.actions.text import parse
 from scenecypher.planner.perception.body import Body
 from scenecypher.planner.perception.grid_view import (
+    GridView,
     Pose,
-    View,
-    joined,
+    join_views,
     observations,
-    picture_of,
-    view_of,
+    render_view,
+    simulator_view,
     visible_cells,
 )
 from scenecypher.planner.perception.grid_vision import read_view
@@ -27,15 +27,15 @@ from scenecypher.planner.perception.observation import Observation
 
 DIRECTIONS: Final = 4
 
-Eyes: TypeAlias = Callable[[Any, Mapping[str, Any]], View]
+ViewReader: TypeAlias = Callable[[Any, Mapping[str, Any]], GridView]
 """What is in view of a MiniGrid environment, whose objects are known by their ids."""
 
 
-def pictured(model: Model) -> Eyes:
+def vision_reader(model: Model) -> ViewReader:
     """Eyes that look at rendered pictures of the view, read by a model; they know no ids."""
 
-    def look(env: Any, _things: Mapping[str, Any]) -> View:
-        view, _usage = read_view(model, picture_of(env), pose=Pose.of(env), visible=visible_cells(env))
+    def look(env: Any, _things: Mapping[str, Any]) -> GridView:
+        view, _usage = read_view(model, render_view(env), pose=Pose.of(env), visible=visible_cells(env))
         return view
 
     return look
@@ -48,7 +48,7 @@ class MiniGridEnvironment:
     InputError for an unknown level.
     """
 
-    def __init__(self, level: str, seed: int, *, eyes: Eyes = view_of) -> None:
+    def __init__(self, level: str, seed: int, *, eyes: ViewReader = simulator_view) -> None:
         self._level, self._seed, self._eyes = level, seed, eyes
         self._fulfilled = False
         self._begin()
@@ -78,7 +78,7 @@ class MiniGridEnvironment:
         if of not in self._map:
             msg = f"there is no {of[:100]!r} in {self._level}/{self._seed} to look at; use the id of a node in it"
             raise UnknownReference(msg)
-        view = reduce(joined, [self._turned() for _ in range(DIRECTIONS)])
+        view = reduce(join_views, [self._turned() for _ in range(DIRECTIONS)])
         found = {it.of: it for it in observations(self._map, view, step=step)}
         return found.get(of, Observation(of, (), step, ()))
 
@@ -99,6 +99,6 @@ class MiniGridEnvironment:
         self._done = Done()
         self._fulfilled = False
 
-    def _turned(self) -> View:
+    def _turned(self) -> GridView:
         self._executor.turn()
         return self._eyes(self._env, self._things)

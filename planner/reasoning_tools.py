@@ -12,8 +12,8 @@ from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner import traversal
 from scenecypher.planner.prompts.talking import ask_in_text, program_in
-from scenecypher.planner.recipe import Access
-from scenecypher.planner.sandbox.running import Ran, run
+from scenecypher.planner.recipe import SceneAccess
+from scenecypher.planner.sandbox.running import ProgramResult, run_program
 from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
 from scenecypher.retriever.reader import SceneReader
 
@@ -27,7 +27,7 @@ ATTEMPTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Reasoning:
+class ReasoningTool:
     """A tool that calculates: the function, its arguments in order, and how a model is told of it."""
 
     run: Callable[..., Any]
@@ -35,8 +35,8 @@ class Reasoning:
     annotation: str
 
 
-TOOLS: Final[Mapping[str, Mapping[str, Reasoning]]] = {
-    "babyai": {traversal.NAME: Reasoning(traversal.traverse_room, traversal.ARGUMENTS, traversal.ANNOTATION)},
+TOOLS: Final[Mapping[str, Mapping[str, ReasoningTool]]] = {
+    "babyai": {traversal.NAME: ReasoningTool(traversal.traverse_room, traversal.ARGUMENTS, traversal.ANNOTATION)},
 }
 """By vocabulary; others have none, as VirtualHome has none in the papers."""
 
@@ -57,7 +57,7 @@ but theirs, your own and those of Python's built-in functions."""
 MEND: Final = "The execution failed: {error}\n\nWrite the program again, in a ```python block, mending this."
 
 
-def tools_of(vocabulary: str) -> Mapping[str, Reasoning]:
+def tools_of(vocabulary: str) -> Mapping[str, ReasoningTool]:
     """The reasoning tools that there are in a vocabulary."""
     return TOOLS.get(family(vocabulary), {})
 
@@ -68,10 +68,10 @@ def tools_text(vocabulary: str, *, query: bool = False) -> str:
     return "\n\n".join([*told, QUERY_ANNOTATION] if query else told)
 
 
-def reasoning(name: str) -> Callable[[Access], Tool]:
+def reasoning_tool(name: str) -> Callable[[SceneAccess], Tool]:
     """A reasoning tool as a tool of the session, its result as JSON (SG2's ReAct)."""
 
-    def on(access: Access) -> Tool:
+    def on(access: SceneAccess) -> Tool:
         tool = tools_of(access.scene.vocabulary).get(name)
 
         def call(arguments: Mapping[str, Any]) -> ToolAnswer:
@@ -86,48 +86,48 @@ def reasoning(name: str) -> Callable[[Access], Tool]:
     return on
 
 
-def python(access: Access) -> Tool:
+def python_tool(access: SceneAccess) -> Tool:
     """``python(code)``: a program over the reasoning tools, in the sandbox (SG-RwR's Reasoner)."""
-    functions = _functions(access.scene.vocabulary)
-    return lambda arguments: ToolAnswer(outcome(run(argument(arguments, "code", tool=PYTHON), functions)))
+    functions = _tool_functions(access.scene.vocabulary)
+    return lambda arguments: ToolAnswer(run_text(run_program(argument(arguments, "code", tool=PYTHON), functions)))
 
 
-def program(access: Access) -> Tool:
+def program_tool(access: SceneAccess) -> Tool:
     """``program(code)``: the same with ``query(cypher)`` as well (SG-RwR's SingleCoder)."""
-    functions = {**_functions(access.scene.vocabulary), "query": querying(access.reader)}
-    return lambda arguments: ToolAnswer(outcome(run(argument(arguments, "code", tool=PROGRAM), functions)))
+    functions = {**_tool_functions(access.scene.vocabulary), "query": query_function(access.reader)}
+    return lambda arguments: ToolAnswer(run_text(run_program(argument(arguments, "code", tool=PROGRAM), functions)))
 
 
-def tool_caller(access: Access) -> Tool:
+def tool_caller_tool(access: SceneAccess) -> Tool:
     """``tool_caller(message)``: an agent that writes the message as a program, which is run (SG2, "Reasoner Module").
 
     A program that fails is written again with the error, at most `ATTEMPTS` times, as the paper's Code Writer does.
     """
-    functions = _functions(access.scene.vocabulary)
+    functions = _tool_functions(access.scene.vocabulary)
     asked = Message("system", CALLER.format(tools=tools_text(access.scene.vocabulary)))
 
     def call(arguments: Mapping[str, Any]) -> ToolAnswer:
         message = Message("user", argument(arguments, "message", tool=TOOL_CALLER))
-        return _written_and_run(access.model, (asked, message), functions)
+        return _write_and_run(access.model, (asked, message), functions)
 
     return call
 
 
-def _written_and_run(
+def _write_and_run(
     model: Model, messages: tuple[Message, ...], functions: Mapping[str, Callable[..., Any]]
 ) -> ToolAnswer:
-    usage, ran = Usage(), Ran("", None)
+    usage, ran = Usage(), ProgramResult("", None)
     for _ in range(ATTEMPTS):
         code, usage = ask_in_text(model, messages, program_in, spent=usage)
-        ran = run(code, functions)
+        ran = run_program(code, functions)
         if ran.error is None and ran.output:
             break
         problem = MEND.format(error=ran.error or NOTHING)
         messages = (*messages, Message("assistant", f"```python\n{code}\n```"), Message("user", problem))
-    return ToolAnswer(outcome(ran), usage)
+    return ToolAnswer(run_text(ran), usage)
 
 
-def outcome(ran: Ran) -> str:
+def run_text(ran: ProgramResult) -> str:
     """What a program printed, and how it failed where it did, in words."""
     if ran.error is None:
         return ran.output.strip() or NOTHING
@@ -135,11 +135,11 @@ def outcome(ran: Ran) -> str:
 
 
 def has_failed(text: str) -> bool:
-    """Whether the words of `outcome` are those of a program that failed or printed nothing."""
+    """Whether the words of `run_text` are those of a program that failed or printed nothing."""
     return FAILED in text or text == NOTHING
 
 
-def querying(reader: SceneReader) -> Callable[..., Any]:
+def query_function(reader: SceneReader) -> Callable[..., Any]:
     """``query(cypher)`` for programs: rows as dicts, through the gate, whose refusals a program may catch."""
 
     def query(cypher: Any) -> list[dict[str, Any]]:
@@ -151,5 +151,5 @@ def querying(reader: SceneReader) -> Callable[..., Any]:
     return query
 
 
-def _functions(vocabulary: str) -> dict[str, Callable[..., Any]]:
+def _tool_functions(vocabulary: str) -> dict[str, Callable[..., Any]]:
     return {name: tool.run for name, tool in tools_of(vocabulary).items()}

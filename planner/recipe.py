@@ -15,18 +15,18 @@ from scenecypher.errors import InputError, did_you_mean
 from scenecypher.planner.actions.pddl_deeds import Deed
 from scenecypher.planner.actions.pddl_planner import Planned
 from scenecypher.planner.method import Method
-from scenecypher.planner.session import Asker, Teller
+from scenecypher.planner.session import Asker, StepWriter
 from scenecypher.planner.toolbox import Tool
 from scenecypher.retriever.reader import SceneReader
 
 Extent: TypeAlias = Literal["nothing", "schema", "memory", "full", "collapsed"]
 """What a method is shown of the graph: nothing, its schema, LookPlanGraph's memory graph, all, or expanded rooms."""
 
-Form: TypeAlias = Literal["text", "json", "lines", "glance"]
+ViewForm: TypeAlias = Literal["text", "json", "lines", "glance"]
 """LookPlanGraph's sentences, its JSON document (appendix C), a line of JSON a node and a link, or ALFWorld's glance."""
 
 
-class Planning(Protocol):
+class GoalPlanner(Protocol):
     """Plans for a goal from the scene as it is now, and for actions that are to be done besides."""
 
     def __call__(self, goal: Condition, deeds: tuple[Deed, ...] = ()) -> Planned:
@@ -35,7 +35,7 @@ class Planning(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class MethodContext:
     """What a method is made from: no database, but functions that look for it.
 
     `occurring` is what occurs in the scene, its classes, states and relations; `timeout_s` says how many seconds an
@@ -46,7 +46,7 @@ class Given:
     model: Model
     vocabulary: str
     ablations: frozenset[str]
-    planning: Planning
+    planning: GoalPlanner
     occurring: Callable[[], Enumerations]
     timeout_s: Callable[[], float]
     goal: Condition | None = None
@@ -54,7 +54,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class SceneAccess:
     """What a tool or an asker works on: one scene, which it only reads."""
 
     store: SceneStore
@@ -69,11 +69,11 @@ class Ablation:
 
     words: str
     extent: Extent | None = None
-    form: Form | None = None
+    form: ViewForm | None = None
     priors: bool | None = None
     fix: bool | None = None
     reprompt: bool | None = None
-    asker: Callable[[Access], Asker] | None = None
+    asker: Callable[[SceneAccess], Asker] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +85,15 @@ class Recipe:
     is told that an action was infeasible. `belief` is whether it decides by what the robot believes.
     """
 
-    build: Callable[[Given], Method]
+    build: Callable[[MethodContext], Method]
     words: str
     paper: str = ""
     extent: Extent = "schema"
-    form: Form = "text"
+    form: ViewForm = "text"
     priors: bool = True
-    tools: Mapping[str, Callable[[Access], Tool]] = field(default_factory=dict)
-    asker: Callable[[Access], Asker] | None = None
-    tell: Callable[[Access], Teller] | None = None
+    tools: Mapping[str, Callable[[SceneAccess], Tool]] = field(default_factory=dict)
+    asker: Callable[[SceneAccess], Asker] | None = None
+    tell: Callable[[SceneAccess], StepWriter] | None = None
     model: bool = True
     goal: bool = False
     belief: bool = False
@@ -109,11 +109,11 @@ class Recipe:
                 hint = did_you_mean(switch, tuple(self.ablations))
                 known = ", ".join(self.ablations) or "none"
                 raise InputError(f"the method {name} has no ablation {switch!r}{hint}; it has {known}")
-            recipe = _ablated(recipe, self.ablations[switch])
+            recipe = _apply_ablation(recipe, self.ablations[switch])
         return recipe
 
 
-def _ablated(recipe: Recipe, ablation: Ablation) -> Recipe:
+def _apply_ablation(recipe: Recipe, ablation: Ablation) -> Recipe:
     return replace(
         recipe,
         extent=recipe.extent if ablation.extent is None else ablation.extent,

@@ -21,7 +21,7 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
         raise ActionRefused("plan", ["this scene has no agent: choose one that has"])
     for number, action in enumerate(plan, 1):
         try:
-            call = _meant(parse(action), graph)
+            call = _resolve_names(parse(action), graph)
             operator_of(call, operators)  # raises where there is none
             graph = carried_out(call, graph, operators=operators, agent=agent)
         except ActionRefused as refused:
@@ -31,7 +31,7 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
     return graph
 
 
-def _meant(call: Call, graph: SceneGraph) -> Call:
+def _resolve_names(call: Call, graph: SceneGraph) -> Call:
     """The call with ids for names and classes that only one node has. Raises UnknownReference."""
     return Call(call.name, tuple(_id_of(word, graph) for word in call.arguments))
 

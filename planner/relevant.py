@@ -12,13 +12,13 @@ from scenecypher.db.store.connection import Database, ManagedTransaction
 from scenecypher.errors import SceneReplaced
 
 RELEVANT_TIMEOUT_S: Final = 10.0
-SMALL: Final = 40
+SMALL_SCENE_NODES: Final = 40
 """A scene of at most so many nodes is read whole."""
-UPWARD: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
+CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
 """The relations to what a node is in or on."""
-HIGHEST: Final = 5
+MAX_CONTAINMENT_DEPTH: Final = 5
 """Things in or on one another that are followed to a room."""
-MOST_CONTENTS: Final = 40
+MAX_CONTENTS: Final = 40
 """Things in or on what was found, of which a wide part has no more."""
 
 # A room's spare surface is the first by id, and so is what fills a hand; `wide` adds the other rooms, and what is in
@@ -58,7 +58,7 @@ RETURN s.status AS status, nodes,
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class RelevanceQuery:
     """What a part is found by: `ids` and `classes` of its nodes, and the affordances of what is useful beside them.
 
     `surfaces` are the affordances of what things can be put on, of which there is one a room; what has one of `lifted`
@@ -72,7 +72,9 @@ class Sought:
     fillers: bool = False
 
 
-def relevant(database: Database, scene: SceneInfo, sought: Sought, *, wide: bool = False) -> SceneGraph:
+def read_relevant_part(
+    database: Database, scene: SceneInfo, sought: RelevanceQuery, *, wide: bool = False
+) -> SceneGraph:
     """The nodes that are sought, with what decides how they can be moved and the rooms of all these.
 
     With `wide` there are all rooms, and what is in and on what was found. A small scene is read whole. Raises
@@ -88,7 +90,7 @@ def relevant(database: Database, scene: SceneInfo, sought: Sought, *, wide: bool
     }
 
     def work(tx: ManagedTransaction) -> SceneGraph:
-        record = tx.run(RELEVANT, given, key=scene.key, small=SMALL, contents=MOST_CONTENTS).single()
+        record = tx.run(RELEVANT, given, key=scene.key, small=SMALL_SCENE_NODES, contents=MAX_CONTENTS).single()
         if record is None or record["status"] != "ready":
             raise SceneReplaced(scene.name)
         return partial_graph(record["nodes"], record["relations"])

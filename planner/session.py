@@ -13,8 +13,8 @@ from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.simulator import Simulator, Step
 from scenecypher.planner.actions.text import parse
 from scenecypher.planner.actions.vocabularies import DONE
-from scenecypher.planner.budget import Budget, Meter, Spent, Stopwatch
-from scenecypher.planner.environment import Disagreed
+from scenecypher.planner.budget import Budget, Spent, Stopwatch, UsageMeter
+from scenecypher.planner.environment import WorldMismatch
 from scenecypher.planner.events import (
     Acted,
     Answered,
@@ -36,7 +36,7 @@ from scenecypher.planner.events import (
 from scenecypher.planner.method import (
     Act,
     Ask,
-    Call,
+    CallTool,
     Decision,
     Done,
     GiveUp,
@@ -49,11 +49,11 @@ from scenecypher.planner.method import (
 from scenecypher.planner.toolbox import NO_TOOLS, Toolbox
 from scenecypher.retriever.retrieval import Retrieval
 
-View: TypeAlias = Callable[[Memory], str]
+ViewWriter: TypeAlias = Callable[[Memory], str]
 """What a method is shown of the graph as it is now: text."""
-Teller: TypeAlias = Callable[[Step], str]
+StepWriter: TypeAlias = Callable[[Step], str]
 """What a method is told of an action that was carried out, where it is told in another manner than the session's."""
-Ending: TypeAlias = tuple[Outcome, str]
+SessionEnd: TypeAlias = tuple[Outcome, str]
 
 
 class Asker(Protocol):
@@ -65,7 +65,7 @@ class Asker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TurnResult:
     """What became of a decision: what is spent after it, what the method is told, and whether that ends the session.
 
     `done` are the actions that were carried out; `refused` is whether something was not.
@@ -75,10 +75,10 @@ class Result:
     feedback: str = ""
     done: tuple[str, ...] = ()
     refused: bool = False
-    ending: Ending | None = None
+    ending: SessionEnd | None = None
 
 
-Turning: TypeAlias = Generator[Event, None, Result]
+TurnEvents: TypeAlias = Generator[Event, None, TurnResult]
 
 
 class Session:
@@ -97,17 +97,17 @@ class Session:
         asker: Asker,
         *,
         tools: Toolbox = NO_TOOLS,
-        view: View | None = None,
-        tell: Teller | None = None,
+        view: ViewWriter | None = None,
+        tell: StepWriter | None = None,
         budget: Budget | None = None,
         reprompt: bool = True,
         watch: Stopwatch | None = None,
-        eyes: Meter | None = None,
+        eyes: UsageMeter | None = None,
     ) -> None:
         self._method, self._simulator, self._asker = method, simulator, asker
         self._tools, self._view, self._tell = tools, view, tell
         self._budget, self._reprompt = budget or Budget(), reprompt
-        self._watch, self._eyes = watch or Stopwatch(), eyes or Meter()
+        self._watch, self._eyes = watch or Stopwatch(), eyes or UsageMeter()
 
     def run(self, memory: Memory, *, spent: Spent | None = None) -> Iterator[Event]:
         """Carry out `memory.instruction`: events as they happen, Finished last. Only rejections are told the method.
@@ -127,11 +127,11 @@ class Session:
                 yield self._finished(memory, spent, over)
                 return
 
-    def _finished(self, memory: Memory, spent: Spent, ending: Ending) -> Finished:
+    def _finished(self, memory: Memory, spent: Spent, ending: SessionEnd) -> Finished:
         seconds, answer, seeing = self._watch.seconds, _answer(memory), self._eyes.usage
         return Finished(*ending, spent.steps, spent.actions, spent.usage, seconds, answer, seeing)
 
-    def _timely(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, Ending | None]]:
+    def _timely(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, SessionEnd | None]]:
         """A turn; where the model was too late for it, the end. Raises ModelUnavailable where there was time left."""
         try:
             return (yield from self._turn(memory, before))
@@ -141,13 +141,13 @@ class Session:
                 raise
             return memory, before, over
 
-    def _late(self) -> Ending | None:
+    def _late(self) -> SessionEnd | None:
         """The end, where the time is over."""
         seconds = self._budget.seconds
         over = seconds is not None and self._watch.seconds >= seconds
         return ("seconds", f"the limit of {seconds:g} s is reached") if over else None
 
-    def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, Ending | None]]:
+    def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, SessionEnd | None]]:
         """One decision and what becomes of it."""
         spent, known = replace(before, steps=before.steps + 1), memory.opening
         if self._view is not None:
@@ -157,7 +157,7 @@ class Session:
         try:
             decision, usage = self._method.decide(memory)
         except ReplyRejected as rejected:
-            result = yield from _unreadable(rejected, spent)
+            result = yield from _unreadable_reply(rejected, spent)
         else:
             result = yield from self._carry_out(decision, replace(spent, usage=spent.usage + usage))
         spent, document = (
@@ -171,11 +171,11 @@ class Session:
         memory = memory.remember(decision, result.feedback, done=result.done, refused=result.refused)
         return memory, spent, result.ending
 
-    def _carry_out(self, decision: Decision, spent: Spent) -> Turning:
+    def _carry_out(self, decision: Decision, spent: Spent) -> TurnEvents:
         match decision:
             case Ask():
                 return (yield from self._ask(decision, spent))
-            case Call():
+            case CallTool():
                 return (yield from self._call(decision, spent))
             case Act():
                 return (yield from self._act(decision, spent))
@@ -183,35 +183,35 @@ class Session:
                 return (yield from self._solve(decision, spent))
             case Think(thought):
                 yield Thought(spent.steps, thought)
-                return Result(spent, "OK.")
+                return TurnResult(spent, "OK.")
             case Done(reason=reason) | GiveUp(reason):
                 outcome: Outcome = "done" if isinstance(decision, Done) else "given_up"
-                return Result(spent, ending=(outcome, reason))
+                return TurnResult(spent, ending=(outcome, reason))
             case _:
                 assert_never(decision)
 
-    def _ask(self, decision: Ask, spent: Spent) -> Turning:
+    def _ask(self, decision: Ask, spent: Spent) -> TurnEvents:
         yield Asked(spent.steps, decision.question, decision.reason)
         try:
             found = self._asker.ask(decision.question, self._simulator.scene)
         except RejectedError as rejected:
             yield Refused(spent.steps, "", "question", (str(rejected),))
-            return _told_refusal(rejected, spent)
+            return _refusal_result(rejected, spent)
         yield Retrieved(spent.steps, decision.question, found.answer, found.cypher, found.usage)
         refused = spent.refused if found.outcome == "refused" else 0
-        return Result(replace(spent, refused=refused, usage=spent.usage + found.usage), found.answer)
+        return TurnResult(replace(spent, refused=refused, usage=spent.usage + found.usage), found.answer)
 
-    def _call(self, decision: Call, spent: Spent) -> Turning:
+    def _call(self, decision: CallTool, spent: Spent) -> TurnEvents:
         yield Called(spent.steps, decision.tool, decision.arguments, decision.reason)
         try:
             answer = self._tools.call(decision.tool, decision.arguments)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.tool, "call", (str(rejected),))
-            return _told_refusal(rejected, spent)
+            return _refusal_result(rejected, spent)
         yield Answered(spent.steps, decision.tool, answer.text, answer.usage)
-        return Result(replace(spent, refused=0, usage=spent.usage + answer.usage), answer.text)
+        return TurnResult(replace(spent, refused=0, usage=spent.usage + answer.usage), answer.text)
 
-    def _act(self, decision: Act, spent: Spent) -> Turning:
+    def _act(self, decision: Act, spent: Spent) -> TurnEvents:
         """Carry out an action with its corrections. Any action that was executed sets the count of refusals back."""
         yield Proposed(spent.steps, decision.action, decision.reason, self._simulator.scene.version)
         told: list[str] = []
@@ -226,28 +226,28 @@ class Session:
                     yield Corrected(spent.steps, step.action, step.because, step.version)
                 if step.seen:
                     yield Observed(spent.steps, step.action, step.seen)
-                told += [self._tell(step)] if self._tell else _told_step(step)
+                told += [self._tell(step)] if self._tell else _step_text(step)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
             if self._reprompt or not isinstance(rejected, Infeasible):
                 told.append(f"{decision.action} was refused: {'; '.join(rejected.reasons)}")
                 spent = replace(spent, refused=spent.refused + 1)
-            return Result(spent, "; ".join(told), tuple(done), refused=True)
-        ending: Ending | None = ("done", decision.reason) if ends(decision.action) else None
-        return Result(spent, "; ".join(told), tuple(done), ending=ending)
+            return TurnResult(spent, "; ".join(told), tuple(done), refused=True)
+        ending: SessionEnd | None = ("done", decision.reason) if ends_session(decision.action) else None
+        return TurnResult(spent, "; ".join(told), tuple(done), ending=ending)
 
-    def _solve(self, decision: Solve, spent: Spent) -> Turning:
+    def _solve(self, decision: Solve, spent: Spent) -> TurnEvents:
         """Carry out a whole solution: what is refused is skipped, or stops it where the solution is not final."""
         tried, refused = decision.tried, decision.refused
         before = decision.done, decision.told
         yield Solved(spent.steps, decision.actions, decision.reason, decision.final, tried, refused, *before)
-        result = Result(spent, decision.told, decision.done, refused=refused > 0)
+        result = TurnResult(spent, decision.told, decision.done, refused=refused > 0)
         for action in decision.actions[tried:]:
             over = self._late()
             if over is not None:
                 return replace(result, ending=over)
             one = yield from self._act(Act(action), result.spent)
-            result = joined(result, one)
+            result = merge_results(result, one)
             refused += one.refused
             if one.refused and not decision.final:
                 return result
@@ -259,10 +259,10 @@ class Session:
         return replace(result, ending=("done", decision.reason))
 
 
-def joined(first: Result, second: Result) -> Result:
+def merge_results(first: TurnResult, second: TurnResult) -> TurnResult:
     """What became of two actions, one after the other."""
     feedback = "; ".join(filter(None, (first.feedback, second.feedback)))
-    return Result(second.spent, feedback, first.done + second.done, refused=first.refused or second.refused)
+    return TurnResult(second.spent, feedback, first.done + second.done, refused=first.refused or second.refused)
 
 
 def _answer(memory: Memory) -> str:
@@ -270,26 +270,26 @@ def _answer(memory: Memory) -> str:
     return last.answer if isinstance(last, Done) else ""
 
 
-def _told_step(step: Step) -> list[str]:
+def _step_text(step: Step) -> list[str]:
     """A step in words, and what it showed."""
     first = "" if step.because is None else f" first, since {step.because}"
     return [f"{step.action} was carried out{first}", *step.seen]
 
 
-def _unreadable(rejected: ReplyRejected, spent: Spent) -> Turning:
+def _unreadable_reply(rejected: ReplyRejected, spent: Spent) -> TurnEvents:
     yield Refused(spent.steps, "", "reply", (str(rejected),))
-    return _told_refusal(rejected, spent)
+    return _refusal_result(rejected, spent)
 
 
-def _told_refusal(rejected: RejectedError, spent: Spent) -> Result:
+def _refusal_result(rejected: RejectedError, spent: Spent) -> TurnResult:
     """What is told of a refusal; the replies that led to it are paid for."""
     usage = spent.usage
     if isinstance(rejected, ReplyRejected):
         usage += Usage(rejected.prompt_tokens, rejected.completion_tokens)
-    return Result(replace(spent, refused=spent.refused + 1, usage=usage), str(rejected), refused=True)
+    return TurnResult(replace(spent, refused=spent.refused + 1, usage=usage), str(rejected), refused=True)
 
 
-def ends(action: str) -> bool:
+def ends_session(action: str) -> bool:
     """Whether an action that was carried out is the one that says that all is done (GraSIF's ``done``)."""
     return parse(action).name == DONE
 
@@ -299,7 +299,7 @@ def cause_of(rejected: RejectedError) -> Cause:
     match rejected:
         case Infeasible():
             return rejected.unmet[0].requirement.fault
-        case Disagreed():
+        case WorldMismatch():
             return "world"
         case UnknownReference():
             return "unknown"

@@ -16,17 +16,17 @@ from scenecypher.planner.actions.pddl_deeds import Deed
 from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, Planned, Question, plan
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.vocabularies import action_list
-from scenecypher.planner.belief import belief_of
-from scenecypher.planner.believing import Believing, can_look
-from scenecypher.planner.budget import Budget, Hurried, Meter, Stopwatch
+from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.belief_simulator import BeliefSimulator, can_look
+from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.environment import Environment, SceneEnvironment
 from scenecypher.planner.events import Event
 from scenecypher.planner.method import Memory
-from scenecypher.planner.recipe import Access, Given, Recipe
-from scenecypher.planner.seeing import seeing
-from scenecypher.planner.session import Session, Teller
+from scenecypher.planner.part_reader import part_reader
+from scenecypher.planner.recipe import MethodContext, Recipe, SceneAccess
+from scenecypher.planner.session import Session, StepWriter
 from scenecypher.planner.toolbox import Toolbox
-from scenecypher.planner.views import view_of
+from scenecypher.planner.views import make_view
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retriever import Retriever
 from scenecypher.retriever.schema_text import schema_text
@@ -42,7 +42,7 @@ class NoModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SessionSetting:
     """Where and what a method is to do: a scene of the world, an instruction, and its goal where one is known.
 
     `name` is the method's, and stands in the history. `belief`, `fix` and `reprompt` are None where the recipe decides.
@@ -63,40 +63,40 @@ class Setting:
     fix: bool | None = None
     reprompt: bool | None = None
     world: Environment | None = None
-    eyes: Meter = field(default_factory=Meter)
+    eyes: UsageMeter = field(default_factory=UsageMeter)
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class PreparedSession:
     """A session that is ready to run, the memory to start from, and what tells of actions (None: the session)."""
 
     session: Session
     memory: Memory
-    tell: Teller | None = None
+    tell: StepWriter | None = None
 
     def run(self) -> Iterator[Event]:
         """The whole session."""
         return self.session.run(self.memory)
 
 
-def staged(setting: Setting, recipe: Recipe) -> Staged:
+def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
     """A session of `recipe`, with the setting's ablations. Raises InputError, SceneNotFound."""
     recipe = recipe.without(setting.name, setting.ablations)
     watch = Stopwatch(setting.budget.seconds)
-    setting = replace(setting, model=Hurried(setting.model, watch))
+    setting = replace(setting, model=DeadlineModel(setting.model, watch))
     if recipe.goal and setting.goal is None:
         raise InputError(f"the method {setting.name} needs a goal that the graph can meet: give a --task that has one")
     simulator = _simulator(setting, recipe)
     scene, enumerator = simulator.scene, Enumerator(setting.store.database)
-    access = Access(setting.store, scene, SceneReader(setting.gate, enumerator, scene), setting.model)
-    view, tools = view_of(recipe, access)
-    given = Given(
+    access = SceneAccess(setting.store, scene, SceneReader(setting.gate, enumerator, scene), setting.model)
+    view, tools = make_view(recipe, access)
+    given = MethodContext(
         setting.model,
         scene.vocabulary,
         frozenset(setting.ablations),
-        planning=lambda goal, deeds=(): _plan(setting, scene, goal, deeds=deeds, timeout_s=_engine_s(watch)),
+        planning=lambda goal, deeds=(): _plan(setting, scene, goal, deeds=deeds, timeout_s=_engine_timeout_s(watch)),
         occurring=lambda: enumerator.of(simulator.scene),
-        timeout_s=lambda: _engine_s(watch),
+        timeout_s=lambda: _engine_timeout_s(watch),
         goal=setting.goal,
         deeds=setting.deeds,
     )
@@ -116,10 +116,10 @@ def staged(setting: Setting, recipe: Recipe) -> Staged:
     shown = recipe.model and recipe.extent != "nothing"
     schema = schema_text(enumerator.of(scene), setting.instruction, vocabulary=scene.vocabulary) if shown else ""
     actions = action_list(simulator.operators, simulator.macros)
-    return Staged(session, Memory(setting.instruction, actions, schema), tell)
+    return PreparedSession(session, Memory(setting.instruction, actions, schema), tell)
 
 
-def believes(setting: Setting, recipe: Recipe) -> bool:
+def acts_on_belief(setting: SessionSetting, recipe: Recipe) -> bool:
     """Whether the robot acts on what it believes: as the setting says, else the recipe where looking is possible."""
     return has_belief(recipe, setting.scene.vocabulary, wanted=setting.belief)
 
@@ -129,21 +129,23 @@ def has_belief(recipe: Recipe, vocabulary: str, *, wanted: bool | None) -> bool:
     return recipe.belief and can_look(vocabulary) if wanted is None else wanted
 
 
-def _simulator(setting: Setting, recipe: Recipe) -> Simulator:
+def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
     """What acts on the scene: directly, or by what is believed of it."""
     store, scene, actor = setting.store, setting.scene, setting.name
     fix = recipe.fix if setting.fix is None else setting.fix
-    if not believes(setting, recipe):
+    if not acts_on_belief(setting, recipe):
         return Simulator(store, scene, actor=actor, fix=fix)
     world = setting.world or SceneEnvironment(store, scene, actor=actor)
-    return Believing(store, belief_of(store, scene), world=world, actor=actor, fix=fix)
+    return BeliefSimulator(store, find_or_create_belief(store, scene), world=world, actor=actor, fix=fix)
 
 
-def _engine_s(watch: Stopwatch) -> float:
+def _engine_timeout_s(watch: Stopwatch) -> float:
     """How long an engine may take now: as long as the session, where that has a limit."""
     return PLAN_TIMEOUT_S if watch.left is None else watch.left
 
 
-def _plan(setting: Setting, scene: SceneInfo, goal: Condition, *, deeds: tuple[Deed, ...], timeout_s: float) -> Planned:
+def _plan(
+    setting: SessionSetting, scene: SceneInfo, goal: Condition, *, deeds: tuple[Deed, ...], timeout_s: float
+) -> Planned:
     question = Question(goal, scene.vocabulary, timeout_s, deeds=deeds)
-    return plan(question, seeing(setting.store.database, scene, goal))
+    return plan(question, part_reader(setting.store.database, scene, goal))

@@ -40,7 +40,7 @@ RETURN s.status AS status, nodes,
 """
 
 
-def surroundings(
+def read_surroundings(
     database: Database, scene: SceneInfo, *, touched: Iterable[str], priors: bool = True, through_doors: bool = False
 ) -> SceneGraph:
     """All places, agents and doors, what is in the agents' rooms, what was seen, and the nodes `touched`: one query.

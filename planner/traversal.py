@@ -24,14 +24,14 @@ traverse_room(room_center, room_size, items, start, goal)
     Returns the list of the ids to remove, in the order in which they are met; [] where the way is free. \
 What lies in the cell goal itself is never among them."""
 HINT: Final = f"call it as {NAME}([x, y], [size_x, size_y], [[id, x, y], ...], [x, y], [x, y])"
-LARGEST: Final = 200
+MAX_ROOM_CELLS: Final = 200
 """Cells that a room may measure along an axis."""
-DETOUR: Final = LARGEST**2
+REMOVAL_COST: Final = MAX_ROOM_CELLS**2
 """What an item in the way costs, in steps: any detour is preferred to removing one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class RoomCells:
     """The cells within the walls, by corners, and which items lie in them."""
 
     low: Cell
@@ -53,27 +53,27 @@ def traverse_room(room_center: Any, room_size: Any, items: Any, start: Any, goal
     Raises ReplyRejected, with how it is called, for arguments of another form or where no way leads.
     """
     room = _room(_pair(room_center, "room_center"), _pair(room_size, "room_size"), items)
-    way = _way(room, _cell(start, "start"), _cell(goal, "goal"))
+    way = _shortest_path(room, _cell(start, "start"), _cell(goal, "goal"))
     return [room.items[cell] for cell in way[1:-1] if cell in room.items]
 
 
-def _way(room: Room, start: Cell, goal: Cell) -> list[Cell]:
+def _shortest_path(room: RoomCells, start: Cell, goal: Cell) -> list[Cell]:
     """The cells of the best way, both ends included."""
     ends, before, cost = frozenset({start, goal}), {start: start}, {start: 0}
     open_: list[tuple[int, Cell]] = [(_distance(start, goal), start)]
     while open_:
         _, cell = heapq.heappop(open_)
         if cell == goal:
-            return _back(before, goal)
+            return _path_from(before, goal)
         for beside in room.near(cell, ends):
-            more = cost[cell] + 1 + (DETOUR if beside in room.items and beside != goal else 0)
+            more = cost[cell] + 1 + (REMOVAL_COST if beside in room.items and beside != goal else 0)
             if more < cost.get(beside, more + 1):
                 before[beside], cost[beside] = cell, more
                 heapq.heappush(open_, (more + _distance(beside, goal), beside))
     raise ReplyRejected(f"no way leads from {list(start)} to {list(goal)} within this room; give cells of one room")
 
 
-def _back(before: Mapping[Cell, Cell], goal: Cell) -> list[Cell]:
+def _path_from(before: Mapping[Cell, Cell], goal: Cell) -> list[Cell]:
     way = [goal]
     while before[way[-1]] != way[-1]:
         way.append(before[way[-1]])
@@ -84,18 +84,18 @@ def _distance(one: Cell, other: Cell) -> int:
     return abs(one[0] - other[0]) + abs(one[1] - other[1])
 
 
-def _room(center: tuple[float, float], size: tuple[float, float], items: Any) -> Room:
-    if any(not 0 < length <= LARGEST for length in size):
+def _room(center: tuple[float, float], size: tuple[float, float], items: Any) -> RoomCells:
+    if any(not 0 < length <= MAX_ROOM_CELLS for length in size):
         raise ReplyRejected(f"room_size is {list(size)}; {HINT}")
     corners = [
         (round(middle - (length - 1) / 2), round(middle + (length - 1) / 2))
         for middle, length in zip(center, size, strict=True)
     ]
     (left, right), (top, bottom) = corners
-    return Room((left + 1, top + 1), (right - 1, bottom - 1), dict(_item(item) for item in _listed(items)))
+    return RoomCells((left + 1, top + 1), (right - 1, bottom - 1), dict(_item(item) for item in _item_list(items)))
 
 
-def _listed(items: Any) -> Sequence[Any]:
+def _item_list(items: Any) -> Sequence[Any]:
     if not isinstance(items, list | tuple):
         raise ReplyRejected(f"items is no list; {HINT}")
     return items
@@ -119,6 +119,6 @@ def _pair(value: Any, name: str) -> tuple[float, float]:
     """Two numbers, however they are written: [x, y] or {"x": x, "y": y}."""
     match value:
         case [int() | float() as x, int() | float() as y] | {"x": int() | float() as x, "y": int() | float() as y}:
-            if all(abs(number) < DETOUR for number in (x, y)):
+            if all(abs(number) < REMOVAL_COST for number in (x, y)):
                 return float(x), float(y)
     raise ReplyRejected(f"{name} is not two numbers; {HINT}")

@@ -49,7 +49,7 @@ class GoalForm(BaseModel):
 
 
 @dataclass(frozen=True)
-class Canon:
+class GoalParser:
     """Turns forms into Conditions in the words of one scene. Raises UnknownReference for what does not occur there."""
 
     occurring: Enumerations
@@ -120,10 +120,10 @@ class Canon:
 
     @cached_property
     def _types(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*(pattern.type for pattern in self.occurring.patterns), *CONTAINING)))
+        return tuple(dict.fromkeys((*(pattern.type for pattern in self.occurring.patterns), *CONTAINMENTS)))
 
 
 OPPOSITES: Final = ("open", "closed", "on", "off")
 """States that an action can bring about where nothing is in them yet."""
-CONTAINING: Final = ("INSIDE", "ON")
+CONTAINMENTS: Final = ("INSIDE", "ON")
 """Relations likewise."""

@@ -18,10 +18,10 @@ from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.errors import ReplyRejected, UnknownReference
 from scenecypher.planner.actions.pddl_planner import Planned
 from scenecypher.planner.method import Decision, Memory, Think
-from scenecypher.planner.methods.goal_form import Canon, GoalForm
+from scenecypher.planner.methods.goal_form import GoalForm, GoalParser
 from scenecypher.planner.methods.symbolic import Symbolic
 
-GOAL: Final = "the goal: "
+GOAL_PREFIX: Final = "the goal: "
 """How the thought begins that holds the goal, from which a session can go on."""
 ATTEMPTS: Final = 3
 
@@ -57,12 +57,12 @@ class GoalThenPlan:
         goal = stated_goal(memory)
         if goal is None:
             goal, usage = self._stated(memory)
-            return Think(GOAL + json.dumps(condition_document(goal), ensure_ascii=False)), usage
+            return Think(GOAL_PREFIX + json.dumps(condition_document(goal), ensure_ascii=False)), usage
         self._symbolic = self._symbolic or Symbolic(lambda _: self._planning(goal))
         return self._symbolic.decide(memory)
 
     def _stated(self, memory: Memory) -> tuple[Condition, Usage]:
-        canon, asking = Canon(self._occurring()), _Asking(self._model)
+        canon, asking = GoalParser(self._occurring()), _CountingModel(self._model)
         messages = [
             Message("system", SYSTEM.format(schema=memory.schema)),
             Message("user", f"Instruction: {memory.instruction}"),
@@ -82,7 +82,7 @@ class GoalThenPlan:
 
 
 @dataclass(slots=True)
-class _Asking:
+class _CountingModel:
     """A model whose replies are counted: one without the form and one whose words mean nothing count alike."""
 
     model: Model
@@ -111,7 +111,7 @@ class _Asking:
 def stated_goal(memory: Memory) -> Condition | None:
     """The goal that was stated before, if it was."""
     for turn in memory.turns:
-        if isinstance(turn.decision, Think) and turn.decision.thought.startswith(GOAL):
-            document = json.loads(turn.decision.thought.removeprefix(GOAL))
+        if isinstance(turn.decision, Think) and turn.decision.thought.startswith(GOAL_PREFIX):
+            document = json.loads(turn.decision.thought.removeprefix(GOAL_PREFIX))
             return condition_from_document(document, file="the goal")
     return None

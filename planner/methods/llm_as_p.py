@@ -29,10 +29,10 @@ Reply with one JSON object and nothing else: {{"plan": [the function calls in th
 PROBLEM: Final = "The instruction: {instruction}\nThe graph:\n{graph}"
 
 
-class Reply(BaseModel):
+class PlanReply(BaseModel):
     """What the model answers."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="Reply")
 
     plan: list[str]
 
@@ -45,7 +45,7 @@ class LlmAsP:
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """The whole plan. Raises ReplyRejected after three replies that mean nothing."""
-        reply, usage = ask_for(self._model, prompt(memory, self._vocabulary), Reply)
+        reply, usage = ask_for(self._model, prompt(memory, self._vocabulary), PlanReply)
         return Solve(tuple(reply.plan)), usage
 
 

@@ -21,8 +21,8 @@ from scenecypher.planner.actions.pddl_lifted import solve_text
 from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S
 from scenecypher.planner.actions.text import Call
 from scenecypher.planner.method import Decision, GiveUp, Memory, Solve
-from scenecypher.planner.methods.pddl_mistakes import mistakes
-from scenecypher.planner.methods.pddl_text import Problem, read_domain, read_problem
+from scenecypher.planner.methods.pddl_mistakes import find_mistakes
+from scenecypher.planner.methods.pddl_text import PddlProblem, read_domain, read_problem
 from scenecypher.planner.prompts.domains import domain_text
 from scenecypher.planner.prompts.examples import examples
 
@@ -38,7 +38,7 @@ and say that something is not so by (not ...). Reply with the problem and nothin
 
 PROBLEM: Final = "The instruction: {instruction}\nThe graph:\n{graph}"
 
-TAKES: Final[Mapping[str, Mapping[str, tuple[int, ...]]]] = {
+ARGUMENT_PLACES: Final[Mapping[str, Mapping[str, tuple[int, ...]]]] = {
     "grasif": {
         "go_to": (1,),
         "pick_up": (0,),
@@ -68,7 +68,7 @@ class LlmPlusP:
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """The plan, or what is wrong with the problem. Raises ReplyRejected after three replies that are no PDDL."""
         problem, usage = self._written(memory)
-        found = mistakes(problem, self._domain, view=memory.view, vocabulary=self._vocabulary)
+        found = find_mistakes(problem, self._domain, view=memory.view, vocabulary=self._vocabulary)
         fatal = [str(mistake) for mistake in found if mistake.kind != "temporal inconsistency"]
         if fatal:
             return GiveUp("; ".join(fatal)), usage
@@ -76,15 +76,15 @@ class LlmPlusP:
         told = "; ".join(map(str, found))
         if planned.answer != "solved":
             return GiveUp("; ".join(filter(None, (planned.why, told)))), usage
-        names = {node.lower(): node for node in names_in(memory.view)}
-        takes = TAKES[family(self._vocabulary)]
+        names = {node.lower(): node for node in node_names(memory.view)}
+        takes = ARGUMENT_PLACES[family(self._vocabulary)]
         actions = [
             Call(name, tuple(names.get(arguments[place], arguments[place]) for place in takes[name]))
             for name, *arguments in planned.steps
         ]
         return Solve(tuple(map(str, actions)), told), usage
 
-    def _written(self, memory: Memory) -> tuple[Problem, Usage]:
+    def _written(self, memory: Memory) -> tuple[PddlProblem, Usage]:
         """The problem that the model writes, asked again where it is none."""
         request, usage = Request(prompt(memory, self._vocabulary), seed=SEED), Usage()
         for _ in range(ATTEMPTS):
@@ -112,7 +112,7 @@ def prompt(memory: Memory, vocabulary: str) -> tuple[Message, Message]:
     return Message("system", system), Message("user", "\n\n".join(parts))
 
 
-def names_in(view: str) -> list[str]:
+def node_names(view: str) -> list[str]:
     """The names of all nodes in the graph's document."""
     nodes = json.loads(view)["nodes"]
     return [node["name"] for key in ("rooms", "asset", "objects", "doors") for node in nodes.get(key, [])]

@@ -22,7 +22,7 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.text import Call
 from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
-from scenecypher.planner.believing import LOOKS
+from scenecypher.planner.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.method import Act, Decision, Done, Memory
 from scenecypher.planner.prompts.examples import examples
 from scenecypher.planner.prompts.functions import STEPWISE, functions
@@ -66,10 +66,10 @@ class Action(BaseModel):
     destination: str | None
 
 
-class Reply(BaseModel):
+class LookPlanGraphReply(BaseModel):
     """What the model answers."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="Reply")
 
     reason: str
     action: Action
@@ -85,11 +85,11 @@ class LookPlanGraph:
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """The next action and its tokens. Raises ReplyRejected after three replies that mean nothing."""
         user = Message("user", step_prompt(memory))
-        reply, usage = ask_for(self._model, (self._system, user), Reply)
+        reply, usage = ask_for(self._model, (self._system, user), LookPlanGraphReply)
         if reply.action.function_name.strip() == DONE:
             return Done(reply.reason), usage
-        call = call_of(reply.action, self._vocabulary)
-        if call.name in LOOKS and any(str(call) in turn.done for turn in memory.turns):
+        call = action_call(reply.action, self._vocabulary)
+        if call.name in LOOK_ACTIONS and any(str(call) in turn.done for turn in memory.turns):
             msg = f"{call} was refused: {call.arguments[0]} was inspected already; use what the scene tells of it"
             raise ReplyRejected(msg, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
         return Act(str(call), reply.reason), usage
@@ -117,7 +117,7 @@ def step_prompt(memory: Memory) -> str:
     return "\n\n".join(parts)
 
 
-def call_of(action: Action, vocabulary: str) -> Call:
+def action_call(action: Action, vocabulary: str) -> Call:
     """The action as it is typed: what the function takes, and no more."""
     name = action.function_name.strip()
     operator, macro = operators_of(vocabulary).get(name), macros_of(vocabulary).get(name)

@@ -54,7 +54,7 @@ NO_MEANING: Final[Mapping[tuple[str, Family], str]] = {
 """What would be another method, or none, and why."""
 
 
-def cell(method: str, data_set: str) -> Cell:
+def matrix_cell(method: str, data_set: str) -> Cell:
     """What a method on a data set is."""
     why = NO_MEANING.get((method, SETS[data_set]))
     if why is not None:

@@ -14,7 +14,7 @@ from scenecypher.planner.method import Decision, Memory, Method
 from scenecypher.retriever.schema_text import schema_text
 
 
-class Nameless:
+class NamelessMethod:
     """Decides as `method` does, without example names and agents in the schema text (SG2, "Reasoner Module")."""
 
     def __init__(self, method: Method, occurring: Callable[[], Enumerations], vocabulary: str) -> None:

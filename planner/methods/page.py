@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from scenecypher.planner.methods import METHODS
-from scenecypher.planner.methods.matrix import SETS, cell
+from scenecypher.planner.methods.matrix import SETS, matrix_cell
 from scenecypher.planner.recipe import Recipe
 
 REST: Final = "\n## What the prompts carry\n"
@@ -91,12 +91,12 @@ def _matrix() -> Iterator[str]:
     yield f"| method | {' | '.join(SETS)} |"
     yield f"|---|{'---|' * len(SETS)}"
     for name in METHODS:
-        yield f"| `{name}` | {' | '.join(_short(cell(name, data_set), reasons) for data_set in SETS)} |"
+        yield f"| `{name}` | {' | '.join(_cell_text(matrix_cell(name, data_set), reasons) for data_set in SETS)} |"
     yield ""
     yield from (f"{number}. {reason}" for number, reason in enumerate(reasons, 1))
 
 
-def _short(told: str, reasons: list[str]) -> str:
+def _cell_text(told: str, reasons: list[str]) -> str:
     if not told.startswith("no meaning"):
         return f"**{told}**" if told == "paper" else told
     reason = told.partition(": ")[2]

@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.db.schema import family
-from scenecypher.planner.methods.pddl_text import Domain, Fact, Problem, facts
+from scenecypher.planner.methods.pddl_text import PddlDomain, PddlFact, PddlProblem, goal_facts
 
-Kind: TypeAlias = Literal["predicate misalignment", "semantic violation", "temporal inconsistency"]
+MistakeKind: TypeAlias = Literal["predicate misalignment", "semantic violation", "temporal inconsistency"]
 """A word that the domain does not have; what can't be with these things; facts left out, so that steps are early."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class PddlMistake:
     """One mistake, in words."""
 
-    kind: Kind
+    kind: MistakeKind
     words: str
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.words}"
 
 
-AFFORDED: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
+REQUIRED_AFFORDANCES: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
     "grasif": {
         "inside": (2, "put_inside"),
         "ontop": (2, "put_on"),
@@ -43,7 +43,7 @@ AFFORDED: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
     "babyai": {"holds": (1, "grabbable"), "opened": (1, "can_open")},
 }
 """By vocabulary and predicate: which argument must afford what, for the fact to come about."""
-TOLD: Final[Mapping[str, Mapping[str, str]]] = {
+RELATION_PREDICATES: Final[Mapping[str, Mapping[str, str]]] = {
     "grasif": {"ontop_of": "ontop", "inside_of": "inside"},
     "virtualhome": {"ontop_of": "on", "inside_of": "inside"},
     "babyai": {},
@@ -51,32 +51,32 @@ TOLD: Final[Mapping[str, Mapping[str, str]]] = {
 """The predicate of each relation in the graph's document."""
 
 
-def mistakes(problem: Problem, domain: Domain, *, view: str, vocabulary: str) -> tuple[Mistake, ...]:
+def find_mistakes(problem: PddlProblem, domain: PddlDomain, *, view: str, vocabulary: str) -> tuple[PddlMistake, ...]:
     """The mistakes of a problem about the graph that `view` shows as JSON."""
-    nodes = {node["name"].lower(): node for group in _groups(view) for node in group}
+    nodes = {node["name"].lower(): node for group in _node_groups(view) for node in group}
     return (
-        *(Mistake("predicate misalignment", words) for words in _misaligned(problem, domain)),
-        *(Mistake("semantic violation", words) for words in _impossible(problem, nodes, family(vocabulary))),
-        *(Mistake("temporal inconsistency", words) for words in _left_out(problem, nodes, family(vocabulary))),
+        *(PddlMistake("predicate misalignment", words) for words in _misaligned(problem, domain)),
+        *(PddlMistake("semantic violation", words) for words in _impossible(problem, nodes, family(vocabulary))),
+        *(PddlMistake("temporal inconsistency", words) for words in _left_out(problem, nodes, family(vocabulary))),
     )
 
 
-def _groups(view: str) -> Iterator[list[dict[str, Any]]]:
+def _node_groups(view: str) -> Iterator[list[dict[str, Any]]]:
     nodes = json.loads(view)["nodes"]
     yield from (nodes.get(name, []) for name in ("rooms", "asset", "objects", "doors"))
     if "agent" in nodes:
         yield [nodes["agent"]]
 
 
-def _misaligned(problem: Problem, domain: Domain) -> Iterator[str]:
+def _misaligned(problem: PddlProblem, domain: PddlDomain) -> Iterator[str]:
     for name, type_ in problem.objects.items():
         if type_ not in domain.types:
             yield f"{name} is of the type {type_}, which the domain does not have"
-    for fact in (*problem.init, *(fact for fact, _ in facts(problem.goal))):
+    for fact in (*problem.init, *(fact for fact, _ in goal_facts(problem.goal))):
         yield from _ill_formed(fact, problem, domain)
 
 
-def _ill_formed(fact: Fact, problem: Problem, domain: Domain) -> Iterator[str]:
+def _ill_formed(fact: PddlFact, problem: PddlProblem, domain: PddlDomain) -> Iterator[str]:
     name, *arguments = fact
     told = f"({' '.join(fact)})"
     if name == "=":
@@ -91,15 +91,15 @@ def _ill_formed(fact: Fact, problem: Problem, domain: Domain) -> Iterator[str]:
                 yield f"{told}: {argument} is no {type_}"
 
 
-def _impossible(problem: Problem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
+def _impossible(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
     for name in problem.objects:
         if name not in nodes:
             yield f"there is no {name} in the graph"
     mentioned = {argument for fact in problem.init for argument in fact[1:]}
     for name in sorted(mentioned - {*problem.objects}):
         yield f"{name} is used, but is none of the objects"
-    for fact, wanted in facts(problem.goal):
-        place, affordance = AFFORDED.get(vocabulary, {}).get(fact[0], (0, ""))
+    for fact, wanted in goal_facts(problem.goal):
+        place, affordance = REQUIRED_AFFORDANCES.get(vocabulary, {}).get(fact[0], (0, ""))
         if not wanted or not 0 < place < len(fact) or fact[place].startswith("?"):
             continue
         node = nodes.get(fact[place])
@@ -109,12 +109,12 @@ def _impossible(problem: Problem, nodes: Mapping[str, dict[str, Any]], vocabular
             yield f"({' '.join(fact)}): {fact[place]} does not admit {affordance}"
 
 
-def _left_out(problem: Problem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
+def _left_out(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
     """Facts of the graph about the problem's own objects that it does not give, and that decide what comes first."""
     given = {*problem.init}
     for name in problem.objects:
         node = nodes.get(name, {})
-        predicate = TOLD.get(vocabulary, {}).get(str(node.get("relation")))
+        predicate = RELATION_PREDICATES.get(vocabulary, {}).get(str(node.get("relation")))
         fact = (predicate or "", name, str(node.get("related_to")).lower())
         if predicate and fact[2] in problem.objects and fact not in given:
             yield f"({' '.join(fact)}) is left out"

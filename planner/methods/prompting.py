@@ -90,7 +90,11 @@ class Prompting:
         ]
         asked = [f"The scene graph:\n{memory.view}", f"Task: {memory.instruction}"]
         for turn in memory.turns:
-            said = f"The solution {solved(turn.decision)}" if isinstance(turn.decision, Solve) else "Your last reply"
+            said = (
+                f"The solution {solution_text(turn.decision)}"
+                if isinstance(turn.decision, Solve)
+                else "Your last reply"
+            )
             asked.append(f"{said} did not work: {turn.feedback}")
         return Message("system", "\n\n".join(filter(None, (system, *added)))), Message("user", "\n\n".join(asked))
 
@@ -102,6 +106,6 @@ class Prompting:
         return solution(text[found[-1].end() :], self._vocabulary, reason=reason, final=self._final)
 
 
-def solved(decision: Solve) -> str:
+def solution_text(decision: Solve) -> str:
     """A solution as it is written."""
     return f"[{', '.join(decision.actions)}]"

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
-from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from scenecypher.planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
 from scenecypher.planner.prompts.solution import FORM as SOLUTION_FORM
 from scenecypher.planner.prompts.solution import solution
@@ -54,7 +54,7 @@ class React:
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
-        prompt = (*self._opening(memory), *(message for turn in memory.turns for message in _said(turn)))
+        prompt = (*self._opening(memory), *(message for turn in memory.turns for message in _turn_messages(turn)))
         return ask_in_text(self._model, prompt, self._read)
 
     def _opening(self, memory: Memory) -> tuple[Message, Message]:
@@ -92,15 +92,15 @@ class React:
             return solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
         known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
         if step.name in self._tools:
-            return Call(step.name, arguments_in(step, self._tools[step.name].arguments), step.thought)
+            return CallTool(step.name, arguments_in(step, self._tools[step.name].arguments), step.thought)
         names = ("node_id",) if CALLS[step.name].of_node else ()
-        return Call(step.name, arguments_in(step, names), step.thought)
+        return CallTool(step.name, arguments_in(step, names), step.thought)
 
 
-def _said(turn: Turn) -> tuple[Message, ...]:
+def _turn_messages(turn: Turn) -> tuple[Message, ...]:
     """A turn as it was said: thought and action, then the observation."""
     match turn.decision:
-        case Call(tool, arguments, reason):
+        case CallTool(tool, arguments, reason):
             written = ", ".join(map(repr, arguments.values()))
             return _exchange(Step(reason, tool, written), turn)
         case Solve(actions, reason):

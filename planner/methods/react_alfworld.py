@@ -21,7 +21,7 @@ from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
 from scenecypher.planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.method import Call as ToolCall
+from scenecypher.planner.method import CallTool as ToolCall
 from scenecypher.planner.prompts.calls import known_call
 from scenecypher.planner.prompts.functions import WHOLE, functions
 from scenecypher.planner.prompts.surroundings import explanation
@@ -32,7 +32,7 @@ NAME: Final = "react-alfworld"
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
+class Approach:
     """How one goes to a thing and sees what is there: by which action, instead of which others, and its annotation."""
 
     look: str
@@ -40,13 +40,13 @@ class Going:
     words: str
 
 
-GOING: Final[Mapping[str, Going]] = {
-    "grasif": Going(
+APPROACHES: Final[Mapping[str, Approach]] = {
+    "grasif": Approach(
         "discover_objects",
         ("go_to",),
         "go_to(x): go to an asset or object in the room, too; you see what is on and in it",
     ),
-    "virtualhome": Going(
+    "virtualhome": Approach(
         "find",
         ("walk", "run"),
         "walk(x): go up to an asset or object, too; you see what is on it, and in it if it is open",
@@ -79,14 +79,14 @@ class ReactAlfworld:
 
     def __init__(self, model: Model, vocabulary: str, places: Callable[[], tuple[str, ...]]) -> None:
         self._model, self._vocabulary, self._places = model, vocabulary, places
-        self._going = GOING.get(family(vocabulary))
+        self._going = APPROACHES.get(family(vocabulary))
         left_out = {DONE, *([self._going.look] if self._going else [])}
         known = (*operators_of(vocabulary), *macros_of(vocabulary))
         self._names = (*(name for name in known if name not in left_out), DONE)
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
         """The next action and its tokens. Raises ReplyRejected after three replies that mean nothing."""
-        reason = _thought(memory)
+        reason = _last_thought(memory)
         return ask_in_text(self._model, self._prompt(memory), lambda text: self._read(text, reason))
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
@@ -108,7 +108,7 @@ class ReactAlfworld:
 
     def _read(self, text: str, reason: str) -> Decision:
         """The first action of a reply; what a model makes up after it is left out."""
-        first = _first(text)
+        first = _first_action(text)
         thinks, called = _THINKS.fullmatch(first), _CALL.fullmatch(first.partition("\n")[0].strip())
         thought = (thinks[1] or thinks[2] or "").strip() if thinks else ""
         if thought:
@@ -156,13 +156,13 @@ class ReactAlfworld:
         return f"Nothing happens: {why}."
 
 
-def _thought(memory: Memory) -> str:
+def _last_thought(memory: Memory) -> str:
     """What was thought just before."""
     last = memory.turns[-1].decision if memory.turns else None
     return last.thought if isinstance(last, Think) else ""
 
 
-def _first(text: str) -> str:
+def _first_action(text: str) -> str:
     """The first action of a reply, without the sign before it."""
     before, *parts = re.split(r"^[ \t]*>", text, flags=re.MULTILINE)
     return (parts or [before])[0].strip()

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from scenecypher.planner.prompts.solution import FORM, solution
 from scenecypher.planner.prompts.surroundings import explanation
 from scenecypher.planner.prompts.talking import ask_in_text, headed, section
@@ -70,7 +70,7 @@ One of {names}.
 TOLD: Final = {"query": "The Retriever's answer:", "tool": "The result of the tool:", "plan": "What came of it:"}
 
 
-class Reply(BaseModel):
+class TaskPlannerReply(BaseModel):
     """What the Task Planner says (SG2, "Reasoner Module")."""
 
     model_config = ConfigDict(extra="forbid")
@@ -92,16 +92,16 @@ class Sg2:
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         system = Message("system", system_text(memory, self._vocabulary))
-        said = [message for turn in memory.turns for message in _said(turn)]
+        said = [message for turn in memory.turns for message in _turn_messages(turn)]
         return system, Message("user", f"Task: {memory.instruction}"), *said
 
     def _read(self, text: str) -> Decision:
-        reply = read(text, self._vocabulary)
+        reply = parse_reply(text, self._vocabulary)
         match reply.mode:
             case "QUERY":
                 return Ask(reply.content, reply.explanation)
             case "TOOL":
-                return Call(TOOL_CALLER, {"message": reply.content}, reply.explanation)
+                return CallTool(TOOL_CALLER, {"message": reply.content}, reply.explanation)
             case "SOLUTION":
                 return solution(reply.content, self._vocabulary, reason=reply.explanation, final=self._final)
 
@@ -117,13 +117,13 @@ def system_text(memory: Memory, vocabulary: str) -> str:
         actions=memory.actions,
         count=len(modes),
         modes="\n".join(f"{number}. {mode}" for number, mode in enumerate(modes, 1)),
-        form=form(vocabulary),
+        form=reply_form(vocabulary),
     )
     tools = f"The functions:\n{tools_text(vocabulary)}" if has_tools else ""
     return "\n\n".join(filter(None, (text, tools, worked("sg2", vocabulary, memory.instruction))))
 
 
-def form(vocabulary: str) -> str:
+def reply_form(vocabulary: str) -> str:
     """The form of a reply."""
     has_tools = bool(tools_of(vocabulary))
     contents = [QUERY_CONTENT, *([TOOL_CONTENT] if has_tools else []), f"Of a SOLUTION: the solution. {FORM}"]
@@ -131,14 +131,14 @@ def form(vocabulary: str) -> str:
     return FORM_OF_REPLY.format(names=names, contents="\n".join(contents))
 
 
-def read(text: str, vocabulary: str) -> Reply:
+def parse_reply(text: str, vocabulary: str) -> TaskPlannerReply:
     """The reply's three parts. Raises ReplyRejected where one is missing, or the mode is none of them."""
-    shape = form(vocabulary)
+    shape = reply_form(vocabulary)
     mode = section(text, "mode", shape).upper().strip(" *.`").replace("TOOL-CALL", "TOOL").replace("TOOL CALL", "TOOL")
     if mode == "TOOL" and not tools_of(vocabulary):
         raise ReplyRejected("there are no tools in this environment; choose QUERY or SOLUTION")
     try:
-        return Reply(
+        return TaskPlannerReply(
             explanation=section(text, "explanation", shape),
             mode=cast("Literal['QUERY', 'TOOL', 'SOLUTION']", mode),
             content=section(text, "content", shape),
@@ -147,12 +147,12 @@ def read(text: str, vocabulary: str) -> Reply:
         raise ReplyRejected(f"its mode is {mode[:40]!r}; reply in this form:\n{shape}") from error
 
 
-def _said(turn: Turn) -> tuple[Message, ...]:
+def _turn_messages(turn: Turn) -> tuple[Message, ...]:
     """A turn as it was said: the agent's reply, and what came back."""
     match turn.decision:
         case Ask(question, reason):
             reply, told = headed(explanation=reason, mode="QUERY", content=question), TOLD["query"]
-        case Call(_, arguments, reason):
+        case CallTool(_, arguments, reason):
             reply, told = headed(explanation=reason, mode="TOOL", content=str(arguments["message"])), TOLD["tool"]
         case Solve(actions, reason):
             content = f"[{', '.join(actions)}]"

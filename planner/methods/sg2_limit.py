@@ -1,7 +1,7 @@
 """SG2-limit: the Task Planner's Retriever is a ReAct-limit agent (SG2, "SG2 v.s. ReAct"), with a context of its own.
 
 It answers each query by ``get_neighbors`` and ``get_attrs`` alone, and writes no code. Ours: it is told the query, the
-environment and the schema (the paper's Retriever has the schema too), ends by ``answer(text)``, and after `MOST` calls
+environment and the schema (the paper's Retriever has the schema too), ends by ``answer(text)``, and after `MAX_CALLS` calls
 says that it found no answer.
 """
 
@@ -18,13 +18,13 @@ from scenecypher.errors import RejectedError, ReplyRejected
 from scenecypher.planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
 from scenecypher.planner.prompts.surroundings import explanation
 from scenecypher.planner.prompts.talking import ask_in_text
-from scenecypher.planner.recipe import Access
+from scenecypher.planner.recipe import SceneAccess
 from scenecypher.retriever.graph_api import CALLS, SETS, GraphApi, call
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.schema_text import schema_text
 
-MOST: Final = 30
+MAX_CALLS: Final = 30
 """Calls for one query."""
 ANSWER: Final = "answer"
 LIMITED: Final = SETS["react-limit"]
@@ -61,13 +61,17 @@ class LimitedRetriever:
         api = GraphApi(self.reader)
         talk: tuple[Message, ...] = (self._system(scene), Message("user", f"Query: {question}"))
         usage = Usage()
-        for _ in range(MOST):
+        for _ in range(MAX_CALLS):
             step, usage = ask_in_text(self.model, talk, _read, spent=usage)
             if step.name == ANSWER:
                 answer = step.written.strip("\"'` ")
                 return Retrieval(question, "answered", answer, (), usage)
-            talk = (*talk, Message("assistant", str(step)), Message("user", f"Observation: {observed(api, step)}"))
-        return Retrieval(question, "refused", f"no answer was found within {MOST} calls; ask for less", (), usage)
+            talk = (
+                *talk,
+                Message("assistant", str(step)),
+                Message("user", f"Observation: {observation_text(api, step)}"),
+            )
+        return Retrieval(question, "refused", f"no answer was found within {MAX_CALLS} calls; ask for less", (), usage)
 
     def _system(self, scene: SceneInfo) -> Message:
         calls = "\n".join(f"{name}(node_id): {CALLS[name].does}" for name in LIMITED)
@@ -80,12 +84,12 @@ class LimitedRetriever:
         return Message("system", text)
 
 
-def limited_retriever(access: Access) -> LimitedRetriever:
+def limited_retriever(access: SceneAccess) -> LimitedRetriever:
     """The Retriever of a session."""
     return LimitedRetriever(access.model, access.reader)
 
 
-def observed(api: GraphApi, step: Step) -> str:
+def observation_text(api: GraphApi, step: Step) -> str:
     """What a call gives as JSON, or why it gives nothing."""
     try:
         arguments: Mapping[str, Any] = arguments_in(step, ("node_id",))

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from scenecypher.planner.prompts.solution import FORM, solution
 from scenecypher.planner.prompts.surroundings import explanation
 from scenecypher.planner.prompts.talking import ask_in_text, headed, program_in, sections
@@ -25,7 +25,7 @@ from scenecypher.planner.reasoning_tools import PYTHON, tools_text
 Shots: TypeAlias = Literal["", "fs", "alg"]
 
 TERMINATE: Final = "TASK TERMINATE"
-ASSUMED: Final = re.compile(r"\bassum(?:e|ing)\b", re.IGNORECASE)
+ASSUMPTION: Final = re.compile(r"\bassum(?:e|ing)\b", re.IGNORECASE)
 """SG-RwR, 2.5: the words that give invented scene information away."""
 
 SYSTEM: Final = """\
@@ -113,7 +113,7 @@ class SgRwr:
         return decision, usage
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
-        said = [message for turn in memory.turns for message in _said(turn)]
+        said = [message for turn in memory.turns for message in _turn_messages(turn)]
         return Message("system", self._system(memory)), Message("user", f"Task: {memory.instruction}"), *said
 
     def _system(self, memory: Memory) -> str:
@@ -138,7 +138,7 @@ class SgRwr:
         if TERMINATE in text:
             return self._solution({name: part.replace(TERMINATE, "").strip() for name, part in parts.items()})
         if "code" in parts and self._code:
-            return _code(program_in(parts["code"]), parts.get("explanation", ""))
+            return _python_call(program_in(parts["code"]), parts.get("explanation", ""))
         if parts.get("query"):
             return Ask(parts["query"], parts.get("explanation", ""))
         kinds = "a [Query], [Code] or" if self._code else "a [Query] or"
@@ -164,21 +164,21 @@ class SgRwr:
         )
 
 
-def _code(code: str, explanation_: str) -> Call:
+def _python_call(code: str, explanation_: str) -> CallTool:
     """The program as a call. Raises ReplyRejected where it is empty or assumes something."""
     if not code:
         raise ReplyRejected("the code is empty; write a program in a ```python block")
-    if ASSUMED.search(code):
+    if ASSUMPTION.search(code):
         raise ReplyRejected("the code assumes something; remove all assumptions: query what you do not know first")
-    return Call(PYTHON, {"code": code}, explanation_)
+    return CallTool(PYTHON, {"code": code}, explanation_)
 
 
-def _said(turn: Turn) -> tuple[Message, ...]:
+def _turn_messages(turn: Turn) -> tuple[Message, ...]:
     """A turn as it was said: the Reasoner's reply, and what came back."""
     match turn.decision:
         case Ask(question, reason):
             reply, told = headed(explanation=reason, query=question), TOLD["query"]
-        case Call(_, arguments, reason):
+        case CallTool(_, arguments, reason):
             reply, told = headed(explanation=reason, code=f"```python\n{arguments['code']}\n```"), TOLD["code"]
         case Solve(actions, reason):
             reply = headed(summary=reason, actions="[" + ", ".join(actions) + "]") + f"\n\n{TERMINATE}"

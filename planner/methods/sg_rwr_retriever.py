@@ -1,7 +1,7 @@
 """SG-RwR's Retriever: writes queries, checks for itself what came of them, and sums up (sections 2.4 and 2.5, Table 5).
 
 There is no Verifier: a reply with ``INFO RETRIEVED`` ends it, any other is a query to run. Ours: it writes Cypher in
-place of Python over NetworkX, and has `QUERIES` attempts, where the paper iterates until a program runs.
+place of Python over NetworkX, and has `MAX_QUERIES` attempts, where the paper iterates until a program runs.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
 from scenecypher.planner.prompts.surroundings import explanation
 from scenecypher.planner.prompts.talking import ask_in_text, headed, sections
-from scenecypher.planner.recipe import Access
+from scenecypher.planner.recipe import SceneAccess
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval, rows_text
 from scenecypher.retriever.schema_text import schema_text
 
-QUERIES: Final = 6
-ENDS: Final = "INFO RETRIEVED"
+MAX_QUERIES: Final = 6
+END_MARK: Final = "INFO RETRIEVED"
 
 SYSTEM: Final = """\
 You retrieve information from the graph of an environment: asked a question in words, you write queries in Cypher, the \
@@ -47,7 +47,7 @@ INFO RETRIEVED"""
 
 
 @dataclass(frozen=True, slots=True)
-class SummingRetriever:
+class SummarizingRetriever:
     """Answers questions by queries that its `model` writes and checks."""
 
     model: Model
@@ -57,14 +57,14 @@ class SummingRetriever:
         """The summary, with the last query that ran. Raises RejectedError where replies mean nothing."""
         talk, usage = self._opening(question, scene), Usage()
         cypher: str | None = None
-        for _ in range(QUERIES + 1):
+        for _ in range(MAX_QUERIES + 1):
             reply, usage = ask_in_text(self.model, talk, _read, spent=usage)
             if isinstance(reply, Summary):
                 return Retrieval(question, "answered", reply.text, (), usage, cypher=cypher)
             told, has_run = self._run(reply)
             cypher = reply if has_run else cypher
             talk = (*talk, Message("assistant", f"```cypher\n{reply}\n```"), Message("user", told))
-        return Retrieval(question, "refused", f"nothing was found in {QUERIES} queries; ask for less", (), usage)
+        return Retrieval(question, "refused", f"nothing was found in {MAX_QUERIES} queries; ask for less", (), usage)
 
     def _opening(self, question: str, scene: SceneInfo) -> tuple[Message, ...]:
         schema = schema_text(self.reader.enumerator.of(scene), question, vocabulary=scene.vocabulary, names=False)
@@ -85,20 +85,20 @@ class Summary:
     text: str
 
 
-def summing_retriever(access: Access) -> SummingRetriever:
+def summarizing_retriever(access: SceneAccess) -> SummarizingRetriever:
     """The Retriever of a session."""
-    return SummingRetriever(access.model, access.reader)
+    return SummarizingRetriever(access.model, access.reader)
 
 
 def _read(text: str) -> Summary | str:
     """The summary that ends it, else the query."""
-    if ENDS in text:
-        said = text.replace(ENDS, "").strip()
+    if END_MARK in text:
+        said = text.replace(END_MARK, "").strip()
         summary = sections(said).get("summary", said)
         if not summary:
-            raise ReplyRejected(f"the summary is empty; give it before {ENDS}")
+            raise ReplyRejected(f"the summary is empty; give it before {END_MARK}")
         return Summary(summary)
     cypher = clean_cypher(text)
     if not cypher:
-        raise ReplyRejected(f"it holds neither a query in a ```cypher block nor {ENDS}; give one of them")
+        raise ReplyRejected(f"it holds neither a query in a ```cypher block nor {END_MARK}; give one of them")
     return cypher

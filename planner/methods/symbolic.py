@@ -9,10 +9,10 @@ from scenecypher.chat.model import Usage
 from scenecypher.planner.actions.pddl_deeds import Deed
 from scenecypher.planner.actions.pddl_planner import Planned
 from scenecypher.planner.actions.text import Call
-from scenecypher.planner.goal_check import missing, steps_of
+from scenecypher.planner.goal_check import missing_goals, steps_of
 from scenecypher.planner.method import Act, Decision, Done, GiveUp, Memory
 
-MOST_PLANS: Final = 5
+MAX_PLANS: Final = 5
 """Plans for one task; more mean that the scene does not do what its operators say."""
 
 
@@ -34,11 +34,11 @@ class Symbolic:
         return Act(str(call), f"plan {self._plans}, {len(self._ahead)} to come"), Usage()
 
     def _plan_anew(self, memory: Memory) -> Done | GiveUp | None:
-        if self._plans == MOST_PLANS:
-            return GiveUp(f"{MOST_PLANS} plans did not lead to the goal")
+        if self._plans == MAX_PLANS:
+            return GiveUp(f"{MAX_PLANS} plans did not lead to the goal")
         self._plans += 1
         done = steps_of(action for turn in memory.turns for action in turn.done)
-        planned = self._planning(missing(done, self._deeds))
+        planned = self._planning(missing_goals(done, self._deeds))
         if planned.plan is None:
             return GiveUp(planned.why)
         self._ahead = [*planned.plan]

@@ -15,10 +15,10 @@ from scenecypher.planner.methods.lookplangraph import LookPlanGraph
 from scenecypher.planner.methods.sayplan import CONFIRM, VERIFY, SayPlan, SayPlanLite
 from scenecypher.planner.methods.stepwise import Stepwise
 from scenecypher.planner.methods.symbolic import Symbolic
-from scenecypher.planner.recipe import Ablation, Given, Recipe
+from scenecypher.planner.recipe import Ablation, MethodContext, Recipe
 
 
-def _symbolic(given: Given) -> Method:
+def _symbolic(given: MethodContext) -> Method:
     goal = given.goal or ALWAYS
     return Symbolic(lambda deeds: given.planning(goal, deeds), given.deeds)
 

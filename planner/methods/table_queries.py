@@ -10,7 +10,7 @@ A row such as this is all that a method needs besides its own file; the session 
         tools=PAPER_SETS["react-rwr"],              # scenecypher.planner.graph_tools: name -> function of an Access
     ),
 
-Tools are answered through `Call("expand", {"node_id": "kitchen"})`; a tool of one's own is a function of an `Access`
+Tools are answered through `Call("expand", {"node_id": "kitchen"})`; a tool of one's own is a function of an `SceneAccess`
 (planner/recipe.py) that gives a function of the arguments, which answers with a `ToolAnswer` (toolbox.py). A whole
 solution is `Solve(actions)`. `extent="full", form="lines"` puts the graph's text into `Memory.view`. What a method
 leaves out under a switch it reads from `given.ablations`; `ablations={"single-coder": Ablation("...")}` names them.
@@ -26,29 +26,37 @@ from scenecypher.chat.model import SEED
 from scenecypher.planner import traversal
 from scenecypher.planner.graph_tools import PAPER_SETS
 from scenecypher.planner.method import Method
-from scenecypher.planner.methods.nameless import Nameless
+from scenecypher.planner.methods.nameless import NamelessMethod
 from scenecypher.planner.methods.prompting import STYLES, Prompting
 from scenecypher.planner.methods.react import React
 from scenecypher.planner.methods.react_alfworld import ReactAlfworld
 from scenecypher.planner.methods.sg2 import STEPWISE, Sg2
 from scenecypher.planner.methods.sg2_limit import limited_retriever
 from scenecypher.planner.methods.sg_rwr import SgRwr, Shots
-from scenecypher.planner.methods.sg_rwr_retriever import summing_retriever
+from scenecypher.planner.methods.sg_rwr_retriever import summarizing_retriever
 from scenecypher.planner.methods.sg_rwr_single_coder import SingleCoder
-from scenecypher.planner.reasoning_tools import PROGRAM, PYTHON, TOOL_CALLER, program, python, reasoning, tool_caller
-from scenecypher.planner.recipe import Ablation, Access, Given, Recipe
-from scenecypher.planner.views import hearing
+from scenecypher.planner.reasoning_tools import (
+    PROGRAM,
+    PYTHON,
+    TOOL_CALLER,
+    program_tool,
+    python_tool,
+    reasoning_tool,
+    tool_caller_tool,
+)
+from scenecypher.planner.recipe import Ablation, MethodContext, Recipe, SceneAccess
+from scenecypher.planner.views import alfworld_step_writer
 from scenecypher.retriever.graph_api import SETS
 from scenecypher.retriever.retriever import Options, Retriever
 from scenecypher.retriever.verifier import VerifierMode
 
 STATIC: Final = {STEPWISE: Ablation("ours: a refused action is told, and the solution may be given anew")}
 
-static: Final = partial(Recipe, fix=False, ablations=STATIC)
+static_recipe: Final = partial(Recipe, fix=False, ablations=STATIC)
 """The papers' static setting: a whole solution, executed as it stands (SG2, "Experimental Settings")."""
 
 
-def verifying_retriever(verifier: VerifierMode) -> Callable[[Access], Retriever]:
+def verifying_retriever(verifier: VerifierMode) -> Callable[[SceneAccess], Retriever]:
     """SG2's Retriever: Code Writer, self-debugging, and the Verifier, as the paper has it or otherwise.
 
     The Code Writer is told the schema without a node's name, and has no examples (SG2, Table 4).
@@ -67,110 +75,110 @@ VERIFIERS: Final = {
 }
 
 
-def reading_retriever(access: Access) -> Retriever:
+def whole_graph_retriever(access: SceneAccess) -> Retriever:
     """RwR-Text's Retriever, which reads the whole graph and writes no code (SG-RwR, 4.2)."""
     options = Options(retrieval="text", seed=SEED)
     return Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
 
 
-def _stepwise(given: Given) -> bool:
+def _stepwise(given: MethodContext) -> bool:
     return STEPWISE in given.ablations
 
 
-def _sg2(given: Given) -> Method:
+def _sg2(given: MethodContext) -> Method:
     return _nameless(Sg2(given.model, given.vocabulary, stepwise=_stepwise(given)), given)
 
 
-def _nameless(method: Method, given: Given) -> Method:
-    return Nameless(method, given.occurring, given.vocabulary)
+def _nameless(method: Method, given: MethodContext) -> Method:
+    return NamelessMethod(method, given.occurring, given.vocabulary)
 
 
-def _single_coder(given: Given) -> Method:
+def _single_coder(given: MethodContext) -> Method:
     return _nameless(SingleCoder(given.model, given.vocabulary, stepwise=_stepwise(given)), given)
 
 
-def _sg_rwr(shots: Shots = "", *, code: bool = True) -> Callable[[Given], Method]:
-    def build(given: Given) -> Method:
+def _sg_rwr(shots: Shots = "", *, code: bool = True) -> Callable[[MethodContext], Method]:
+    def build(given: MethodContext) -> Method:
         reasoner = SgRwr(given.model, given.vocabulary, shots=shots, code=code, stepwise=_stepwise(given))
         return _nameless(reasoner, given)
 
     return build
 
 
-def _react(name: str, *, tools: bool) -> Callable[[Given], Method]:
+def _react(name: str, *, tools: bool) -> Callable[[MethodContext], Method]:
     return lambda given: React(given.model, given.vocabulary, SETS[name], tools=tools, final=not _stepwise(given))
 
 
-def _prompting(name: str) -> Callable[[Given], Method]:
+def _prompting(name: str) -> Callable[[MethodContext], Method]:
     return lambda given: Prompting(given.model, given.vocabulary, STYLES[name], stepwise=_stepwise(given))
 
 
-REASONING: Final = {traversal.NAME: reasoning(traversal.NAME)}
+REASONING: Final = {traversal.NAME: reasoning_tool(traversal.NAME)}
 
 QUERY_METHODS: Final[Mapping[str, Recipe]] = {
-    "sg2": static(
+    "sg2": static_recipe(
         _sg2,
         "a Task Planner that sees the schema queries a Retriever and has a Tool Caller call tools",
         paper='SG2, "Method", tables 4 to 7',
-        tools={TOOL_CALLER: tool_caller},
+        tools={TOOL_CALLER: tool_caller_tool},
         asker=verifying_retriever("paper"),
         ablations={**STATIC, **VERIFIERS},
     ),
-    "sg2-limit": static(
+    "sg2-limit": static_recipe(
         _sg2,
         "the same with a Retriever that has two calls on the graph and writes no queries",
         paper='SG2, "SG2 v.s. ReAct"',
-        tools={TOOL_CALLER: tool_caller},
+        tools={TOOL_CALLER: tool_caller_tool},
         asker=limited_retriever,
     ),
-    "sg-rwr": static(
+    "sg-rwr": static_recipe(
         _sg_rwr(),
         "a Reasoner that sees the schema queries a Retriever and writes code over tools; both mend their code",
         paper="SG-RwR, 2.2 to 2.5, tables 4 and 5",
-        tools={PYTHON: python},
-        asker=summing_retriever,
+        tools={PYTHON: python_tool},
+        asker=summarizing_retriever,
     ),
-    "sg-rwr-fs": static(
+    "sg-rwr-fs": static_recipe(
         _sg_rwr("fs"),
         "the same with worked tasks in the Reasoner's prompt",
         paper='SG-RwR, "Few-shot SG-RwR"',
-        tools={PYTHON: python},
-        asker=summing_retriever,
+        tools={PYTHON: python_tool},
+        asker=summarizing_retriever,
     ),
-    "sg-rwr-alg": static(
+    "sg-rwr-alg": static_recipe(
         _sg_rwr("alg"),
         "the same with worked tasks and the method in words",
         paper='SG-RwR, "Few-shot SG-RwR"',
-        tools={PYTHON: python},
-        asker=summing_retriever,
+        tools={PYTHON: python_tool},
+        asker=summarizing_retriever,
     ),
-    "single-coder": static(
+    "single-coder": static_recipe(
         _single_coder,
         "one program for the whole task, which queries the graph and calls tools",
         paper="SG-RwR, 4.2",
-        tools={PROGRAM: program},
+        tools={PROGRAM: program_tool},
     ),
-    "rwr-text": static(
+    "rwr-text": static_recipe(
         _sg_rwr(code=False),
         "SG-RwR without code: the Retriever reads the whole graph, a translator writes the plan as actions",
         paper="SG-RwR, 4.2",
-        asker=reading_retriever,
+        asker=whole_graph_retriever,
     ),
-    "react-sg2": static(
+    "react-sg2": static_recipe(
         _react("react-sg2", tools=True),
         "thought, call, observation; expands nodes of the graph, and has SG2's tools",
         paper='SG2, "Baselines"',
         extent="nothing",
         tools={**PAPER_SETS["react-sg2"], **REASONING},
     ),
-    "react-limit": static(
+    "react-limit": static_recipe(
         _react("react-limit", tools=True),
         "the same with neighbors and attributes as calls of their own",
         paper='SG2, "SG2 v.s. ReAct"',
         extent="nothing",
         tools={**PAPER_SETS["react-limit"], **REASONING},
     ),
-    "react-rwr": static(
+    "react-rwr": static_recipe(
         _react("react-rwr", tools=False),
         "thought, call, observation; four calls on the graph, and no tools",
         paper="SG-RwR, appendix G.1",
@@ -184,12 +192,12 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         extent="memory",
         form="glance",
         priors=False,
-        tell=hearing,
+        tell=alfworld_step_writer,
         belief=True,
         fix=False,
     ),
     **{
-        name: static(
+        name: static_recipe(
             _prompting(name),
             words,
             paper='SG-RwR, "Baselines"; SG2, "Baselines"',

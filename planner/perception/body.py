@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.db.store.footprint import Hop, Read, Reads
-from scenecypher.planner.perception.draft import Draft, phrase
-from scenecypher.planner.perception.merge import Finding, Merge
+from scenecypher.planner.perception.draft import BeliefDraft, relation_text
+from scenecypher.planner.perception.merge import Finding, MergeResult
 from scenecypher.planner.perception.observation import Support
 
 
@@ -40,15 +40,15 @@ def body_of(part: SceneGraph, agent: str) -> Body:
     return Body(agent, held, places, part.nodes[agent].states)
 
 
-def merge_body(belief: SceneGraph, body: Body, *, vocabulary: str) -> Merge:
+def merge_body(belief: SceneGraph, body: Body, *, vocabulary: str) -> MergeResult:
     """Bring what is believed of an agent of `belief` up to date with what it knows of itself."""
-    draft = _Draft(belief, vocabulary, body)
+    draft = _BodyDraft(belief, vocabulary, body)
     findings = [*draft.let_go(), *draft.take(), *draft.move(), *draft.restate()]
-    return Merge(draft.delta(), tuple(findings))
+    return MergeResult(draft.delta(), tuple(findings))
 
 
 @dataclass(slots=True)
-class _Draft(Draft):
+class _BodyDraft(BeliefDraft):
     """The belief as it comes to be, of one thing after the other."""
 
     body: Body
@@ -82,7 +82,9 @@ class _Draft(Draft):
         if places and places != believed:
             self.take_away(agent)
             self.relations |= places
-            yield Finding("moved", agent, f"it is {_where(places)}, believed {_where(believed) or 'nowhere'}")
+            yield Finding(
+                "moved", agent, f"it is {_places_text(places)}, believed {_places_text(believed) or 'nowhere'}"
+            )
 
     def restate(self) -> Iterator[Finding]:
         """Its states."""
@@ -92,5 +94,5 @@ class _Draft(Draft):
             yield Finding("changed", node.id, f"it is {', '.join(states) or 'in no special state'}")
 
 
-def _where(places: set[Relation]) -> str:
-    return " and ".join(phrase(it.type, it.target) for it in sorted(places))
+def _places_text(places: set[Relation]) -> str:
+    return " and ".join(relation_text(it.type, it.target) for it in sorted(places))

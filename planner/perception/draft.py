@@ -7,14 +7,14 @@ from typing import Final
 
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
-from scenecypher.planner.perception.moving import lost
+from scenecypher.planner.perception.moving import lost_relations
 
 SEEN: Final = "seen"
 """The property that says whether a node was seen where it is believed to be."""
 
 
 @dataclass(slots=True)
-class Draft:
+class BeliefDraft:
     """What `belief` becomes: its nodes and relations, to be changed."""
 
     belief: SceneGraph
@@ -36,7 +36,7 @@ class Draft:
 
     def take_away(self, node_id: str) -> None:
         """From where it is believed to be."""
-        self.relations -= lost(self.belief, node_id, vocabulary=self.vocabulary)
+        self.relations -= lost_relations(self.belief, node_id, vocabulary=self.vocabulary)
 
     def mark(self, node_id: str, *, seen: bool) -> None:
         """Note of a node whether it is where it is believed to be."""
@@ -44,6 +44,6 @@ class Draft:
         self.nodes[node_id] = replace(node, properties=Properties({**node.properties, SEEN: seen}))
 
 
-def phrase(type_: str, target: str) -> str:
+def relation_text(type_: str, target: str) -> str:
     """``on table_1``: where a relation says that something is."""
     return f"{type_.lower().replace('_', ' ')} {target}"

@@ -13,7 +13,7 @@ from scenecypher.chat.model import Image
 from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
 from scenecypher.importers.babyai_grid import THINGS, Cell, position
 from scenecypher.planner.perception.observation import Observation, Sighting
-from scenecypher.planner.perception.picture import png
+from scenecypher.planner.perception.picture import encode_png
 
 TILE_PIXELS: Final = 32
 
@@ -42,7 +42,7 @@ _FORWARD: Final[tuple[Cell, ...]] = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class GridThing:
     """One thing in a view; `id` is the simulator's, where it tells."""
 
     class_: str
@@ -53,46 +53,46 @@ class Thing:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class GridView:
     """What was in view from `pose`: the cells that nothing hid, but for the agent's own, and the things in them."""
 
     pose: Pose
     cells: frozenset[Cell]
-    things: tuple[Thing, ...]
+    things: tuple[GridThing, ...]
 
 
-def view_of(env: Any, things: Mapping[str, Any] | None = None) -> View:
+def simulator_view(env: Any, things: Mapping[str, Any] | None = None) -> GridView:
     """The simulator's own view, without pictures; `things` are its objects by the ids that it shall tell them by."""
     ids = {id(thing): node_id for node_id, thing in (things or {}).items()}
-    shown = dict(_shown(env))
+    shown = dict(_visible_contents(env))
     found = tuple(_thing(thing, cell, ids.get(id(thing))) for cell, thing in shown.items() if _is_thing(thing))
-    return View(Pose.of(env), frozenset(shown), found)
+    return GridView(Pose.of(env), frozenset(shown), found)
 
 
-def joined(first: View, second: View) -> View:
+def join_views(first: GridView, second: GridView) -> GridView:
     """What two looks from one place showed together."""
     fresh = tuple(it for it in second.things if it.cell not in first.cells)
-    return View(second.pose, first.cells | second.cells, first.things + fresh)
+    return GridView(second.pose, first.cells | second.cells, first.things + fresh)
 
 
-def picture_of(env: Any) -> Image:
+def render_view(env: Any) -> Image:
     """The same view as a picture, as MiniGrid renders it: what the agent can't see is dark."""
     pixels = env.get_pov_render(TILE_PIXELS)
     height, width, _ = pixels.shape
-    return png(pixels.tobytes(), width=width, height=height)
+    return encode_png(pixels.tobytes(), width=width, height=height)
 
 
 def visible_cells(env: Any) -> frozenset[Cell]:
     """The cells that nothing hides from the agent, as a sensor of distances would tell."""
-    return frozenset(cell for cell, _ in _shown(env))
+    return frozenset(cell for cell, _ in _visible_contents(env))
 
 
-def observations(belief: SceneGraph, view: View, *, step: int) -> tuple[Observation, ...]:
+def observations(belief: SceneGraph, view: GridView, *, step: int) -> tuple[Observation, ...]:
     """What a view says of each room and door that the belief knows: one observation for each that is in view."""
     return (*_of_rooms(belief, view, step), *_of_doors(belief, view, step))
 
 
-def _shown(env: Any) -> Iterator[tuple[Cell, Any]]:
+def _visible_contents(env: Any) -> Iterator[tuple[Cell, Any]]:
     grid, mask = env.gen_obs_grid()
     pose = Pose.of(env)
     for column in range(pose.size):
@@ -106,14 +106,14 @@ def _is_thing(thing: Any) -> bool:
     return thing is not None and thing.type in THINGS
 
 
-def _thing(thing: Any, cell: Cell, node_id: str | None) -> Thing:
+def _thing(thing: Any, cell: Cell, node_id: str | None) -> GridThing:
     states: tuple[str, ...] = ()
     if thing.type == "door":
         states = ("open",) if thing.is_open else ("closed", "locked") if thing.is_locked else ("closed",)
-    return Thing(str(thing.type), str(thing.color), cell, states, node_id)
+    return GridThing(str(thing.type), str(thing.color), cell, states, node_id)
 
 
-def _of_rooms(belief: SceneGraph, view: View, step: int) -> Iterator[Observation]:
+def _of_rooms(belief: SceneGraph, view: GridView, step: int) -> Iterator[Observation]:
     for room in sorted(belief.by_kind.get("Place", ())):
         cells = frozenset(view.cells & _cells_of(belief.nodes[room]))
         things = [it for it in view.things if it.cell in cells and THINGS[it.class_][0] == "Object"]
@@ -122,14 +122,14 @@ def _of_rooms(belief: SceneGraph, view: View, step: int) -> Iterator[Observation
             yield Observation(room, sightings, step, ("INSIDE",), cells=cells)
 
 
-def _of_doors(belief: SceneGraph, view: View, step: int) -> Iterator[Observation]:
+def _of_doors(belief: SceneGraph, view: GridView, step: int) -> Iterator[Observation]:
     doors = {_cell_of(belief.nodes[door]): door for door in belief.by_kind.get("Door", ())}
     for thing in view.things:
         if thing.class_ == "door" and thing.cell in doors:
             yield Observation(doors[thing.cell], (), step, (), states=thing.states)
 
 
-def _sighting(thing: Thing, room: str) -> Sighting:
+def _sighting(thing: GridThing, room: str) -> Sighting:
     return Sighting(
         f"{thing.color} {thing.class_}",
         thing.class_,

@@ -9,14 +9,14 @@ from typing import Final
 
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
 from scenecypher.planner.perception.observation import Observation, Sighting
-from scenecypher.planner.perception.placing import Placing
+from scenecypher.planner.perception.placing import Placement
 
 TOLERANCE: Final = 0.5
 """How far (metres; grids: cells) from where it was believed a thing may be seen and count as the same."""
 
 
-def identities(
-    belief: SceneGraph, observation: Observation, placed: Sequence[Placing], *, containment: tuple[str, ...]
+def match_sightings(
+    belief: SceneGraph, observation: Observation, placed: Sequence[Placement], *, containment: tuple[str, ...]
 ) -> dict[int, str]:
     """The believed node of each placed sighting, by its number; one that is missing is of something new.
 
@@ -45,7 +45,7 @@ def identities(
 
 def _may_be(node: Node, seen: Sighting) -> bool:
     """A name may be a mere description ("red ball"): where both positions are known, they must agree with it."""
-    return seen.id == node.id or any(True for _ in _near((node,), seen.position))
+    return seen.id == node.id or any(True for _ in _distances((node,), seen.position))
 
 
 def _by_name(belief: SceneGraph) -> dict[str, str]:
@@ -60,7 +60,7 @@ def _by_name(belief: SceneGraph) -> dict[str, str]:
 def _nearest(nodes: Iterable[Node], seen: Sighting) -> str | None:
     """The nearest of the nodes that may be what was seen; the first by id where distances are not known."""
     same = [node for node in nodes if _is_alike(node, seen)]
-    return min(_near(same, seen.position), default=(0.0, None))[1]
+    return min(_distances(same, seen.position), default=(0.0, None))[1]
 
 
 def _is_alike(node: Node, seen: Sighting) -> bool:
@@ -68,7 +68,7 @@ def _is_alike(node: Node, seen: Sighting) -> bool:
     return is_class and all(node.properties.get(name) == value for name, value in seen.traits.items())
 
 
-def _near(nodes: Iterable[Node], position: Point | None) -> Iterator[tuple[float, str]]:
+def _distances(nodes: Iterable[Node], position: Point | None) -> Iterator[tuple[float, str]]:
     """How far each is from `position`, none that is too far; where one of the two is not known, just near enough."""
     for node in nodes:
         center = node.properties.get("center")

@@ -14,15 +14,15 @@ from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.errors import UnknownReference, did_you_mean
-from scenecypher.planner.perception.draft import SEEN, Draft, phrase
-from scenecypher.planner.perception.matching import identities
-from scenecypher.planner.perception.moving import gained
+from scenecypher.planner.perception.draft import SEEN, BeliefDraft, relation_text
+from scenecypher.planner.perception.matching import match_sightings
+from scenecypher.planner.perception.moving import gained_relations
 from scenecypher.planner.perception.observation import Observation, Sighting
-from scenecypher.planner.perception.placing import Placing, is_covered, placings
+from scenecypher.planner.perception.placing import Placement, is_covered, placements
 
-Kind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unplaced"]
+FindingKind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unplaced"]
 
-CONTRARY: Final = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
+OPPOSITE_STATES: Final = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
 """What a state rules out."""
 
 
@@ -30,7 +30,7 @@ CONTRARY: Final = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
 class Finding:
     """What an observation says of one node (its id; of what is unplaced the name that was seen), and why, in words."""
 
-    kind: Kind
+    kind: FindingKind
     node: str
     words: str
 
@@ -39,41 +39,41 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class MergeResult:
     """What an observation changes in a belief: `delta` is reversible as any other; `findings` explain it."""
 
     delta: Delta
     findings: tuple[Finding, ...]
 
 
-def merge(belief: SceneGraph, observation: Observation, *, vocabulary: str) -> Merge:
+def merge(belief: SceneGraph, observation: Observation, *, vocabulary: str) -> MergeResult:
     """Bring `belief` up to date with what was seen. Raises UnknownReference where it lacks what was looked at."""
     of = belief.nodes.get(observation.of)
     if of is None:
         msg = f"no node {observation.of!r} is in the belief{did_you_mean(observation.of, tuple(belief.nodes))}"
         raise UnknownReference(msg)
-    placed = placings(observation, of)
-    known = identities(belief, observation, placed, containment=VOCABULARIES[vocabulary].containment)
-    draft = _Draft(belief, vocabulary, observation)
+    placed = placements(observation, of)
+    known = match_sightings(belief, observation, placed, containment=VOCABULARIES[vocabulary].containment)
+    draft = _ObservationDraft(belief, vocabulary, observation)
     draft.see_itself(of)
     for placing in placed:
         draft.see(placing, known.get(placing.number))
     draft.miss({placing.number for placing in placed})
-    return Merge(draft.delta(), tuple(draft.findings))
+    return MergeResult(draft.delta(), tuple(draft.findings))
 
 
-def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabulary: str) -> Merge:
+def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabulary: str) -> MergeResult:
     """Several things looked at in one go, such as all that one picture shows: one Delta. Raises UnknownReference."""
     after, findings = belief, list[Finding]()
     for observation in observations:
         found = merge(after, observation, vocabulary=vocabulary)
         after = apply(after, found.delta)
         findings += found.findings
-    return Merge(diff(belief, after), tuple(findings))
+    return MergeResult(diff(belief, after), tuple(findings))
 
 
 @dataclass(slots=True)
-class _Draft(Draft):
+class _ObservationDraft(BeliefDraft):
     """The belief as it comes to be, one sighting after the other."""
 
     observation: Observation
@@ -84,7 +84,7 @@ class _Draft(Draft):
         """What was looked at: its own states."""
         self._restate(of.id, self.observation.states)
 
-    def see(self, placing: Placing, known: str | None) -> None:
+    def see(self, placing: Placement, known: str | None) -> None:
         """One thing that was seen in or on something."""
         seen = self.observation.sightings[placing.number]
         support = self.observation.of if placing.under is None else self.ids[placing.under]
@@ -93,7 +93,7 @@ class _Draft(Draft):
             known = self._free_id(seen)
             self.nodes[known] = Node(known, "Object", seen.name, seen.class_, seen.states or (), seen.affordances)
             self._put(known, relation)
-            self._tell("new", known, f"seen {phrase(*relation)} for the first time")
+            self._tell("new", known, f"seen {relation_text(*relation)} for the first time")
         else:
             self._see_again(known, seen, relation)
         self.ids[placing.number] = known
@@ -113,12 +113,12 @@ class _Draft(Draft):
 
     def _see_again(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> None:
         if Relation(node_id, *relation) in self.relations:
-            self._tell("confirmed", node_id, f"seen {phrase(*relation)}, as believed")
+            self._tell("confirmed", node_id, f"seen {relation_text(*relation)}, as believed")
         else:
             was = self._where(node_id)
             self.take_away(node_id)
             self._put(node_id, relation)
-            self._tell("moved", node_id, f"seen {phrase(*relation)}, believed {was}")
+            self._tell("moved", node_id, f"seen {relation_text(*relation)}, believed {was}")
         self._restate(node_id, seen.states)
 
     def _restate(self, node_id: str, states: tuple[str, ...] | None) -> None:
@@ -127,7 +127,7 @@ class _Draft(Draft):
         if states is None:
             return
         if self.observation.partial_states:
-            states = (*states, *({*node.states} - {CONTRARY.get(state) for state in states}))
+            states = (*states, *({*node.states} - {OPPOSITE_STATES.get(state) for state in states}))
         self.nodes[node_id] = replace(node, states=states)
         if self.nodes[node_id].states != node.states:
             self._tell("changed", node_id, _difference(node.states, self.nodes[node_id].states))
@@ -155,11 +155,11 @@ class _Draft(Draft):
     def _put(self, node_id: str, relation: tuple[str, str]) -> None:
         placed = Relation(node_id, *relation)
         room_of, vocabulary = self.observation.of, self.vocabulary
-        self.relations |= {*gained(self.belief, placed, room_of=room_of, vocabulary=vocabulary)}
+        self.relations |= {*gained_relations(self.belief, placed, room_of=room_of, vocabulary=vocabulary)}
 
     def _where(self, node_id: str) -> str:
         inside = [it for it in self.belief.outgoing.get(node_id, ()) if it.type in self._containment]
-        told = [phrase(it.type, it.target) for it in inside]
+        told = [relation_text(it.type, it.target) for it in inside]
         told += [f"held by {it.source}" for it in self.belief.incoming.get(node_id, ()) if it.type in HOLDING]
         return " and ".join(told) or "nowhere"
 
@@ -173,7 +173,7 @@ class _Draft(Draft):
             wanted, number = [name] if name not in self.nodes else [], number + 1
         return wanted[0]
 
-    def _tell(self, kind: Kind, node: str, words: str) -> None:
+    def _tell(self, kind: FindingKind, node: str, words: str) -> None:
         self.findings.append(Finding(kind, node, words))
 
     @property

@@ -16,7 +16,7 @@ NUMBERED: Final = re.compile(r"[-_ ]?\d+$")
 
 
 @dataclass(frozen=True, slots=True)
-class What:
+class ThingMeaning:
     """What sort of thing a name means."""
 
     class_: str
@@ -25,7 +25,7 @@ class What:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownNode:
     """What is believed of a node that is looked at, as a model is told it.
 
     `names` are all things' names, `priors` those believed on or in the node; `things` are what each name, id and class
@@ -37,7 +37,7 @@ class Known:
     states: tuple[str, ...]
     names: tuple[str, ...]
     priors: tuple[str, ...]
-    things: dict[str, What]
+    things: dict[str, ThingMeaning]
     fixed: frozenset[str]
     colored: bool = False
 
@@ -46,7 +46,7 @@ class Known:
         return name.strip().casefold() in {self.id.casefold(), self.name.casefold()}
 
 
-def known_of(belief: SceneGraph, of: str, *, vocabulary: str) -> Known:
+def known_node(belief: SceneGraph, of: str, *, vocabulary: str) -> KnownNode:
     """What a belief tells of a node. Raises UnknownReference where it has no such node."""
     node = belief.nodes.get(of)
     if node is None:
@@ -55,7 +55,7 @@ def known_of(belief: SceneGraph, of: str, *, vocabulary: str) -> Known:
     objects = [belief.nodes[it] for it in belief.by_kind.get("Object", ())]
     containment = VOCABULARIES[vocabulary].containment
     below = belief.reaching(of, *containment)
-    return Known(
+    return KnownNode(
         id=node.id,
         name=node.name,
         states=node.states,
@@ -67,23 +67,23 @@ def known_of(belief: SceneGraph, of: str, *, vocabulary: str) -> Known:
     )
 
 
-def knowing(load: Callable[[], SceneGraph], *, vocabulary: str) -> Callable[[str], Known]:
-    """`known_of` the graph as it is whenever a node is looked at."""
-    return lambda of: known_of(load(), of, vocabulary=vocabulary)
+def known_node_reader(load: Callable[[], SceneGraph], *, vocabulary: str) -> Callable[[str], KnownNode]:
+    """`known_node` the graph as it is whenever a node is looked at."""
+    return lambda of: known_node(load(), of, vocabulary=vocabulary)
 
 
-def named(name: str, known: Known) -> What:
+def meaning_of_name(name: str, known: KnownNode) -> ThingMeaning:
     """What a name means: a known thing, else a class, maybe in the plural, without a number at its end."""
     words = name.strip().casefold()
     color, _, rest = words.partition(" ")
     if known.colored and color in COLORS and rest:
-        what = named(rest, known)
-        return What(what.class_, what.affordances, Properties({"color": color}))
+        what = meaning_of_name(rest, known)
+        return ThingMeaning(what.class_, what.affordances, Properties({"color": color}))
     bare = NUMBERED.sub("", words)
     for form in (words, bare, bare.removesuffix("s"), bare.removesuffix("es")):
         if form in known.things:
             return known.things[form]
-    return What(bare or words)
+    return ThingMeaning(bare or words)
 
 
 def _names(nodes: list[Node], *, but: str) -> tuple[str, ...]:
@@ -94,8 +94,8 @@ def _words(node: Node) -> tuple[str, str]:
     return node.id.casefold(), node.name.casefold()
 
 
-def _meanings(objects: list[Node]) -> dict[str, What]:
+def _meanings(objects: list[Node]) -> dict[str, ThingMeaning]:
     """Classes first, so that a thing's own name says what it is, whatever classes are called."""
     ordered = sorted(objects, key=lambda node: node.id)
-    classes = {node.class_.casefold(): What(node.class_, node.affordances) for node in ordered}
-    return classes | {word: What(node.class_, node.affordances) for node in ordered for word in _words(node)}
+    classes = {node.class_.casefold(): ThingMeaning(node.class_, node.affordances) for node in ordered}
+    return classes | {word: ThingMeaning(node.class_, node.affordances) for node in ordered for word in _words(node)}

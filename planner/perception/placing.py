@@ -10,7 +10,7 @@ from scenecypher.planner.perception.observation import Observation, Sighting
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
+class Placement:
     """A sighting by its number, what relation it has, and the number of the sighting to which; None: to `of`."""
 
     number: int
@@ -18,14 +18,14 @@ class Placing:
     under: int | None
 
 
-def placings(observation: Observation, of: Node) -> tuple[Placing, ...]:
+def placements(observation: Observation, of: Node) -> tuple[Placement, ...]:
     """The sightings that hang, directly or over others, on what was looked at; those below come first.
 
     The others (no support told, one that was not looked at, one that leads in a circle) are left out.
     """
     below: set[int | None] = {None}
-    waiting = list(_told(observation.sightings, of))
-    found: list[Placing] = []
+    waiting = list(_direct_placements(observation.sightings, of))
+    found: list[Placement] = []
     while ready := [placing for placing in waiting if placing.under in below]:
         found += ready
         below |= {placing.number for placing in ready}
@@ -33,16 +33,16 @@ def placings(observation: Observation, of: Node) -> tuple[Placing, ...]:
     return tuple(found)
 
 
-def _told(sightings: Sequence[Sighting], of: Node) -> Iterator[Placing]:
+def _direct_placements(sightings: Sequence[Sighting], of: Node) -> Iterator[Placement]:
     called = {name.casefold(): number for number, it in reversed([*enumerate(sightings)]) for name in _names(it)}
     for number, sighting in enumerate(sightings):
         if sighting.support is None:
             continue
         type_, target = sighting.support
         if target.casefold() in {of.id.casefold(), of.name.casefold()}:
-            yield Placing(number, type_, None)
+            yield Placement(number, type_, None)
         elif target.casefold() in called:
-            yield Placing(number, type_, called[target.casefold()])
+            yield Placement(number, type_, called[target.casefold()])
 
 
 def _names(sighting: Sighting) -> tuple[str, ...]:

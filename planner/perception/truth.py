@@ -22,7 +22,7 @@ TRAITS: Final = ("color",)
 """The properties by which things of one class are told apart."""
 
 
-def seen(world: SceneGraph, of: str, *, step: int, vocabulary: str) -> Observation:
+def true_observation(world: SceneGraph, of: str, *, step: int, vocabulary: str) -> Observation:
     """What there is to see at a node of a world (or of the part of it around the node): its direct children.
 
     LookPlanGraph, section VI-B: ground truth adds the nodes connected to the explored one. What is in something closed
@@ -37,10 +37,10 @@ def seen(world: SceneGraph, of: str, *, step: int, vocabulary: str) -> Observati
         hidden = is_covered(world, child.id, of, containment=containment)
         if relation.type in covers and child.kind == "Object" and not hidden:
             sightings.append(_sighting(child, relation.type, of))
-    return Observation(of, tuple(_once(sightings)), step, covers, node.states)
+    return Observation(of, tuple(_unique(sightings)), step, covers, node.states)
 
 
-def _once(sightings: Sequence[Sighting]) -> Iterator[Sighting]:
+def _unique(sightings: Sequence[Sighting]) -> Iterator[Sighting]:
     """A thing that has several relations to what is looked at is seen once."""
     told: set[str | None] = set()
     for sighting in sightings:
@@ -71,15 +71,15 @@ class TruthObserver:
 
     def observe(self, of: str, *, step: int) -> Observation:
         """What there is at a node now, in one round trip. Raises UnknownReference."""
-        part = look(self._database, self._scene, Footprint(_around(self._scene.vocabulary), (of,)))
+        part = look(self._database, self._scene, Footprint(_footprint(self._scene.vocabulary), (of,)))
         if of not in part:
             msg = f"there is no {of[:100]!r} in {self._scene.name} to look at; use the id of a node in it"
             raise UnknownReference(msg)
-        return seen(part, of, step=step, vocabulary=self._scene.vocabulary)
+        return true_observation(part, of, step=step, vocabulary=self._scene.vocabulary)
 
 
 @cache
-def _around(vocabulary: str) -> Reads:
+def _footprint(vocabulary: str) -> Reads:
     """A node, what is in or on it, and what else that is in or on."""
     types = VOCABULARIES[vocabulary].containment
     below, above = Hop("child", types, "x"), Hop("child", types, "outer")

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from scenecypher.chat import Image, Message, Model, Request, Usage, ask_for, clean
 from scenecypher.chat.model import SEED
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.perception.naming import Known, named
+from scenecypher.planner.perception.naming import KnownNode, meaning_of_name
 from scenecypher.planner.perception.observation import Observation, Sighting
 
 ATTEMPTS: Final = 3
@@ -93,7 +93,7 @@ class Subgraph(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ImageReading:
     """What a model made of one picture: the observation, its own words, and what they cost."""
 
     observation: Observation
@@ -104,7 +104,7 @@ class Reading:
 class VisionObserver:
     """Sees through a camera with a model's eyes; `known` tells what is believed of a node. `usage` counts tokens."""
 
-    def __init__(self, model: Model, camera: Camera, known: Callable[[str], Known]) -> None:
+    def __init__(self, model: Model, camera: Camera, known: Callable[[str], KnownNode]) -> None:
         self.usage = Usage()
         self._model, self._camera, self._known = model, camera, known
 
@@ -116,14 +116,14 @@ class VisionObserver:
         return reading.observation
 
 
-def read_image(model: Model, image: Image, known: Known, *, step: int) -> Reading:
+def read_image(model: Model, image: Image, known: KnownNode, *, step: int) -> ImageReading:
     """What a picture shows of a node. Raises ReplyRejected, ModelUnavailable."""
-    description, described = describe(model, image, _describing(known))
-    subgraph, parsed = parse(model, _parsing(known, description), Subgraph)
-    return Reading(_observation(subgraph, known, step), description, described + parsed)
+    description, described = describe_image(model, image, _describing(known))
+    subgraph, parsed = parse_description(model, _parsing(known, description), Subgraph)
+    return ImageReading(_observation(subgraph, known, step), description, described + parsed)
 
 
-def describe(model: Model, image: Image, prompt: str) -> tuple[str, Usage]:
+def describe_image(model: Model, image: Image, prompt: str) -> tuple[str, Usage]:
     """The first stage: the picture in the model's own words. Raises ReplyRejected where it says nothing."""
     reply = model.reply(Request((Message("user", prompt, (image,)),), seed=SEED))
     text = clean(reply.text).strip()
@@ -134,16 +134,16 @@ def describe(model: Model, image: Image, prompt: str) -> tuple[str, Usage]:
     return text, reply.usage
 
 
-def parse(model: Model, prompt: str, form: type[Form]) -> tuple[Form, Usage]:
+def parse_description(model: Model, prompt: str, form: type[Form]) -> tuple[Form, Usage]:
     """The second stage: the words as a form; the picture is not sent again. Raises ReplyRejected."""
     return ask_for(model, (Message("user", prompt),), form, attempts=ATTEMPTS)
 
 
-def _describing(known: Known) -> str:
+def _describing(known: KnownNode) -> str:
     return DESCRIBE.format(name=known.name, names=_listed(known.names), priors=_listed(known.priors))
 
 
-def _parsing(known: Known, description: str) -> str:
+def _parsing(known: KnownNode, description: str) -> str:
     return PARSE.format(name=known.name, names=_listed(known.names), description=description)
 
 
@@ -151,7 +151,7 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(names) or "none"
 
 
-def _observation(subgraph: Subgraph, known: Known, step: int) -> Observation:
+def _observation(subgraph: Subgraph, known: KnownNode, step: int) -> Observation:
     itself = [it for it in subgraph.objects if known.is_itself(it.name)]
     states = tuple(sorted({STATES[state] for it in itself for state in it.states}))
     sightings = [
@@ -163,9 +163,9 @@ def _observation(subgraph: Subgraph, known: Known, step: int) -> Observation:
     return Observation(known.id, tuple(sightings), step, covers, states or None, partial_states=True)
 
 
-def _sighting(seen: SeenThing, known: Known) -> Sighting:
+def _sighting(seen: SeenThing, known: KnownNode) -> Sighting:
     """What is known to be fixed is no thing on or in another: it stays unplaced."""
-    what = named(seen.name, known)
+    what = meaning_of_name(seen.name, known)
     placed = seen.relation is not None and seen.related_to and seen.name.casefold() not in known.fixed
     support = (RELATIONS[seen.relation], seen.related_to) if placed and seen.relation and seen.related_to else None
     states = tuple(sorted({STATES[state] for state in seen.states})) or None

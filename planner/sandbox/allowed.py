@@ -9,7 +9,7 @@ from typing import Final
 
 from scenecypher.errors import RejectedError, did_you_mean
 
-LONGEST: Final = 20_000
+MAX_CHARACTERS: Final = 20_000
 """Characters of a program."""
 
 BUILTINS: Final = frozenset(
@@ -65,7 +65,7 @@ class CodeRefused(RejectedError):
     """A program that may not run, or was ended; the text is written for its author."""
 
 
-def check(code: str, tools: Iterable[str]) -> tuple[str, ...]:
+def check_program(code: str, tools: Iterable[str]) -> tuple[str, ...]:
     """The names of Python's own that the program uses for something else.
 
     Raises CodeRefused where `code` is no Python, or more than calculating with BUILTINS, `tools` and its own names.
@@ -73,16 +73,16 @@ def check(code: str, tools: Iterable[str]) -> tuple[str, ...]:
     It keeps a model to what it was told of, and says what to do instead; that nothing else can be reached is seen to by
     the interpreter.
     """
-    tree = _parsed(code)
+    tree = _parse(code)
     problem = next(_problems(tree, frozenset(tools)), None)
     if problem is not None:
         raise CodeRefused(problem)
-    return tuple(sorted({name for node in ast.walk(tree) for name in _bound(node) if hasattr(builtins, name)}))
+    return tuple(sorted({name for node in ast.walk(tree) for name in _bound_names(node) if hasattr(builtins, name)}))
 
 
-def _parsed(code: str) -> ast.Module:
-    if len(code) > LONGEST:
-        raise CodeRefused(f"the program has {len(code):,} characters; write one of at most {LONGEST:,}")
+def _parse(code: str) -> ast.Module:
+    if len(code) > MAX_CHARACTERS:
+        raise CodeRefused(f"the program has {len(code):,} characters; write one of at most {MAX_CHARACTERS:,}")
     try:
         return ast.parse(code)
     except SyntaxError as error:
@@ -94,7 +94,7 @@ def _parsed(code: str) -> ast.Module:
 def _problems(tree: ast.Module, tools: frozenset[str]) -> Iterator[str]:
     """What may not stand there, with its line, in the order of the text."""
     found = sorted(ast.walk(tree), key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
-    known = BUILTINS | tools | {name for node in found for name in _bound(node)}
+    known = BUILTINS | tools | {name for node in found for name in _bound_names(node)}
     for node in found:
         problem = _problem(node, known)
         if problem:
@@ -105,7 +105,7 @@ def _problem(node: ast.AST, known: frozenset[str]) -> str:
     if not isinstance(node, SYNTAX):
         name = type(node).__name__
         return HINTS.get(type(node), f"`{name}` is not allowed: use plain statements")
-    hidden = next((name for name in _names(node) if name.startswith("_") and name != "_"), None)
+    hidden = next((name for name in _names_in(node) if name.startswith("_") and name != "_"), None)
     if hidden is not None:
         return f"{hidden[:60]!r}: names that begin with _ are not allowed; use others"
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in known:
@@ -113,7 +113,7 @@ def _problem(node: ast.AST, known: frozenset[str]) -> str:
     return ""
 
 
-def _names(node: ast.AST) -> Iterator[str]:
+def _names_in(node: ast.AST) -> Iterator[str]:
     """Every name that a node itself holds."""
     match node:
         case ast.Attribute(attr=name) | ast.Name(id=name) | ast.arg(arg=name):
@@ -121,10 +121,10 @@ def _names(node: ast.AST) -> Iterator[str]:
         case ast.keyword(arg=str(name)):
             yield name
         case _:
-            yield from _bound(node)
+            yield from _bound_names(node)
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
+def _bound_names(node: ast.AST) -> Iterator[str]:
     """The names that a node gives a meaning."""
     match node:
         case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):

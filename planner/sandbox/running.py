@@ -9,17 +9,17 @@ from importlib.util import find_spec
 from typing import Any, Final, TypeAlias
 
 from scenecypher.errors import InputError, RejectedError, SceneCypherError
-from scenecypher.planner.sandbox.allowed import CodeRefused, check
+from scenecypher.planner.sandbox.allowed import CodeRefused, check_program
 
-Tool: TypeAlias = Callable[..., Any]
+ToolFunction: TypeAlias = Callable[..., Any]
 """Takes and gives plain values (text, numbers, lists, dicts); raises RejectedError, which the program may catch."""
 
-MARGIN_S: Final = 2.0
+KILL_GRACE_S: Final = 2.0
 """How long beyond its time a process that does not end by itself is left alive."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProgramLimits:
     """What a program may take: seconds of calculating, bytes of memory and of output, calls of tools."""
 
     seconds: float = 5.0
@@ -30,33 +30,33 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ProgramResult:
     """What a program printed, and how it failed, in words for its author; None where it came to its end."""
 
     output: str
     error: str | None = None
 
 
-def run(code: str, tools: Mapping[str, Tool], *, limits: Limits | None = None) -> Ran:
+def run_program(code: str, tools: Mapping[str, ToolFunction], *, limits: ProgramLimits | None = None) -> ProgramResult:
     """Run `code` with `tools` as its only world: the same output each time for the same answers of the tools.
 
     Raises ServiceError where a tool does, and InputError where the interpreter is not installed.
     """
-    check_installed()
+    check_sandbox_installed()
     try:
-        shadowed = check(code, tools)
+        shadowed = check_program(code, tools)
     except CodeRefused as refused:
-        return Ran("", str(refused))
-    return _interpreted(code, tools, limits or Limits(), shadowed)
+        return ProgramResult("", str(refused))
+    return _interpret(code, tools, limits or ProgramLimits(), shadowed)
 
 
-def check_installed() -> None:
+def check_sandbox_installed() -> None:
     """Raises InputError where there is no interpreter."""
     if find_spec("pydantic_monty") is None:
         raise InputError("the sandbox for Python is not installed: run `pip install 'scenecypher[sandbox]'`")
 
 
-def own_builtins(names: Iterable[str]) -> str:
+def shadowing_assignments(names: Iterable[str]) -> str:
     """Makes built-in names the program's own first.
 
     Monty 1.4 takes ``id`` in ``[id for id in ids]`` for the built-in one, unless the module has an ``id`` already.
@@ -64,7 +64,9 @@ def own_builtins(names: Iterable[str]) -> str:
     return "\n".join(f"{name} = {name}" for name in names)
 
 
-def _interpreted(code: str, tools: Mapping[str, Tool], limits: Limits, shadowed: Iterable[str]) -> Ran:
+def _interpret(
+    code: str, tools: Mapping[str, ToolFunction], limits: ProgramLimits, shadowed: Iterable[str]
+) -> ProgramResult:
     import pydantic_monty as monty
 
     failed: list[SceneCypherError] = []
@@ -77,20 +79,20 @@ def _interpreted(code: str, tools: Mapping[str, Tool], limits: Limits, shadowed:
     }
     error = None
     try:
-        with monty.Monty(feed_duration_limit_grace=MARGIN_S) as pool, pool.checkout(limits=allowed) as session:
-            lookup = {name: _told(tool, failed) for name, tool in tools.items()}
-            session.feed_run(own_builtins(shadowed))
+        with monty.Monty(feed_duration_limit_grace=KILL_GRACE_S) as pool, pool.checkout(limits=allowed) as session:
+            lookup = {name: _program_function(tool, failed) for name, tool in tools.items()}
+            session.feed_run(shadowing_assignments(shadowed))
             session.feed_run(code, external_lookup=lookup, print_callback=printed)
     except monty.MontyCrashedError:
         error = "the program broke its interpreter; write it more simply"
     except (monty.MontyRuntimeError, monty.MontySyntaxError) as raised:
-        error = _words(raised.display("type-msg"), [frame.line for frame in raised.traceback()], limits)
+        error = _error_text(raised.display("type-msg"), [frame.line for frame in raised.traceback()], limits)
     if failed:
         raise failed[0]
-    return Ran(printed.output, error)
+    return ProgramResult(printed.output, error)
 
 
-def _told(tool: Tool, failed: list[SceneCypherError]) -> Tool:
+def _program_function(tool: ToolFunction, failed: list[SceneCypherError]) -> ToolFunction:
     """The tool as a program calls it: a refusal is a ValueError, and what is no one's fault ends the program."""
 
     @wraps(tool)
@@ -108,7 +110,7 @@ def _told(tool: Tool, failed: list[SceneCypherError]) -> Tool:
     return call
 
 
-ENDED: Final[tuple[tuple[str, str], ...]] = (
+LIMIT_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     ("TimeoutError", "it took longer than {seconds:g} s; do less, or bound your loops"),
     ("> {output_bytes} bytes", "it printed more than {output_bytes:,} bytes; print only what was asked for"),
     ("MemoryError", "it took more than {memory_bytes:,} bytes of memory; build smaller values"),
@@ -117,9 +119,9 @@ ENDED: Final[tuple[tuple[str, str], ...]] = (
 )
 
 
-def _words(message: str, lines: list[int], limits: Limits) -> str:
+def _error_text(message: str, lines: list[int], limits: ProgramLimits) -> str:
     """What went wrong and where; where a limit was met, which one."""
-    figures = {name: getattr(limits, name) for name in Limits.__slots__}
-    words = next((words for sign, words in ENDED if sign.format(**figures) in message), "")
+    figures = {name: getattr(limits, name) for name in ProgramLimits.__slots__}
+    words = next((words for sign, words in LIMIT_MESSAGES if sign.format(**figures) in message), "")
     told = words.format(**figures) if words else message
     return f"line {lines[-1]}: {told}" if lines else told

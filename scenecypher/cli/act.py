@@ -52,13 +52,13 @@ def _simulator(store: SceneStore, scene: SceneInfo, *, agent: str | None, fix: b
     """What acts in the scene; in a belief, what acts by it in its world. Raises SceneNotFound where that is gone."""
     from scenecypher.planner.actions.simulator import Simulator
     from scenecypher.planner.belief import world_name
-    from scenecypher.planner.believing import Believing
+    from scenecypher.planner.belief_simulator import BeliefSimulator
     from scenecypher.planner.environment import SceneEnvironment
 
     if scene.role != "belief":
         return Simulator(store, scene, agent=agent, fix=fix)
     world = SceneEnvironment(store, store.find(world_name(scene.name)), actor="person", agent=agent)
-    return Believing(store, scene, world=world, agent=agent, fix=fix)
+    return BeliefSimulator(store, scene, world=world, agent=agent, fix=fix)
 
 
 def _tell(steps: Iterator[Step], *, as_json: bool) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scenecypher.importers.task import Task
     from scenecypher.planner.events import Event
     from scenecypher.planner.recipe import Recipe
-    from scenecypher.planner.staging import Setting
+    from scenecypher.planner.staging import SessionSetting
 
 STEPS = 30
 SPARE_STEPS = 10
@@ -71,20 +71,20 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
-    from scenecypher.planner.budget import Budget, Meter, Metered
+    from scenecypher.planner.budget import Budget, MeteredVisionModel, UsageMeter
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import NoModel, Setting
+    from scenecypher.planner.staging import NoModel, SessionSetting
 
     of = outside(world, observer)
     _check(instruction, task, log=log, resume=resume, world=of.world)
     recipe = recipe_named(method)
     belief = _belief(recipe, of, wanted=belief, method=method)
     known = _task(task) if task is not None else None
-    eyes = Meter()
+    eyes = UsageMeter()
     steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
     with open_store() as store, opened_model() as model:
         info = store.find(scene)
-        setting = Setting(
+        setting = SessionSetting(
             store,
             open_gate(store),
             info,
@@ -98,7 +98,7 @@ def plan(
             fix=fix,
             reprompt=reprompt,
             model=model if recipe.model else NoModel(),
-            world=environment(store, info, of=of, actor=method, model=Metered(model, eyes)),
+            world=environment(store, info, of=of, actor=method, model=MeteredVisionModel(model, eyes)),
             eyes=eyes,
         )
         end = show(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
@@ -118,15 +118,15 @@ def _check(instruction: str | None, task: str | None, *, log: Path | None, resum
         raise InputError("a MiniGrid level begins anew with each program, so nothing goes on; leave out --resume")
 
 
-def _events(setting: Setting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:
+def _events(setting: SessionSetting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:
     """The session, begun or gone on with, each event written as it happens."""
-    from scenecypher.planner.resuming import resumed
-    from scenecypher.planner.session_log import heading
-    from scenecypher.planner.staging import staged
+    from scenecypher.planner.resuming import resume_session
+    from scenecypher.planner.session_log import log_heading
+    from scenecypher.planner.staging import prepare_session
 
     if resume is not None:
-        return _logged(resumed(setting, recipe, resume), resume)
-    return _logged(staged(setting, recipe).run(), log, heading(setting))
+        return _logged(resume_session(setting, recipe, resume), resume)
+    return _logged(prepare_session(setting, recipe).run(), log, log_heading(setting))
 
 
 def _belief(recipe: Recipe, of: Outside, *, wanted: bool | None, method: str) -> bool | None:

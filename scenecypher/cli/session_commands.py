@@ -14,7 +14,7 @@ from scenecypher.errors import InputError, RejectedError, did_you_mean
 if TYPE_CHECKING:
     from scenecypher.importers.task import Task
     from scenecypher.planner.events import Event
-    from scenecypher.planner.staging import Setting
+    from scenecypher.planner.staging import SessionSetting
 
 CYPHER: Final = re.compile(
     r"(optional\s+)?match\b.*\(|(with|unwind)\b.*\breturn\b|return\b"
@@ -107,23 +107,23 @@ def _carry_out(desk: Desk, action: str) -> None:
 
 def _plan(desk: Desk, text: str) -> None:
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import staged
+    from scenecypher.planner.staging import prepare_session
 
     setting = setting_of(desk, text)
-    desk.plan = staged(setting, recipe_named(desk.method)).run()
+    desk.plan = prepare_session(setting, recipe_named(desk.method)).run()
     desk.last = [f"{desk.method} is to carry out: {setting.instruction}"]
     said = f"{desk.method}: {setting.instruction}\n`step` takes its next decision, `go` all of them"
     output().print(said, markup=False)
 
 
-def setting_of(desk: Desk, text: str) -> Setting:
+def setting_of(desk: Desk, text: str) -> SessionSetting:
     """What is to be done: words, or ``--task`` and the id of one. Raises InputError."""
     from scenecypher.planner.budget import Budget
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import NoModel, Setting
+    from scenecypher.planner.staging import NoModel, SessionSetting
 
     known, instruction = _task_or_words(text)
-    return Setting(
+    return SessionSetting(
         desk.store,
         open_gate(desk.store),
         desk.scene,

@@ -26,7 +26,7 @@ def pddl(
     """Write a task as PDDL, as `plan --method symbolic` first asks its engine: ground actions near the goal."""
     from scenecypher.planner.actions.pddl_export import exported
     from scenecypher.planner.actions.pddl_planner import Question
-    from scenecypher.planner.seeing import seeing
+    from scenecypher.planner.part_reader import part_reader
 
     found = found_task(task_id, file)
     if not found.task.has_graph_goal:
@@ -34,7 +34,7 @@ def pddl(
     with open_store() as store:
         info = scene_of(store, scene, found)
         question = Question(found.task.goal, info.vocabulary)
-        domain, problem = exported(question, seeing(store.database, info, found.task.goal))
+        domain, problem = exported(question, part_reader(store.database, info, found.task.goal))
     _write(into, {"domain.pddl": domain, "problem.pddl": problem})
     if found.task.action_goals:
         errors().print("the actions that the task asks for besides are no part of it", style="yellow", markup=False)

@@ -18,7 +18,7 @@ from scenecypher.importers.datasets import task as find
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.reference import end_of
+from scenecypher.planner.reference import final_graph
 
 
 def node(name: str, kind: str, *states: str) -> Node:
@@ -99,7 +99,7 @@ def test_where_only_the_robot_has_to_go_nothing_matches_before_it_went() -> None
     found, task = find("sayplan-office/simple_search-1")
     (scene,) = found.scenes()
     graph, plan = scene.graph, reference_plans()[task.id]
-    told = standard(task.goal, graph, end_of(plan, graph, scene.vocabulary), vocabulary=scene.vocabulary)
+    told = standard(task.goal, graph, final_graph(plan, graph, scene.vocabulary), vocabulary=scene.vocabulary)
     assert told.differing == frozenset()
     assert marks(told, graph) == Marks(reached=False, needed=1)
 
@@ -117,7 +117,7 @@ def office() -> tuple[tuple[Task, SceneGraph, Standard], ...]:
         (
             task,
             scene.graph,
-            standard(task.goal, scene.graph, end_of(plans[task.id], scene.graph, "grasif"), vocabulary="grasif"),
+            standard(task.goal, scene.graph, final_graph(plans[task.id], scene.graph, "grasif"), vocabulary="grasif"),
         )
         for task in dataset("our-office").tasks()
     )
@@ -141,7 +141,7 @@ def test_success_implies_full_precision(data: st.DataObject) -> None:
     for action in reference_plans()[task.id]:
         if data.draw(st.booleans()):
             try:
-                graph = end_of((action,), graph, "grasif")
+                graph = final_graph((action,), graph, "grasif")
             except Infeasible:
                 continue
     found = marks(told, graph)

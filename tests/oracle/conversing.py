@@ -19,7 +19,7 @@ from scenecypher.importers.task import Task
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Asked, Called, Finished, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.db.store.test_store import fresh
 from tests.oracle import react_sg2, sg2
 from tests.oracle.play import grasif_tasks
@@ -76,10 +76,10 @@ def play(store: SceneStore, task: Task, scene: ImportedScene, method: str) -> Pl
     """One episode in a scene of its own."""
     name, model = fresh("oracle"), Conversing(ORACLES[method])
     store.put(replace(scene, name=name))
-    setting = Setting(
+    setting = SessionSetting(
         store, Gate(store.database), store.find(name), task.instruction, method, model=model, budget=Budget(200)
     )
-    events = [*staged(setting, recipe_named(method)).run()]
+    events = [*prepare_session(setting, recipe_named(method)).run()]
     end = events[-1]
     assert isinstance(end, Finished)
     right = end.answer == task.answer if task.answer else judge(store, setting.scene, task.goal).holds

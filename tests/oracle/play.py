@@ -21,7 +21,7 @@ from scenecypher.importers.task import Task
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Acted, Corrected, Finished, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.db.store.test_store import fresh
 from tests.oracle.lookplangraph import reply
 
@@ -81,7 +81,7 @@ def play(
     """One episode in a scene of its own."""
     name = fresh("oracle")
     store.put(replace(scene, name=name))
-    setting = Setting(
+    setting = SessionSetting(
         store,
         Gate(store.database),
         store.find(name),
@@ -91,7 +91,7 @@ def play(
         ablations=ablations,
         budget=Budget(task.budget * 3 + 80),
     )
-    events = [*staged(setting, recipe_named(method)).run()]
+    events = [*prepare_session(setting, recipe_named(method)).run()]
     end = events[-1]
     assert isinstance(end, Finished)
     met = judge(store, setting.scene, task.goal).holds

@@ -12,13 +12,13 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ModelUnavailable
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.budget import Budget, Hurried, Stopwatch
+from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch
 from scenecypher.planner.events import Acted, Event, Finished
 from scenecypher.planner.method import Decision, Memory, Solve
 from scenecypher.planner.methods.llm_p import LlmPlusP
-from scenecypher.planner.recipe import Given, Recipe
+from scenecypher.planner.recipe import MethodContext, Recipe
 from scenecypher.planner.session import Session
-from scenecypher.planner.staging import NoModel, Setting, staged
+from scenecypher.planner.staging import NoModel, SessionSetting, prepare_session
 from scenecypher.retriever.retriever import Retriever
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
@@ -83,17 +83,17 @@ def test_model_and_engine_have_no_more_time_than_is_left(store: SceneStore) -> N
     watch = Stopwatch(50.0)
     watch.start(20.0)
     request = Request((Message("user", "?"),))
-    Hurried(Noting(), watch).reply(request)
+    DeadlineModel(Noting(), watch).reply(request)
     assert asked == [request], "it is the same request"
     assert asked[0].timeout_s is not None
     assert 0 < asked[0].timeout_s <= 30
-    given: list[Given] = []
+    given: list[MethodContext] = []
 
-    def build(it: Given) -> LlmPlusP:
+    def build(it: MethodContext) -> LlmPlusP:
         given.append(it)
         return LlmPlusP(it.model, it.vocabulary, timeout_s=it.timeout_s)
 
     scene = put(store, home(), vocabulary="grasif")
-    setting = Setting(store, Gate(store.database), scene, "", "x", budget=Budget(seconds=5))
-    staged(setting, Recipe(build=build, words="", model=False))
+    setting = SessionSetting(store, Gate(store.database), scene, "", "x", budget=Budget(seconds=5))
+    prepare_session(setting, Recipe(build=build, words="", model=False))
     assert given[0].timeout_s() <= 5

@@ -17,11 +17,11 @@ from scenecypher.importers import behavior
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.pddl_planner import Question, plan
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.belief import belief_of
+from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.perturbation import perturbation
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.perturbation import perturb
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.oracle.lookplangraph import reply
 from tests.oracle.play import Oracle
 from tests.sampling import sample
@@ -36,8 +36,8 @@ class Changed:
         self.store, self.task, self.before, name = store, task, scene, f"test/{uuid4().hex}"
         store.put(replace(scene, name=name))
         self.world = store.find(name)
-        belief_of(store, self.world)
-        self.found = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
+        find_or_create_belief(store, self.world)
+        self.found = perturb(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
         store.commit(self.world, self.found.delta, actor="perturb", action="perturb", action_id=uuid4().hex)
 
     def by_plan(self) -> bool:
@@ -57,7 +57,7 @@ class Changed:
 
     def by_looking(self) -> bool:
         """Whether LookPlanGraph gets there, its model played by a program that knows its prompts only."""
-        setting = Setting(
+        setting = SessionSetting(
             self.store,
             Gate(self.store.database),
             self.world,
@@ -66,7 +66,7 @@ class Changed:
             model=Oracle(reply),
             budget=Budget(self.task.budget * 3 + 80),
         )
-        list(staged(setting, recipe_named("lookplangraph")).run())
+        list(prepare_session(setting, recipe_named("lookplangraph")).run())
         return judge(self.store, self.world, self.task.goal).holds
 
 

@@ -26,7 +26,7 @@ from scenecypher.importers.virtualhome import packaged
 from scenecypher.importers.virtualhome_tasks import tasks
 from scenecypher.planner.actions.simulator import noted
 from scenecypher.planner.actions.text import Call
-from scenecypher.planner.goal_check import check_task, executed, missing
+from scenecypher.planner.goal_check import check_task, executed_steps, missing_goals
 from tests.sampling import FULL, sample
 
 GRAPH_GOALS = [task for task in tasks() if task.has_graph_goal]
@@ -155,7 +155,7 @@ def test_a_condition_is_judged_in_its_own_scene_and_generation(store: SceneStore
 def test_the_first_goal_that_is_not_met_and_all_after_it_are_missing(
     steps: tuple[str, ...], goals: tuple[ActionGoal, ...], left: tuple[ActionGoal, ...]
 ) -> None:
-    assert missing(tuple(map(Step, steps)), goals) == left
+    assert missing_goals(tuple(map(Step, steps)), goals) == left
 
 
 def test_only_actions_are_steps(store: SceneStore, name: str) -> None:
@@ -163,10 +163,10 @@ def test_only_actions_are_steps(store: SceneStore, name: str) -> None:
     store.put(replace(ImportedScene(name, HOME, "virtualhome"), graph=SceneGraph.of([*HOME.nodes.values()])))
     log: list[Event] = store.history(info)
     assert [event.action for event in log] == ["import"]
-    assert executed(log) == ()
+    assert executed_steps(log) == ()
     store.commit(info, Delta.of([ChangeList("cup", "states", ("on",))]), actor="t", action="switch_on(cup)")
     on = Step("switchon", ("cup",))
-    assert executed(store.history(info)) == (on,)
+    assert executed_steps(store.history(info)) == (on,)
     inserted = noted(Call("switch_off", ("cup",)), "it is on")
     store.commit(info, Delta.of([ChangeList("cup", "states", (), ("on",))]), actor="t", action=inserted)
-    assert executed(store.history(info)) == (on, Step("switchoff", ("cup",))), "what a rule inserted was done too"
+    assert executed_steps(store.history(info)) == (on, Step("switchoff", ("cup",))), "what a rule inserted was done too"

@@ -20,13 +20,13 @@ from scenecypher.importers import behavior
 from scenecypher.importers.home import small_home
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.belief import belief_of
-from scenecypher.planner.believing import Believing
+from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.belief_simulator import BeliefSimulator
 from scenecypher.planner.budget import Budget
-from scenecypher.planner.environment import Disagreed, SceneEnvironment
+from scenecypher.planner.environment import SceneEnvironment, WorldMismatch
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.perturbation import Perturbation, perturbation
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.perturbation import Perturbation, perturb
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.oracle.lookplangraph_home import reply
 from tests.oracle.play import Oracle
 from tests.planner.actions.grasif_worlds import home
@@ -39,7 +39,7 @@ BEHAVIOR = "clearing_table_after_snacks"
 
 
 def perturbed(scene: ImportedScene, seed: int, objects: int = 2) -> Perturbation:
-    return perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
+    return perturb(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
 
 
 def homes() -> Iterator[ImportedScene]:
@@ -78,7 +78,7 @@ class Dynamic:
         self.store, name = store, f"test/{uuid4().hex}"
         store.put(replace(scene, name=name))
         self.world = store.find(name)
-        self.belief = belief_of(store, self.world)
+        self.belief = find_or_create_belief(store, self.world)
         found = perturbed(scene, seed, 1)
         self.hidden, self.take = found.moves[0].thing, TAKE[scene.vocabulary]
         store.commit(self.world, found.delta, actor="perturb", action="perturb", action_id=uuid4().hex)
@@ -102,7 +102,7 @@ class Dynamic:
     def looking(self) -> bool:
         """Whether a robot that acts on its belief comes by the thing: it looks, furniture by furniture, when wrong."""
         world = SceneEnvironment(self.store, self.world, actor="robot")
-        robot = Believing(self.store, self.belief, world=world, actor="robot", fix=True)
+        robot = BeliefSimulator(self.store, self.belief, world=world, actor="robot", fix=True)
         for place in [None, *self.places(robot.belief())]:
             if place is not None:
                 self.tried(robot, f"open({place})")
@@ -113,7 +113,7 @@ class Dynamic:
 
     def by_method(self) -> bool:
         """Whether LookPlanGraph comes by it, its model played by a program that knows its prompts only."""
-        setting = Setting(
+        setting = SessionSetting(
             self.store,
             Gate(self.store.database),
             self.world,
@@ -122,7 +122,7 @@ class Dynamic:
             model=Oracle(reply),
             budget=Budget(200),
         )
-        list(staged(setting, recipe_named("lookplangraph")).run())
+        list(prepare_session(setting, recipe_named("lookplangraph")).run())
         return self.is_held(self.world.name) and self.is_held(self.belief.name)
 
     def places(self, belief: SceneGraph) -> list[str]:
@@ -130,10 +130,10 @@ class Dynamic:
         bearing = {it: belief.sources(it, "ON", "INSIDE") for it in belief.by_kind["Asset"]}
         return sorted(bearing, key=lambda it: (-len(bearing[it]), it))
 
-    def tried(self, robot: Believing, action: str) -> bool:
+    def tried(self, robot: BeliefSimulator, action: str) -> bool:
         try:
             list(robot.act(action))
-        except (Disagreed, RejectedError):
+        except (WorldMismatch, RejectedError):
             return False
         return True
 

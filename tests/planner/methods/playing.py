@@ -14,7 +14,7 @@ from scenecypher.importers.babyai import episode
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Event, Finished, Remembered
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 
@@ -103,7 +103,7 @@ def play(
         ScriptedModel(script) as server,
         OpenAIModel(model=MODEL_NAME, base_url=server.base_url, api_key="none", retries=0) as model,
     ):
-        setting = Setting(
+        setting = SessionSetting(
             store,
             Gate(store.database),
             scene,
@@ -113,7 +113,9 @@ def play(
             ablations=ablations,
             budget=Budget(steps),
         )
-        events = [event for event in staged(setting, recipe_named(method)).run() if not isinstance(event, Remembered)]
+        events = [
+            event for event in prepare_session(setting, recipe_named(method)).run() if not isinstance(event, Remembered)
+        ]
     return Played(events, server.requests, [event.action for event in store.history(scene)], scene.key, scene.name)
 
 

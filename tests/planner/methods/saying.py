@@ -15,7 +15,7 @@ from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.methods.lookplangraph import system_prompt
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION, STEPS
 
@@ -65,8 +65,8 @@ def main(uri: str, password: str) -> None:
     said = [system_prompt(vocabulary) for vocabulary in ("grasif", "babyai", "virtualhome")]
     for method, lines in SCRIPTS.items():
         scene, model = put(store, COFFEE, vocabulary="grasif"), Noting(lines)
-        setting = Setting(store, Gate(database), scene, INSTRUCTION, method, model=model)
-        assert [*staged(setting, recipe_named(method)).run()]
+        setting = SessionSetting(store, Gate(database), scene, INSTRUCTION, method, model=model)
+        assert [*prepare_session(setting, recipe_named(method)).run()]
         said += model.said
     sys.stdout.write("\n".join(said))
     database.close()

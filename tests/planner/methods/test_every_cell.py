@@ -19,8 +19,8 @@ from scenecypher.importers.task import Task
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Finished
 from scenecypher.planner.methods import METHODS, recipe_named
-from scenecypher.planner.methods.matrix import SETS, cell
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.methods.matrix import SETS, matrix_cell
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
 
 ANSWER: Final = "red"
@@ -128,7 +128,7 @@ def small_action(graph: SceneGraph, vocabulary: str) -> str:
 def ran(store: SceneStore, scene: SceneInfo, task: Task, *, method: str, action: str) -> tuple[Finished, Reciting]:
     graph = store.load(scene.name).graph
     model = Reciting(replies(method, action, graph=graph, vocabulary=scene.vocabulary))
-    setting = Setting(
+    setting = SessionSetting(
         store,
         Gate(store.database),
         scene,
@@ -138,7 +138,7 @@ def ran(store: SceneStore, scene: SceneInfo, task: Task, *, method: str, action:
         model=model,
         budget=Budget(task.budget + 10, seconds=120),
     )
-    *_, end = staged(setting, recipe_named(method)).run()
+    *_, end = prepare_session(setting, recipe_named(method)).run()
     assert isinstance(end, Finished)
     return end, model
 
@@ -153,7 +153,7 @@ def test_every_method_runs_where_it_has_a_meaning(store: SceneStore, data_set: s
     scene = put(store, imported.graph, vocabulary=imported.vocabulary)
     action = "" if task.answer else small_action(imported.graph, imported.vocabulary)
     for method in METHODS:
-        if cell(method, data_set).startswith("no meaning"):
+        if matrix_cell(method, data_set).startswith("no meaning"):
             continue
         end, model = ran(store, scene, task, method=method, action=action)
         assert (method, end.outcome) == (method, "done"), end

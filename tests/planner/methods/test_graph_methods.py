@@ -9,7 +9,7 @@ import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.events import Answered, Called, Refused, Solved, Thought
-from scenecypher.planner.methods.sayplan import MOST_PLANS
+from scenecypher.planner.methods.sayplan import MAX_PLANS
 from scenecypher.planner.prompts.worked import worked
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION
 from tests.planner.methods.playing import Played, paid, play
@@ -117,9 +117,9 @@ def test_sayplan_lite_has_a_prompt_a_stage(store: SceneStore) -> None:
 
 
 def test_sayplan_ends_at_its_limit_of_plans(store: SceneStore) -> None:
-    played = made(store, "sayplan", planning(["fly(kitchen-1)"]), *[planning(PLAN[1:])] * MOST_PLANS)
-    assert (played.end.outcome, played.end.reason) == ("given_up", f"none of {MOST_PLANS} plans can be carried out")
-    assert (played.actions, len(played.requests)) == ([], MOST_PLANS)
+    played = made(store, "sayplan", planning(["fly(kitchen-1)"]), *[planning(PLAN[1:])] * MAX_PLANS)
+    assert (played.end.outcome, played.end.reason) == ("given_up", f"none of {MAX_PLANS} plans can be carried out")
+    assert (played.actions, len(played.requests)) == ([], MAX_PLANS)
     assert not played.of(Refused), "the fault in a plan is the simulator's answer, and no call that was refused"
 
 

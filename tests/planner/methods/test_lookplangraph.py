@@ -14,10 +14,10 @@ from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
 from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.simulator import INSERTED
-from scenecypher.planner.belief import belief_name, belief_of
+from scenecypher.planner.belief import belief_name, find_or_create_belief
 from scenecypher.planner.events import Acted, Corrected, Finished, Observed, Proposed, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION, STEPS, step
 from tests.planner.methods.playing import Played, paid, play
@@ -93,7 +93,7 @@ def test_the_papers_example_is_played_on_the_memory_graph(store: SceneStore) -> 
 def test_what_was_moved_meanwhile_is_found_where_it_is_seen(store: SceneStore) -> None:
     """The belief is older than the world: the cup went to the cupboard."""
     scene = put(store, COFFEE, vocabulary="grasif")
-    belief_of(store, scene)
+    find_or_create_belief(store, scene)
     there, elsewhere = Relation("cup-1", "ON", "table-1"), Relation("cup-1", "INSIDE", "cupboard-1")
     moved = Delta.of([RemoveRelation(there), AddRelation(elsewhere)])
     store.commit(scene, moved, actor="somebody", action="moved", action_id="moved")
@@ -102,8 +102,8 @@ def test_what_was_moved_meanwhile_is_found_where_it_is_seen(store: SceneStore) -
         ScriptedModel([*STEPS[:2], look, *STEPS[2:]]) as server,
         OpenAIModel(model=MODEL_NAME, base_url=server.base_url, api_key="none", retries=0) as model,
     ):
-        setting = Setting(store, Gate(store.database), scene, INSTRUCTION, "lookplangraph", model=model)
-        events = [*staged(setting, recipe_named("lookplangraph")).run()]
+        setting = SessionSetting(store, Gate(store.database), scene, INSTRUCTION, "lookplangraph", model=model)
+        events = [*prepare_session(setting, recipe_named("lookplangraph")).run()]
     told = [str(request["messages"][-1]["content"]) for request in server.requests]
     assert "cup-1" not in told[2].partition("Previous")[0], "what is not where it was is nowhere"
     assert "cup-1 inside cupboard-1" in told[3]

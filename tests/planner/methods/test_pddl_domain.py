@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from scenecypher.planner.actions.grasif import OPERATORS
-from scenecypher.planner.methods.pddl_text import expression
+from scenecypher.planner.methods.pddl_text import parse_expression
 from scenecypher.planner.prompts.domains import domain_text
 from scenecypher.planner.prompts.domains.making import MENDED, PAPERS, action, domain
 
@@ -66,7 +66,7 @@ def paper(name: str) -> tuple[int, set[str], set[str]]:
 
 def read(text: str) -> tuple[int, set[str], set[str]]:
     """Number of parameters, precondition and effect, in the table's names for the variables."""
-    _, name, _, parameters, _, needed, _, changed = expression(text)
+    _, name, _, parameters, _, needed, _, changed = parse_expression(text)
     variables = [word for word in parameters if word.startswith("?")]
     names = dict(zip(variables, PAPER[name][0].split(), strict=True))
     return len(variables), parts(needed, names), parts(changed, names)

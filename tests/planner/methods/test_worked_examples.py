@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scenecypher.importers import babyai, datasets
 from scenecypher.planner.method import Done, Solve
-from scenecypher.planner.methods.sayplan import Reply
+from scenecypher.planner.methods.sayplan import SayPlanReply
 from scenecypher.planner.prompts.solution import solution
 from scenecypher.planner.prompts.worked import worked
 from tests.planner.methods.worked_examples import (
@@ -56,7 +56,9 @@ def test_their_solutions_are_right() -> None:
 
 def test_sayplans_replies_are_in_its_own_form() -> None:
     for name in ("sayplan-babyai.txt", "sayplan-babyai-questions.txt"):
-        replies = [Reply.model_validate_json(line) for line in texts()[name].splitlines() if line.startswith("{")]
+        replies = [
+            SayPlanReply.model_validate_json(line) for line in texts()[name].splitlines() if line.startswith("{")
+        ]
         plans = [reply.plan for reply in replies if reply.plan is not None]
         instances = [Question(*it).solution for it in QUESTIONS] if "questions" in name else []
         assert plans == [[f"answer({it})"] for it in instances] or [f"[{', '.join(plan)}]" for plan in plans] == [

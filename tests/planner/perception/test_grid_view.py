@@ -18,10 +18,17 @@ from scenecypher.importers.babyai import Episode, episode
 from scenecypher.importers.babyai_grid import Cell, neighbors, position, scene_graph
 from scenecypher.planner.actions.minigrid import MOVES
 from scenecypher.planner.actions.minigrid_ways import Layout, turns
-from scenecypher.planner.belief import believed
-from scenecypher.planner.perception.grid_view import Pose, View, observations, picture_of, view_of, visible_cells
+from scenecypher.planner.belief import initial_belief
+from scenecypher.planner.perception.grid_view import (
+    GridView,
+    Pose,
+    observations,
+    render_view,
+    simulator_view,
+    visible_cells,
+)
 from scenecypher.planner.perception.grid_vision import read_view
-from scenecypher.planner.perception.merge import Merge, merge_all
+from scenecypher.planner.perception.merge import MergeResult, merge_all
 from tests.sampling import sample
 from tests.scripted_model import MODEL_NAME, ScriptedModel
 from tests.scripted_vision import GridReader
@@ -32,7 +39,7 @@ SEEDS: Final = range(50)
 ENOUGH: Final = 5_000
 """Low-level steps that a walk may take; MiniGrid's own limit is for those who know where to go."""
 
-Eyes = Callable[[Any], View]
+Eyes = Callable[[Any], GridView]
 What = tuple[str, str, int, int]
 
 
@@ -59,7 +66,7 @@ class Walk:
                 self._step(*turns(int(self.env.agent_dir), position(self.env), cell), "forward")
             self._step(*turns(int(self.env.agent_dir), position(self.env), beside), *(["toggle"] if shut else []))
 
-    def look(self) -> Merge:
+    def look(self) -> MergeResult:
         view = self.eyes(self.env)
         found = merge_all(self.belief, observations(self.belief, view, step=self.looks), vocabulary="babyai")
         after = apply(self.belief, found.delta)
@@ -99,7 +106,7 @@ def walkable(level: str, number: int) -> Episode:
 
 def stale(world: SceneGraph, seed: int) -> SceneGraph:
     """A belief of which some is wrong: things elsewhere, gone or never there, doors otherwise."""
-    chance, belief = random.Random(seed), believed(world)  # noqa: S311
+    chance, belief = random.Random(seed), initial_belief(world)  # noqa: S311
     nodes, relations = dict(belief.nodes), set(belief.relations)
     rooms = [it for it in sorted(world.by_kind["Place"]) if "size_x" in world.nodes[it].properties]
     ghosts = [Node(f"ghost_{n}", "Object", "red ball", "ball", properties=Properties({"color": "red"})) for n in (1, 2)]
@@ -155,8 +162,8 @@ def reading() -> Iterator[tuple[Eyes, GridReader]]:
     reader = GridReader()
     with ScriptedModel(reader) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
 
-        def look(env: Any) -> View:
-            view, usage = read_view(model, picture_of(env), pose=Pose.of(env), visible=visible_cells(env))
+        def look(env: Any) -> GridView:
+            view, usage = read_view(model, render_view(env), pose=Pose.of(env), visible=visible_cells(env))
             assert usage.total_tokens
             return view
 
@@ -170,7 +177,7 @@ LEVELS: Final = ("numqa", "MiniGrid-UnlockPickup-v0", "MiniGrid-KeyCorridorS6R3-
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("seed", sample(SEEDS, 2))
 def test_after_a_walk_all_is_believed_and_nothing_false(level: str, seed: int) -> None:
-    assert {"absent", "changed"} & {*explored(level, seed, view_of).findings}, "there was something to correct"
+    assert {"absent", "changed"} & {*explored(level, seed, simulator_view).findings}, "there was something to correct"
 
 
 @pytest.mark.parametrize("seed", sample(SEEDS, 1))
@@ -188,13 +195,13 @@ def assert_pictures_do(level: str, seed: int, reading: tuple[Eyes, GridReader]) 
     eyes, reader = reading
     walk = explored(level, seed, eyes)
     assert reader.pictures == walk.looks
-    assert whereabouts(walk.belief) == whereabouts(explored(level, seed, view_of).belief)
+    assert whereabouts(walk.belief) == whereabouts(explored(level, seed, simulator_view).belief)
 
 
 def test_the_simulator_s_ids_make_a_moved_thing_the_same() -> None:
     begun = episode("numqa", 1)
-    view = view_of(begun.env, begun.things)
-    belief = believed(begun.scene.graph)
+    view = simulator_view(begun.env, begun.things)
+    belief = initial_belief(begun.scene.graph)
     thing = next(it.id for it in view.things if it.id in begun.scene.graph.by_kind["Object"])
     node = belief.nodes[str(thing)]
     elsewhere = replace(node, properties=Properties({**node.properties, "center": Point(99, 99)}))
@@ -213,6 +220,6 @@ def test_what_a_reply_makes_up_counts_for_nothing() -> None:
         ScriptedModel(["A red key.", "no JSON", json.dumps({"things": things})]) as server,
         OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model,
     ):
-        view, usage = read_view(model, picture_of(begun.env), pose=pose, visible=frozenset([ahead]))
+        view, usage = read_view(model, render_view(begun.env), pose=pose, visible=frozenset([ahead]))
     assert [(it.class_, it.color, it.cell) for it in view.things] == [("key", "red", ahead)]
     assert usage.total_tokens == 54

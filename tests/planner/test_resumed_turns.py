@@ -14,13 +14,13 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DatabaseUnavailable
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.belief import belief_of
+from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.events import Event, Finished, Proposed, Refused, Remembered, Solved, event_document
 from scenecypher.planner.method import Act, Decision, Done, Solve
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.resuming import resumed
+from scenecypher.planner.resuming import resume_session
 from scenecypher.planner.session_log import read_log
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.playing import INSTRUCTION, ROOMS
@@ -70,7 +70,7 @@ def test_what_was_committed_but_not_logged_is_not_done_twice(
         run.begin()
         run.file.unlink()
         store.undo(run.world, to=0)
-        store.undo(belief_of(store, run.world), to=0)
+        store.undo(find_or_create_belief(store, run.world), to=0)
         run.world = store.find(run.world.name)
     done = len(run.done())
     run.begin()
@@ -95,7 +95,7 @@ def test_a_resumed_solution_knows_what_was_refused_before(store: SceneStore, tmp
     run = Run(store, tmp_path / "log", (Solve(FAULTY),))
     kinds = [type(event) for event in run.begin(stop_after=6)]
     assert kinds[-2:] == [Refused, Proposed]
-    run.log(resumed(run.setting(), run.recipe, run.file), stop_after=3)
+    run.log(resume_session(run.setting(), run.recipe, run.file), stop_after=3)
     end = run.resume()[-1]
     assert isinstance(end, Finished)
     assert (end.outcome, end.reason) == ("infeasible", "1 of 5 actions could not be carried out")
@@ -120,13 +120,13 @@ def test_a_stepwise_solution_stays_so(store: SceneStore, tmp_path: Path) -> None
 
 def test_a_resumed_session_without_looks_leaves_an_old_belief_alone(store: SceneStore, tmp_path: Path) -> None:
     scene = put(store, ROOMS, vocabulary="babyai")
-    belief = belief_of(store, scene)
+    belief = find_or_create_belief(store, scene)
     assert [*Simulator(store, scene, actor="lookplangraph").act("pickup(key_1)")]
     log = tmp_path / "log"
     log.write_text("")
     recipe = replace(recipe_named("lookplangraph"), build=lambda _given: Fixed((Done("it is done"),)))
-    setting = Setting(store, Gate(store.database), store.find(scene.name), INSTRUCTION, "lookplangraph")
-    assert [type(event) for event in resumed(setting, recipe, log)] == [Remembered, Finished]
+    setting = SessionSetting(store, Gate(store.database), store.find(scene.name), INSTRUCTION, "lookplangraph")
+    assert [type(event) for event in resume_session(setting, recipe, log)] == [Remembered, Finished]
     assert store.history(belief) == []
 
 
@@ -141,15 +141,15 @@ class Talk:
     ) -> None:
         self.model = Lines(lines)
         scene, recipe = put(store, home(), vocabulary="grasif"), recipe_named(method)
-        setting = Setting(store, Gate(store.database), scene, "take the cup", method, model=self.model)
+        setting = SessionSetting(store, Gate(store.database), scene, "take the cup", method, model=self.model)
         with log.open("w") as file:
-            for event in staged(setting, recipe).run():
+            for event in prepare_session(setting, recipe).run():
                 turns -= isinstance(event, Remembered)
                 if turns or keeps_last:
                     file.write(json.dumps(event_document(event)) + "\n")
                 if not turns:
                     break
-        self.events = [*resumed(replace(setting, scene=store.find(scene.name)), recipe, log)]
+        self.events = [*resume_session(replace(setting, scene=store.find(scene.name)), recipe, log)]
 
     def said(self, number: int) -> str:
         """The first message of a request after the system's."""

@@ -19,28 +19,28 @@ from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.simulator import INSERTED, Simulator, Step, noted
 from scenecypher.planner.actions.text import Call, parse
 from scenecypher.planner.actions.vocabularies import operators_of
-from scenecypher.planner.environment import Disagreed, Environment
+from scenecypher.planner.environment import Environment, WorldMismatch
 from scenecypher.planner.perception.body import merge_body
 from scenecypher.planner.perception.merge import merge
 
-LOOKS: Final = frozenset({"discover_objects", "look_at"})
+LOOK_ACTIONS: Final = frozenset({"discover_objects", "look_at"})
 """Actions that are nothing but a look at their argument: the belief gets what was seen, and no effects."""
 
-REVEALING: Final[Mapping[str, frozenset[str]]] = {"virtualhome": frozenset({"find", "open"})}
+REVEALING_ACTIONS: Final[Mapping[str, frozenset[str]]] = {"virtualhome": frozenset({"find", "open"})}
 """Actions after which their argument is looked at too, by vocabulary: in GraSIF looking is an action of its own."""
 
 
 def can_look(vocabulary: str) -> bool:
     """Whether the vocabulary has actions that show something: without them a belief could never be confirmed."""
-    return family(vocabulary) in REVEALING or bool(LOOKS & {*operators_of(vocabulary)})
+    return family(vocabulary) in REVEALING_ACTIONS or bool(LOOK_ACTIONS & {*operators_of(vocabulary)})
 
 
-BELIEF: Final = ":belief"
-SEEN: Final = ":seen"
+BELIEF_SUFFIX: Final = ":belief"
+SEEN_SUFFIX: Final = ":seen"
 """What the belief's events add to the id of the world's action."""
 
 
-class Believing(Simulator):
+class BeliefSimulator(Simulator):
     """Acts on the belief `scene`, and first in `world`, which may refuse what the belief lets be.
 
     World and belief are two commits, the second under the action's id with ``:belief``.
@@ -60,7 +60,7 @@ class Believing(Simulator):
         self._world = world
         self._known: SceneGraph | None = None
         self._version = 0
-        self._revealing = REVEALING.get(family(scene.vocabulary), frozenset())
+        self._revealing = REVEALING_ACTIONS.get(family(scene.vocabulary), frozenset())
 
     def belief(self) -> SceneGraph:
         """The belief as it is now: read once, and then brought up to date by what happened since."""
@@ -92,11 +92,11 @@ class Believing(Simulator):
         yield from (event for event in own if event.version > since and event.version in held)
 
     def _is_whole(self, event: Event, ids: Collection[str]) -> bool:
-        reveals = _noted(event)[0].name in self._revealing
-        return f"{event.action_id}{BELIEF}" in ids and (not reveals or f"{event.action_id}{SEEN}" in ids)
+        reveals = _parse_event(event)[0].name in self._revealing
+        return f"{event.action_id}{BELIEF_SUFFIX}" in ids and (not reveals or f"{event.action_id}{SEEN_SUFFIX}" in ids)
 
     def _completed(self, event: Event) -> Iterator[Step]:
-        call, because = _noted(event)
+        call, because = _parse_event(event)
         operator = self.operators[call.name]
         try:
             yield self._learn(operator, call, because, action_id=event.action_id)
@@ -121,14 +121,14 @@ class Believing(Simulator):
 
     def _learn(self, operator: Operator, call: Call, because: str | None, *, action_id: str) -> Step:
         """The second half of an action that the world let be: what it does to the belief, and what it shows."""
-        believed_id = f"{action_id}{BELIEF}"
-        if operator.name in LOOKS:
+        believed_id = f"{action_id}{BELIEF_SUFFIX}"
+        if operator.name in LOOK_ACTIONS:
             seen = self.look(call.arguments[0], action=noted(call, because), action_id=believed_id)
             return replace(seen, action=str(call), because=because)
         step = super()._commit(operator, call, because, Intent(self._actor, noted(call, because), believed_id))
         if operator.name not in self._revealing:
             return step
-        return self._revealed(step, call.arguments[0], action_id=f"{action_id}{SEEN}")
+        return self._revealed(step, call.arguments[0], action_id=f"{action_id}{SEEN_SUFFIX}")
 
     def _revealed(self, step: Step, of: str, *, action_id: str) -> Step:
         """The step with what a look adds to it; it is done, so that a look that fails is only told."""
@@ -151,21 +151,21 @@ class Believing(Simulator):
 
         def decide(locked: Locked) -> Delta:
             self._decided(operator, call, locked)
-            raise _Possible
+            raise _RolledBack
 
         intent = Intent(self._actor, str(call), uuid4().hex, expected, new=True)
         try:
             self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
-        except _Possible:
+        except _RolledBack:
             return
 
-    def _mended(self, call: Call, refusal: RejectedError, action_id: str) -> Disagreed:
+    def _mended(self, call: Call, refusal: RejectedError, action_id: str) -> WorldMismatch:
         """Look again where the things that the action is done with are believed to be: all that is seen is learnt.
 
         So is what the robot knows of itself, for which it need not look.
         """
         seen = [*self._felt(call, f"{action_id}:self")]
-        for number, of in enumerate(_places(self.belief(), call, self.scene.vocabulary)):
+        for number, of in enumerate(_places_to_look(self.belief(), call, self.scene.vocabulary)):
             try:
                 look = self.look(
                     of, action=f"look at {of}, since {call} was not possible", action_id=f"{action_id}:{number}"
@@ -176,7 +176,7 @@ class Believing(Simulator):
                 seen.append(f"{of} was not seen: {failure}")
                 continue
             seen += look.seen
-        return Disagreed(str(call), refusal.reasons, tuple(seen))
+        return WorldMismatch(str(call), refusal.reasons, tuple(seen))
 
     def _felt(self, call: Call, action_id: str) -> tuple[str, ...]:
         """What was wrongly believed of the robot itself, committed to the belief."""
@@ -192,7 +192,7 @@ class Believing(Simulator):
         return tuple(map(str, found.findings))
 
 
-def _places(belief: SceneGraph, call: Call, vocabulary: str) -> tuple[str, ...]:
+def _places_to_look(belief: SceneGraph, call: Call, vocabulary: str) -> tuple[str, ...]:
     """Where a look may show what is wrong: each argument, and what it is believed to be in or on.
 
     A room shows little, except in a grid: there it shows all, and its doors say where a way leads.
@@ -206,11 +206,11 @@ def _places(belief: SceneGraph, call: Call, vocabulary: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(it for it in near if it not in rooms))
 
 
-def _noted(event: Event) -> tuple[Call, str | None]:
+def _parse_event(event: Event) -> tuple[Call, str | None]:
     """The action of an event of the world's history, and why a rule inserted it, if one did."""
     action, inserted, because = event.action.partition(INSERTED)
     return parse(action), because.removesuffix("]") if inserted else None
 
 
-class _Possible(Exception):
+class _RolledBack(Exception):
     """The precondition holds: it rolls the transaction back, and never leaves this module."""
