@@ -1,4 +1,4 @@
-"""The tools that read a scene: the papers' graph calls, a query in Cypher, and a plan's rehearsal."""
+"""Tools that read a scene: the papers' graph calls, a Cypher query, and the rehearsal of a plan."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ from scenecypher.retriever.graph_api import SETS, GraphApi
 from scenecypher.retriever.retrieval import rows_text
 
 REHEARSED: Final = "the plan can be carried out"
+"""Answer of `verify_plan` to a plan without a fault."""
 
 
 def graph_call_tool(name: str) -> Callable[[SceneAccess], Tool]:
-    """One of the papers' calls on the graph (`scenecypher.retriever.graph_api.CALLS`), its answer as JSON."""
+    """Return the tool for a graph call of the papers (`scenecypher.retriever.graph_api.CALLS`), answering in JSON."""
 
-    def on(access: SceneAccess) -> Tool:
+    def make(access: SceneAccess) -> Tool:
         api = GraphApi(access.reader)
         return lambda arguments: ToolAnswer(
             json.dumps(graph_api.call(api, name, arguments), ensure_ascii=False, separators=(", ", ": "))
         )
 
-    return on
+    return make
 
 
 def query_tool(access: SceneAccess) -> Tool:
-    """``query(cypher)``: a read-only query through the gate, its rows in words."""
+    """Return the tool ``query(cypher)``: a read-only query through the gate, answered with its rows as text."""
     return lambda arguments: ToolAnswer(rows_text(access.reader.run(argument(arguments, "cypher", tool="query"))))
 
 
 def verify_plan(access: SceneAccess) -> Tool:
-    """``verify_plan(plan)``: carries actions out on the graph in memory and tells what stops the first that fails."""
+    """Return the tool ``verify_plan(plan)``: simulates the plan in memory and explains its first failure."""
 
     def verify(arguments: Mapping[str, Any]) -> ToolAnswer:
         plan = arguments.get("plan")
@@ -53,15 +54,15 @@ def verify_plan(access: SceneAccess) -> Tool:
 
 
 def confirm_graph(access: SceneAccess) -> Tool:
-    """``verify_graph()``: ends the search of SayPlan Lite."""
+    """Return the tool ``verify_graph()``, which ends the search of SayPlan Lite."""
     del access
     return lambda _: ToolAnswer("the graph is confirmed")
 
 
 def graph_call_tools(*names: str) -> dict[str, Callable[[SceneAccess], Tool]]:
-    """Several of the papers' calls."""
+    """Return the tools for several of the papers' graph calls, by name."""
     return {name: graph_call_tool(name) for name in names}
 
 
 PAPER_SETS: Final = {name: graph_call_tools(*names) for name, names in SETS.items()}
-"""The calls of each paper's ReAct (`scenecypher.retriever.graph_api.SETS`)."""
+"""Tools of each paper's ReAct (`scenecypher.retriever.graph_api.SETS`)."""

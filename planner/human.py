@@ -1,4 +1,4 @@
-"""A person as the robot's hands and eyes: does what is printed, and takes the pictures.
+"""A person as the environment: carries out printed actions and takes pictures.
 
 LookPlanGraph, section VII-E: an operator carries out the actions one by one and gives egocentric pictures when asked.
 """
@@ -20,29 +20,29 @@ from scenecypher.planner.perception.picture import read_picture
 from scenecypher.planner.perception.vision import VisionObserver
 
 ATTEMPTS: Final = 3
-"""How often a picture's path is asked for."""
+"""Attempts at asking for a picture's path."""
 
 AskPerson = Callable[[str], str]
-"""Prints a question and gives the answer's line; raises EOFError where there is no more."""
+"""Function that prints a question and returns the line of the answer; raises EOFError at the end of input."""
 
 
 class HumanEnvironment:
-    """The real world, through a person who is asked; `model` reads the pictures, with what is `known` of a node."""
+    """The real world through a person; `model` reads the pictures, given what is `known` of a node."""
 
     def __init__(self, ask: AskPerson, *, model: Model, known: Callable[[str], KnownNode]) -> None:
         self._ask = ask
-        self._eyes = VisionObserver(model, HandheldCamera(ask), known)
+        self._observer = VisionObserver(model, HandheldCamera(ask), known)
         self._done = Done()
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
-        """Ask for one action, once for each id.
+        """Ask the person for one action; a repeated id is a no-op.
 
-        Raises ActionRefused with the person's words where it can't be done, InputError where the id was another's.
+        Raises ActionRefused with the person's words if it can't be done, InputError if another action has this id.
         """
-        del because  # whoever does it sees what is in the way
+        del because  # the person sees the reason
         call = parse(action)
         if call.name in LOOK_ACTIONS or self._done.has(action_id, call):
-            return  # a look is the picture that is asked for next
+            return  # a look only needs the picture that is asked for next
         answer = ask_person(self._ask, f"please do {action}; Enter when it is done, or why it can't be: ")
         if answer:
             raise ActionRefused(action, [answer])
@@ -50,19 +50,19 @@ class HumanEnvironment:
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Ask for a picture and read it. Raises UnknownReference, InputError, ReplyRejected, ModelUnavailable."""
-        return self._eyes.observe(of, step=step)
+        return self._observer.observe(of, step=step)
 
     def body(self, agent: str) -> None:
-        """Nothing: the person says in words what the hands can't do."""
+        """Return None: the person reports in words what can't be done."""
         del agent
 
     def reset(self) -> None:
-        """Ask that all be put back."""
+        """Ask the person to restore the start."""
         ask_person(self._ask, "please put everything back to where it was at the start; Enter when it is done: ")
 
 
 class HandheldCamera:
-    """A camera in a person's hand, who gives the picture's path."""
+    """A camera held by a person, who enters each picture's path."""
 
     def __init__(self, ask: AskPerson) -> None:
         self._ask = ask
@@ -70,7 +70,7 @@ class HandheldCamera:
     def picture(self, of: str) -> Image:
         """Ask for a picture until its file can be read.
 
-        Raises InputError when it never can, UnknownReference where the person takes none.
+        Raises InputError after the last attempt, UnknownReference if the person takes no picture.
         """
         question = f"please take a picture of {of} and give its path; Enter for none: "
         for _ in range(ATTEMPTS - 1):
@@ -89,8 +89,8 @@ class HandheldCamera:
 
 
 def ask_person(ask: AskPerson, question: str) -> str:
-    """The answer, stripped. Raises InputError where the person went away."""
+    """Return the answer, stripped. Raises InputError at the end of input."""
     try:
         return ask(question).strip()
     except EOFError as error:
-        raise InputError("nobody answers any more; start again with somebody at the terminal") from error
+        raise InputError("nobody answers any more; start again with a person at the terminal") from error

@@ -1,4 +1,4 @@
-"""How a planner looks at the part of a scene that a goal is about."""
+"""Reader of the part of a scene that is relevant to a goal, for the PDDL planner."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scenecypher.planner.relevant import read_relevant_part
 
 
 def part_reader(database: Database, scene: SceneInfo, goal: Condition) -> See:
-    """How to look at the part of a scene that a goal is about: one query."""
-    sought = sought_for(goal)
+    """Return a function that reads the part relevant to `goal` by one query."""
+    query = sought_for(goal)
 
-    def see(wide: bool) -> SceneGraph:  # noqa: FBT001 - what a See takes
-        return read_relevant_part(database, scene, sought, wide=wide)
+    def read(wide: bool) -> SceneGraph:  # noqa: FBT001 - what a See takes
+        return read_relevant_part(database, scene, query, wide=wide)
 
-    return see
+    return read

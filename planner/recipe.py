@@ -1,4 +1,4 @@
-"""What a planning method is made of, as data: who decides, what it is shown, what it may call, and its ablations."""
+"""Recipes: planning methods as data, with their view of the graph, their tools and their ablations."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from scenecypher.planner.toolbox import Tool
 from scenecypher.retriever.reader import SceneReader
 
 Extent: TypeAlias = Literal["nothing", "schema", "memory", "full", "collapsed"]
-"""What a method is shown of the graph: nothing, its schema, LookPlanGraph's memory graph, all, or expanded rooms."""
+"""Extent of a method's view: nothing, the schema, LookPlanGraph's memory graph, all, or expanded rooms."""
 
 ViewForm: TypeAlias = Literal["text", "json", "lines", "glance"]
-"""LookPlanGraph's sentences, its JSON document (appendix C), a line of JSON a node and a link, or ALFWorld's glance."""
+"""Form of the view: LookPlanGraph's sentences or JSON document (appendix C), JSON lines, or ALFWorld's words."""
 
 
 class GoalPlanner(Protocol):
-    """Plans for a goal from the scene as it is now, and for actions that are to be done besides."""
+    """Function that plans from the present scene for a goal and for required actions."""
 
     def __call__(self, goal: Condition, deeds: tuple[Deed, ...] = ()) -> Planned:
-        """The plan, or why there is none."""
+        """Return the plan, or the reason why there is none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class MethodContext:
-    """What a method is made from: no database, but functions that look for it.
+    """Inputs for building a method: not the database, only functions that read from it.
 
-    `occurring` is what occurs in the scene, its classes, states and relations; `timeout_s` says how many seconds an
-    engine may take now. `goal` is that of a data set's task, where there is one, and `deeds` the actions that it asks
-    for besides.
+    `occurring` returns the classes, states and relations that occur in the scene; `timeout_s` returns the seconds that
+    an engine may take now. `goal` is the goal of a data set's task, if any, and `deeds` are the actions that it
+    requires in addition.
     """
 
     model: Model
     vocabulary: str
     ablations: frozenset[str]
-    planning: GoalPlanner
+    plan_goal: GoalPlanner
     occurring: Callable[[], Enumerations]
     timeout_s: Callable[[], float]
     goal: Condition | None = None
@@ -55,7 +55,7 @@ class MethodContext:
 
 @dataclass(frozen=True, slots=True)
 class SceneAccess:
-    """What a tool or an asker works on: one scene, which it only reads."""
+    """Read-only access of a tool or an asker to one scene."""
 
     store: SceneStore
     scene: SceneInfo
@@ -65,7 +65,7 @@ class SceneAccess:
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """What a switch changes in a recipe (None: nothing); what else it does, the method does by its name."""
+    """Changes of a recipe by a switch (None: no change); the method itself may read the switch by its name."""
 
     words: str
     extent: Extent | None = None
@@ -78,11 +78,12 @@ class Ablation:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One method: `build` makes what decides, `paper` says where it is from ("" : ours), `words` what it does.
+    """One planning method: `build` creates it, `paper` is its source ("": ours), `words` describe it.
 
-    `tools` makes what it may call; `asker` what answers its questions (None: the retriever); `tell` what tells it of
-    its actions (None: the session). `fix` is whether a rule does first what stands in the way, `reprompt` whether it
-    is told that an action was infeasible. `belief` is whether it decides by what the robot believes.
+    `tools` create its tools, `asker` creates what answers its questions (None: the retriever) and `step_writer` what
+    words its executed actions (None: the session). With `fix`, corrections are inserted before an action; with
+    `reprompt`, infeasible actions are fed back; with `belief`, it acts on the robot's belief. `model` and `goal` state
+    whether it needs a model and a goal.
     """
 
     build: Callable[[MethodContext], Method]
@@ -93,7 +94,7 @@ class Recipe:
     priors: bool = True
     tools: Mapping[str, Callable[[SceneAccess], Tool]] = field(default_factory=dict)
     asker: Callable[[SceneAccess], Asker] | None = None
-    tell: Callable[[SceneAccess], StepWriter] | None = None
+    step_writer: Callable[[SceneAccess], StepWriter] | None = None
     model: bool = True
     goal: bool = False
     belief: bool = False
@@ -102,7 +103,7 @@ class Recipe:
     ablations: Mapping[str, Ablation] = field(default_factory=dict)
 
     def without(self, name: str, switches: tuple[str, ...]) -> Recipe:
-        """The recipe, called `name`, with these ablations. Raises InputError for one that it does not have."""
+        """Return the recipe called `name` with these ablations. Raises InputError for an unknown ablation."""
         recipe = self
         for switch in switches:
             if switch not in self.ablations:

@@ -1,7 +1,7 @@
-"""Reference plans, found and replayed: `python -m scenecypher.planner.reference` finds them anew, in about an hour.
+"""Reference plans: `python -m scenecypher.planner.reference` computes them again, in about an hour.
 
-A task that has a shorter plan already keeps it. `--only DATASET` looks at one data set, `--workers N` plans for N tasks
-at once.
+An existing plan is kept unless the new one is shorter. `--only DATASET` restricts it to one data set, `--workers N`
+plans for N tasks at once.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from scenecypher.planner.actions.text import Call, parse
 from scenecypher.planner.actions.vocabularies import operators_of
 
 FIRST_TIMEOUT_S: Final = 60.0
-"""For a first plan."""
+"""Time limit of the first plan."""
 SECOND_TIMEOUT_S: Final = 12.0
-"""For a second one."""
+"""Time limit of the second plan."""
 SECOND_SEARCH: Final = "astar(ff())"
-"""A* by the heuristic FF, which sometimes says too much: what it finds first is as a rule, not always, the shortest."""
+"""Search of the second plan: A* with the inadmissible heuristic FF; its plan is usually, not always, shortest."""
 SHORT_PLAN_ACTIONS: Final = 2
-"""A plan of so few actions that an engine finds and that has no needless one is left as it is."""
+"""A first plan of at most this many actions is accepted without a second search."""
 
 
 def goal_graph(task: Task, scene: ImportedScene) -> SceneGraph:
-    """The end of the task's reference plan in its scene: the goal graph with which LookPlanGraph's APP compares.
+    """Return the scene after the task's reference plan: the goal graph of LookPlanGraph's APP.
 
-    Raises InputError where no plan is known, and where it does not lead to the goal in this scene.
+    Raises InputError if no plan is known, or if it does not reach the goal in this scene.
     """
     end = final_graph(reference_plan(task.id), scene.graph, scene.vocabulary)
     if not evaluate(task.goal, end, {}):
@@ -52,7 +52,7 @@ def goal_graph(task: Task, scene: ImportedScene) -> SceneGraph:
 
 
 def final_graph(actions: Iterable[str], graph: SceneGraph, vocabulary: str) -> SceneGraph:
-    """The graph after the actions, done by its first agent. Raises Infeasible at the first that is not possible."""
+    """Return the graph after the actions of its first agent. Raises Infeasible at the first infeasible action."""
     operators = operators_of(vocabulary)
     agent = min(graph.by_kind["Agent"])
     for text in actions:
@@ -61,7 +61,7 @@ def final_graph(actions: Iterable[str], graph: SceneGraph, vocabulary: str) -> S
 
 
 def find_plan(task_id: str) -> tuple[str, tuple[str, ...]]:
-    """The shortest plan that the engine finds for a task; none at all is an empty one."""
+    """Return the task id and the shortest plan that the engine finds; an empty plan if there is none."""
     name, _, within = task_id.partition("/")
     task, scene = next(dataset(name).tasks(within)), next(dataset(name).scenes(within))
     plans = [each.plan for each in _plan_attempts(task, scene) if each.plan is not None]
@@ -86,7 +86,7 @@ def _relevant_part(graph: SceneGraph, task: Task, wide: bool) -> SceneGraph:  # 
 def _shorter_plans(
     old: Mapping[str, tuple[str, ...]], new: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
-    """Of two plans for a task the shorter one; in the order of the data sets."""
+    """Return the shorter plan of each task, in the order of the data sets."""
     best: dict[str, tuple[str, ...]] = {}
     for task in (task for name in DATA_SETS for task in DATASETS[name].tasks()):
         plans = [plans[task.id] for plans in (old, new) if plans.get(task.id)]
@@ -96,7 +96,7 @@ def _shorter_plans(
 
 
 def main() -> None:
-    """Find the plans and write the file."""
+    """Compute the plans and write the file."""
     parser = argparse.ArgumentParser(
         prog="python -m scenecypher.planner.reference", description="Find the reference plans."
     )

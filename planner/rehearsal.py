@@ -1,4 +1,4 @@
-"""A plan carried out on a scene graph in memory: SayPlan's scene graph simulator, which commits nothing."""
+"""Rehearsal of a plan on a scene graph in memory: SayPlan's scene graph simulator, without commits."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scenecypher.planner.actions.text import Call, operator_of, parse
 
 
 def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, Operator]) -> SceneGraph:
-    """The graph after the plan, done by its first agent.
+    """Return the graph after the plan of its first agent.
 
-    Raises ActionRefused, UnknownReference at the first action that can't be, whose number the message tells.
+    Raises ActionRefused, UnknownReference at the first infeasible action; the message has its number.
     """
     agent = min(graph.by_kind.get("Agent", ()), default=None)
     if agent is None:
@@ -22,7 +22,7 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
     for number, action in enumerate(plan, 1):
         try:
             call = _resolve_names(parse(action), graph)
-            operator_of(call, operators)  # raises where there is none
+            operator_of(call, operators)  # raises if there is none
             graph = carried_out(call, graph, operators=operators, agent=agent)
         except ActionRefused as refused:
             raise ActionRefused(f"step {number}, {action}", refused.reasons) from refused
@@ -32,7 +32,7 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
 
 
 def _resolve_names(call: Call, graph: SceneGraph) -> Call:
-    """The call with ids for names and classes that only one node has. Raises UnknownReference."""
+    """Replace unique names and classes by ids. Raises UnknownReference."""
     return Call(call.name, tuple(_id_of(word, graph) for word in call.arguments))
 
 

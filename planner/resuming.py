@@ -1,4 +1,4 @@
-"""A session that goes on where its program ended: its turns are read from its log, and half-done pairs completed."""
+"""Resuming an interrupted session: its turns are read from its log, and the belief catches up with the world."""
 
 from __future__ import annotations
 
@@ -26,22 +26,23 @@ from scenecypher.planner.session import StepWriter
 from scenecypher.planner.session_log import LoggedSession, log_heading, read_log, trim_log
 from scenecypher.planner.staging import SessionSetting, acts_on_belief, prepare_session
 
-ACTIONS: Final = frozenset({"acted", "corrected"})
+ACTION_EVENTS: Final = frozenset({"acted", "corrected"})
+"""Events of executed actions, by their names in a log."""
 
 
 def resume_session(setting: SessionSetting, recipe: Recipe, file: Path) -> Iterator[Event]:
-    """The rest of a session whose log is `file`: first the missing halves, then the events that follow.
+    """Complete the belief and yield the remaining events of the session whose log is `file`.
 
-    The same scene, task and method as before must be given. Raises InputError for what is no session's log, or one
-    that came to its end.
+    The scene, task and method must be the same as before. Raises InputError if `file` is no session's log, if it
+    differs in one of these, or if the session has ended.
     """
     past = read_log(file)
     if past.ended:
         msg = f"{file}: this session came to its end; start another without --resume"
         raise InputError(msg)
     for what, now in log_heading(setting).items():
-        if what in past.began and past.began[what] != now:
-            msg = f"{file}: that session's {what} is {past.began[what]!r}, not {now!r}; give the same as then"
+        if what in past.heading and past.heading[what] != now:
+            msg = f"{file}: that session's {what} is {past.heading[what]!r}, not {now!r}; give the same as then"
             raise InputError(msg)
     trim_log(file)
     return _continue(setting, recipe, past)
@@ -50,31 +51,31 @@ def resume_session(setting: SessionSetting, recipe: Recipe, file: Path) -> Itera
 def _continue(setting: SessionSetting, recipe: Recipe, past: LoggedSession) -> Iterator[Event]:
     if acts_on_belief(setting, recipe):
         complete_belief(setting)
-    cut = _continuation(past, _committed_since(setting, recipe, past), setting.scene.vocabulary)
-    if cut.first is not None:
-        recipe = replace(recipe, build=_starting_with(cut.first, recipe.build))
+    rest = _continuation(past, _committed_since(setting, recipe, past), setting.scene.vocabulary)
+    if rest.first is not None:
+        recipe = replace(recipe, build=_starting_with(rest.first, recipe.build))
     ready = prepare_session(setting, recipe)
-    turn = _with_step_text(cut.turn, ready.tell)
+    turn = _with_step_text(rest.turn, ready.step_writer)
     turns = past.turns if turn is None else (*past.turns, turn)
     if turn is not None and turn.decision is not None:
         document = decision_document(turn.decision)
-        told = turn.feedback, turn.done, turn.refused
-        spent = cut.spent
+        remembered = turn.feedback, turn.done, turn.refused
+        spent = rest.spent
         yield Remembered(
-            spent.steps, document, *told, spent.refused, Usage(), seconds=spent.seconds, seeing=spent.seeing
+            spent.steps, document, *remembered, spent.refused, Usage(), seconds=spent.seconds, seeing=spent.seeing
         )
-    yield from ready.session.run(replace(ready.memory, turns=turns, opening=past.opening), spent=cut.spent)
+    yield from ready.session.run(replace(ready.memory, turns=turns, opening=past.opening), spent=rest.spent)
 
 
-def _with_step_text(turn: Turn | None, tell: StepWriter | None) -> Turn | None:
-    """The turn with what the method's own teller says of it, which knows the scene as it is now."""
-    if turn is None or tell is None or turn.refused:
+def _with_step_text(turn: Turn | None, step_writer: StepWriter | None) -> Turn | None:
+    """Return the turn with the method's own wording of its actions, if it has one."""
+    if turn is None or step_writer is None or turn.refused:
         return turn
-    return replace(turn, feedback="; ".join(tell(Step(action, 0, Delta.of([]))) for action in turn.done))
+    return replace(turn, feedback="; ".join(step_writer(Step(action, 0, Delta.of([]))) for action in turn.done))
 
 
 def complete_belief(setting: SessionSetting) -> tuple[Step, ...]:
-    """Complete what was done to the world and not to the belief; nothing where there is no belief."""
+    """Apply to the belief the actions that only the world has; a no-op if there is no belief."""
     store: SceneStore = setting.store
     belief = lookup(store.database, belief_name(setting.scene.name))
     if belief is None:
@@ -86,7 +87,7 @@ def complete_belief(setting: SessionSetting) -> tuple[Step, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Continuation:
-    """What is to be made of a turn that was cut off: what to decide first, a turn to remember, and the costs so far."""
+    """Continuation of an interrupted turn: the first decision, or a finished turn, and the budget used so far."""
 
     spent: Spent
     first: Decision | None = None
@@ -94,7 +95,7 @@ class _Continuation:
 
 
 def _committed_since(setting: SessionSetting, recipe: Recipe, past: LoggedSession) -> tuple[str, ...]:
-    """What this method committed after the last version that the log names: actions as the scene's history has them."""
+    """Return the actions that this method committed after the log's last version, as the history has them."""
     scene = setting.scene
     if acts_on_belief(setting, recipe):
         scene = lookup(setting.store.database, belief_name(scene.name)) or scene
@@ -105,67 +106,67 @@ def _committed_since(setting: SessionSetting, recipe: Recipe, past: LoggedSessio
 
 
 def _continuation(past: LoggedSession, since: Sequence[str], vocabulary: str) -> _Continuation:
-    begun = max((number for number, it in enumerate(past.cut) if it["event"] == "solved"), default=0)
-    cut = past.cut[begun:]
-    told = tuple(str(it["action"]) for it in cut if it["event"] in ACTIONS)
-    done = told + tuple(action.partition(INSERTED)[0] for action in since)
+    start = max((number for number, it in enumerate(past.interrupted) if it["event"] == "solved"), default=0)
+    events = past.interrupted[start:]
+    logged = tuple(str(it["action"]) for it in events if it["event"] in ACTION_EVENTS)
+    done = logged + tuple(action.partition(INSERTED)[0] for action in since)
     spent = replace(past.spent, actions=past.spent.actions + len(done))
-    proposed = [it for it in cut if it["event"] == "proposed"]
-    settled = bool(proposed) and _is_settled(cut, since, vocabulary)
-    if cut and cut[0]["event"] == "solved":
-        return _continue_solution(cut, spent, done, len(proposed) if settled else max(len(proposed) - 1, 0))
+    proposed = [it for it in events if it["event"] == "proposed"]
+    settled = bool(proposed) and _is_settled(events, since, vocabulary)
+    if events and events[0]["event"] == "solved":
+        return _continue_solution(events, spent, done, len(proposed) if settled else max(len(proposed) - 1, 0))
     if not proposed:
         return _Continuation(past.spent)
     decision = Act(str(proposed[-1]["action"]), str(proposed[-1]["reason"]))
     return (
-        _finished_turn(decision, spent, cut, done, told=_feedback(cut, done))
+        _finished_turn(decision, spent, events, done, feedback=_feedback(events, done))
         if settled
         else _Continuation(spent, decision)
     )
 
 
 def _continue_solution(
-    cut: Sequence[Mapping[str, Any]], spent: Spent, done: tuple[str, ...], tried: int
+    events: Sequence[Mapping[str, Any]], spent: Spent, done: tuple[str, ...], tried: int
 ) -> _Continuation:
-    """The solution, of which more actions were `tried`, and all that became of it; none where a refusal ends it."""
-    solved, refused = cut[0], sum(it["event"] == "refused" for it in cut)
+    """Return the rest of a solution after `tried` more actions; a finished turn if a refusal ended it."""
+    solved, refused = events[0], sum(it["event"] == "refused" for it in events)
     before = tuple(map(str, solved.get("done", ())))
     spent = replace(spent, actions=spent.actions + len(before))
     begun = Solve(tuple(solved["actions"]), str(solved["reason"]), bool(solved.get("final", True)))
-    told = "; ".join(filter(None, (str(solved.get("told", "")), _feedback(cut, done))))
+    told = "; ".join(filter(None, (str(solved.get("told", "")), _feedback(events, done))))
     if refused and not begun.final:
-        return _finished_turn(begun, spent, cut, before + done, told=told)
+        return _finished_turn(begun, spent, events, before + done, feedback=told)
     tried, refused = int(solved.get("tried", 0)) + tried, int(solved.get("refused", 0)) + refused
     return _Continuation(spent, replace(begun, tried=tried, refused=refused, done=before + done, told=told))
 
 
 def _finished_turn(
-    decision: Act | Solve, spent: Spent, cut: Sequence[Mapping[str, Any]], done: tuple[str, ...], *, told: str
+    decision: Act | Solve, spent: Spent, events: Sequence[Mapping[str, Any]], done: tuple[str, ...], *, feedback: str
 ) -> _Continuation:
-    """A turn that came to its end, but for being remembered."""
-    is_refused = any(it["event"] == "refused" for it in cut)
-    turn = Turn(decision, told, done, refused=is_refused)
+    """Return the continuation of a turn that ended but was not logged as remembered."""
+    is_refused = any(it["event"] == "refused" for it in events)
+    turn = Turn(decision, feedback, done, refused=is_refused)
     refused = spent.refused + 1 if is_refused else 0
     return _Continuation(replace(spent, steps=spent.steps + 1, refused=refused), turn=turn)
 
 
-def _feedback(cut: Sequence[Mapping[str, Any]], done: tuple[str, ...]) -> str:
-    """What was carried out and what was refused, in words."""
-    refusals = [f"{it['action']} was refused: {'; '.join(it['reasons'])}" for it in cut if it["event"] == "refused"]
+def _feedback(events: Sequence[Mapping[str, Any]], done: tuple[str, ...]) -> str:
+    """Return the feedback on executed and refused actions."""
+    refusals = [f"{it['action']} was refused: {'; '.join(it['reasons'])}" for it in events if it["event"] == "refused"]
     return "; ".join([*(f"{action} was carried out" for action in done), *refusals])
 
 
-def _is_settled(cut: Sequence[Mapping[str, Any]], since: Sequence[str], vocabulary: str) -> bool:
-    """Whether the action proposed last was refused or carried out, if unknown to the log; else it is proposed again."""
-    last = max(number for number, it in enumerate(cut) if it["event"] == "proposed")
-    if {it["event"] for it in cut[last:]} & {"acted", "refused"}:
+def _is_settled(events: Sequence[Mapping[str, Any]], since: Sequence[str], vocabulary: str) -> bool:
+    """Check if the action proposed last was refused or executed (maybe unlogged); if not, it is proposed again."""
+    last = max(number for number, it in enumerate(events) if it["event"] == "proposed")
+    if {it["event"] for it in events[last:]} & {"acted", "refused"}:
         return True
-    name = _last_operator(str(cut[last]["action"]), vocabulary)
+    name = _last_operator(str(events[last]["action"]), vocabulary)
     return any(_operator_name(action) == name and INSERTED not in action for action in since)
 
 
 def _last_operator(action: str, vocabulary: str) -> str:
-    """The name of the operator that ends an action, which may be a macro; empty where it is none."""
+    """Return the name of an action's last operator, the action being an operator or a macro; empty if it is neither."""
     try:
         call = parse(action)
         macro = macros_of(vocabulary).get(call.name)
@@ -184,7 +185,7 @@ def _starting_with(first: Decision, build: Callable[[MethodContext], Method]) ->
 
 @dataclass(slots=True)
 class _FirstDecision:
-    """A method whose first decision is known."""
+    """Method whose first decision is given."""
 
     first: Decision | None
     method: Method

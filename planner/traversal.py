@@ -1,15 +1,14 @@
-"""traverse_room: what must be removed to walk from one cell of a room to another (SG2, "2D Grid World Traversal")."""
+"""traverse_room: the items to remove on the way between two cells of a room (SG2, "2D Grid World Traversal")."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from scenecypher.errors import ReplyRejected
-
-Cell: TypeAlias = tuple[int, int]
+from scenecypher.importers.babyai_grid import Cell
 
 NAME: Final = "traverse_room"
 ARGUMENTS: Final = ("room_center", "room_size", "items", "start", "goal")
@@ -25,21 +24,21 @@ traverse_room(room_center, room_size, items, start, goal)
 What lies in the cell goal itself is never among them."""
 HINT: Final = f"call it as {NAME}([x, y], [size_x, size_y], [[id, x, y], ...], [x, y], [x, y])"
 MAX_ROOM_CELLS: Final = 200
-"""Cells that a room may measure along an axis."""
+"""Largest size of a room along an axis, in cells."""
 REMOVAL_COST: Final = MAX_ROOM_CELLS**2
-"""What an item in the way costs, in steps: any detour is preferred to removing one."""
+"""Cost of an item on the path, in steps: any detour is preferred to removing one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoomCells:
-    """The cells within the walls, by corners, and which items lie in them."""
+    """Cells within a room's walls, by corners, and the items in them."""
 
     low: Cell
     high: Cell
     items: Mapping[Cell, str]
 
     def near(self, cell: Cell, ends: frozenset[Cell]) -> Iterator[Cell]:
-        """The cells beside one that can be walked on, items in them or not; `ends` may lie in the wall."""
+        """Yield the adjacent walkable cells, with or without items; `ends` may lie in the wall."""
         x, y = cell
         for beside in ((x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)):
             within = all(a <= b <= c for a, b, c in zip(self.low, beside, self.high, strict=True))
@@ -48,17 +47,17 @@ class RoomCells:
 
 
 def traverse_room(room_center: Any, room_size: Any, items: Any, start: Any, goal: Any) -> list[str]:
-    """The ids of the items to remove on the best way, by A*: the fewest items, then the fewest steps.
+    """Return the ids of the items to remove on the best path, by A*: the fewest items, then the fewest steps.
 
-    Raises ReplyRejected, with how it is called, for arguments of another form or where no way leads.
+    Raises ReplyRejected, with a hint on the call, for malformed arguments and if there is no path.
     """
     room = _room(_pair(room_center, "room_center"), _pair(room_size, "room_size"), items)
-    way = _shortest_path(room, _cell(start, "start"), _cell(goal, "goal"))
-    return [room.items[cell] for cell in way[1:-1] if cell in room.items]
+    path = _shortest_path(room, _cell(start, "start"), _cell(goal, "goal"))
+    return [room.items[cell] for cell in path[1:-1] if cell in room.items]
 
 
 def _shortest_path(room: RoomCells, start: Cell, goal: Cell) -> list[Cell]:
-    """The cells of the best way, both ends included."""
+    """Return the cells of the best path, both ends included."""
     ends, before, cost = frozenset({start, goal}), {start: start}, {start: 0}
     open_: list[tuple[int, Cell]] = [(_distance(start, goal), start)]
     while open_:
@@ -74,10 +73,10 @@ def _shortest_path(room: RoomCells, start: Cell, goal: Cell) -> list[Cell]:
 
 
 def _path_from(before: Mapping[Cell, Cell], goal: Cell) -> list[Cell]:
-    way = [goal]
-    while before[way[-1]] != way[-1]:
-        way.append(before[way[-1]])
-    return way[::-1]
+    path = [goal]
+    while before[path[-1]] != path[-1]:
+        path.append(before[path[-1]])
+    return path[::-1]
 
 
 def _distance(one: Cell, other: Cell) -> int:
@@ -116,7 +115,7 @@ def _cell(value: Any, name: str) -> Cell:
 
 
 def _pair(value: Any, name: str) -> tuple[float, float]:
-    """Two numbers, however they are written: [x, y] or {"x": x, "y": y}."""
+    """Return two numbers, written as [x, y] or {"x": x, "y": y}."""
     match value:
         case [int() | float() as x, int() | float() as y] | {"x": int() | float() as x, "y": int() | float() as y}:
             if all(abs(number) < REMOVAL_COST for number in (x, y)):

@@ -1,4 +1,4 @@
-"""What a method is shown of the graph before each decision, by its recipe: the memory graph, all of it, or rooms."""
+"""A method's view of the graph before each decision, by its recipe: the memory graph, all of it, or rooms."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONTRACT: Final = "contract_node"
 
 
 def make_view(recipe: Recipe, access: SceneAccess) -> tuple[ViewWriter | None, Mapping[str, Tool]]:
-    """The view that a recipe asks for, and the tools that change what it shows."""
+    """Return the view of a recipe, and the tools that change the view."""
     match recipe.extent:
         case "nothing" | "schema":
             return None, {}
@@ -45,14 +45,14 @@ def make_view(recipe: Recipe, access: SceneAccess) -> tuple[ViewWriter | None, M
 
 
 class CollapsedView:
-    """SayPlan's collapsed graph: its places, and what is in those that were expanded so far."""
+    """SayPlan's collapsed graph: the places, and the contents of those expanded so far."""
 
     def __init__(self, access: SceneAccess) -> None:
         self._api = GraphApi(access.reader)
         self._shown: CollapsedGraph | None = None
 
     def text(self, memory: Memory) -> str:
-        """What is shown after the calls that `memory` holds, as the scene is now: nodes and links as JSON."""
+        """Return the present graph after the calls in `memory`: nodes and links as JSON."""
         graph = collapse(self._api)
         for tool, room in _room_calls(memory):
             graph = graph.expand(room) if tool == EXPAND else graph.contract(room)
@@ -60,19 +60,19 @@ class CollapsedView:
         return json.dumps(graph.document(), ensure_ascii=False)
 
     def expand(self, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Show what is in a room. Raises RejectedError for what is no room."""
+        """Expand a room. Raises RejectedError if it is no room."""
         (place,) = collapse(self._api).expand(argument(arguments, "node_name", tool=EXPAND)).expanded
         return ToolAnswer(f"{place} is expanded")
 
     def contract(self, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Show it no longer. Raises RejectedError for what is not expanded in the text that was shown last."""
+        """Contract a room. Raises RejectedError if it is not expanded in the last text."""
         shown = self._shown or collapse(self._api)
         left = shown.contract(argument(arguments, "node_name", tool=CONTRACT)).expanded
         return ToolAnswer(f"{', '.join(left) or 'no room'} stays expanded")
 
 
 def _room_calls(memory: Memory) -> Iterator[tuple[str, str]]:
-    """The calls that changed what is shown: the tool and the room."""
+    """Yield the calls that changed the view, each as tool and room."""
     for turn in memory.turns:
         call = turn.decision
         if isinstance(call, ToolCall) and call.tool in {EXPAND, CONTRACT} and not turn.refused:
@@ -80,14 +80,14 @@ def _room_calls(memory: Memory) -> Iterator[tuple[str, str]]:
 
 
 def inspected_nodes(memory: Memory) -> frozenset[str]:
-    """The nodes that were looked into so far."""
+    """Return the nodes that were looked at so far."""
     return frozenset(
         call.arguments[0] for call in _executed_calls(memory) if call.name in LOOK_ACTIONS and call.arguments
     )
 
 
 def touched_nodes(memory: Memory) -> frozenset[str]:
-    """The nodes that something was done with so far."""
+    """Return the nodes that were arguments of executed actions so far."""
     return frozenset(argument for call in _executed_calls(memory) for argument in call.arguments)
 
 
@@ -118,10 +118,10 @@ def _graph_text(graph: SceneGraph, memory: Memory, access: SceneAccess, *, form:
 
 
 class GraphWriter(Protocol):
-    """Writes a graph as text."""
+    """Function that writes a graph as text."""
 
     def __call__(self, graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
-        """The same text for equal graphs."""
+        """Return the text; it is the same for equal graphs."""
         ...
 
 
@@ -129,12 +129,12 @@ WRITERS: Final[Mapping[ViewForm, GraphWriter]] = {"text": graph_words, "json": g
 
 
 def alfworld_step_writer(access: SceneAccess) -> StepWriter:
-    """Tells of each action what ALFWorld would: what was done, and what is seen where that led to."""
+    """Return a writer that words each step like ALFWorld: the action, and what is seen at its place."""
 
-    def tell(step: Step) -> str:
+    def write(step: Step) -> str:
         call, vocabulary = parse(step.action), access.scene.vocabulary
         graph = _surrounding_graph(access, touched=frozenset(call.arguments), priors=False)
-        shows = REVEALING_ACTIONS.get(family(vocabulary), frozenset())
-        return deed(call, graph, vocabulary, shows=shows)
+        revealing = REVEALING_ACTIONS.get(family(vocabulary), frozenset())
+        return deed(call, graph, vocabulary, shows=revealing)
 
-    return tell
+    return write

@@ -1,4 +1,4 @@
-"""What is wrong with a PDDL problem that a model wrote: LookPlanGraph's three kinds (appendix A-2), told apart."""
+"""Mistakes in a PDDL problem written by a model, by LookPlanGraph's three kinds (appendix A-2)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scenecypher.db.schema import family
 from scenecypher.planner.methods.pddl_text import PddlDomain, PddlFact, PddlProblem, goal_facts
 
 MistakeKind: TypeAlias = Literal["predicate misalignment", "semantic violation", "temporal inconsistency"]
-"""A word that the domain does not have; what can't be with these things; facts left out, so that steps are early."""
+"""Unknown words of the domain; impossible facts; facts left out, so that preconditions are missed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PddlMistake:
-    """One mistake, in words."""
+    """One mistake, with an explanation."""
 
     kind: MistakeKind
     words: str
@@ -42,17 +42,17 @@ REQUIRED_AFFORDANCES: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
     },
     "babyai": {"holds": (1, "grabbable"), "opened": (1, "can_open")},
 }
-"""By vocabulary and predicate: which argument must afford what, for the fact to come about."""
+"""By vocabulary and predicate: position and affordance of the argument that makes the fact possible."""
 RELATION_PREDICATES: Final[Mapping[str, Mapping[str, str]]] = {
     "grasif": {"ontop_of": "ontop", "inside_of": "inside"},
     "virtualhome": {"ontop_of": "on", "inside_of": "inside"},
     "babyai": {},
 }
-"""The predicate of each relation in the graph's document."""
+"""Predicates of the relations in the graph's document, by vocabulary."""
 
 
 def find_mistakes(problem: PddlProblem, domain: PddlDomain, *, view: str, vocabulary: str) -> tuple[PddlMistake, ...]:
-    """The mistakes of a problem about the graph that `view` shows as JSON."""
+    """Return the mistakes of a problem about the graph in `view`, a JSON document."""
     nodes = {node["name"].lower(): node for group in _node_groups(view) for node in group}
     return (
         *(PddlMistake("predicate misalignment", words) for words in _misaligned(problem, domain)),
@@ -78,17 +78,17 @@ def _misaligned(problem: PddlProblem, domain: PddlDomain) -> Iterator[str]:
 
 def _ill_formed(fact: PddlFact, problem: PddlProblem, domain: PddlDomain) -> Iterator[str]:
     name, *arguments = fact
-    told = f"({' '.join(fact)})"
+    text = f"({' '.join(fact)})"
     if name == "=":
         return
     if name not in domain.predicates:
-        yield f"{told}: there is no predicate {name}"
+        yield f"{text}: there is no predicate {name}"
     elif len(arguments) != len(domain.predicates[name]):
-        yield f"{told}: {name} takes {len(domain.predicates[name])} arguments"
+        yield f"{text}: {name} takes {len(domain.predicates[name])} arguments"
     else:
         for argument, type_ in zip(arguments, domain.predicates[name], strict=True):
             if problem.objects.get(argument, type_) != type_:
-                yield f"{told}: {argument} is no {type_}"
+                yield f"{text}: {argument} is no {type_}"
 
 
 def _impossible(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
@@ -110,13 +110,13 @@ def _impossible(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], vocab
 
 
 def _left_out(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
-    """Facts of the graph about the problem's own objects that it does not give, and that decide what comes first."""
-    given = {*problem.init}
+    """Yield facts about the problem's objects that are missing in it and decide the order of actions."""
+    init = {*problem.init}
     for name in problem.objects:
         node = nodes.get(name, {})
         predicate = RELATION_PREDICATES.get(vocabulary, {}).get(str(node.get("relation")))
         fact = (predicate or "", name, str(node.get("related_to")).lower())
-        if predicate and fact[2] in problem.objects and fact not in given:
+        if predicate and fact[2] in problem.objects and fact not in init:
             yield f"({' '.join(fact)}) is left out"
-        if vocabulary != "babyai" and "closed" in node.get("states", ()) and ("closed", name) not in given:
+        if vocabulary != "babyai" and "closed" in node.get("states", ()) and ("closed", name) not in init:
             yield f"(closed {name}) is left out"

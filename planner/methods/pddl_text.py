@@ -1,4 +1,4 @@
-"""PDDL as text: read into nested lists, and a problem's objects, facts and goal checked against its domain."""
+"""Parser and writer of PDDL domains and problems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PddlExpression: TypeAlias = Any
 """A word, or a list of expressions."""
 PddlFact: TypeAlias = tuple[str, ...]
 
-_TOKEN: Final = re.compile(r"[()]|[^\s()]+")
+_SYMBOL: Final = re.compile(r"[()]|[^\s()]+")
 MAX_DEPTH: Final = 50
 CONNECTIVES: Final = ("and", "or", "not", "imply")
 QUANTIFIERS: Final = ("forall", "exists")
@@ -21,7 +21,7 @@ QUANTIFIERS: Final = ("forall", "exists")
 
 @dataclass(frozen=True, slots=True)
 class PddlDomain:
-    """What a problem may say: predicates with their parameters' types, and the types there are."""
+    """A domain: types, and predicates and actions with the types of their parameters."""
 
     name: str
     text: str
@@ -32,14 +32,14 @@ class PddlDomain:
 
 @dataclass(frozen=True, slots=True)
 class PddlProblem:
-    """What a model wrote: objects with their types, the facts at first, and the goal as it stands."""
+    """A problem written by a model: objects with their types, initial facts, and the goal."""
 
     objects: Mapping[str, str]
     init: tuple[PddlFact, ...]
     goal: PddlExpression
 
     def text(self, domain: PddlDomain) -> str:
-        """The problem in PDDL again, written by us."""
+        """Return the problem as PDDL."""
         objects = " ".join(f"{name} - {type_}" for name, type_ in self.objects.items())
         init = " ".join(expression_text(list(fact)) for fact in self.init)
         return (
@@ -49,7 +49,7 @@ class PddlProblem:
 
 
 def read_domain(text: str) -> PddlDomain:
-    """A domain of ours."""
+    """Parse one of our domains."""
     (_, (_, name), *sections) = parse_expression(text)
     found = {section[0]: section[1:] for section in sections if section[0] != ":action"}
     actions = {section[1]: section for section in sections if section[0] == ":action"}
@@ -59,9 +59,10 @@ def read_domain(text: str) -> PddlDomain:
 
 
 def read_problem(text: str) -> PddlProblem:
-    """The problem in a reply. Raises ReplyRejected where there is none.
+    """Parse the problem in a reply. Raises ReplyRejected if there is none.
 
-    Its initial state may hold ``(not (closed fridge))`` (PDDL 2.1, appendix A): left out, since all else is not so.
+    Negated facts in the initial state, such as ``(not (closed fridge))`` (PDDL 2.1, appendix A), are dropped: facts
+    that are not stated are false anyway.
     """
     found = parse_expression(text[max(0, text.lower().find("(define")) :])
     if not isinstance(found, list) or not found or found[0] != "define":
@@ -77,14 +78,14 @@ def read_problem(text: str) -> PddlProblem:
 
 
 def parse_expression(text: str) -> PddlExpression:
-    """The first expression of a text, comments left out, in lower case as PDDL is read. Raises ReplyRejected."""
-    pieces = _TOKEN.findall(re.sub(r";[^\n]*", "", text).lower())
+    """Parse the first expression of a text, in lower case and without comments. Raises ReplyRejected."""
+    symbols = _SYMBOL.findall(re.sub(r";[^\n]*", "", text).lower())
     stack: list[list[PddlExpression]] = [[]]
-    for piece in pieces:
-        if piece == "(":
+    for symbol in symbols:
+        if symbol == "(":
             stack.append([])
-        elif piece != ")":
-            stack[-1].append(piece)
+        elif symbol != ")":
+            stack[-1].append(symbol)
         elif len(stack) > 1:
             closed = stack.pop()
             stack[-1].append(closed)
@@ -95,13 +96,13 @@ def parse_expression(text: str) -> PddlExpression:
     raise ReplyRejected("that is no PDDL: its brackets do not close; write the problem again, whole")
 
 
-def expression_text(of: PddlExpression) -> str:
-    """An expression as text."""
-    return f"({' '.join(map(expression_text, of))})" if isinstance(of, list) else str(of)
+def expression_text(expression: PddlExpression) -> str:
+    """Return an expression as text."""
+    return f"({' '.join(map(expression_text, expression))})" if isinstance(expression, list) else str(expression)
 
 
 def parse_typed_list(words: Sequence[PddlExpression]) -> dict[str, str]:
-    """``a b - room c`` as types by name; what has none is an object."""
+    """Parse a list such as ``a b - room c`` into types by name; the default type is ``object``."""
     found: dict[str, str] = {}
     waiting: list[str] = []
     rest = iter(map(expression_text, words))
@@ -115,7 +116,7 @@ def parse_typed_list(words: Sequence[PddlExpression]) -> dict[str, str]:
 
 
 def goal_facts(goal: PddlExpression) -> Iterator[tuple[PddlFact, bool]]:
-    """The facts that a goal speaks of, each with whether it shall hold."""
+    """Yield the facts of a goal, each with True if it must hold and False if it must not."""
     yield from _facts(goal, wanted=True)
 
 

@@ -1,10 +1,10 @@
-"""ReAct over the calls on the graph that SG2 and SG-RwR give it (SG2, "Baselines", "SG2 v.s. ReAct"; SG-RwR, G.1).
+"""ReAct over the graph calls of SG2 and SG-RwR (SG2, "Baselines", "SG2 v.s. ReAct"; SG-RwR, G.1).
 
-`react-sg2` has ``expand``, `react-limit` ``get_neighbors`` and ``get_attrs``; both have SG2's reasoning tools too, as
-the second differs in the graph calls alone. `react-rwr` has the four calls of SG-RwR's appendix and no tools. The agent
-sees neither graph nor schema (it is "conditioned on API annotations"), and its whole history at every step.
+`react-sg2` has ``expand``, `react-limit` ``get_neighbors`` and ``get_attrs``; both have SG2's reasoning tools, as the
+second differs in the graph calls only. `react-rwr` has the four calls of SG-RwR's appendix and no tools. The agent sees
+neither graph nor schema (it is "conditioned on API annotations"), but its whole history at every step.
 
-Ours: the words of the annotations, ``finish(...)`` as the call that gives the solution, and ``stepwise`` as in `sg2`.
+Ours: the wording of the annotations, ``finish(...)`` as the call with the solution, and ``stepwise`` as in `sg2`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Give every reply this form:
 
 
 class React:
-    """Decides by asking `model` for a thought and a call; `calls` are those on the graph, by name."""
+    """Method that asks `model` for a thought and a call; `calls` are the names of its graph calls."""
 
     def __init__(self, model: Model, vocabulary: str, calls: Sequence[str], *, tools: bool, final: bool = True) -> None:
         self._model, self._vocabulary, self._final = model, vocabulary, final
@@ -53,7 +53,7 @@ class React:
         self._tools = dict(tools_of(vocabulary)) if tools else {}
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
+        """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
         prompt = (*self._opening(memory), *(message for turn in memory.turns for message in _turn_messages(turn)))
         return ask_in_text(self._model, prompt, self._read)
 
@@ -72,7 +72,7 @@ class React:
 
     @property
     def _name(self) -> str:
-        """Whose examples these calls and tools are in."""
+        """Name of the method whose worked examples have these calls and tools."""
         if self._graph_calls == ("expand",):
             return "react-sg2"
         return "react-limit" if self._tools else "react-rwr"
@@ -83,8 +83,10 @@ class React:
         return f"{name}(node_id)" if CALLS[name].of_node else f"{name}()"
 
     def _annotations(self) -> str:
-        told = [f"{name}({'node_id' if CALLS[name].of_node else ''}): {CALLS[name].does}" for name in self._graph_calls]
-        return "\n".join([*told, *(tool.annotation for tool in self._tools.values())])
+        graph_calls = [
+            f"{name}({'node_id' if CALLS[name].of_node else ''}): {CALLS[name].does}" for name in self._graph_calls
+        ]
+        return "\n".join([*graph_calls, *(tool.annotation for tool in self._tools.values())])
 
     def _read(self, text: str) -> Decision:
         step = step_in(text, self._example)
@@ -98,7 +100,7 @@ class React:
 
 
 def _turn_messages(turn: Turn) -> tuple[Message, ...]:
-    """A turn as it was said: thought and action, then the observation."""
+    """Return a turn as messages: thought and action, then the observation."""
     match turn.decision:
         case CallTool(tool, arguments, reason):
             written = ", ".join(map(repr, arguments.values()))

@@ -1,16 +1,16 @@
 """SayPlan, and SayPlan Lite as LookPlanGraph revised it (section VI-A, appendices D and F-4).
 
-Both search the collapsed graph by expanding and contracting rooms, then plan on what is shown, and try each plan on the
-simulator, which tells what is wrong with it; a plan that can be carried out is. In BabyAI SayPlan has no simulator, so
-that its plan is carried out as it stands (SG-RwR, G.2), and worked tasks in its prompt (SG2, "Baselines").
+Both search the collapsed graph by expanding and contracting rooms, then plan on the visible graph and verify each plan
+on the simulator, which explains its faults; a feasible plan is executed. In BabyAI SayPlan has no simulator: its plan
+is executed as it stands (SG-RwR, G.2), and its prompt has worked tasks (SG2, "Baselines").
 
-- SayPlan has both stages in one prompt with all that was said so far, and ``access`` and ``release`` in its plans.
-- Lite has a prompt a stage, each with that stage's functions only, an example of a reply (appendix F-4) and the last
-  search command alone, and puts things on or into others directly.
+- SayPlan has both stages in one prompt with the whole conversation, and ``access`` and ``release`` in its plans.
+- Lite has a prompt for each stage, with only that stage's functions, an example of a reply (appendix F-4) and the last
+  search command; it puts objects on or into others directly.
 
-Where the papers are silent: `MAX_PLANS` plans are tried; ``release`` after ``access(x)`` puts what is held into x
-where x affords that, else on x, and ``access`` itself does nothing; in vocabularies other than GraSIF both methods
-offer all actions.
+Choices of ours where the papers are silent: at most `MAX_PLANS` plans are verified; ``release`` after ``access(x)``
+puts the held object into x if x affords that, else on x, and ``access`` itself has no effect; in vocabularies other
+than GraSIF both methods offer all actions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from scenecypher.planner.views import CONTRACT, EXPAND
 VERIFY: Final = "verify_plan"
 CONFIRM: Final = "verify_graph"
 MAX_PLANS: Final = 5
-"""Plans that the simulator looks at: SayPlan ends at a limit of feedback, whose number no paper gives."""
+"""Plans that are verified at most: SayPlan has such a limit, but no paper gives its number."""
 
 ROLE: Final = """\
 You plan the work of a robot in a building, of which you see a graph. At first it shows the rooms alone.
@@ -148,14 +148,14 @@ class LitePlanReply(BaseModel):
 
 
 class SayPlan:
-    """Decides by asking `model` once a step, with all that was said before."""
+    """Method that asks `model` once a step, with the whole conversation."""
 
     def __init__(self, model: Model, vocabulary: str) -> None:
         self._model, self._vocabulary = model, vocabulary
-        self._tries = family(vocabulary) != "babyai"
+        self._verifies = family(vocabulary) != "babyai"
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next command or plan. Raises ReplyRejected after three replies that mean nothing."""
+        """Return the next command or plan. Raises ReplyRejected after three unusable replies."""
         ended = decide_after_plan(memory)
         if ended is not None:
             return ended, Usage()
@@ -166,25 +166,25 @@ class SayPlan:
         if reply.command is not None and reply.mode == "exploring":
             return _search_call(reply.command, reply.reasoning), usage
         plan = [*expand_access(reply.plan or [], memory.view)]
-        if not self._tries:
+        if not self._verifies:
             return _parse_answer(plan) or Solve(tuple(plan), reply.reasoning), usage
         return _parse_answer(plan) or CallTool(VERIFY, {"plan": plan}, reply.reasoning), usage
 
     def _system(self, memory: Memory) -> str:
         actions = ACCESSING if family(self._vocabulary) == "grasif" else functions(self._vocabulary, WHOLE)
-        plan = PLAN.format(functions=actions, tried=TRIED if self._tries else "")
+        plan = PLAN.format(functions=actions, tried=TRIED if self._verifies else "")
         examples = worked("sayplan", self._vocabulary, memory.instruction)
         return "\n".join((ROLE, SEARCH, plan, WHOLE_FORM, *([f"\n{examples}"] if examples else [])))
 
 
 class SayPlanLite:
-    """Decides by asking `model` once a step, with a prompt a stage."""
+    """Method that asks `model` once a step, with a prompt for each stage."""
 
     def __init__(self, model: Model, vocabulary: str) -> None:
         self._model, self._vocabulary = model, vocabulary
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next command or plan. Raises ReplyRejected after three replies that mean nothing."""
+        """Return the next command or plan. Raises ReplyRejected after three unusable replies."""
         ended = decide_after_plan(memory)
         if ended is not None:
             return ended, Usage()
@@ -214,7 +214,7 @@ class SayPlanLite:
 
 
 def decide_after_plan(memory: Memory) -> Decision | None:
-    """What follows from the last try: the plan itself where it can be carried out, the end at the limit."""
+    """Return the last plan if it was verified, GiveUp at the limit of plans, else None."""
     tried = [turn for turn in memory.turns if _is_call(turn, VERIFY)]
     if tried and tried[-1] is memory.turns[-1] and tried[-1].feedback == REHEARSED:
         decision = tried[-1].decision
@@ -225,7 +225,7 @@ def decide_after_plan(memory: Memory) -> Decision | None:
 
 
 def expand_access(plan: Sequence[str], view: str) -> Iterator[str]:
-    """SayPlan's ``access`` and ``release`` as actions; what can't be read stays, for the simulator to refuse."""
+    """Replace SayPlan's ``access`` and ``release`` by actions; unparsable steps stay, for the simulator to refuse."""
     accessed = ""
     for action in plan:
         try:
@@ -247,7 +247,7 @@ def _contains(node_id: str, view: str) -> bool:
 
 
 def _parse_answer(plan: Sequence[str]) -> Done | None:
-    """The end, where the plan is the answer to a question."""
+    """Return Done if the plan is the answer to a question, else None."""
     found = re.fullmatch(r"answer\((.*)\)", plan[0].strip()) if len(plan) == 1 else None
     return Done("the question is answered", found[1].strip("\"' ")) if found else None
 

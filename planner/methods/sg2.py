@@ -1,14 +1,14 @@
-"""SG2 (Schema-Guided Scene-Graph Reasoning): its Task Planner, which never sees the graph ("Reasoner Module", Table 7).
+"""SG2 (Schema-Guided Scene-Graph Reasoning): the Task Planner, which never sees the graph ("Reasoner Module", Table 7).
 
-Each reply is explanation, mode and content. A QUERY goes to the Retriever (Code Writer and Verifier: the retriever with
-the paper's verifier), a TOOL call to the Tool Caller, and a SOLUTION ends the session: only the content is passed on.
-Ours, where the paper is silent or differs:
+Each reply has explanation, mode and content; only the content is passed on. A QUERY goes to the Retriever (the paper's
+Code Writer and Verifier), a TOOL call to the Tool Caller, and a SOLUTION ends the session. Choices of ours where the
+paper is silent or differs:
 
-- the Code Writer writes Cypher in place of Python over NetworkX, and the Task Planner's schema text is the same one;
-- the conversation is the agent's own replies and what came back, as a chat (the paper's AutoGen);
+- the Code Writer writes Cypher instead of Python over NetworkX, and has the same schema text as the Task Planner;
+- the conversation is a chat of the agent's replies and their results (AutoGen in the paper);
 - in vocabularies without a reasoning tool the TOOL mode is left out (VirtualHome has none in the paper);
-- a solution that holds actions is a plan, any other an answer;
-- with ``stepwise`` a refused action is told, and the solution may be given anew (the paper executes without feedback).
+- a solution that contains actions is a plan, any other an answer;
+- with ``stepwise`` a refused action is fed back, and another solution may follow (the paper executes without feedback).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ TOLD: Final = {"query": "The Retriever's answer:", "tool": "The result of the to
 
 
 class TaskPlannerReply(BaseModel):
-    """What the Task Planner says (SG2, "Reasoner Module")."""
+    """Reply of the Task Planner (SG2, "Reasoner Module")."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -81,13 +81,13 @@ class TaskPlannerReply(BaseModel):
 
 
 class Sg2:
-    """Decides by asking the Task Planner's `model`; `stepwise` as the module says."""
+    """Method that asks the Task Planner's `model`; `stepwise` as in the module's docstring."""
 
     def __init__(self, model: Model, vocabulary: str, *, stepwise: bool = False) -> None:
         self._model, self._vocabulary, self._final = model, vocabulary, not stepwise
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
+        """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
         return ask_in_text(self._model, self._prompt(memory), self._read)
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
@@ -107,7 +107,7 @@ class Sg2:
 
 
 def system_text(memory: Memory, vocabulary: str) -> str:
-    """The Task Planner's system message: environment, schema, actions, modes, tools, form, examples; no graph."""
+    """Return the Task Planner's system message: environment, schema, actions, modes, tools, form and examples."""
     has_tools = bool(tools_of(vocabulary))
     modes = [QUERY_MODE, TOOL_MODE, SOLUTION_MODE] if has_tools else [QUERY_MODE, SOLUTION_MODE]
     text = SYSTEM.format(
@@ -124,7 +124,7 @@ def system_text(memory: Memory, vocabulary: str) -> str:
 
 
 def reply_form(vocabulary: str) -> str:
-    """The form of a reply."""
+    """Return the form of a reply, as text for the model."""
     has_tools = bool(tools_of(vocabulary))
     contents = [QUERY_CONTENT, *([TOOL_CONTENT] if has_tools else []), f"Of a SOLUTION: the solution. {FORM}"]
     names = "QUERY, TOOL and SOLUTION" if has_tools else "QUERY and SOLUTION"
@@ -132,7 +132,7 @@ def reply_form(vocabulary: str) -> str:
 
 
 def parse_reply(text: str, vocabulary: str) -> TaskPlannerReply:
-    """The reply's three parts. Raises ReplyRejected where one is missing, or the mode is none of them."""
+    """Parse a reply. Raises ReplyRejected if a part is missing or the mode is unknown."""
     shape = reply_form(vocabulary)
     mode = section(text, "mode", shape).upper().strip(" *.`").replace("TOOL-CALL", "TOOL").replace("TOOL CALL", "TOOL")
     if mode == "TOOL" and not tools_of(vocabulary):
@@ -148,7 +148,7 @@ def parse_reply(text: str, vocabulary: str) -> TaskPlannerReply:
 
 
 def _turn_messages(turn: Turn) -> tuple[Message, ...]:
-    """A turn as it was said: the agent's reply, and what came back."""
+    """Return a turn as messages: the agent's reply, and its result."""
     match turn.decision:
         case Ask(question, reason):
             reply, told = headed(explanation=reason, mode="QUERY", content=question), TOLD["query"]

@@ -1,8 +1,8 @@
-"""SG2-limit: the Task Planner's Retriever is a ReAct-limit agent (SG2, "SG2 v.s. ReAct"), with a context of its own.
+"""SG2-limit: a ReAct-limit agent, with its own context, as the Task Planner's Retriever (SG2, "SG2 v.s. ReAct").
 
-It answers each query by ``get_neighbors`` and ``get_attrs`` alone, and writes no code. Ours: it is told the query, the
-environment and the schema (the paper's Retriever has the schema too), ends by ``answer(text)``, and after `MAX_CALLS` calls
-says that it found no answer.
+It answers each query by ``get_neighbors`` and ``get_attrs`` only, and writes no code. Ours: its prompt has the query,
+the environment and the schema (the paper's Retriever has the schema too), it ends by ``answer(text)``, or without an
+answer after `MAX_CALLS` calls.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.schema_text import schema_text
 
 MAX_CALLS: Final = 30
-"""Calls for one query."""
+"""Limit of calls for one query."""
 ANSWER: Final = "answer"
 LIMITED: Final = SETS["react-limit"]
 
@@ -51,23 +51,23 @@ Give every reply this form:
 
 @dataclass(frozen=True, slots=True)
 class LimitedRetriever:
-    """Answers questions by two calls on the graph."""
+    """Retriever that answers questions by two graph calls."""
 
     model: Model
     reader: SceneReader
 
     def ask(self, question: str, scene: SceneInfo) -> Retrieval:
-        """The answer, or that there is none. Raises RejectedError where the agent's replies mean nothing."""
+        """Return the answer, or a refusal. Raises RejectedError if the agent's replies are unusable."""
         api = GraphApi(self.reader)
-        talk: tuple[Message, ...] = (self._system(scene), Message("user", f"Query: {question}"))
+        messages: tuple[Message, ...] = (self._system(scene), Message("user", f"Query: {question}"))
         usage = Usage()
         for _ in range(MAX_CALLS):
-            step, usage = ask_in_text(self.model, talk, _read, spent=usage)
+            step, usage = ask_in_text(self.model, messages, _read, spent=usage)
             if step.name == ANSWER:
                 answer = step.written.strip("\"'` ")
                 return Retrieval(question, "answered", answer, (), usage)
-            talk = (
-                *talk,
+            messages = (
+                *messages,
                 Message("assistant", str(step)),
                 Message("user", f"Observation: {observation_text(api, step)}"),
             )
@@ -85,12 +85,12 @@ class LimitedRetriever:
 
 
 def limited_retriever(access: SceneAccess) -> LimitedRetriever:
-    """The Retriever of a session."""
+    """Return the Retriever of a session."""
     return LimitedRetriever(access.model, access.reader)
 
 
 def observation_text(api: GraphApi, step: Step) -> str:
-    """What a call gives as JSON, or why it gives nothing."""
+    """Return the result of a call as JSON, or the reason of its rejection."""
     try:
         arguments: Mapping[str, Any] = arguments_in(step, ("node_id",))
         return json.dumps(call(api, step.name, arguments), ensure_ascii=False)

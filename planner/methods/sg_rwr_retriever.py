@@ -1,7 +1,7 @@
-"""SG-RwR's Retriever: writes queries, checks for itself what came of them, and sums up (sections 2.4 and 2.5, Table 5).
+"""SG-RwR's Retriever: writes queries, checks their results itself, and sums up (sections 2.4 and 2.5, Table 5).
 
-There is no Verifier: a reply with ``INFO RETRIEVED`` ends it, any other is a query to run. Ours: it writes Cypher in
-place of Python over NetworkX, and has `MAX_QUERIES` attempts, where the paper iterates until a program runs.
+There is no Verifier: a reply with ``INFO RETRIEVED`` ends it, any other is a query to run. Ours: it writes Cypher
+instead of Python over NetworkX, and has `MAX_QUERIES` attempts, while the paper iterates until a program runs.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ INFO RETRIEVED"""
 
 @dataclass(frozen=True, slots=True)
 class SummarizingRetriever:
-    """Answers questions by queries that its `model` writes and checks."""
+    """Retriever that answers questions by queries that its `model` writes and checks."""
 
     model: Model
     reader: SceneReader
 
     def ask(self, question: str, scene: SceneInfo) -> Retrieval:
-        """The summary, with the last query that ran. Raises RejectedError where replies mean nothing."""
-        talk, usage = self._opening(question, scene), Usage()
+        """Return the summary, with the last query that ran. Raises RejectedError if replies are unusable."""
+        messages, usage = self._opening(question, scene), Usage()
         cypher: str | None = None
         for _ in range(MAX_QUERIES + 1):
-            reply, usage = ask_in_text(self.model, talk, _read, spent=usage)
+            reply, usage = ask_in_text(self.model, messages, _read, spent=usage)
             if isinstance(reply, Summary):
                 return Retrieval(question, "answered", reply.text, (), usage, cypher=cypher)
-            told, has_run = self._run(reply)
+            result, has_run = self._run(reply)
             cypher = reply if has_run else cypher
-            talk = (*talk, Message("assistant", f"```cypher\n{reply}\n```"), Message("user", told))
+            messages = (*messages, Message("assistant", f"```cypher\n{reply}\n```"), Message("user", result))
         return Retrieval(question, "refused", f"nothing was found in {MAX_QUERIES} queries; ask for less", (), usage)
 
     def _opening(self, question: str, scene: SceneInfo) -> tuple[Message, ...]:
@@ -80,18 +80,18 @@ class SummarizingRetriever:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What was retrieved, in words."""
+    """The retrieved information, in words."""
 
     text: str
 
 
 def summarizing_retriever(access: SceneAccess) -> SummarizingRetriever:
-    """The Retriever of a session."""
+    """Return the Retriever of a session."""
     return SummarizingRetriever(access.model, access.reader)
 
 
 def _read(text: str) -> Summary | str:
-    """The summary that ends it, else the query."""
+    """Parse a reply into the final summary or a query. Raises ReplyRejected."""
     if END_MARK in text:
         said = text.replace(END_MARK, "").strip()
         summary = sections(said).get("summary", said)

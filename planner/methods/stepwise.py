@@ -1,6 +1,6 @@
-"""Stepwise: one decision a reply, from the schema and what was asked and done so far; ours, of no paper.
+"""Stepwise: one decision a reply, from the schema and the turns so far; ours, not from a paper.
 
-It is shown the schema, never the graph: what it wants to know of the scene it asks in words, and the retriever answers.
+It sees the schema, never the graph: it asks questions in words, which the retriever answers.
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ class StepwiseReply(BaseModel):
 
 
 class Stepwise:
-    """Decides by asking `model` once a step."""
+    """Method that asks `model` for one decision a step."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
+        """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
         reply, usage = ask_for(self._model, prompt(memory), StepwiseReply)
         return _decision(reply), usage
 
 
 def prompt(memory: Memory) -> tuple[Message, Message]:
-    """The two messages of a step: the same bytes for the same memory."""
+    """Return the two messages of a step; equal memories give equal bytes."""
     lines = [f"Instruction: {memory.instruction}"]
     lines += [_turn_text(number, turn) for number, turn in enumerate(memory.turns, 1)]
     lines.append(f"Step {len(memory.turns) + 1}: decide.")

@@ -1,19 +1,19 @@
-"""The rows of the methods of SG2 and SG-RwR, which query the graph, and of graph prompting.
+"""Recipes of the methods of SG2 and SG-RwR, which query the graph, and of graph prompting.
 
-A row such as this is all that a method needs besides its own file; the session does the rest::
+Besides its own file, a method needs only a row such as this::
 
     "react-rwr": Recipe(
-        lambda given: React(...),
+        lambda context: React(...),
         "thought, call, observation; four calls on the graph",
         paper="SG-RwR, appendix G.1",
         extent="nothing",
-        tools=PAPER_SETS["react-rwr"],              # scenecypher.planner.graph_tools: name -> function of an Access
+        tools=PAPER_SETS["react-rwr"],              # scenecypher.planner.graph_tools: name -> function of a SceneAccess
     ),
 
-Tools are answered through `Call("expand", {"node_id": "kitchen"})`; a tool of one's own is a function of an `SceneAccess`
-(planner/recipe.py) that gives a function of the arguments, which answers with a `ToolAnswer` (toolbox.py). A whole
-solution is `Solve(actions)`. `extent="full", form="lines"` puts the graph's text into `Memory.view`. What a method
-leaves out under a switch it reads from `given.ablations`; `ablations={"single-coder": Ablation("...")}` names them.
+A method calls a tool by `CallTool("expand", {"node_id": "kitchen"})`; a new tool is a function from a `SceneAccess`
+(planner/recipe.py) to a function from arguments to a `ToolAnswer` (toolbox.py). A whole solution is `Solve(actions)`.
+`extent="full", form="lines"` puts the graph's text into `Memory.view`. `ablations={"single-coder": Ablation("...")}`
+declares switches; a method finds those that are on in `context.ablations`.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ from scenecypher.retriever.graph_api import SETS
 from scenecypher.retriever.retriever import Options, Retriever
 from scenecypher.retriever.verifier import VerifierMode
 
-STATIC: Final = {STEPWISE: Ablation("ours: a refused action is told, and the solution may be given anew")}
+STATIC: Final = {STEPWISE: Ablation("ours: a refused action is fed back, and another solution may follow")}
 
 static_recipe: Final = partial(Recipe, fix=False, ablations=STATIC)
-"""The papers' static setting: a whole solution, executed as it stands (SG2, "Experimental Settings")."""
+"""Recipe in the papers' static setting: a whole solution, executed as it stands (SG2, "Experimental Settings")."""
 
 
 def verifying_retriever(verifier: VerifierMode) -> Callable[[SceneAccess], Retriever]:
-    """SG2's Retriever: Code Writer, self-debugging, and the Verifier, as the paper has it or otherwise.
+    """Return the factory of SG2's Retriever (Code Writer with self-debugging) with a mode of the Verifier.
 
-    The Code Writer is told the schema without a node's name, and has no examples (SG2, Table 4).
+    The Code Writer has the schema without node names, and no examples (SG2, Table 4).
     """
     options = Options(verifier=verifier, seed=SEED, names=False, examples=0)
     return lambda access: Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
@@ -76,41 +76,43 @@ VERIFIERS: Final = {
 
 
 def whole_graph_retriever(access: SceneAccess) -> Retriever:
-    """RwR-Text's Retriever, which reads the whole graph and writes no code (SG-RwR, 4.2)."""
+    """Return RwR-Text's Retriever, which reads the whole graph and writes no code (SG-RwR, 4.2)."""
     options = Options(retrieval="text", seed=SEED)
     return Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
 
 
-def _stepwise(given: MethodContext) -> bool:
-    return STEPWISE in given.ablations
+def _stepwise(context: MethodContext) -> bool:
+    return STEPWISE in context.ablations
 
 
-def _sg2(given: MethodContext) -> Method:
-    return _nameless(Sg2(given.model, given.vocabulary, stepwise=_stepwise(given)), given)
+def _sg2(context: MethodContext) -> Method:
+    return _nameless(Sg2(context.model, context.vocabulary, stepwise=_stepwise(context)), context)
 
 
-def _nameless(method: Method, given: MethodContext) -> Method:
-    return NamelessMethod(method, given.occurring, given.vocabulary)
+def _nameless(method: Method, context: MethodContext) -> Method:
+    return NamelessMethod(method, context.occurring, context.vocabulary)
 
 
-def _single_coder(given: MethodContext) -> Method:
-    return _nameless(SingleCoder(given.model, given.vocabulary, stepwise=_stepwise(given)), given)
+def _single_coder(context: MethodContext) -> Method:
+    return _nameless(SingleCoder(context.model, context.vocabulary, stepwise=_stepwise(context)), context)
 
 
 def _sg_rwr(shots: Shots = "", *, code: bool = True) -> Callable[[MethodContext], Method]:
-    def build(given: MethodContext) -> Method:
-        reasoner = SgRwr(given.model, given.vocabulary, shots=shots, code=code, stepwise=_stepwise(given))
-        return _nameless(reasoner, given)
+    def build(context: MethodContext) -> Method:
+        reasoner = SgRwr(context.model, context.vocabulary, shots=shots, code=code, stepwise=_stepwise(context))
+        return _nameless(reasoner, context)
 
     return build
 
 
 def _react(name: str, *, tools: bool) -> Callable[[MethodContext], Method]:
-    return lambda given: React(given.model, given.vocabulary, SETS[name], tools=tools, final=not _stepwise(given))
+    return lambda context: React(
+        context.model, context.vocabulary, SETS[name], tools=tools, final=not _stepwise(context)
+    )
 
 
 def _prompting(name: str) -> Callable[[MethodContext], Method]:
-    return lambda given: Prompting(given.model, given.vocabulary, STYLES[name], stepwise=_stepwise(given))
+    return lambda context: Prompting(context.model, context.vocabulary, STYLES[name], stepwise=_stepwise(context))
 
 
 REASONING: Final = {traversal.NAME: reasoning_tool(traversal.NAME)}
@@ -186,13 +188,13 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         tools=PAPER_SETS["react-rwr"],
     ),
     "react-alfworld": Recipe(
-        lambda given: ReactAlfworld(given.model, given.vocabulary, lambda: given.occurring().places),
+        lambda context: ReactAlfworld(context.model, context.vocabulary, lambda: context.occurring().places),
         "thought, action, observation; acts step by step and looks at the assets that it goes to",
         paper="LookPlanGraph, appendices D and F-5",
         extent="memory",
         form="glance",
         priors=False,
-        tell=alfworld_step_writer,
+        step_writer=alfworld_step_writer,
         belief=True,
         fix=False,
     ),
@@ -214,4 +216,4 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         )
     },
 }
-"""Each method by its name; a row says what it is shown, may call and asks."""
+"""Recipes by the names of the methods."""

@@ -105,13 +105,13 @@ class Noise:
 class NoisyObserver:
     """A simulated observer: what another one sees, with mistakes that depend on the seed, the node and the step."""
 
-    def __init__(self, eyes: Observer, *, seed: int, classes: Sequence[str], noise: Noise | None = None) -> None:
-        self._eyes, self._seed, self._noise = eyes, seed, noise or Noise()
+    def __init__(self, observer: Observer, *, seed: int, classes: Sequence[str], noise: Noise | None = None) -> None:
+        self._observer, self._seed, self._noise = observer, seed, noise or Noise()
         self._classes = tuple(sorted({*classes}))
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Look, and get some of it wrong. Raises UnknownReference."""
-        true = self._eyes.observe(of, step=step)
+        true = self._observer.observe(of, step=step)
         chance = Random(f"{self._seed}/{of}/{step}")  # noqa: S311 - a simulation
         return replace(true, sightings=tuple(self._mistaken(true.sightings, chance)))
 

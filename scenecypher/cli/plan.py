@@ -80,7 +80,7 @@ def plan(
     recipe = recipe_named(method)
     belief = _belief(recipe, of, wanted=belief, method=method)
     known = _task(task) if task is not None else None
-    eyes = UsageMeter()
+    image_meter = UsageMeter()
     steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
     with open_store() as store, opened_model() as model:
         info = store.find(scene)
@@ -98,8 +98,8 @@ def plan(
             fix=fix,
             reprompt=reprompt,
             model=model if recipe.model else NoModel(),
-            world=environment(store, info, of=of, actor=method, model=MeteredVisionModel(model, eyes)),
-            eyes=eyes,
+            world=environment(store, info, of=of, actor=method, model=MeteredVisionModel(model, image_meter)),
+            image_meter=image_meter,
         )
         end = show(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
     if end.outcome != "done":

@@ -109,7 +109,7 @@ def test_an_id_is_one_action() -> None:
 def test_pictures_show_the_same_room() -> None:
     here = episode("trv1", 7).scene.graph.targets("agent", "INSIDE")[0]
     with ScriptedModel(GridReader()) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
-        seen = MiniGridEnvironment("trv1", 7, eyes=vision_reader(model)).observe(here, step=1)
+        seen = MiniGridEnvironment("trv1", 7, view_reader=vision_reader(model)).observe(here, step=1)
     truth = MiniGridEnvironment("trv1", 7).observe(here, step=1)
     assert {(it.name, it.position) for it in seen.sightings} == {(it.name, it.position) for it in truth.sightings}
     assert {it.id for it in seen.sightings} == {None}

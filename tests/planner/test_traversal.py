@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.traversal import Cell, traverse_room
+from scenecypher.importers.babyai_grid import Cell
+from scenecypher.planner.traversal import traverse_room
 from tests.planner.methods.worked_examples import Traversal
 
 CELLS = [(x, y) for x in range(1, 4) for y in range(1, 4)]
