@@ -1,4 +1,4 @@
-"""MiniGrid's view read from its picture by a vision-language model, cell by cell; described first, then parsed."""
+"""Reader of MiniGrid's view from its picture by a vision-language model: described first, then parsed by cells."""
 
 from __future__ import annotations
 
@@ -46,10 +46,9 @@ class Cells(BaseModel):
 
 
 def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[Cell]) -> tuple[GridView, Usage]:
-    """The view in a picture that was taken from `pose`; `visible` are the cells that nothing hides, as sensors tell.
+    """Read the view in a picture taken from `pose`; `visible` are the visible cells, as measured by sensors.
 
-    What a reply puts elsewhere than into a visible cell, and a second thing in one cell, counts for nothing.
-    Raises ReplyRejected, ModelUnavailable.
+    Things outside visible cells, and second things in a cell, are ignored. Raises ReplyRejected, ModelUnavailable.
     """
     frame = {"size": pose.size, "middle": pose.size // 2, "last": pose.size - 1}
     description, described = describe_image(model, image, DESCRIBE.format_map(frame))

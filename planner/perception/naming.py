@@ -1,4 +1,4 @@
-"""What is known before a picture is taken, and what the names are that a picture is described with."""
+"""Knowledge about a node before its picture is read, and the meaning of names in a description."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.planner.actions.babyai import COLORS
 
 NUMBERED: Final = re.compile(r"[-_ ]?\d+$")
+"""Number at the end of a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThingMeaning:
-    """What sort of thing a name means."""
+    """Meaning of a name: a class with affordances and traits."""
 
     class_: str
     affordances: tuple[str, ...] = ()
@@ -26,10 +27,10 @@ class ThingMeaning:
 
 @dataclass(frozen=True, slots=True)
 class KnownNode:
-    """What is believed of a node that is looked at, as a model is told it.
+    """Belief about an observed node, as a model is told it.
 
-    `names` are all things' names, `priors` those believed on or in the node; `things` are what each name, id and class
-    (casefolded) means, and `fixed` the names of what can't lie on anything.
+    `names` are the names of all objects, `priors` of those believed on or in the node. `things` are the meanings of
+    names, ids and classes (casefolded), and `fixed` the names of nodes that can't be on or in another.
     """
 
     id: str
@@ -42,12 +43,12 @@ class KnownNode:
     colored: bool = False
 
     def is_itself(self, name: str) -> bool:
-        """Whether a name means the node that is looked at."""
+        """Check if a name means the observed node."""
         return name.strip().casefold() in {self.id.casefold(), self.name.casefold()}
 
 
 def known_node(belief: SceneGraph, of: str, *, vocabulary: str) -> KnownNode:
-    """What a belief tells of a node. Raises UnknownReference where it has no such node."""
+    """Return the knowledge of a belief about a node. Raises UnknownReference if it has no such node."""
     node = belief.nodes.get(of)
     if node is None:
         msg = f"no node {of[:100]!r} to look at{did_you_mean(of[:100], tuple(belief.nodes))}; use the id of a node"
@@ -68,17 +69,17 @@ def known_node(belief: SceneGraph, of: str, *, vocabulary: str) -> KnownNode:
 
 
 def known_node_reader(load: Callable[[], SceneGraph], *, vocabulary: str) -> Callable[[str], KnownNode]:
-    """`known_node` the graph as it is whenever a node is looked at."""
+    """Return `known_node` as a function of a node, on a graph that is loaded at each call."""
     return lambda of: known_node(load(), of, vocabulary=vocabulary)
 
 
 def meaning_of_name(name: str, known: KnownNode) -> ThingMeaning:
-    """What a name means: a known thing, else a class, maybe in the plural, without a number at its end."""
+    """Return the meaning of a name: a known object, else a class, maybe plural, without a final number."""
     words = name.strip().casefold()
     color, _, rest = words.partition(" ")
     if known.colored and color in COLORS and rest:
-        what = meaning_of_name(rest, known)
-        return ThingMeaning(what.class_, what.affordances, Properties({"color": color}))
+        meaning = meaning_of_name(rest, known)
+        return ThingMeaning(meaning.class_, meaning.affordances, Properties({"color": color}))
     bare = NUMBERED.sub("", words)
     for form in (words, bare, bare.removesuffix("s"), bare.removesuffix("es")):
         if form in known.things:
@@ -95,7 +96,7 @@ def _words(node: Node) -> tuple[str, str]:
 
 
 def _meanings(objects: list[Node]) -> dict[str, ThingMeaning]:
-    """Classes first, so that a thing's own name says what it is, whatever classes are called."""
+    """Return the meanings of classes, ids and names; names override classes."""
     ordered = sorted(objects, key=lambda node: node.id)
     classes = {node.class_.casefold(): ThingMeaning(node.class_, node.affordances) for node in ordered}
     return classes | {word: ThingMeaning(node.class_, node.affordances) for node in ordered for word in _words(node)}

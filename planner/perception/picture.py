@@ -1,4 +1,4 @@
-"""Pictures as files and as bytes: read as they are, and written from pixels."""
+"""Reading of picture files, and a PNG encoder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenecypher.chat.model import Image
 from scenecypher.errors import InputError
 
 MAX_BYTES: Final = 20_000_000
-"""Bytes of a picture at most: services take no more."""
+"""Size limit of a picture; services accept no larger ones."""
 
 _SIGNATURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -21,7 +21,7 @@ _SIGNATURES: Final = (
 
 
 def read_picture(file: Path) -> Image:
-    """The picture in a file, its bytes as they are. Raises InputError for what is no PNG, JPEG, GIF or WebP."""
+    """Read a picture file, its bytes unchanged. Raises InputError if it is no PNG, JPEG, GIF or WebP, or too large."""
     try:
         with file.open("rb") as opened:
             data = opened.read(MAX_BYTES + 1)
@@ -35,7 +35,7 @@ def read_picture(file: Path) -> Image:
 
 
 def encode_png(rgb: bytes, *, width: int, height: int) -> Image:
-    """Rows of red, green and blue bytes as a PNG (RFC 2083), without a library for pictures."""
+    """Encode rows of red, green and blue bytes as a PNG (RFC 2083), without a picture library."""
     stride = 3 * width
     rows = b"".join(b"\0" + rgb[start : start + stride] for start in range(0, height * stride, stride))
     header = pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""A program run in a process of its own, by an interpreter that has neither files, network nor processes."""
+"""Runner of programs in a separate process, by an interpreter without files, network or processes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scenecypher.errors import InputError, RejectedError, SceneCypherError
 from scenecypher.planner.sandbox.allowed import CodeRefused, check_program
 
 ToolFunction: TypeAlias = Callable[..., Any]
-"""Takes and gives plain values (text, numbers, lists, dicts); raises RejectedError, which the program may catch."""
+"""Function on plain values (text, numbers, lists, dicts); raises RejectedError, which the program may catch."""
 
 KILL_GRACE_S: Final = 2.0
-"""How long beyond its time a process that does not end by itself is left alive."""
+"""Grace period after the time limit before the process is killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramLimits:
-    """What a program may take: seconds of calculating, bytes of memory and of output, calls of tools."""
+    """Limits of a program: seconds of computing, bytes of memory and output, tool calls, and recursion depth."""
 
     seconds: float = 5.0
     memory_bytes: int = 64 * 2**20
@@ -31,16 +31,16 @@ class ProgramLimits:
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """What a program printed, and how it failed, in words for its author; None where it came to its end."""
+    """Output of a program, and its error worded for its author (None: it finished)."""
 
     output: str
     error: str | None = None
 
 
 def run_program(code: str, tools: Mapping[str, ToolFunction], *, limits: ProgramLimits | None = None) -> ProgramResult:
-    """Run `code` with `tools` as its only world: the same output each time for the same answers of the tools.
+    """Run `code` with access to `tools` only; the output is deterministic, given the tools' answers.
 
-    Raises ServiceError where a tool does, and InputError where the interpreter is not installed.
+    Raises ServiceError if a tool does, and InputError if the interpreter is not installed.
     """
     check_sandbox_installed()
     try:
@@ -51,15 +51,15 @@ def run_program(code: str, tools: Mapping[str, ToolFunction], *, limits: Program
 
 
 def check_sandbox_installed() -> None:
-    """Raises InputError where there is no interpreter."""
+    """Check that the interpreter is installed. Raises InputError."""
     if find_spec("pydantic_monty") is None:
         raise InputError("the sandbox for Python is not installed: run `pip install 'scenecypher[sandbox]'`")
 
 
 def shadowing_assignments(names: Iterable[str]) -> str:
-    """Makes built-in names the program's own first.
+    """Return assignments that define shadowed built-in names as globals.
 
-    Monty 1.4 takes ``id`` in ``[id for id in ids]`` for the built-in one, unless the module has an ``id`` already.
+    Monty 1.4 takes ``id`` in ``[id for id in ids]`` for the built-in one unless a global ``id`` exists.
     """
     return "\n".join(f"{name} = {name}" for name in names)
 
@@ -93,7 +93,7 @@ def _interpret(
 
 
 def _program_function(tool: ToolFunction, failed: list[SceneCypherError]) -> ToolFunction:
-    """The tool as a program calls it: a refusal is a ValueError, and what is no one's fault ends the program."""
+    """Wrap a tool for a program: a refusal becomes a ValueError; other errors are recorded and end the program."""
 
     @wraps(tool)
     def call(*arguments: Any, **named: Any) -> Any:
@@ -120,8 +120,8 @@ LIMIT_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
 
 
 def _error_text(message: str, lines: list[int], limits: ProgramLimits) -> str:
-    """What went wrong and where; where a limit was met, which one."""
+    """Return the error with its line; for a limit, the limit's own message."""
     figures = {name: getattr(limits, name) for name in ProgramLimits.__slots__}
     words = next((words for sign, words in LIMIT_MESSAGES if sign.format(**figures) in message), "")
-    told = words.format(**figures) if words else message
-    return f"line {lines[-1]}: {told}" if lines else told
+    text = words.format(**figures) if words else message
+    return f"line {lines[-1]}: {text}" if lines else text
