@@ -67,7 +67,11 @@ One of {names}.
 
 [Content]
 {contents}"""
-TOLD: Final = {"query": "The Retriever's answer:", "tool": "The result of the tool:", "plan": "What came of it:"}
+RESULT_HEADINGS: Final = {
+    "query": "The Retriever's answer:",
+    "tool": "The result of the tool:",
+    "plan": "What came of it:",
+}
 
 
 class TaskPlannerReply(BaseModel):
@@ -151,14 +155,17 @@ def _turn_messages(turn: Turn) -> tuple[Message, ...]:
     """Return a turn as messages: the agent's reply, and its result."""
     match turn.decision:
         case Ask(question, reason):
-            reply, told = headed(explanation=reason, mode="QUERY", content=question), TOLD["query"]
+            reply, heading = headed(explanation=reason, mode="QUERY", content=question), RESULT_HEADINGS["query"]
         case CallTool(_, arguments, reason):
-            reply, told = headed(explanation=reason, mode="TOOL", content=str(arguments["message"])), TOLD["tool"]
+            reply, heading = (
+                headed(explanation=reason, mode="TOOL", content=str(arguments["message"])),
+                RESULT_HEADINGS["tool"],
+            )
         case Solve(actions, reason):
             content = f"[{', '.join(actions)}]"
-            reply, told = headed(explanation=reason, mode="SOLUTION", content=content), TOLD["plan"]
+            reply, heading = headed(explanation=reason, mode="SOLUTION", content=content), RESULT_HEADINGS["plan"]
         case None:
             return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
         case Think() | Act() | Done() | GiveUp():
             raise AssertionError
-    return Message("assistant", reply), Message("user", f"{told}\n{turn.feedback}")
+    return Message("assistant", reply), Message("user", f"{heading}\n{turn.feedback}")

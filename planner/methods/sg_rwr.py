@@ -93,7 +93,11 @@ The actions:
 {actions}
 
 {form}"""
-TOLD: Final = {"query": "The Retriever's answer:", "code": "The output of the code:", "plan": "What came of it:"}
+RESULT_HEADINGS: Final = {
+    "query": "The Retriever's answer:",
+    "code": "The output of the code:",
+    "plan": "What came of it:",
+}
 
 
 class SgRwr:
@@ -177,14 +181,17 @@ def _turn_messages(turn: Turn) -> tuple[Message, ...]:
     """Return a turn as messages: the Reasoner's reply, and its result."""
     match turn.decision:
         case Ask(question, reason):
-            reply, told = headed(explanation=reason, query=question), TOLD["query"]
+            reply, heading = headed(explanation=reason, query=question), RESULT_HEADINGS["query"]
         case CallTool(_, arguments, reason):
-            reply, told = headed(explanation=reason, code=f"```python\n{arguments['code']}\n```"), TOLD["code"]
+            reply, heading = (
+                headed(explanation=reason, code=f"```python\n{arguments['code']}\n```"),
+                RESULT_HEADINGS["code"],
+            )
         case Solve(actions, reason):
             reply = headed(summary=reason, actions="[" + ", ".join(actions) + "]") + f"\n\n{TERMINATE}"
-            told = TOLD["plan"]
+            heading = RESULT_HEADINGS["plan"]
         case None:
             return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
         case Think() | Act() | Done() | GiveUp():
             raise AssertionError
-    return Message("assistant", reply), Message("user", f"{told}\n{turn.feedback}")
+    return Message("assistant", reply), Message("user", f"{heading}\n{turn.feedback}")

@@ -1,4 +1,4 @@
-"""Acting on a belief that may be wrong, on a real server: world first, then the belief, which learns what it sees."""
+"""Acting on a belief that may be wrong, on a real server: the world first, then the belief, updated by observations."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def opened(graph: SceneGraph, node_id: str) -> SceneGraph:
     return SceneGraph.of([*(it for it in graph.nodes.values() if it.id != node_id), node], graph.relations)
 
 
-class Pair:
-    """A world and a belief that is made from `prior`."""
+class WorldAndBelief:
+    """A world, and a belief created from `prior`."""
 
     def __init__(self, store: SceneStore, world: SceneGraph, prior: SceneGraph) -> None:
         self.store, name = store, f"test/{uuid4().hex}"
@@ -55,7 +55,7 @@ class Pair:
 
 
 def test_a_belief_that_is_right_goes_with_its_world(store: SceneStore) -> None:
-    pair = Pair(store, home(), home())
+    pair = WorldAndBelief(store, home(), home())
     carried_out = pair.act("pick_up(cup-1)")
     assert carried_out == ["go_to(kitchen)", "pick_up(cup-1)"]
     assert pair.actions(pair.world) == pair.actions(pair.belief) == carried_out
@@ -68,14 +68,14 @@ def test_a_belief_that_is_right_goes_with_its_world(store: SceneStore) -> None:
 
 
 def test_what_the_belief_refuses_is_not_tried_in_the_world(store: SceneStore) -> None:
-    pair = Pair(store, home(), home())
+    pair = WorldAndBelief(store, home(), home())
     with pytest.raises(Infeasible, match="table-1 can not be picked up"):
         pair.act("pick_up(table-1)")
     assert pair.actions(pair.world) == []
 
 
 def test_a_thing_that_was_moved_is_missed_looked_for_and_found(store: SceneStore) -> None:
-    pair = Pair(store, moved(home(), "cup-1", "ON", "desk-1"), home())
+    pair = WorldAndBelief(store, moved(home(), "cup-1", "ON", "desk-1"), home())
     with pytest.raises(WorldMismatch, match=r"not as believed.*cup-1 is absent: believed on table-1, not seen there"):
         pair.act("pick_up(cup-1)")
     assert pair.actions(pair.world) == ["go_to(kitchen)"], "what was possible has been done"
@@ -91,14 +91,14 @@ def test_a_thing_that_was_moved_is_missed_looked_for_and_found(store: SceneStore
 
 
 def test_a_state_that_is_otherwise_is_learnt(store: SceneStore) -> None:
-    pair = Pair(store, home(), opened(home(), "fridge-1"))
+    pair = WorldAndBelief(store, home(), opened(home(), "fridge-1"))
     with pytest.raises(WorldMismatch, match="fridge-1 is changed: it is closed, it is no longer open"):
         pair.act("pick_up(box-1)")
     assert pair.act("pick_up(box-1)") == ["open(fridge-1)", "pick_up(box-1)"]
 
 
 def test_a_hand_that_is_full_after_all_is_noticed(store: SceneStore) -> None:
-    pair = Pair(store, home(), home())
+    pair = WorldAndBelief(store, home(), home())
     list(Simulator(store, pair.world, fix=True).act("pick_up(pen-1)"))
     with pytest.raises(WorldMismatch, match=r"agent holds pen-1, and has one hand; pen-1 is moved: held by agent"):
         pair.act("pick_up(cup-1)")
@@ -107,7 +107,7 @@ def test_a_hand_that_is_full_after_all_is_noticed(store: SceneStore) -> None:
 
 
 def test_a_hand_that_is_empty_after_all_is_noticed_and_where_the_robot_is(store: SceneStore) -> None:
-    pair = Pair(store, home(), home())
+    pair = WorldAndBelief(store, home(), home())
     pair.act("pick_up(cup-1)")
     store.undo(pair.world, to=0)
     with pytest.raises(WorldMismatch) as told:
@@ -140,14 +140,14 @@ def test_in_virtualhome_what_was_let_go_can_be_grabbed_again_and_who_sits_can_st
 def test_a_thing_that_is_only_believed_is_refused_by_the_world(store: SceneStore) -> None:
     ghost = Node("ghost-1", "Object", "ghost-1", "ghost", affordances=("pick_up",))
     prior = SceneGraph.of([*home().nodes.values(), ghost], [*home().relations, Relation("ghost-1", "ON", "table-1")])
-    pair = Pair(store, home(), prior)
+    pair = WorldAndBelief(store, home(), prior)
     with pytest.raises(WorldMismatch, match=r"there is no 'ghost-1'.*ghost-1 is absent"):
         pair.act("pick_up(ghost-1)")
 
 
 def test_without_priors_things_are_known_once_they_are_seen(store: SceneStore) -> None:
     prior = belief_scene(ImportedScene("x", home(), "grasif"), priors=False).graph
-    pair = Pair(store, home(), prior)
+    pair = WorldAndBelief(store, home(), prior)
     with pytest.raises(UnknownReference, match="no 'pen-1' in this scene"):
         pair.act("pick_up(pen-1)")
     pair.act("discover_objects(desk-1)")
@@ -183,7 +183,7 @@ def test_what_was_opened_is_open_though_the_look_at_it_fails(store: SceneStore, 
 
 
 def test_a_refusal_is_told_as_such_though_the_look_after_it_fails(store: SceneStore) -> None:
-    pair = Pair(store, moved(home(), "cup-1", "ON", "desk-1"), home())
+    pair = WorldAndBelief(store, moved(home(), "cup-1", "ON", "desk-1"), home())
     world = Blind(store, pair.world, actor="robot")
     world.failure = ReplyRejected("the model's reply is no JSON")
     robot = BeliefSimulator(store, pair.belief, world=world, actor="robot", fix=True)

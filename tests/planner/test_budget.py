@@ -1,4 +1,4 @@
-"""The seconds that a session may take: known to its engines and its model, and counted within a solution too."""
+"""The time limit of a session: passed on to engines and model, and enforced within a solution too."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from tests.planner.actions.test_operators import put
 SOLUTION = Solve(("go_to(kitchen)", "pick_up(cup-1)", "go_to(office)", "put_on(desk-1)"))
 
 
-class Ticking(Stopwatch):
-    """A watch on which a second passes each time that it is looked at."""
+class TickingStopwatch(Stopwatch):
+    """A stopwatch that advances by a second at each reading."""
 
     looks = 0
 
@@ -37,8 +37,8 @@ class Ticking(Stopwatch):
         return float(self.looks)
 
 
-class Deciding:
-    """A method that does as it is told."""
+class FunctionMethod:
+    """A method that decides by a function."""
 
     def __init__(self, decide: Callable[[], Decision]) -> None:
         self._decide = decide
@@ -47,15 +47,15 @@ class Deciding:
         return self._decide(), Usage()
 
 
-def ran(store: SceneStore, decide: Callable[[], Decision], budget: Budget) -> list[Event]:
+def run_session(store: SceneStore, decide: Callable[[], Decision], budget: Budget) -> list[Event]:
     scene = put(store, home(), vocabulary="grasif")
     asker = Retriever(NoModel(), Gate(store.database), Enumerator(store.database))
-    session = Session(Deciding(decide), Simulator(store, scene), asker, budget=budget, watch=Ticking())
+    session = Session(FunctionMethod(decide), Simulator(store, scene), asker, budget=budget, watch=TickingStopwatch())
     return [*session.run(Memory("", "", ""))]
 
 
 def test_a_solution_ends_when_the_time_is_over(store: SceneStore) -> None:
-    *events, last = ran(store, lambda: SOLUTION, Budget(seconds=4))
+    *events, last = run_session(store, lambda: SOLUTION, Budget(seconds=4))
     assert isinstance(last, Finished)
     assert (last.outcome, last.reason) == ("seconds", "the limit of 4 s is reached")
     assert [event.action for event in events if isinstance(event, Acted)] == ["go_to(kitchen)", "pick_up(cup-1)"]
@@ -65,11 +65,11 @@ def test_a_model_that_is_too_late_is_the_end_and_any_other_failure_an_error(stor
     def late() -> Decision:
         raise ModelUnavailable("no answer in time; try again")
 
-    (last,) = ran(store, late, Budget(seconds=2))
+    (last,) = run_session(store, late, Budget(seconds=2))
     assert isinstance(last, Finished)
     assert last.outcome == "seconds"
     with pytest.raises(ModelUnavailable):
-        ran(store, late, Budget(seconds=10))
+        run_session(store, late, Budget(seconds=10))
 
 
 def test_model_and_engine_have_no_more_time_than_is_left(store: SceneStore) -> None:

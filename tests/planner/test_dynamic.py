@@ -1,4 +1,4 @@
-"""LookPlanGraph with a truthful observer in worlds that changed, beside the plan made beforehand (its section VI-B)."""
+"""LookPlanGraph with a truthful observer in changed worlds, compared with a plan made beforehand (section VI-B)."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from tests.sampling import sample
 pytest.importorskip("unified_planning", reason="needs `pip install 'scenecypher[pddl]'`")
 
 
-class Changed:
-    """A world in which things were moved since its belief was made, and a task in it."""
+class ChangedWorld:
+    """A world in which things were moved since its belief was created, and a task in it."""
 
     def __init__(self, store: SceneStore, task: Task, scene: ImportedScene, *, seed: int) -> None:
         self.store, self.task, self.before, name = store, task, scene, f"test/{uuid4().hex}"
@@ -41,7 +41,7 @@ class Changed:
         store.commit(self.world, self.found.delta, actor="perturb", action="perturb", action_id=uuid4().hex)
 
     def by_plan(self) -> bool:
-        """Whether the plan for the world as it was comes off in the world as it is."""
+        """Return True if the plan for the former world succeeds in the present one."""
         made = plan(Question(self.task.goal, self.before.vocabulary), lambda _wide: self.before.graph)
         assert made.plan is not None, made.why
         simulator = Simulator(self.store, self.world)
@@ -56,7 +56,7 @@ class Changed:
         return met
 
     def by_looking(self) -> bool:
-        """Whether LookPlanGraph gets there, its model played by a program that knows its prompts only."""
+        """Return True if LookPlanGraph succeeds, with an oracle program as its model."""
         setting = SessionSetting(
             self.store,
             Gate(self.store.database),
@@ -74,5 +74,5 @@ class Changed:
 def test_who_looks_gets_there_where_the_plan_does_not(store: SceneStore, activity: str) -> None:
     (task,), (scene,) = behavior.tasks(activity), behavior.scenes(activity)
     words = "; ".join(explain(part, scene.graph, {}) for part in conjuncts(task.goal))
-    world = Changed(store, replace(task, instruction=words), scene, seed=1)
+    world = ChangedWorld(store, replace(task, instruction=words), scene, seed=1)
     assert (world.by_plan(), world.by_looking()) == (False, True), world.found.moves

@@ -1,4 +1,4 @@
-"""Environments behind one belief: a MiniGrid level, and a person; what they see mends what is believed."""
+"""Environments of a belief: a MiniGrid level, and a person; their observations correct the belief."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_pictures_show_the_same_room() -> None:
 
 
 class Person:
-    """Answers what is asked, in order, and goes away."""
+    """A person who gives the answers in order, then leaves."""
 
     def __init__(self, answers: Sequence[str]) -> None:
         self.asked: list[str] = []

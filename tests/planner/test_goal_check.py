@@ -1,4 +1,4 @@
-"""The goals of all data sets by the compiled query on a real server: false at the start, true where the source ends."""
+"""Goals of all data sets by the compiled query on a real server: false at the start, true at the source's end."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ A_FEW = 1
 
 @pytest.fixture(scope="module")
 def home(store: SceneStore) -> Iterator[str]:
-    """The name of one scene for all recorded homes: the next is often but a few changes from the last."""
+    """The name of one scene for all recorded homes, since consecutive ones often differ little."""
     yield from scene_name(store)
 
 
 @pytest.fixture
 def name(store: SceneStore) -> Iterator[str]:
-    """A scene name of one test's own."""
+    """A scene name for a single test."""
     yield from scene_name(store)
 
 
 def scene_name(store: SceneStore) -> Iterator[str]:
-    """What is under the name at the end is dropped."""
+    """Yield a scene name; drop its scene at the end."""
     chosen = f"test/goal-{uuid4().hex[:10]}"
     yield chosen
     for info in store.scenes():

@@ -1,4 +1,4 @@
-"""Reference plans: each is carried out by the operators and reaches its task's goal, which makes the goal graph."""
+"""Reference plans: each is feasible and reaches its task's goal; the result is the goal graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session that is cut off anywhere and resumed from its log ends as one that was not, on a real server."""
+"""Sessions interrupted anywhere and resumed from their logs end like uninterrupted ones, on a real server."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ WHOLE: tuple[Decision, ...] = (Solve(("go_to(kitchen)", "pick_up(cup-1)", "go_to
 ACTIONS = ["go_to(kitchen)", "pick_up(cup-1)", "go_to(office)", "put_on(desk-1)"]
 
 
-class Fixed:
-    """A method that decides the same at each turn."""
+class FixedMethod:
+    """A method with a fixed sequence of decisions."""
 
     def __init__(self, decisions: tuple[Decision, ...]) -> None:
         self.decisions = decisions
@@ -51,8 +51,8 @@ class Fixed:
         return self.decisions[len(memory.turns)], Usage(3, 2)
 
 
-class Fragile:
-    """A world whose program ends right after an action of it was committed."""
+class CrashingWorld:
+    """A world whose program ends right after the commit of a certain action."""
 
     def __init__(self, world: SceneEnvironment, action: str) -> None:
         self.world, self.action = world, action
@@ -80,11 +80,11 @@ class Run:
         store.put(ImportedScene(name, home(), "grasif"))
         self.world = store.find(name)
         find_or_create_belief(store, self.world)
-        self.recipe = Recipe(build=lambda _given: Fixed(decisions), words="always the same", model=False)
+        self.recipe = Recipe(build=lambda _given: FixedMethod(decisions), words="always the same", model=False)
 
     def setting(self, *, breaks_at: str = "") -> SessionSetting:
         world = SceneEnvironment(self.store, self.world, actor="fixed")
-        breaking = Fragile(world, breaks_at) if breaks_at else None
+        breaking = CrashingWorld(world, breaks_at) if breaks_at else None
         gate = Gate(self.store.database)
         budget = Budget(10)
         return SessionSetting(self.store, gate, self.world, "", "fixed", budget=budget, belief=True, world=breaking)

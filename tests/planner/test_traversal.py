@@ -1,4 +1,4 @@
-"""traverse_room against the plans that MiniGrid carries out, and against counting every way; its refusals."""
+"""traverse_room compared with feasible plans in MiniGrid and with exhaustive search; its refusals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenecypher.planner.traversal import traverse_room
 from tests.planner.methods.worked_examples import Traversal
 
 CELLS = [(x, y) for x in range(1, 4) for y in range(1, 4)]
-"""Within the walls of a room of size 5 at center (2, 2)."""
+"""Cells within the walls of a room of size 5 at center (2, 2)."""
 
 
 @pytest.mark.parametrize(("level", "seed"), [("trv1", 1), ("trv1", 2), ("trv2", 1), ("trv2", 2)])

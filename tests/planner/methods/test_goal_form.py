@@ -1,4 +1,4 @@
-"""What a model states as a goal becomes a Condition, or is told what it should have said."""
+"""Goals stated by a model become Conditions, or are refused with an explanation."""
 
 from __future__ import annotations
 

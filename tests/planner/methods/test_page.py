@@ -1,4 +1,4 @@
-"""The page of methods is what their table says, and the matrix knows every method and every data set."""
+"""The page of methods equals its generated text, and the matrix has every method and data set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A problem in PDDL as a model writes it, read and written again."""
+"""Parsing of PDDL problems written by a model."""
 
 from __future__ import annotations
 

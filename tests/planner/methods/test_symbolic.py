@@ -1,4 +1,4 @@
-"""Symbolic planning in the database: one query finds the part, the plan is carried out, and made anew when refused."""
+"""Symbolic planning in the database: one query reads the part, the plan is executed, and replanned after a refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worked examples: true of the instances that they are from, two each, Trv-1 alone, and of none that is tested."""
+"""Worked examples: two each, correct for their instances (Trv-1 only), which no test or experiment uses."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_files_are_what_their_instances_say() -> None:
 
 
 BY_HAND = {"algorithm-babyai.txt", "algorithm-babyai-questions.txt", "react-alfworld-grasif.txt"}
-"""The methods in words, and an example that test_react compares with what a session says."""
+"""Files with a method in words, and an example that test_react compares with a session."""
 
 
 def test_they_are_two_each_of_trv1_alone_and_never_tested() -> None:

@@ -1,4 +1,4 @@
-"""MiniGrid walked through by its own steps: what is seen on the way, itself or its picture, makes the belief true."""
+"""Walks through MiniGrid by its own steps: observations on the way, with or without pictures, make the belief true."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'
 
 SEEDS: Final = range(50)
 ENOUGH: Final = 5_000
-"""Low-level steps that a walk may take; MiniGrid's own limit is for those who know where to go."""
+"""Limit of low-level steps of a walk; MiniGrid's own limit is too small for exploration."""
 
-Eyes = Callable[[Any], GridView]
-What = tuple[str, str, int, int]
+ViewReader = Callable[[Any], GridView]
+ObjectAt = tuple[str, str, int, int]
 
 
 class Walk:
-    """A belief with stale priors, and an agent that goes wherever something has not been seen yet."""
+    """A belief with stale priors, and an agent that explores unseen cells."""
 
-    def __init__(self, level: str, seed: int, eyes: Eyes) -> None:
+    def __init__(self, level: str, seed: int, eyes: ViewReader) -> None:
         begun = walkable(level, seed)
         self.env, self.things, self.eyes = begun.env, begun.things, eyes
         self.env.max_steps = ENOUGH
@@ -58,7 +58,7 @@ class Walk:
         self.findings: list[str] = []
 
     def explore(self) -> None:
-        """Look at every cell that can be seen; after each look all that was in view is believed as it is."""
+        """Look at every visible cell, checking after each look that the belief is true of the cells in view."""
         self.look()
         while (goal := self._goal()) is not None:
             stand, beside, shut = goal
@@ -85,7 +85,7 @@ class Walk:
                 self.look()
 
     def _goal(self) -> tuple[Cell, Cell, bool] | None:
-        """The nearest place to stand beside what was not seen yet, or beside a door that is shut."""
+        """Return the nearest cell beside an unseen cell or a closed door, that cell, and True for a door."""
         layout = Layout.of(self.env)
         for stand in layout.reached(position(self.env)):
             for beside in neighbors(stand):
@@ -95,7 +95,7 @@ class Walk:
 
 
 def walkable(level: str, number: int) -> Episode:
-    """An instance in which nothing has to be moved on the way to anything: the first from ten times the number on."""
+    """Return the first instance, from ten times the number on, in which nothing blocks a way."""
     for seed in count(10 * number):
         begun = episode(level, seed)
         layout = Layout.of(begun.env).all_open()
@@ -105,7 +105,7 @@ def walkable(level: str, number: int) -> Episode:
 
 
 def stale(world: SceneGraph, seed: int) -> SceneGraph:
-    """A belief of which some is wrong: things elsewhere, gone or never there, doors otherwise."""
+    """Return a partly wrong belief: things at other places, missing or invented, and doors in other states."""
     chance, belief = random.Random(seed), initial_belief(world)  # noqa: S311
     nodes, relations = dict(belief.nodes), set(belief.relations)
     rooms = [it for it in sorted(world.by_kind["Place"]) if "size_x" in world.nodes[it].properties]
@@ -134,8 +134,8 @@ def place(world: SceneGraph, room: str, chance: random.Random) -> tuple[str, Poi
     return room, Point(x, y)
 
 
-def whereabouts(graph: SceneGraph, within: frozenset[Cell] | None = None) -> list[What]:
-    """What lies where, for all that is anywhere."""
+def whereabouts(graph: SceneGraph, within: frozenset[Cell] | None = None) -> list[ObjectAt]:
+    """Return class, colour and cell of each object that has a place."""
     found = []
     for node_id in graph.by_kind.get("Object", ()):
         facts: Any = graph.nodes[node_id].properties
@@ -145,7 +145,7 @@ def whereabouts(graph: SceneGraph, within: frozenset[Cell] | None = None) -> lis
     return sorted(found)
 
 
-def explored(level: str, seed: int, eyes: Eyes) -> Walk:
+def explored(level: str, seed: int, eyes: ViewReader) -> Walk:
     walk = Walk(level, seed, eyes)
     walk.explore()
     truth = scene_graph(walk.env, walk.things)
@@ -157,8 +157,8 @@ def explored(level: str, seed: int, eyes: Eyes) -> Walk:
 
 
 @pytest.fixture
-def reading() -> Iterator[tuple[Eyes, GridReader]]:
-    """Eyes that look at pictures: rendered, sent over HTTP, read by template matching, parsed."""
+def reading() -> Iterator[tuple[ViewReader, GridReader]]:
+    """A view reader by pictures: rendered, sent over HTTP, read by template matching, parsed."""
     reader = GridReader()
     with ScriptedModel(reader) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
 
@@ -171,7 +171,7 @@ def reading() -> Iterator[tuple[Eyes, GridReader]]:
 
 
 LEVELS: Final = ("numqa", "MiniGrid-UnlockPickup-v0", "MiniGrid-KeyCorridorS6R3-v0")
-"""Of rooms that may all be reached with nothing moved: Trv-1 and Trv-2 have doors with something before them."""
+"""Levels whose rooms are reachable without moving anything; Trv-1 and Trv-2 have blocked doors."""
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -181,17 +181,17 @@ def test_after_a_walk_all_is_believed_and_nothing_false(level: str, seed: int) -
 
 
 @pytest.mark.parametrize("seed", sample(SEEDS, 1))
-def test_pictures_lead_to_the_same_belief(seed: int, reading: tuple[Eyes, GridReader]) -> None:
+def test_pictures_lead_to_the_same_belief(seed: int, reading: tuple[ViewReader, GridReader]) -> None:
     assert_pictures_do("MiniGrid-UnlockPickup-v0", seed, reading)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
-def test_pictures_of_nine_rooms_lead_to_the_same_belief(seed: int, reading: tuple[Eyes, GridReader]) -> None:
+def test_pictures_of_nine_rooms_lead_to_the_same_belief(seed: int, reading: tuple[ViewReader, GridReader]) -> None:
     assert_pictures_do("numqa", seed, reading)
 
 
-def assert_pictures_do(level: str, seed: int, reading: tuple[Eyes, GridReader]) -> None:
+def assert_pictures_do(level: str, seed: int, reading: tuple[ViewReader, GridReader]) -> None:
     eyes, reader = reading
     walk = explored(level, seed, eyes)
     assert reader.pictures == walk.looks

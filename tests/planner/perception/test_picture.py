@@ -1,4 +1,4 @@
-"""What is taken as a picture."""
+"""Accepted picture files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A picture of a table becomes what is believed of it: two stages over HTTP, and the merge."""
+"""From a picture of a table to the belief about it: two stages over HTTP, and the merge."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PICTURE = table(["red ball"])
 
 
 def with_things(*things: tuple[str, str]) -> SceneGraph:
-    """The home's belief with more on its table: ids and classes."""
+    """Return the home's belief with more things on its table, given by ids and classes."""
     nodes = [Node(id_, "Object", id_, class_, affordances=("pick_up",)) for id_, class_ in things]
     on = [Relation(node.id, "ON", "table-1") for node in nodes]
     return initial_belief(SceneGraph.of([*home().nodes.values(), *nodes], [*home().relations, *on]))
@@ -61,7 +61,7 @@ def looked(belief: SceneGraph, *things: dict[str, Any], of: str = "table-1") -> 
     return found, reading
 
 
-def told(found: MergeResult) -> list[tuple[str, str]]:
+def kinds_and_nodes(found: MergeResult) -> list[tuple[str, str]]:
     return [(finding.kind, finding.node) for finding in found.findings]
 
 
@@ -113,7 +113,7 @@ def test_all_that_a_picture_may_change_is_one_delta() -> None:
         {"name": "pen-1", "relation": None, "related_to": None},
         {"name": "table-1", "relation": None, "related_to": None},
     )
-    assert sorted(told(found)) == [
+    assert sorted(kinds_and_nodes(found)) == [
         ("absent", "cup-1"),
         ("changed", "box-1"),
         ("confirmed", "bowl-1"),
@@ -137,15 +137,15 @@ def test_states_that_a_picture_does_not_tell_are_kept() -> None:
     itself = {"name": "fridge-1", "relation": None, "related_to": None, "states": ["open", "turned_off"]}
     found, _reading = looked(belief, itself, of="fridge-1")
     assert apply(belief, found.delta).nodes["fridge-1"].states == ("clean", "off", "open")
-    assert ("absent", "box-1") in told(found), "an open fridge shows what is in it"
+    assert ("absent", "box-1") in kinds_and_nodes(found), "an open fridge shows what is in it"
     found, reading = looked(belief, itself | {"states": []}, of="fridge-1")
-    assert told(found) == [], "a closed one does not"
+    assert kinds_and_nodes(found) == [], "a closed one does not"
     assert reading.observation.covers == ("ON",)
 
 
 def test_furniture_in_the_picture_is_not_on_the_table() -> None:
     found, _reading = looked(initial_belief(home()), {"name": "cup-1"}, {"name": "lamp-1"})
-    assert told(found) == [("confirmed", "cup-1"), ("unplaced", "lamp-1")]
+    assert kinds_and_nodes(found) == [("confirmed", "cup-1"), ("unplaced", "lamp-1")]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Programs of models: what they may do, and what becomes of those that try more."""
+"""Model-written programs: allowed ones run, and others are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TIGHT = ProgramLimits(seconds=0.2, memory_bytes=32 * 2**20, output_bytes=2_000, 
 
 
 class World:
-    """The tools of a program, and what it asked of them."""
+    """Tools for a program that record their calls."""
 
     def __init__(self) -> None:
         self.asked: list[Any] = []

@@ -1,6 +1,6 @@
-"""Plays the papers' example with several methods and prints all that is said to the model: a program of its own.
+"""A program that plays the papers' example with several methods and prints all messages to the model.
 
-``python -m tests.planner.methods.saying URI PASSWORD``
+``python -m tests.planner.methods.print_prompts URI PASSWORD``
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ SCRIPTS = {
 }
 
 
-class Noting:
-    """A model that says its lines and notes the requests."""
+class RecordingModel:
+    """A model with scripted replies that records its messages."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = iter(lines)
@@ -59,12 +59,12 @@ class Noting:
 
 
 def main(uri: str, password: str) -> None:
-    """Print everything."""
+    """Print all messages."""
     database = Database(Address(uri, "neo4j", password))
     store = SceneStore(database)
     said = [system_prompt(vocabulary) for vocabulary in ("grasif", "babyai", "virtualhome")]
     for method, lines in SCRIPTS.items():
-        scene, model = put(store, COFFEE, vocabulary="grasif"), Noting(lines)
+        scene, model = put(store, COFFEE, vocabulary="grasif"), RecordingModel(lines)
         setting = SessionSetting(store, Gate(database), scene, INSTRUCTION, method, model=model)
         assert [*prepare_session(setting, recipe_named(method)).run()]
         said += model.said
