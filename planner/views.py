@@ -11,8 +11,7 @@ from scenecypher.db.schema import family
 from scenecypher.planner.actions.simulator import Step
 from scenecypher.planner.actions.text import Call, parse
 from scenecypher.planner.belief_simulator import LOOK_ACTIONS, REVEALING_ACTIONS
-from scenecypher.planner.method import CallTool as ToolCall
-from scenecypher.planner.method import Memory
+from scenecypher.planner.method import CallTool, Memory
 from scenecypher.planner.prompts.around import around, deed
 from scenecypher.planner.prompts.graph_json import graph_json
 from scenecypher.planner.prompts.graph_words import graph_words
@@ -75,7 +74,7 @@ def _room_calls(memory: Memory) -> Iterator[tuple[str, str]]:
     """Yield the calls that changed the view, each as tool and room."""
     for turn in memory.turns:
         call = turn.decision
-        if isinstance(call, ToolCall) and call.tool in {EXPAND, CONTRACT} and not turn.refused:
+        if isinstance(call, CallTool) and call.tool in {EXPAND, CONTRACT} and not turn.refused:
             yield call.tool, argument(call.arguments, "node_name", tool=call.tool)
 
 

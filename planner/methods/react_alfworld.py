@@ -20,8 +20,7 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
-from scenecypher.planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.method import CallTool as ToolCall
+from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 from scenecypher.planner.prompts.calls import known_call
 from scenecypher.planner.prompts.functions import WHOLE, functions
 from scenecypher.planner.prompts.surroundings import explanation
@@ -145,7 +144,7 @@ class ReactAlfworld:
                 return Message("assistant", f"> think: {thought}"), Message("user", turn.feedback)
             case None:
                 return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
-            case Ask() | ToolCall() | Solve() | Done() | GiveUp():
+            case Ask() | CallTool() | Solve() | Done() | GiveUp():
                 raise AssertionError
 
     def _turn_feedback(self, turn: Turn) -> str:

@@ -23,7 +23,7 @@ ATTEMPTS: Final = 3
 CONFIDENCE: Final = 0.8
 """Confidence of a sighting in a picture (ground truth: 1), since models give no confidence of their own."""
 
-State: TypeAlias = Literal["open", "closed", "turned_on", "turned_off"]
+SeenState: TypeAlias = Literal["open", "closed", "turned_on", "turned_off"]
 STATES: Final = {"open": "open", "closed": "closed", "turned_on": "on", "turned_off": "off"}
 RELATIONS: Final = {"ontop_of": "ON", "inside_of": "INSIDE"}
 """Words of the form, and the graph's states and relation types."""
@@ -68,7 +68,7 @@ class SeenThing(BaseModel):
     count: int = Field(ge=1, le=100)
     relation: Literal["ontop_of", "inside_of"] | None
     related_to: str | None
-    states: list[State]
+    states: list[SeenState]
 
     @field_validator("name", "related_to")
     @classmethod
