@@ -26,10 +26,10 @@ from scenecypher.planner.budget import Budget
 from scenecypher.planner.method import Memory
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.methods.lookplangraph import LookPlanGraph
-from scenecypher.planner.recipe import Access
+from scenecypher.planner.recipe import SceneAccess
 from scenecypher.planner.session import Session
-from scenecypher.planner.staging import NoModel, Setting, staged
-from scenecypher.planner.views import view_of
+from scenecypher.planner.staging import NoModel, SessionSetting, prepare_session
+from scenecypher.planner.views import make_view
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retriever import Retriever
 
@@ -74,8 +74,8 @@ def sessions(database: Database) -> Iterator[Measurement]:
         yield Measurement(
             f"ms of a step besides model and commit ({OVERHEAD_MS:g})", _overhead_ms(store, info), OVERHEAD_MS, 1
         )
-        access = Access(store, info, SceneReader(Gate(database), Enumerator(database), info), NoModel())
-        view, _ = view_of(recipe_named("lookplangraph"), access)
+        access = SceneAccess(store, info, SceneReader(Gate(database), Enumerator(database), info), NoModel())
+        view, _ = make_view(recipe_named("lookplangraph"), access)
         memory = Memory(INSTRUCTION, "", "")
         took = median_ms(lambda: view(memory) if view else None, warm_up=300)
         yield Measurement(f"ms of the memory graph's text, {info.nodes} nodes ({TEXT_MS:g})", took, TEXT_MS, 1)
@@ -126,8 +126,8 @@ def _reply(name: str, node: str, destination: str | None = None) -> str:
 
 def _first_prompt(store: SceneStore, info: SceneInfo, method: str) -> int:
     model = _PromptRecorder("{}")
-    setting = Setting(store, Gate(store.database), info, INSTRUCTION, method, model=model, belief=False)
-    for _ in staged(setting, recipe_named(method)).run():
+    setting = SessionSetting(store, Gate(store.database), info, INSTRUCTION, method, model=model, belief=False)
+    for _ in prepare_session(setting, recipe_named(method)).run():
         if model.lengths:
             break
     return model.lengths[0]

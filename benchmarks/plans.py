@@ -23,7 +23,7 @@ from scenecypher.planner.actions.pddl_part import part_of
 from scenecypher.planner.actions.pddl_planner import PlanRequest, PlanResult, find_plan
 from scenecypher.planner.actions.pddl_required_actions import PlanningState
 from scenecypher.planner.actions.vocabularies import operators_of
-from scenecypher.planner.goal_check import missing, steps_of
+from scenecypher.planner.goal_check import missing_goals, steps_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _missing_parts(task: Task, scene: ImportedScene, found: PlanResult) -> str:
         return f"in the whole scene an action is refused: {refusal}"
     if not evaluate(task.goal, end, {}):
         return "in the whole scene the plan does not reach the goal"
-    undone = missing(steps_of(map(str, found.plan or ())), task.action_goals)
+    undone = missing_goals(steps_of(map(str, found.plan or ())), task.action_goals)
     return f"not done: {undone}" if undone else ""
 
 

@@ -48,8 +48,9 @@ def ask_for(
             return value, usage
         if attempt < attempts:
             request = _retry_request(request, reply, mistake)
+    title = form.model_config.get("title") or form.__name__
     raise ReplyRejected(
-        f"the reply does not have the form of {form.__name__}, after {_times(attempts)}: {mistake}; "
+        f"the reply does not have the form of {title}, after {_times(attempts)}: {mistake}; "
         "answer with one JSON object of that form",
         reply=reply.text,
         prompt_tokens=usage.prompt_tokens,

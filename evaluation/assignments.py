@@ -16,8 +16,8 @@ from scenecypher.evaluation.marking import MarkingScheme, marking_scheme
 from scenecypher.importers.datasets import dataset
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
-from scenecypher.planner.perturbation import Perturbation, perturbation
-from scenecypher.planner.reference import end_of
+from scenecypher.planner.perturbation import Perturbation, perturb
+from scenecypher.planner.reference import final_graph
 
 LoadScene: TypeAlias = Callable[[Task], ImportedScene]
 """Function that returns the scene of a task."""
@@ -67,7 +67,7 @@ class AssignmentCache:
         scene = self._scene(task)
         moved = None
         if objects:
-            moved = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
+            moved = perturb(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
         initial = apply(scene.graph, moved.delta) if moved else scene.graph
         scheme = marking_scheme(task.goal, initial, self._goal_graph(task, scene), vocabulary=scene.vocabulary)
         return Assignment(task, scene, initial, scheme, moved)
@@ -81,7 +81,7 @@ class AssignmentCache:
         if self._plans is None:
             self._plans = reference_plans()
         actions = self._plans.get(task.id)
-        return None if actions is None else end_of(actions, scene.graph, scene.vocabulary)
+        return None if actions is None else final_graph(actions, scene.graph, scene.vocabulary)
 
 
 def load_dataset_scene(task: Task) -> ImportedScene:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.evaluation.replies import REFERENCE
-from scenecypher.evaluation.views import GoldView, PlacedThing, initial_belief
+from scenecypher.evaluation.views import GoldView, PlacedThing, belief_before_view
 from scenecypher.planner.perception.observation import Observation, Sighting
 from scenecypher.planner.perception.vision import RELATIONS
 
@@ -58,7 +58,7 @@ class GoldObserver:
 
 def view_classes(view: GoldView) -> tuple[str, ...]:
     """Return the classes that a thing in this view may be mistaken for."""
-    known = initial_belief(view)
+    known = belief_before_view(view)
     return tuple(sorted({node.class_ for node in known.nodes.values()} | {it.class_name for it in view.gold}))
 
 

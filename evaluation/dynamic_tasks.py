@@ -32,8 +32,8 @@ from scenecypher.importers.home_tasks import BUDGET, goal_from_facts
 from scenecypher.importers.homes import OURS, our_home
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
-from scenecypher.planner.perturbation import drawn, movable, perturbation
-from scenecypher.planner.reference import end_of
+from scenecypher.planner.perturbation import draw_things, movable_things, perturb
+from scenecypher.planner.reference import final_graph
 
 FILE: Final = files("scenecypher.evaluation") / "data" / "dynamic.jsonl"
 ID_PREFIX: Final = "dynamic"
@@ -143,7 +143,7 @@ def _home_task(home: str, category: str, words: str, things: Sequence[str]) -> I
     if evaluate(goal, scene.graph, {}) or {*current} & {*scene.graph.by_class[category]}:
         return
     plan = [*_plan(scene.graph, category, things)]
-    if not evaluate(goal, end_of(plan, scene.graph, scene.vocabulary), {}):
+    if not evaluate(goal, final_graph(plan, scene.graph, scene.vocabulary), {}):
         raise InputError(f"the plan for {facts} in {home} does not reach its goal: {plan}; correct it")
     yield DynamicTask.model_validate(
         {
@@ -186,15 +186,15 @@ def _seed(line: DynamicTask) -> int | None:
     """Return the first seed that moves a thing that the task needs without achieving the task, else None."""
     given = to_task(line)
     scene = load_dynamic_scene(given)
-    end = end_of(line.plan or reference_plans()[line.id], scene.graph, scene.vocabulary)
+    end = final_graph(line.plan or reference_plans()[line.id], scene.graph, scene.vocabulary)
     needed = marking_scheme(given.goal, scene.graph, end, vocabulary=scene.vocabulary).needed
-    things = movable(scene.graph, vocabulary=scene.vocabulary)
+    things = movable_things(scene.graph, vocabulary=scene.vocabulary)
     if not needed & {*things}:
         return None
     for seed in islice(count(), MAX_SEEDS):
-        if drawn(things, Random(seed), 1)[0] not in needed:  # noqa: S311 - reproducible, no secret
+        if draw_things(things, Random(seed), 1)[0] not in needed:  # noqa: S311 - reproducible, no secret
             continue
-        found = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
+        found = perturb(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
         if not evaluate(given.goal, apply(scene.graph, found.delta), {}):
             return seed
     return None

@@ -22,8 +22,8 @@ from scenecypher.evaluation.subgraphs import (
     measure_similarity,
     seen_parts,
 )
-from scenecypher.evaluation.views import VOCABULARY, GoldView, ViewFile, initial_belief
-from scenecypher.planner.perception.naming import known_of
+from scenecypher.evaluation.views import VOCABULARY, GoldView, ViewFile, belief_before_view
+from scenecypher.planner.perception.naming import known_node
 from scenecypher.planner.perception.truth import Noise, NoisyObserver
 from scenecypher.planner.perception.vision import read_image
 
@@ -31,7 +31,7 @@ from scenecypher.planner.perception.vision import read_image
 def score_reading(file: ViewFile, model: Model) -> dict[str, Any]:
     """Score a model's reading of a picture; a reply that can't be read counts as having seen nothing."""
     view, metered = file.view, MeteredModel(model)
-    known = known_of(initial_belief(view), view.asset.name, vocabulary=VOCABULARY)
+    known = known_node(belief_before_view(view), view.asset.name, vocabulary=VOCABULARY)
     try:
         reading = read_image(metered, file.image(), known, step=STEP)
     except ReplyRejected as error:

@@ -16,16 +16,16 @@ from scenecypher.evaluation.episode_events import executed_actions, final_event,
 from scenecypher.evaluation.marking import mark_graph
 from scenecypher.evaluation.prompt_sizes import PromptSizes, prompt_sizes
 from scenecypher.evaluation.world_pool import World, WorldPool
-from scenecypher.planner.belief import belief_of
+from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.environment import Environment, SceneEnvironment
 from scenecypher.planner.events import Event
-from scenecypher.planner.human import HumanEnvironment, answered
+from scenecypher.planner.human import HumanEnvironment, ask_person
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.perception.naming import knowing
+from scenecypher.planner.perception.naming import known_node_reader
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.perception.truth import NoisyObserver
-from scenecypher.planner.staging import NoModel, Setting, has_belief, staged
+from scenecypher.planner.staging import NoModel, SessionSetting, has_belief, prepare_session
 
 AskPerson = Callable[[str], str]
 
@@ -90,7 +90,7 @@ def play(
         assignment.scene, belief=belief, moved=assignment.moved.delta if assignment.moved else None
     ) as world:
         setting = _setting(world, assignment, episode, recorder, ask)
-        events = [*staged(setting, recipe_named(episode.method)).run()]
+        events = [*prepare_session(setting, recipe_named(episode.method)).run()]
         found = prompt_sizes(setting) if episode.sizes else PromptSizes()
         marked = _marks(world, assignment, episode, events, ask)
     return Trace(
@@ -106,9 +106,11 @@ def play(
     )
 
 
-def _setting(world: World, assignment: Assignment, episode: EpisodePlan, model: Model, ask: AskPerson) -> Setting:
+def _setting(
+    world: World, assignment: Assignment, episode: EpisodePlan, model: Model, ask: AskPerson
+) -> SessionSetting:
     task, recipe = assignment.task, recipe_named(episode.method)
-    setting = Setting(
+    setting = SessionSetting(
         world.opened.store,
         world.opened.gate,
         world.scene,
@@ -124,7 +126,9 @@ def _setting(world: World, assignment: Assignment, episode: EpisodePlan, model: 
     return replace(setting, world=_environment(setting, assignment, episode, ask))
 
 
-def _environment(setting: Setting, assignment: Assignment, episode: EpisodePlan, ask: AskPerson) -> Environment | None:
+def _environment(
+    setting: SessionSetting, assignment: Assignment, episode: EpisodePlan, ask: AskPerson
+) -> Environment | None:
     store, scene = setting.store, setting.scene
     match episode.eyes:
         case "truth":
@@ -133,8 +137,8 @@ def _environment(setting: Setting, assignment: Assignment, episode: EpisodePlan,
             classes = sorted({node.class_ for node in assignment.initial.nodes.values() if node.kind == "Object"})
             return NoisyWorld(store, scene, actor=setting.name, seed=episode.seed, classes=classes)
         case "person":
-            name = belief_of(store, scene).name
-            known = knowing(lambda: store.load(name).graph, vocabulary=scene.vocabulary)
+            name = find_or_create_belief(store, scene).name
+            known = known_node_reader(lambda: store.load(name).graph, vocabulary=scene.vocabulary)
             return HumanEnvironment(ask, model=setting.model, known=known)
 
 
@@ -145,7 +149,7 @@ def _marks(
         case "answer":
             return Marks(reached=final_event(events).answer == assignment.task.answer)
         case "person":
-            reply = answered(ask, f"is this done: {assignment.task.instruction} y or n: ")
+            reply = ask_person(ask, f"is this done: {assignment.task.instruction} y or n: ")
             return Marks(reached=reply.casefold().startswith("y"))
         case "minigrid":
             return Marks(reached=fulfils_mission(assignment.task.id, executed_actions(events)))

@@ -12,7 +12,7 @@ from scenecypher.chat.model import Reply, Request
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.errors import ModelUnavailable
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.reader import SceneReader
 
@@ -40,18 +40,18 @@ class PromptRecorder:
         raise ModelUnavailable("nobody answers here: ask a model")
 
 
-def prompt_sizes(setting: Setting) -> PromptSizes:
+def prompt_sizes(setting: SessionSetting) -> PromptSizes:
     """Measure the setting's scene in its current state."""
     reader = SceneReader(setting.gate, Enumerator(setting.store.database), setting.scene)
     text, _version = graph_text(reader)
     return PromptSizes(len(text) // CHARACTERS_PER_TOKEN, _cot_tokens(setting))
 
 
-def _cot_tokens(setting: Setting) -> int:
+def _cot_tokens(setting: SessionSetting) -> int:
     recorder = PromptRecorder()
     asking = replace(setting, name=COT, model=recorder, ablations=(), belief=False, world=None)
     try:
-        list(staged(asking, recipe_named(COT)).run())
+        list(prepare_session(asking, recipe_named(COT)).run())
     except ModelUnavailable:
         return sum(len(message.text) for message in recorder.requests[0].messages) // CHARACTERS_PER_TOKEN
     return 0

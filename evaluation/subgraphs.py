@@ -15,7 +15,7 @@ from typing import Final
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import VOCABULARIES
-from scenecypher.evaluation.views import VOCABULARY, GoldView, class_from_name, initial_belief
+from scenecypher.evaluation.views import VOCABULARY, GoldView, belief_before_view, class_from_name
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.observation import Observation
 
@@ -52,7 +52,7 @@ def seen_parts(view: GoldView, observation: Observation) -> tuple[SubgraphNode, 
 
     Raises UnknownReference if the observation is of another node.
     """
-    belief = initial_belief(view)
+    belief = belief_before_view(view)
     found = merge(belief, observation, vocabulary=VOCABULARY)
     after = apply(belief, found.delta)
     placed = tuple(_parts(after))

@@ -17,7 +17,7 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.value import InvalidValue, shown
 from scenecypher.errors import DocumentError, InputError
 from scenecypher.importers.json_file import read_json
-from scenecypher.planner.belief import believed
+from scenecypher.planner.belief import initial_belief
 from scenecypher.planner.perception.naming import NUMBERED
 from scenecypher.planner.perception.picture import read_picture
 
@@ -106,14 +106,14 @@ def read_views(folder: Path) -> tuple[ViewFile, ...]:
     return tuple(_read_view(file, folder) for file in found)
 
 
-def initial_belief(view: GoldView) -> SceneGraph:
+def belief_before_view(view: GoldView) -> SceneGraph:
     """Return the belief before the look: the asset, the priors in their places, and the further known things."""
     asset = view.asset
     things = {it.name: it.class_name for it in view.priors}
     things |= {name: class_from_name(name) for name in view.known if name not in things and name != asset.name}
     nodes = [Node(asset.name, asset.kind, asset.name, asset.class_name, tuple(asset.states))]
     nodes += [Node(name, "Object", name, class_) for name, class_ in things.items()]
-    return believed(SceneGraph.of(nodes, [Relation(it.name, it.relation, it.related_to) for it in view.priors]))
+    return initial_belief(SceneGraph.of(nodes, [Relation(it.name, it.relation, it.related_to) for it in view.priors]))
 
 
 def _read_view(file: Path, folder: Path) -> ViewFile:
@@ -139,7 +139,7 @@ def _read_view(file: Path, folder: Path) -> ViewFile:
 def _check_belief(view_file: ViewFile, file: Path) -> ViewFile:
     """Return the file if a scene can hold its belief. Raises DocumentError, for example for control characters."""
     try:
-        initial_belief(view_file.view)
+        belief_before_view(view_file.view)
     except InvalidValue as error:
         raise DocumentError(str(file), "$", str(error)) from error
     return view_file

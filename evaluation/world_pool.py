@@ -17,7 +17,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.evaluation.scenes import PREFIX, OpenDatabase
-from scenecypher.planner.belief import belief_of
+from scenecypher.planner.belief import find_or_create_belief
 from scenecypher.settings import Settings
 
 MOVER: Final = "perturb"
@@ -58,7 +58,7 @@ class WorldPool:
             if not belief:
                 yield World(opened, _move_things(store, copy, moved))
                 return
-            believed = belief_of(store, copy)
+            believed = find_or_create_belief(store, copy)
             if believed.version != believed.base:
                 store.rest(believed)  # an earlier episode was killed before its reset
             try:

@@ -1,4 +1,4 @@
-"""Whether a task is done in a scene: its goal by one query, its action goals by the scene's history."""
+"""Check of a task in a scene: its goal by one query, its action goals by the scene's history."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scenecypher.planner.actions.text import parse_action
 
 @dataclass(frozen=True, slots=True)
 class GoalCheck:
-    """What was found: the verdict on the graph, and the actions that are missing; `met` is both together."""
+    """Result of a check: the verdict on the graph, and the missing actions; `met` combines both."""
 
     goal: Verdict
     steps: tuple[ProgramStep, ...]
@@ -25,38 +25,38 @@ class GoalCheck:
 
     @property
     def met(self) -> bool:
-        """Whether the task is done."""
+        """True if the task is done."""
         return self.goal.holds and not self.missing_actions
 
 
 def check_task(store: SceneStore, scene: SceneInfo, task: Task) -> GoalCheck:
-    """Check `task` in `scene`. Action goals are checked on the actions that still hold, in their order."""
+    """Check `task` in `scene`. Action goals are matched in order with the actions that are not undone."""
     verdict = judge(store, scene, task.goal)
     if not task.action_goals:
         return GoalCheck(verdict, (), ())
-    steps = executed(store.history(scene))
-    return GoalCheck(verdict, steps, missing(steps, task.action_goals))
+    steps = executed_steps(store.history(scene))
+    return GoalCheck(verdict, steps, missing_goals(steps, task.action_goals))
 
 
-def executed(log: Sequence[Event]) -> tuple[ProgramStep, ...]:
-    """The actions in a history that still hold, in the words of the data sets, which write ours without underscores."""
+def executed_steps(log: Sequence[Event]) -> tuple[ProgramStep, ...]:
+    """Return the actions of a history that are not undone, in the data sets' words (without underscores)."""
     held = holding(log)
     return steps_of(event.action for event in log if event.kind == "act" and event.version in held)
 
 
 def steps_of(actions: Iterable[str]) -> tuple[ProgramStep, ...]:
-    """Actions in the words of the data sets; what is no action is left out."""
-    return tuple(step for action in actions for step in _steps(action))
+    """Return actions in the data sets' words; skip everything that is no action."""
+    return tuple(step for action in actions for step in _parse_step(action))
 
 
-def missing(steps: tuple[ProgramStep, ...], goals: tuple[ActionGoal, ...]) -> tuple[ActionGoal, ...]:
-    """The goals from the first one on that the steps do not meet in order."""
+def missing_goals(steps: tuple[ProgramStep, ...], goals: tuple[ActionGoal, ...]) -> tuple[ActionGoal, ...]:
+    """Return the action goals from the first one on that the steps do not meet in order."""
     met = max(number for number in range(len(goals) + 1) if meets_action_goals(steps, goals[:number]))
     return goals[met:]
 
 
-def _steps(action: str) -> tuple[ProgramStep, ...]:
-    """What else is committed, such as an import, is no step."""
+def _parse_step(action: str) -> tuple[ProgramStep, ...]:
+    """Parse one event; return nothing for other events, such as an import."""
     try:
         call = parse_action(action.partition(INSERTED_MARK)[0])
     except ActionRefused:

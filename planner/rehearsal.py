@@ -1,4 +1,4 @@
-"""A plan carried out on a scene graph in memory: SayPlan's scene graph simulator, which commits nothing."""
+"""Rehearsal of a plan on a scene graph in memory: SayPlan's scene graph simulator, without commits."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from scenecypher.planner.actions.text import ActionCall, operator_of, parse_acti
 
 
 def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, Operator]) -> SceneGraph:
-    """The graph after the plan, done by its first agent.
+    """Return the graph after the plan of its first agent.
 
-    Raises ActionRefused, UnknownReference at the first action that can't be, whose number the message tells.
+    Raises ActionRefused, UnknownReference at the first infeasible action; the message has its number.
     """
     agent = min(graph.by_kind.get("Agent", ()), default=None)
     if agent is None:
         raise ActionRefused("plan", ["this scene has no agent: choose one that has"])
     for number, action in enumerate(plan, 1):
         try:
-            call = _meant(parse_action(action), graph)
-            operator_of(call, operators)  # raises where there is none
+            call = _resolve_names(parse_action(action), graph)
+            operator_of(call, operators)  # raises if there is none
             graph = apply_call(call, graph, operators=operators, agent=agent)
         except ActionRefused as refused:
             raise ActionRefused(f"step {number}, {action}", refused.reasons) from refused
@@ -31,8 +31,8 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
     return graph
 
 
-def _meant(call: ActionCall, graph: SceneGraph) -> ActionCall:
-    """The call with ids for names and classes that only one node has. Raises UnknownReference."""
+def _resolve_names(call: ActionCall, graph: SceneGraph) -> ActionCall:
+    """Replace unique names and classes by ids. Raises UnknownReference."""
     return ActionCall(call.name, tuple(_id_of(word, graph) for word in call.arguments))
 
 

@@ -21,12 +21,12 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
 from scenecypher.planner.actions.simulator import CommittedAction
-from scenecypher.planner.believing import simulator_of
+from scenecypher.planner.belief_simulator import simulator_of
 from scenecypher.planner.budget import SPARE_STEPS, Budget
 from scenecypher.planner.events import Acted, Corrected, Finished
 from scenecypher.planner.events import Event as PlanEvent
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import NoModel, Setting, staged
+from scenecypher.planner.staging import NoModel, SessionSetting, prepare_session
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Options, Retriever
@@ -226,7 +226,7 @@ class Home:
         if (instruction is None) == (options.get("task") is None):
             raise InputError("give either an instruction in words or the task of a data set")
         recipe = recipe_named(options.get("method", "stepwise"))
-        return staged(self._setting(instruction, recipe.model, options), recipe).run()
+        return prepare_session(self._setting(instruction, recipe.model, options), recipe).run()
 
     # --- the past
 
@@ -238,11 +238,11 @@ class Home:
         """Return the changes that lead from this home, as it is now, to `other`."""
         return diff(self.graph, _graph_of(other))
 
-    def _setting(self, instruction: str | None, needs_model: bool, options: PlanOptions) -> Setting:  # noqa: FBT001
+    def _setting(self, instruction: str | None, needs_model: bool, options: PlanOptions) -> SessionSetting:  # noqa: FBT001
         name = options.get("task")
         task = datasets.task(name)[1] if name is not None else None
         services = self._services
-        return Setting(
+        return SessionSetting(
             services.store,
             services.gate,
             self.info,

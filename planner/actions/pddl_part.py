@@ -9,7 +9,13 @@ from scenecypher.db.condition import Condition, HasClass, Id, Related, terms
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.planner.actions.pddl_variables import atoms_of
-from scenecypher.planner.relevant import HIGHEST, MOST_CONTENTS, SMALL, UPWARD, Sought
+from scenecypher.planner.relevant import (
+    CONTAINMENT,
+    MAX_CONTAINMENT_DEPTH,
+    MAX_CONTENTS,
+    SMALL_SCENE_NODES,
+    RelevanceQuery,
+)
 
 SURFACES: Final = ("put_on", "surfaces")
 """Affordances of surfaces, in the words of the vocabularies."""
@@ -19,7 +25,7 @@ SECOND_HAND: Final = "HOLDS_LH"
 """The hand that takes an object only if the other one is full."""
 
 
-def sought_for(goal: Condition) -> Sought:
+def sought_for(goal: Condition) -> RelevanceQuery:
     """Return the nodes and classes that a goal names."""
     ids: set[str] = set()
     classes: set[str] = set()
@@ -29,12 +35,12 @@ def sought_for(goal: Condition) -> Sought:
             classes.add(part.class_)
         fillers |= isinstance(part, Related) and part.type == SECOND_HAND
         ids |= {term.id for term in terms(part) if isinstance(term, Id)}
-    return Sought(frozenset(ids), frozenset(classes), SURFACES, LIFTABLE, fillers)
+    return RelevanceQuery(frozenset(ids), frozenset(classes), SURFACES, LIFTABLE, fillers)
 
 
 def part_of(graph: SceneGraph, goal: Condition, *, wide: bool) -> SceneGraph:
     """Return the part of a graph that a goal is about, as `scenecypher.planner.relevant.relevant` reads it."""
-    if len(graph.nodes) <= SMALL:
+    if len(graph.nodes) <= SMALL_SCENE_NODES:
         return graph
     sought = sought_for(goal)
     core = _above(graph, {*_sought(graph, sought), *_of_agents(graph)})
@@ -43,7 +49,7 @@ def part_of(graph: SceneGraph, goal: Condition, *, wide: bool) -> SceneGraph:
     if sought.fillers:
         core = core.union(*(_first_in(graph, place, is_liftable) for place in places))
     if wide:
-        core |= {*sorted(_contents(graph, core))[:MOST_CONTENTS]}
+        core |= {*sorted(_contents(graph, core))[:MAX_CONTENTS]}
     inside = (r for r in graph.relations if r.source in core and r.target in core)
     return SceneGraph.of((graph.nodes[x] for x in core), inside)
 
@@ -61,7 +67,7 @@ def is_liftable(graph: SceneGraph, x: str) -> bool:
     return bool({*graph.nodes[x].affordances} & {*LIFTABLE}) and not shut_in
 
 
-def _sought(graph: SceneGraph, sought: Sought) -> Iterator[str]:
+def _sought(graph: SceneGraph, sought: RelevanceQuery) -> Iterator[str]:
     yield from sought.ids & graph.nodes.keys()
     for class_ in sought.classes:
         yield from graph.by_class.get(class_, ())
@@ -77,8 +83,8 @@ def _of_agents(graph: SceneGraph) -> Iterator[str]:
 def _above(graph: SceneGraph, nodes: Iterable[str]) -> set[str]:
     """Return the nodes and what they are in or on, up to a few levels."""
     found = {*nodes}
-    for _ in range(HIGHEST):
-        found |= {r.target for x in found for r in graph.outgoing.get(x, ()) if r.type in UPWARD}
+    for _ in range(MAX_CONTAINMENT_DEPTH):
+        found |= {r.target for x in found for r in graph.outgoing.get(x, ()) if r.type in CONTAINMENT}
     return found
 
 
@@ -86,7 +92,7 @@ def _contents(graph: SceneGraph, nodes: Iterable[str]) -> Iterator[str]:
     """Yield the nodes in or on one of the nodes (not rooms) that are not among them."""
     known = {*nodes}
     things = (x for x in known if graph.nodes[x].kind != "Place")
-    found = {r.source for x in things for r in graph.incoming.get(x, ()) if r.type in UPWARD}
+    found = {r.source for x in things for r in graph.incoming.get(x, ()) if r.type in CONTAINMENT}
     yield from found - known
 
 

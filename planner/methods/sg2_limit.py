@@ -1,8 +1,8 @@
-"""SG2-limit: the Task Planner's Retriever is a ReAct-limit agent (SG2, "SG2 v.s. ReAct"), with a context of its own.
+"""SG2-limit: a ReAct-limit agent, with its own context, as the Task Planner's Retriever (SG2, "SG2 v.s. ReAct").
 
-It answers each query by ``get_neighbors`` and ``get_attrs`` alone, and writes no code. Ours: it is told the query, the
-environment and the schema (the paper's Retriever has the schema too), ends by ``answer(text)``, and after `MOST` calls
-says that it found no answer.
+It answers each query by ``get_neighbors`` and ``get_attrs`` only, and writes no code. Ours: its prompt has the query,
+the environment and the schema (the paper's Retriever has the schema too), it ends by ``answer(text)``, or without an
+answer after `MAX_CALLS` calls.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from scenecypher.errors import RejectedError, ReplyRejected
 from scenecypher.planner.prompts.calls import FORM, ReActStep, check_known_call, parse_arguments, parse_step
 from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.text_replies import ask_in_text
-from scenecypher.planner.recipe import Access
+from scenecypher.planner.recipe import SceneAccess
 from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.schema_text import schema_text
 
-MOST: Final = 30
-"""Calls for one query."""
+MAX_CALLS: Final = 30
+"""Limit of calls for one query."""
 ANSWER: Final = "answer"
 LIMITED: Final = CALL_SETS["react-limit"]
 
@@ -51,23 +51,27 @@ Give every reply this form:
 
 @dataclass(frozen=True, slots=True)
 class LimitedRetriever:
-    """Answers questions by two calls on the graph."""
+    """Retriever that answers questions by two graph calls."""
 
     model: Model
     reader: SceneReader
 
     def ask(self, question: str, scene: SceneInfo) -> Retrieval:
-        """The answer, or that there is none. Raises RejectedError where the agent's replies mean nothing."""
+        """Return the answer, or a refusal. Raises RejectedError if the agent's replies are unusable."""
         api = GraphApi(self.reader)
-        talk: tuple[Message, ...] = (self._system(scene), Message("user", f"Query: {question}"))
+        messages: tuple[Message, ...] = (self._system(scene), Message("user", f"Query: {question}"))
         usage = Usage()
-        for _ in range(MOST):
-            step, usage = ask_in_text(self.model, talk, _read, spent=usage)
+        for _ in range(MAX_CALLS):
+            step, usage = ask_in_text(self.model, messages, _read, spent=usage)
             if step.name == ANSWER:
                 answer = step.written.strip("\"'` ")
                 return Retrieval(question, "answered", answer, (), usage)
-            talk = (*talk, Message("assistant", str(step)), Message("user", f"Observation: {observed(api, step)}"))
-        return Retrieval(question, "refused", f"no answer was found within {MOST} calls; ask for less", (), usage)
+            messages = (
+                *messages,
+                Message("assistant", str(step)),
+                Message("user", f"Observation: {observation_text(api, step)}"),
+            )
+        return Retrieval(question, "refused", f"no answer was found within {MAX_CALLS} calls; ask for less", (), usage)
 
     def _system(self, scene: SceneInfo) -> Message:
         calls = "\n".join(f"{name}(node_id): {CALLS[name].description}" for name in LIMITED)
@@ -80,13 +84,13 @@ class LimitedRetriever:
         return Message("system", text)
 
 
-def limited_retriever(access: Access) -> LimitedRetriever:
-    """The Retriever of a session."""
+def limited_retriever(access: SceneAccess) -> LimitedRetriever:
+    """Return the Retriever of a session."""
     return LimitedRetriever(access.model, access.reader)
 
 
-def observed(api: GraphApi, step: ReActStep) -> str:
-    """What a call gives as JSON, or why it gives nothing."""
+def observation_text(api: GraphApi, step: ReActStep) -> str:
+    """Return the result of a call as JSON, or the reason of its rejection."""
     try:
         arguments: Mapping[str, Any] = parse_arguments(step, ("node_id",))
         return json.dumps(run_call(api, step.name, arguments), ensure_ascii=False)

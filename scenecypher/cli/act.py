@@ -41,7 +41,7 @@ def act(
     In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
     """
     from scenecypher.planner.actions.vocabularies import action_list
-    from scenecypher.planner.believing import simulator_of
+    from scenecypher.planner.belief_simulator import simulator_of
 
     if (action is None) != list_actions:
         raise typer.BadParameter('give an action such as "grab(soap_1001)", or --list')

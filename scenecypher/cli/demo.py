@@ -107,11 +107,11 @@ def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScrip
     from scenecypher.cli.session_view import show_events
     from scenecypher.planner.budget import Budget
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import Setting, staged
+    from scenecypher.planner.staging import SessionSetting, prepare_session
 
     _title("4. A task: each action is checked, and is one transaction")
     output().print(f"[bold]{script.instruction}[/]\n")
-    setting = Setting(
+    setting = SessionSetting(
         store,
         open_gate(store),
         info,
@@ -121,7 +121,7 @@ def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScrip
         budget=Budget(20),
         fix=False,
     )
-    show_events(staged(setting, recipe_named(setting.name)).run())
+    show_events(prepare_session(setting, recipe_named(setting.name)).run())
 
 
 def _show_history_and_undo(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:

@@ -35,7 +35,7 @@ def methods(
 
 
 def _show(name: str, recipe: Recipe) -> None:
-    from scenecypher.planner.methods.matrix import SETS, cell
+    from scenecypher.planner.methods.matrix import SETS, matrix_cell
 
     out = output()
     out.print(f"{name}: {recipe.words}", markup=False)
@@ -43,16 +43,16 @@ def _show(name: str, recipe: Recipe) -> None:
     for switch, ablation in recipe.ablations.items():
         out.print(f"  --ablation {switch}: {ablation.words}", markup=False)
     for data_set in SETS:
-        out.print(f"  {data_set}: {cell(name, data_set)}", markup=False, style="dim")
+        out.print(f"  {data_set}: {matrix_cell(name, data_set)}", markup=False, style="dim")
 
 
 def _document(name: str, recipe: Recipe) -> dict[str, object]:
-    from scenecypher.planner.methods.matrix import SETS, cell
+    from scenecypher.planner.methods.matrix import SETS, matrix_cell
 
     return {
         "method": name,
         "words": recipe.words,
         "paper": recipe.paper or None,
         "ablations": {switch: ablation.words for switch, ablation in recipe.ablations.items()},
-        "data_sets": {data_set: cell(name, data_set) for data_set in SETS},
+        "data_sets": {data_set: matrix_cell(name, data_set) for data_set in SETS},
     }

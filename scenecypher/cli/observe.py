@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.commit import Committed
     from scenecypher.db.store.scene_store import SceneStore
-    from scenecypher.planner.perception.merge import Merge
-    from scenecypher.planner.perception.vision import Reading
+    from scenecypher.planner.perception.merge import MergeResult
+    from scenecypher.planner.perception.vision import ImageReading
 
 STYLES: Final = {"new": "green", "moved": "yellow", "changed": "yellow", "absent": "red", "unplaced": "dim"}
 
@@ -54,23 +54,25 @@ def observe(
 
 
 def _belief(store: SceneStore, scene: str) -> SceneInfo:
-    from scenecypher.planner.belief import belief_of
+    from scenecypher.planner.belief import find_or_create_belief
 
     info = store.find(scene)
-    return info if info.role == "belief" else belief_of(store, info)
+    return info if info.role == "belief" else find_or_create_belief(store, info)
 
 
-def _merged(store: SceneStore, belief: SceneInfo, picture: Any, *, at: str) -> tuple[Reading, Merge, Committed]:
+def _merged(
+    store: SceneStore, belief: SceneInfo, picture: Any, *, at: str
+) -> tuple[ImageReading, MergeResult, Committed]:
     from uuid import uuid4
 
     from scenecypher.db.store.reference import resolve
     from scenecypher.planner.perception.merge import merge
-    from scenecypher.planner.perception.naming import known_of
+    from scenecypher.planner.perception.naming import known_node
     from scenecypher.planner.perception.vision import read_image
 
     of = resolve(store.database, belief, at)
     graph = store.load(belief.name)
-    known = known_of(graph.graph, of, vocabulary=belief.vocabulary)
+    known = known_node(graph.graph, of, vocabulary=belief.vocabulary)
     with opened_model() as model:
         reading = read_image(model, picture, known, step=graph.info.version + 1)
     found = merge(graph.graph, reading.observation, vocabulary=belief.vocabulary)
@@ -78,7 +80,7 @@ def _merged(store: SceneStore, belief: SceneInfo, picture: Any, *, at: str) -> t
     return reading, found, done
 
 
-def _print(found: Merge, reading: Reading, *, explain: bool) -> None:
+def _print(found: MergeResult, reading: ImageReading, *, explain: bool) -> None:
     from scenecypher.cli.scenes import change_line
 
     if explain:
@@ -92,7 +94,7 @@ def _print(found: Merge, reading: Reading, *, explain: bool) -> None:
         output().print(f"  {change_line(change)}", markup=False)
 
 
-def _document(belief: str, reading: Reading, found: Merge, *, version: int) -> dict[str, Any]:
+def _document(belief: str, reading: ImageReading, found: MergeResult, *, version: int) -> dict[str, Any]:
     from scenecypher.db.graph.document import delta_json
 
     return {

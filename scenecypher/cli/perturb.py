@@ -19,11 +19,11 @@ def perturb(
     as_json: AsJson = False,
 ) -> None:
     """Move things to plausible places, as one commit that `undo` takes back; SCENE@belief is not changed."""
-    from scenecypher.planner.perturbation import perturbation
+    from scenecypher.planner.perturbation import perturb
 
     with open_store() as store:
         now = store.load(scene)
-        found = perturbation(now.graph, vocabulary=now.info.vocabulary, seed=seed, objects=objects)
+        found = perturb(now.graph, vocabulary=now.info.vocabulary, seed=seed, objects=objects)
         action = f"perturb by seed {seed}: {counted(len(found.moves), 'thing')} moved"
         done = store.commit(
             now.info,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scenecypher.importers.task import Task
     from scenecypher.planner.events import Event
     from scenecypher.planner.recipe import Recipe
-    from scenecypher.planner.staging import Setting
+    from scenecypher.planner.staging import SessionSetting
 
 STEPS = 30
 
@@ -85,20 +85,20 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
-    from scenecypher.planner.budget import SPARE_STEPS, Budget, Meter, Metered
+    from scenecypher.planner.budget import SPARE_STEPS, Budget, MeteredVisionModel, UsageMeter
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import NoModel, Setting
+    from scenecypher.planner.staging import NoModel, SessionSetting
 
     of = world_options(world, observer)
     _check(instruction, task, log=log, resume=resume, world=of.world)
     recipe = recipe_named(method)
     belief = _belief(recipe, of, wanted=belief, method=method)
     known = _task(task) if task is not None else None
-    eyes = Meter()
+    image_meter = UsageMeter()
     steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
     with open_store() as store, opened_model() as model:
         info = store.find(scene)
-        setting = Setting(
+        setting = SessionSetting(
             store,
             open_gate(store),
             info,
@@ -112,8 +112,8 @@ def plan(
             fix=fix,
             reprompt=reprompt,
             model=model if recipe.model else NoModel(),
-            world=world_behind(store, info, of=of, actor=method, model=Metered(model, eyes)),
-            eyes=eyes,
+            world=world_behind(store, info, of=of, actor=method, model=MeteredVisionModel(model, image_meter)),
+            image_meter=image_meter,
         )
         end = show_events(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
     if end.outcome != "done":
@@ -132,15 +132,15 @@ def _check(instruction: str | None, task: str | None, *, log: Path | None, resum
         raise InputError("a MiniGrid level restarts with each process, so it can't be resumed; leave out --resume")
 
 
-def _events(setting: Setting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:
+def _events(setting: SessionSetting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:
     """Yield the events of a new or resumed session, each logged as it happens."""
-    from scenecypher.planner.resuming import resumed
-    from scenecypher.planner.session_log import heading
-    from scenecypher.planner.staging import staged
+    from scenecypher.planner.resuming import resume_session
+    from scenecypher.planner.session_log import log_heading
+    from scenecypher.planner.staging import prepare_session
 
     if resume is not None:
-        return _logged(resumed(setting, recipe, resume), resume)
-    return _logged(staged(setting, recipe).run(), log, heading(setting))
+        return _logged(resume_session(setting, recipe, resume), resume)
+    return _logged(prepare_session(setting, recipe).run(), log, log_heading(setting))
 
 
 def _belief(recipe: Recipe, of: WorldOptions, *, wanted: bool | None, method: str) -> bool | None:

@@ -50,7 +50,7 @@ def session(
     observer: Annotated[str, typer.Option("--observer", metavar="truth|noisy:SEED", help=OBSERVER_HELP)] = TRUTH,
 ) -> None:
     """Work with a scene line by line: questions, Cypher, actions, plans. `help` lists the commands."""
-    from scenecypher.planner.belief import belief_of
+    from scenecypher.planner.belief import find_or_create_belief
     from scenecypher.planner.methods import recipe_named
 
     recipe_named(method)
@@ -58,7 +58,7 @@ def session(
     with open_store() as store, opened_model() as model:
         info = store.find(scene)
         behind = world_behind(store, info, of=of, actor="person", model=model)
-        believed = belief_of(store, info) if belief or not of.is_plain else None
+        believed = find_or_create_belief(store, info) if belief or not of.is_plain else None
         state = SessionState(store, info, method, model, believed, behind, is_elsewhere=of.world != SCENE)
         output().print(f"{state.known.name}, version {state.known.version}; `help` lists the commands", markup=False)
         with _lines(state) as read:

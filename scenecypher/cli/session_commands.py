@@ -15,7 +15,7 @@ from scenecypher.errors import InputError, RejectedError
 if TYPE_CHECKING:
     from scenecypher.importers.task import Task
     from scenecypher.planner.events import Event
-    from scenecypher.planner.staging import Setting
+    from scenecypher.planner.staging import SessionSetting
 
 CYPHER: Final = re.compile(
     r"(optional\s+)?match\b.*\(|(with|unwind)\b.*\breturn\b|return\b"
@@ -111,23 +111,23 @@ def _carry_out(state: SessionState, action: str) -> None:
 
 def _plan(state: SessionState, text: str) -> None:
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import staged
+    from scenecypher.planner.staging import prepare_session
 
     setting = setting_of(state, text)
-    state.plan = staged(setting, recipe_named(state.method)).run()
+    state.plan = prepare_session(setting, recipe_named(state.method)).run()
     state.last = [f"{state.method} will carry out: {setting.instruction}"]
     said = f"{state.method}: {setting.instruction}\n`step` takes its next decision, `go` all of them"
     output().print(said, markup=False)
 
 
-def setting_of(state: SessionState, text: str) -> Setting:
+def setting_of(state: SessionState, text: str) -> SessionSetting:
     """Return the setting of a plan for `text`: an instruction, or ``--task ID``. Raises InputError."""
     from scenecypher.planner.budget import Budget
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import NoModel, Setting
+    from scenecypher.planner.staging import NoModel, SessionSetting
 
     known, instruction = _task_or_words(text)
-    return Setting(
+    return SessionSetting(
         state.store,
         open_gate(state.store),
         state.scene,

@@ -100,10 +100,10 @@ class SessionState:
     def simulator(self) -> Simulator:
         """Return the simulator of the person's own actions."""
         from scenecypher.planner.actions.simulator import Simulator
-        from scenecypher.planner.believing import Believing
+        from scenecypher.planner.belief_simulator import BeliefSimulator
         from scenecypher.planner.environment import SceneEnvironment
 
         if self.belief is None:
             return Simulator(self.store, self.scene, actor="person")
         world = self.world or SceneEnvironment(self.store, self.scene, actor="person")
-        return Believing(self.store, self.belief, world=world, actor="person")
+        return BeliefSimulator(self.store, self.belief, world=world, actor="person")

@@ -26,7 +26,7 @@ def pddl(
     """Write a task as PDDL in the form that `plan --method symbolic` tries first: ground actions near the goal."""
     from scenecypher.planner.actions.pddl_export import export_pddl
     from scenecypher.planner.actions.pddl_planner import PlanRequest
-    from scenecypher.planner.seeing import seeing
+    from scenecypher.planner.part_reader import part_reader
 
     found = find_task(task_id, file)
     if not found.task.has_graph_goal:
@@ -34,7 +34,7 @@ def pddl(
     with open_store() as store:
         info = scene_of(store, scene, found)
         question = PlanRequest(found.task.goal, info.vocabulary)
-        domain, problem = export_pddl(question, seeing(store.database, info, found.task.goal))
+        domain, problem = export_pddl(question, part_reader(store.database, info, found.task.goal))
     _write(into, {"domain.pddl": domain, "problem.pddl": problem})
     if found.task.action_goals:
         errors().print("the task's action goals are not part of the PDDL problem", style="yellow", markup=False)

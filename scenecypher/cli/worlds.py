@@ -59,11 +59,11 @@ def world_behind(
     world = _world(store, scene, of=of, actor=actor, model=model)
     if world is None or of.seed is None:
         return world
-    from scenecypher.planner.environment import SeenBy
+    from scenecypher.planner.environment import ObservedWorld
     from scenecypher.planner.perception.truth import NoisyObserver
 
     classes = [node.class_ for node in store.load(scene.name).graph.nodes.values() if node.kind == "Object"]
-    return SeenBy(world, NoisyObserver(world, seed=of.seed, classes=classes))
+    return ObservedWorld(world, NoisyObserver(world, seed=of.seed, classes=classes))
 
 
 def _world(store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str, model: Model) -> Environment | None:
@@ -91,12 +91,12 @@ def _minigrid(scene: SceneInfo) -> Environment:
 
 
 def _person(store: SceneStore, scene: SceneInfo, model: Model) -> Environment:
-    from scenecypher.planner.belief import belief_of
+    from scenecypher.planner.belief import find_or_create_belief
     from scenecypher.planner.human import HumanEnvironment
-    from scenecypher.planner.perception.naming import knowing
+    from scenecypher.planner.perception.naming import known_node_reader
 
-    belief = belief_of(store, scene)
-    known = knowing(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)
+    belief = find_or_create_belief(store, scene)
+    known = known_node_reader(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)
     return HumanEnvironment(_answer, model=model, known=known)
 
 

@@ -18,7 +18,7 @@ from scenecypher.importers.datasets import task as find
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.reference import end_of
+from scenecypher.planner.reference import final_graph
 
 
 def node(name: str, kind: str, *states: str) -> Node:
@@ -101,7 +101,7 @@ def test_a_task_that_only_moves_the_robot_has_no_differing_nodes() -> None:
     found, task = find("sayplan-office/simple_search-1")
     (scene,) = found.scenes()
     graph, plan = scene.graph, reference_plans()[task.id]
-    told = marking_scheme(task.goal, graph, end_of(plan, graph, scene.vocabulary), vocabulary=scene.vocabulary)
+    told = marking_scheme(task.goal, graph, final_graph(plan, graph, scene.vocabulary), vocabulary=scene.vocabulary)
     assert told.differing == frozenset()
     assert mark_graph(told, graph) == Marks(reached=False, needed=1)
 
@@ -119,7 +119,9 @@ def office_cases() -> tuple[tuple[Task, SceneGraph, MarkingScheme], ...]:
         (
             task,
             scene.graph,
-            marking_scheme(task.goal, scene.graph, end_of(plans[task.id], scene.graph, "grasif"), vocabulary="grasif"),
+            marking_scheme(
+                task.goal, scene.graph, final_graph(plans[task.id], scene.graph, "grasif"), vocabulary="grasif"
+            ),
         )
         for task in dataset("our-office").tasks()
     )
@@ -143,7 +145,7 @@ def test_success_implies_full_precision(data: st.DataObject) -> None:
     for action in reference_plans()[task.id]:
         if data.draw(st.booleans()):
             try:
-                graph = end_of((action,), graph, "grasif")
+                graph = final_graph((action,), graph, "grasif")
             except Infeasible:
                 continue
     found = mark_graph(told, graph)

@@ -1,4 +1,4 @@
-"""LookPlanGraph's prompts carry what is needed: a program that reads nothing else plays whole episodes to the end."""
+"""LookPlanGraph's prompts are sufficient: an oracle that knows nothing else completes whole episodes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def solved(store: SceneStore, grasif: Mapping[str, int], babyai: Mapping[str, in
 
 
 def fulfilled_in_minigrid(level: str, seed: int, actions: Sequence[str]) -> bool:
-    """Whether the actions, carried out by MiniGrid's own steps, fulfil the mission."""
+    """Return True if the actions, executed by MiniGrid's own steps, fulfil the mission."""
     start = level_instance(level, seed)
     executor = Executor(start.env, start.things)
     return [executor.do(parse_action(action)).fulfilled for action in actions][-1]

@@ -1,4 +1,4 @@
-"""The goals of all data sets by the compiled query on a real server: false at the start, true where the source ends."""
+"""Goals of all data sets by the compiled query on a real server: false at the start, true at the source's end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from scenecypher.importers.virtualhome import packaged_pairs
 from scenecypher.importers.virtualhome_tasks import tasks
 from scenecypher.planner.actions.simulator import history_text
 from scenecypher.planner.actions.text import ActionCall
-from scenecypher.planner.goal_check import check_task, executed, missing
+from scenecypher.planner.goal_check import check_task, executed_steps, missing_goals
 from tests.sampling import FULL, sample
 
 GRAPH_GOALS = [task for task in tasks() if task.has_graph_goal]
@@ -36,18 +36,18 @@ A_FEW = 1
 
 @pytest.fixture(scope="module")
 def home(store: SceneStore) -> Iterator[str]:
-    """The name of one scene for all recorded homes: the next is often but a few changes from the last."""
+    """The name of one scene for all recorded homes, since consecutive ones often differ little."""
     yield from scene_name(store)
 
 
 @pytest.fixture
 def name(store: SceneStore) -> Iterator[str]:
-    """A scene name of one test's own."""
+    """A scene name for a single test."""
     yield from scene_name(store)
 
 
 def scene_name(store: SceneStore) -> Iterator[str]:
-    """What is under the name at the end is dropped."""
+    """Yield a scene name; drop its scene at the end."""
     chosen = f"test/goal-{uuid4().hex[:10]}"
     yield chosen
     for info in store.scenes():
@@ -155,7 +155,7 @@ def test_a_condition_is_judged_in_its_own_scene_and_generation(store: SceneStore
 def test_the_first_goal_that_is_not_met_and_all_after_it_are_missing(
     steps: tuple[str, ...], goals: tuple[ActionGoal, ...], left: tuple[ActionGoal, ...]
 ) -> None:
-    assert missing(tuple(map(ProgramStep, steps)), goals) == left
+    assert missing_goals(tuple(map(ProgramStep, steps)), goals) == left
 
 
 def test_only_actions_are_steps(store: SceneStore, name: str) -> None:
@@ -163,12 +163,12 @@ def test_only_actions_are_steps(store: SceneStore, name: str) -> None:
     store.put(replace(ImportedScene(name, HOME, "virtualhome"), graph=SceneGraph.of([*HOME.nodes.values()])))
     log: list[Event] = store.history(info)
     assert [event.action for event in log] == ["import"]
-    assert executed(log) == ()
+    assert executed_steps(log) == ()
     store.commit(info, Delta.of([ChangeList("cup", "states", ("on",))]), actor="t", action="switch_on(cup)")
     on = ProgramStep("switchon", ("cup",))
-    assert executed(store.history(info)) == (on,)
+    assert executed_steps(store.history(info)) == (on,)
     inserted = history_text(ActionCall("switch_off", ("cup",)), "it is on")
     store.commit(info, Delta.of([ChangeList("cup", "states", (), ("on",))]), actor="t", action=inserted)
-    assert executed(store.history(info)) == (on, ProgramStep("switchoff", ("cup",))), (
+    assert executed_steps(store.history(info)) == (on, ProgramStep("switchoff", ("cup",))), (
         "what a rule inserted was done too"
     )

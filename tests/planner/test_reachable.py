@@ -1,4 +1,4 @@
-"""Every goal of the data made or built here can be reached by the operators, from the scene as it is imported."""
+"""Reachability of all goals of the data created or built here, by the operators from the imported scene."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenecypher.db.graph.invariants import broken_promises
 from scenecypher.importers import homes, offices, robothow
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
-from tests.planner.performing import Robot
+from tests.planner.operator_robot import Robot
 from tests.sampling import sample
 
 OFFICES: Final = [(offices.scene(subset), task) for subset in offices.SUBSETS for task in offices.tasks(subset)]

@@ -18,7 +18,7 @@ from scenecypher.chat import Image
 from scenecypher.evaluation.views import bundled_views
 from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.babyai_grid import THINGS
-from scenecypher.planner.perception.grid_view import picture_of, view_of
+from scenecypher.planner.perception.grid_view import render_view, simulator_view
 from tests.pictures import table
 
 TABLES: Final = 20
@@ -70,7 +70,9 @@ def _rooms() -> Iterator[MadeView]:
     numbers = count(1)
     for seed in range(1_000):
         env = level_instance("trv1" if seed % 2 else "numqa", seed).env
-        shown = sorted(f"{it.color} {it.class_}" for it in view_of(env).things if THINGS[it.class_][0] == "Object")
+        shown = sorted(
+            f"{it.color} {it.class_}" for it in simulator_view(env).things if THINGS[it.class_][0] == "Object"
+        )
         if len(shown) < MIN_THINGS:
             continue
         number = next(numbers)
@@ -78,7 +80,7 @@ def _rooms() -> Iterator[MadeView]:
             return
         asset = {"name": f"room-{number}", "class": "room", "kind": "Place"}
         random = Random(f"room/{number}")  # noqa: S311 - no secret
-        yield _view(f"rooms-{number:02}", picture_of(env), asset, shown, random=random, relation="INSIDE")
+        yield _view(f"rooms-{number:02}", render_view(env), asset, shown, random=random, relation="INSIDE")
 
 
 def _view(

@@ -18,7 +18,7 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.db.store.verdict import judge
-from scenecypher.planner.surroundings import surroundings
+from scenecypher.planner.surroundings import read_surroundings
 from tests.db.store.test_optimistic import scene
 
 __all__ = ["scene"]
@@ -40,7 +40,7 @@ def judged(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str
 
 
 def shown(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
-    return surroundings(database, scene, touched=["cup"]).nodes["cup"].states
+    return read_surroundings(database, scene, touched=["cup"]).nodes["cup"].states
 
 
 @pytest.mark.parametrize("read", [load, enumerate_, judged, shown])

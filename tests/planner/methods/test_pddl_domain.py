@@ -1,4 +1,4 @@
-"""LLM+P's domain for GraSIF is made from the operators, and where it is not mended it is the paper's."""
+"""LLM+P's domain for GraSIF is generated from the operators, and equals the paper's except for its corrections."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from scenecypher.planner.actions.grasif import OPERATORS
-from scenecypher.planner.methods.pddl_text import expression
+from scenecypher.planner.methods.pddl_text import parse_expression
 from scenecypher.planner.prompts.domains import domain_text
 from scenecypher.planner.prompts.domains.making import MENDED, PAPERS, action_pddl, domain_pddl
 
@@ -34,7 +34,7 @@ PAPER: Final[dict[str, tuple[str, set[str], set[str]]]] = {
     "open": ("x r", {*NEAR, "(closed x)"}, {"(not (closed x))"}),
     "close": ("x r", {*NEAR, "(not (closed x))"}, {"(closed x)"}),
 }
-"""What LookPlanGraph's domain (appendix D) says of each action: parameters, precondition, effect."""
+"""Parameters, precondition and effect of each action in LookPlanGraph's domain (appendix D)."""
 
 
 def test_the_domain_that_ships_is_what_the_operators_make() -> None:
@@ -65,8 +65,8 @@ def paper(name: str) -> tuple[int, set[str], set[str]]:
 
 
 def read(text: str) -> tuple[int, set[str], set[str]]:
-    """Number of parameters, precondition and effect, in the table's names for the variables."""
-    _, name, _, parameters, _, needed, _, changed = expression(text)
+    """Return the number of parameters, precondition and effect, with the table's names for the variables."""
+    _, name, _, parameters, _, needed, _, changed = parse_expression(text)
     variables = [word for word in parameters if word.startswith("?")]
     names = dict(zip(variables, PAPER[name][0].split(), strict=True))
     return len(variables), parts(needed, names), parts(changed, names)

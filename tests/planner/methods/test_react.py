@@ -1,4 +1,4 @@
-"""The four ReActs and graph prompting by scripted conversations: calls, observations, solutions, and what each sees."""
+"""The four ReActs and graph prompting by scripted conversations: calls, observations, solutions and prompts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,16 @@ from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.worlds import HOME
 from tests.planner.methods.mail import BRING_THE_MAIL, MAIL
-from tests.planner.methods.playing import INSTRUCTION, PLAN, ROOMS, SOLUTION, named_in, paid, play, system_of
+from tests.planner.methods.playing import (
+    INSTRUCTION,
+    PLAN,
+    ROOMS,
+    SOLUTION,
+    names_in_text,
+    play,
+    script_usage,
+    system_of,
+)
 from tests.planner.methods.worked_examples import lines
 
 ITEMS = "[['key_1', 4, 1], [key_2, 3, 3], ('ball_1', 4, 4)]"
@@ -45,7 +54,7 @@ def test_react_sg2_expands_nodes_and_has_the_tools(store: SceneStore) -> None:
     )
     system = system_of(played.requests[0])
     own = system.replace(worked_examples("react-sg2", "babyai", INSTRUCTION), "")
-    assert named_in(own, ROOMS) == []
+    assert names_in_text(own, ROOMS) == []
     assert "CONNECTS" not in own, "its prompt is the calls, not the schema"
     assert played.said(0) == f"Task: {INSTRUCTION}"
     seen = played.last(1)
@@ -58,7 +67,7 @@ def test_react_sg2_expands_nodes_and_has_the_tools(store: SceneStore) -> None:
     assert "Action: expand('door_1')" in played.said(4), "the whole history is there again"
     assert kinds(played.events[:6]) == [Called, Answered, Called, Refused, Called, Answered]
     assert played.actions == list(PLAN)
-    assert played.end.usage == paid(5)
+    assert played.end.usage == script_usage(5)
 
 
 @pytest.mark.parametrize(
@@ -106,11 +115,11 @@ def test_react_alfworld_acts_and_hears_in_words(store: SceneStore) -> None:
     assert "box_1" in played.last(5), "beyond an open door all is in view"
     assert played.actions == ["pickup(key_1)", "remove(ball_1)", "open(door_1)"]
     assert [event.reason for event in played.events if isinstance(event, Proposed)] == ["", "A key.", "", ""]
-    assert (played.end.outcome, played.end.usage) == ("done", paid(6))
+    assert (played.end.outcome, played.end.usage) == ("done", script_usage(6))
 
 
 def test_react_alfworlds_example_is_what_a_session_says(store: SceneStore) -> None:
-    """Appendix F-5: a worked task in the prompt; rooms tell their furniture, things what is on and in them."""
+    """Appendix F-5: a worked task in the prompt; going to a room shows its furniture, going to a thing its contents."""
     _, *example = worked_examples("react-alfworld", "grasif", "").split("***\n")
     replies = [line for line in example[0].splitlines() if line.startswith(">")]
     played = play(store, "react-alfworld", replies, graph=MAIL, vocabulary="grasif", instruction=BRING_THE_MAIL)
@@ -136,7 +145,7 @@ def test_react_alfworld_sees_what_it_goes_to(store: SceneStore) -> None:
     assert played.last(4) == "You pick up cup-1."
     assert len({request["messages"][1]["content"] for request in played.requests}) == 1, "it looks around once"
     assert "pick_up(cup-1)" in played.actions
-    assert (played.end.outcome, played.end.usage) == ("done", paid(5))
+    assert (played.end.outcome, played.end.usage) == ("done", script_usage(5))
 
 
 def test_react_alfworld_sees_what_it_walks_to_in_a_home(store: SceneStore) -> None:
@@ -163,7 +172,7 @@ def test_react_alfworld_asks_again_for_what_is_no_action(store: SceneStore, text
     played = play(store, "react-alfworld", [text, text, text, "> done()"], graph=MAIL, vocabulary="grasif")
     assert "it is no action; reply in this form:\n> think: your thought\nor\n> go_to(node_id)" in played.last(2)
     assert [type(event) for event in played.events] == [Refused, Finished]
-    assert (played.end.outcome, played.end.usage) == ("done", paid(4))
+    assert (played.end.outcome, played.end.usage) == ("done", script_usage(4))
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -178,7 +187,7 @@ def test_graph_prompting_shows_the_whole_graph_once(store: SceneStore, style: st
     assert "no line that begins with Solution:" in played.last(1)
     assert played.of(Solved) == [Solved(1, PLAN, "First the key.")]
     assert played.actions == list(PLAN)
-    assert played.end.usage == paid(2)
+    assert played.end.usage == script_usage(2)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
-"""The worked examples: true of the instances that they are from, two each, Trv-1 alone, and of none that is tested."""
+"""Worked examples: two each, correct for their instances (Trv-1 only), which no test or experiment uses."""
 
 from __future__ import annotations
 
 from scenecypher.importers import babyai, datasets
 from scenecypher.planner.method import Done, Solve
-from scenecypher.planner.methods.sayplan import Reply
+from scenecypher.planner.methods.sayplan import SayPlanReply
 from scenecypher.planner.prompts.solution import parse_solution
 from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.methods.worked_examples import (
@@ -31,7 +31,7 @@ def test_the_files_are_what_their_instances_say() -> None:
 
 
 BY_HAND = {"algorithm-babyai.txt", "algorithm-babyai-questions.txt", "react-alfworld-grasif.txt"}
-"""The methods in words, and an example that test_react compares with what a session says."""
+"""Files with a method in words, and an example that test_react compares with a session."""
 
 
 def test_they_are_two_each_of_trv1_alone_and_never_tested() -> None:
@@ -56,7 +56,9 @@ def test_their_solutions_are_right() -> None:
 
 def test_sayplans_replies_are_in_its_own_form() -> None:
     for name in ("sayplan-babyai.txt", "sayplan-babyai-questions.txt"):
-        replies = [Reply.model_validate_json(line) for line in texts()[name].splitlines() if line.startswith("{")]
+        replies = [
+            SayPlanReply.model_validate_json(line) for line in texts()[name].splitlines() if line.startswith("{")
+        ]
         plans = [reply.plan for reply in replies if reply.plan is not None]
         instances = [Question(*it).solution for it in QUESTIONS] if "questions" in name else []
         assert plans == [[f"answer({it})"] for it in instances] or [f"[{', '.join(plan)}]" for plan in plans] == [

@@ -13,7 +13,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.vocabularies import operators_of
-from scenecypher.planner.belief import belief_of
+from scenecypher.planner.belief import find_or_create_belief
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME, ROBOT
@@ -108,7 +108,7 @@ def test_json_tells_what_was_done_before_a_refusal(store: SceneStore, capsys: py
 
 def test_an_action_in_a_belief_happens_in_its_world(store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:
     world = put(store, kitchen(), vocabulary="grasif")
-    belief = belief_of(store, world)
+    belief = find_or_create_belief(store, world)
     store.commit(world, Delta.of([MOVED, RemoveRelation(AT_FIRST)]), actor="test", action="somebody moves it")
     assert run_command_line(["act", belief.name, "pick_up(cup-1)", "--fix"]) == 1
     said = capsys.readouterr()
@@ -121,7 +121,7 @@ def test_an_action_in_a_belief_happens_in_its_world(store: SceneStore, capsys: p
         *("go_to(kitchen)", "go_to(office)", "discover_objects(desk-1)")
     ]
     with pytest.raises(InputError, match=f"give the world that it is about: {world.name}"):
-        belief_of(store, belief)
+        find_or_create_belief(store, belief)
 
 
 def test_the_actions_are_listed(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:

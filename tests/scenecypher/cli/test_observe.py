@@ -12,7 +12,7 @@ import pytest
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.belief import belief_of
+from scenecypher.planner.belief import find_or_create_belief
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
@@ -69,7 +69,7 @@ def test_json_has_the_findings(
 ) -> None:
     file = tmp_path / "table.png"
     file.write_bytes(table([]).data)
-    belief = belief_of(store, scene)
+    belief = find_or_create_belief(store, scene)
     with serving(GridReader(places=False, at="table-1"), monkeypatch):
         seen = command("observe", belief.name, str(file), "--at", "table-1", "--json").json
     assert (seen["belief"], seen["version"], seen["of"]) == (belief.name, 1, "table-1")
@@ -96,7 +96,7 @@ def test_what_can_not_be_observed_is_said(
 
 
 def test_perturb_is_one_commit_and_leaves_the_belief(scene: SceneInfo, store: SceneStore, command: RunCommand) -> None:
-    belief = belief_of(store, scene)
+    belief = find_or_create_belief(store, scene)
     before = store.load(scene.name).graph
     ran = command("scenes", "perturb", scene.name, "--seed", "7", "--objects", "2")
     assert ran.code == 0, ran.err

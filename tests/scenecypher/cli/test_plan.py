@@ -24,7 +24,7 @@ from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
-from tests.planner.test_believing import moved
+from tests.planner.test_belief_simulator import moved
 from tests.planner.test_session import says
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel, Stall
 

@@ -1,4 +1,4 @@
-"""Acting on a belief that may be wrong, on a real server: world first, then the belief, which learns what it sees."""
+"""Acting on a belief that may be wrong, on a real server: the world first, then the belief, updated by observations."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from scenecypher.errors import RejectedError, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.execution import Infeasible
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.belief import belief_name, belief_scene
-from scenecypher.planner.believing import Believing
-from scenecypher.planner.environment import Disagreed, SceneEnvironment
+from scenecypher.planner.belief_simulator import BeliefSimulator
+from scenecypher.planner.environment import SceneEnvironment, WorldMismatch
 from scenecypher.planner.perception.observation import Observation
 from tests.planner.actions.grasif_worlds import ROBOT, home
 from tests.planner.actions.worlds import CUP_HELD, HAND_TYPES, HOME, edited
@@ -33,8 +33,8 @@ def opened(graph: SceneGraph, node_id: str) -> SceneGraph:
     return SceneGraph.of([*(it for it in graph.nodes.values() if it.id != node_id), node], graph.relations)
 
 
-class Pair:
-    """A world and a belief that is made from `prior`."""
+class WorldAndBelief:
+    """A world, and a belief created from `prior`."""
 
     def __init__(self, store: SceneStore, world: SceneGraph, prior: SceneGraph) -> None:
         self.store, name = store, f"test/{uuid4().hex}"
@@ -42,7 +42,7 @@ class Pair:
         store.put(belief_scene(ImportedScene(name, prior, "grasif")))
         self.world, self.belief = store.find(name), store.find(belief_name(name))
         environment = SceneEnvironment(store, self.world, actor="robot")
-        self.robot = Believing(store, self.belief, world=environment, actor="robot", fix=True)
+        self.robot = BeliefSimulator(store, self.belief, world=environment, actor="robot", fix=True)
 
     def act(self, text: str) -> list[str]:
         return [step.action for step in self.robot.act(text)]
@@ -55,7 +55,7 @@ class Pair:
 
 
 def test_a_belief_that_is_right_goes_with_its_world(store: SceneStore) -> None:
-    pair = Pair(store, home(), home())
+    pair = WorldAndBelief(store, home(), home())
     carried_out = pair.act("pick_up(cup-1)")
     assert carried_out == ["go_to(kitchen)", "pick_up(cup-1)"]
     assert pair.actions(pair.world) == pair.actions(pair.belief) == carried_out
@@ -68,15 +68,15 @@ def test_a_belief_that_is_right_goes_with_its_world(store: SceneStore) -> None:
 
 
 def test_what_the_belief_refuses_is_not_tried_in_the_world(store: SceneStore) -> None:
-    pair = Pair(store, home(), home())
+    pair = WorldAndBelief(store, home(), home())
     with pytest.raises(Infeasible, match="table-1 can not be picked up"):
         pair.act("pick_up(table-1)")
     assert pair.actions(pair.world) == []
 
 
 def test_a_thing_that_was_moved_is_missed_looked_for_and_found(store: SceneStore) -> None:
-    pair = Pair(store, moved(home(), "cup-1", "ON", "desk-1"), home())
-    with pytest.raises(Disagreed, match=r"not as believed.*cup-1 is absent: believed on table-1, not seen there"):
+    pair = WorldAndBelief(store, moved(home(), "cup-1", "ON", "desk-1"), home())
+    with pytest.raises(WorldMismatch, match=r"not as believed.*cup-1 is absent: believed on table-1, not seen there"):
         pair.act("pick_up(cup-1)")
     assert pair.actions(pair.world) == ["go_to(kitchen)"], "what was possible has been done"
     assert pair.graph(pair.belief).targets("cup-1") == ()
@@ -91,26 +91,26 @@ def test_a_thing_that_was_moved_is_missed_looked_for_and_found(store: SceneStore
 
 
 def test_a_state_that_is_otherwise_is_learnt(store: SceneStore) -> None:
-    pair = Pair(store, home(), opened(home(), "fridge-1"))
-    with pytest.raises(Disagreed, match="fridge-1 is changed: it is closed, it is no longer open"):
+    pair = WorldAndBelief(store, home(), opened(home(), "fridge-1"))
+    with pytest.raises(WorldMismatch, match="fridge-1 is changed: it is closed, it is no longer open"):
         pair.act("pick_up(box-1)")
     assert pair.act("pick_up(box-1)") == ["open(fridge-1)", "pick_up(box-1)"]
 
 
 def test_a_hand_that_is_full_after_all_is_noticed(store: SceneStore) -> None:
-    pair = Pair(store, home(), home())
+    pair = WorldAndBelief(store, home(), home())
     list(Simulator(store, pair.world, fix=True).act("pick_up(pen-1)"))
-    with pytest.raises(Disagreed, match=r"agent holds pen-1, and has one hand; pen-1 is moved: held by agent"):
+    with pytest.raises(WorldMismatch, match=r"agent holds pen-1, and has one hand; pen-1 is moved: held by agent"):
         pair.act("pick_up(cup-1)")
     assert pair.act("pick_up(cup-1)") == ["put_on(fridge-1)", "pick_up(cup-1)"]
     assert pair.graph(pair.belief).relations == pair.graph(pair.world).relations
 
 
 def test_a_hand_that_is_empty_after_all_is_noticed_and_where_the_robot_is(store: SceneStore) -> None:
-    pair = Pair(store, home(), home())
+    pair = WorldAndBelief(store, home(), home())
     pair.act("pick_up(cup-1)")
     store.undo(pair.world, to=0)
-    with pytest.raises(Disagreed) as told:
+    with pytest.raises(WorldMismatch) as told:
         pair.act("put_on(fridge-1)")
     assert told.value.reasons[1:3] == (
         "cup-1 is absent: believed held by agent, which does not hold it",
@@ -128,8 +128,8 @@ def test_in_virtualhome_what_was_let_go_can_be_grabbed_again_and_who_sits_can_st
     store.put(ImportedScene(name, edited(HOME, states={CHARACTER: "sitting"}), "virtualhome"))
     store.put(belief_scene(ImportedScene(name, held, "virtualhome")))
     world = SceneEnvironment(store, store.find(name), actor="robot")
-    robot = Believing(store, store.find(belief_name(name)), world=world, actor="robot", fix=True)
-    with pytest.raises(Disagreed, match=r"cup_30 is absent.*character_1 is changed: it is sitting"):
+    robot = BeliefSimulator(store, store.find(belief_name(name)), world=world, actor="robot", fix=True)
+    with pytest.raises(WorldMismatch, match=r"cup_30 is absent.*character_1 is changed: it is sitting"):
         list(robot.act("walk(book_33)"))
     for action in ("stand_up()", "look_at(table_20)", "grab(cup_30)"):
         (*_, step) = robot.act(action)
@@ -140,14 +140,14 @@ def test_in_virtualhome_what_was_let_go_can_be_grabbed_again_and_who_sits_can_st
 def test_a_thing_that_is_only_believed_is_refused_by_the_world(store: SceneStore) -> None:
     ghost = Node("ghost-1", "Object", "ghost-1", "ghost", affordances=("pick_up",))
     prior = SceneGraph.of([*home().nodes.values(), ghost], [*home().relations, Relation("ghost-1", "ON", "table-1")])
-    pair = Pair(store, home(), prior)
-    with pytest.raises(Disagreed, match=r"there is no 'ghost-1'.*ghost-1 is absent"):
+    pair = WorldAndBelief(store, home(), prior)
+    with pytest.raises(WorldMismatch, match=r"there is no 'ghost-1'.*ghost-1 is absent"):
         pair.act("pick_up(ghost-1)")
 
 
 def test_without_priors_things_are_known_once_they_are_seen(store: SceneStore) -> None:
     prior = belief_scene(ImportedScene("x", home(), "grasif"), priors=False).graph
-    pair = Pair(store, home(), prior)
+    pair = WorldAndBelief(store, home(), prior)
     with pytest.raises(UnknownReference, match="no 'pen-1' in this scene"):
         pair.act("pick_up(pen-1)")
     pair.act("discover_objects(desk-1)")
@@ -174,7 +174,7 @@ def test_what_was_opened_is_open_though_the_look_at_it_fails(store: SceneStore, 
     world = Blind(store, store.find(name), actor="robot")
     world.failure = failure
     belief = store.find(belief_name(name))
-    (step,) = Believing(store, belief, world=world, actor="robot").act("open(fridge_21)")
+    (step,) = BeliefSimulator(store, belief, world=world, actor="robot").act("open(fridge_21)")
     assert step.action == "open(fridge_21)"
     assert step.seen == (f"fridge_21 was not seen: {failure}",)
     assert step.version == store.find(belief.name).version == 1
@@ -183,11 +183,11 @@ def test_what_was_opened_is_open_though_the_look_at_it_fails(store: SceneStore, 
 
 
 def test_a_refusal_is_told_as_such_though_the_look_after_it_fails(store: SceneStore) -> None:
-    pair = Pair(store, moved(home(), "cup-1", "ON", "desk-1"), home())
+    pair = WorldAndBelief(store, moved(home(), "cup-1", "ON", "desk-1"), home())
     world = Blind(store, pair.world, actor="robot")
     world.failure = ReplyRejected("the model's reply is no JSON")
-    robot = Believing(store, pair.belief, world=world, actor="robot", fix=True)
-    with pytest.raises(Disagreed, match=r"not as believed.*table-1 was not seen: the model's reply is no JSON"):
+    robot = BeliefSimulator(store, pair.belief, world=world, actor="robot", fix=True)
+    with pytest.raises(WorldMismatch, match=r"not as believed.*table-1 was not seen: the model's reply is no JSON"):
         list(robot.act("pick_up(cup-1)"))
 
 

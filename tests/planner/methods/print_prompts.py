@@ -1,6 +1,6 @@
-"""Plays the papers' example with several methods and prints all that is said to the model: a program of its own.
+"""A program that plays the papers' example with several methods and prints all messages to the model.
 
-``python -m tests.planner.methods.saying URI PASSWORD``
+``python -m tests.planner.methods.print_prompts URI PASSWORD``
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.methods.lookplangraph import system_prompt
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION, STEPS
 
@@ -46,8 +46,8 @@ SCRIPTS = {
 }
 
 
-class Noting:
-    """A model that says its lines and notes the requests."""
+class RecordingModel:
+    """A model with scripted replies that records its messages."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = iter(lines)
@@ -59,14 +59,14 @@ class Noting:
 
 
 def main(uri: str, password: str) -> None:
-    """Print everything."""
+    """Print all messages."""
     database = Database(Address(uri, "neo4j", password))
     store = SceneStore(database)
     said = [system_prompt(vocabulary) for vocabulary in ("grasif", "babyai", "virtualhome")]
     for method, lines in SCRIPTS.items():
-        scene, model = put(store, COFFEE, vocabulary="grasif"), Noting(lines)
-        setting = Setting(store, Gate(database), scene, INSTRUCTION, method, model=model)
-        assert [*staged(setting, recipe_named(method)).run()]
+        scene, model = put(store, COFFEE, vocabulary="grasif"), RecordingModel(lines)
+        setting = SessionSetting(store, Gate(database), scene, INSTRUCTION, method, model=model)
+        assert [*prepare_session(setting, recipe_named(method)).run()]
         said += model.said
     sys.stdout.write("\n".join(said))
     database.close()

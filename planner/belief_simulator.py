@@ -1,4 +1,4 @@
-"""Acting on a belief: validated there, executed in the world, then committed to the belief, or the belief mended."""
+"""Acting on a belief: check the action there, execute it in the world, then update or correct the belief."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from scenecypher.planner.actions.simulator import INSERTED_MARK, CommittedAction
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.actions.vocabularies import operators_of
 from scenecypher.planner.belief import world_name
-from scenecypher.planner.environment import Disagreed, Environment, SceneEnvironment
+from scenecypher.planner.environment import Environment, SceneEnvironment, WorldMismatch
 from scenecypher.planner.perception.body import merge_body
 from scenecypher.planner.perception.merge import merge
 
-LOOKS: Final = frozenset({"discover_objects", "look_at"})
-"""Actions that are nothing but a look at their argument: the belief gets what was seen, and no effects."""
+LOOK_ACTIONS: Final = frozenset({"discover_objects", "look_at"})
+"""Actions that only observe their argument: the belief is updated by the observation, without effects."""
 
-REVEALING: Final[Mapping[str, frozenset[str]]] = {"virtualhome": frozenset({"find", "open"})}
-"""Actions after which their argument is looked at too, by vocabulary: in GraSIF looking is an action of its own."""
+REVEALING_ACTIONS: Final[Mapping[str, frozenset[str]]] = {"virtualhome": frozenset({"find", "open"})}
+"""Actions that also reveal their argument, by vocabulary; GraSIF has an action of its own for looking."""
 
 
 def can_look(vocabulary: str) -> bool:
-    """Whether the vocabulary has actions that show something: without them a belief could never be confirmed."""
-    return family(vocabulary) in REVEALING or bool(LOOKS & {*operators_of(vocabulary)})
+    """Check if the vocabulary has actions that reveal something; without them no belief could be confirmed."""
+    return family(vocabulary) in REVEALING_ACTIONS or bool(LOOK_ACTIONS & {*operators_of(vocabulary)})
 
 
-BELIEF: Final = ":belief"
-SEEN: Final = ":seen"
-"""What the belief's events add to the id of the world's action."""
+BELIEF_SUFFIX: Final = ":belief"
+SEEN_SUFFIX: Final = ":seen"
+"""Suffixes of the belief's events: each adds one to the id of the world's action."""
 
 
-class Believing(Simulator):
-    """Acts on the belief `scene`, and first in `world`, which may refuse what the belief lets be.
+class BeliefSimulator(Simulator):
+    """Simulator that acts in `world` first and then on the belief `scene`; the world may refuse what the belief allows.
 
-    World and belief are two commits, the second under the action's id with ``:belief``.
+    World and belief are two commits; the second has the action's id with the suffix ``:belief``.
     """
 
     def __init__(
@@ -61,10 +61,10 @@ class Believing(Simulator):
         self._world = world
         self._known: SceneGraph | None = None
         self._version = 0
-        self._revealing = REVEALING.get(family(scene.vocabulary), frozenset())
+        self._revealing = REVEALING_ACTIONS.get(family(scene.vocabulary), frozenset())
 
     def belief(self) -> SceneGraph:
-        """The belief as it is now: read once, and then brought up to date by what happened since."""
+        """Return the present belief: loaded once, then updated by the events since."""
         if self._known is None:
             snapshot = self._store.load(self.scene.name)
             self._known, self._version = snapshot.graph, snapshot.info.version
@@ -75,37 +75,37 @@ class Believing(Simulator):
         return self._known
 
     def complete(self, log: Sequence[Event]) -> tuple[CommittedAction, ...]:
-        """Do to the belief what was done to the world alone, when a program ended between the two: the missing halves.
+        """Apply to the belief the actions that only the world has, after a program ended between the two commits.
 
-        `log` is the world's history. What the belief does not let be is looked at instead.
+        `log` is the world's history. For an action that the belief does not allow, the belief is corrected by a look.
         """
         ids = {event.action_id for event in self._store.history(self.scene)}
-        return tuple(step for event in self._halves(log, ids) for step in self._completed(event))
+        return tuple(step for event in self._missing_halves(log, ids) for step in self._complete_half(event))
 
-    def _halves(self, log: Sequence[Event], ids: Collection[str]) -> Iterator[Event]:
-        """What this actor did in the world since the last that the belief knows whole, and that still holds."""
+    def _missing_halves(self, log: Sequence[Event], ids: Collection[str]) -> Iterator[Event]:
+        """Yield this actor's actions in the world, not undone, since the last one that the belief has in full."""
         held, since = holding(log), self.scene.world_version or 0
         own = [it for it in log if it.version > since and it.kind == "act" and it.actor == self._actor]
         for event in reversed(own):
-            if self._is_whole(event, ids):
+            if self._is_complete(event, ids):
                 since = event.version
                 break
         yield from (event for event in own if event.version > since and event.version in held)
 
-    def _is_whole(self, event: Event, ids: Collection[str]) -> bool:
-        reveals = _noted(event)[0].name in self._revealing
-        return f"{event.action_id}{BELIEF}" in ids and (not reveals or f"{event.action_id}{SEEN}" in ids)
+    def _is_complete(self, event: Event, ids: Collection[str]) -> bool:
+        reveals = _parse_event(event)[0].name in self._revealing
+        return f"{event.action_id}{BELIEF_SUFFIX}" in ids and (not reveals or f"{event.action_id}{SEEN_SUFFIX}" in ids)
 
-    def _completed(self, event: Event) -> Iterator[CommittedAction]:
-        call, because = _noted(event)
+    def _complete_half(self, event: Event) -> Iterator[CommittedAction]:
+        call, because = _parse_event(event)
         operator = self.operators[call.name]
         try:
-            yield self._learn(operator, call, because, action_id=event.action_id)
+            yield self._update_belief(operator, call, because, action_id=event.action_id)
         except (ActionRefused, UnknownReference) as refusal:
-            self._mended(call, refusal, event.action_id)
+            self._correct_belief(call, refusal, event.action_id)
 
     def look(self, of: str, *, action: str, action_id: str) -> CommittedAction:
-        """Look at a node of the world and commit what that changes in the belief. Raises UnknownReference."""
+        """Look at a node of the world and commit the change of the belief. Raises UnknownReference."""
         belief = self.belief()
         observation = self._world.observe(of, step=self._version + 1)
         found = merge(belief, observation, vocabulary=self.scene.vocabulary)
@@ -117,22 +117,24 @@ class Believing(Simulator):
         try:
             self._world.execute(str(call), action_id=intent.action_id, because=because)
         except (ActionRefused, UnknownReference) as refusal:
-            raise self._mended(call, refusal, intent.action_id) from refusal
-        return self._learn(operator, call, because, action_id=intent.action_id)
+            raise self._correct_belief(call, refusal, intent.action_id) from refusal
+        return self._update_belief(operator, call, because, action_id=intent.action_id)
 
-    def _learn(self, operator: Operator, call: ActionCall, because: str | None, *, action_id: str) -> CommittedAction:
-        """The second half of an action that the world let be: what it does to the belief, and what it shows."""
-        believed_id = f"{action_id}{BELIEF}"
-        if operator.name in LOOKS:
+    def _update_belief(
+        self, operator: Operator, call: ActionCall, because: str | None, *, action_id: str
+    ) -> CommittedAction:
+        """Apply an executed action to the belief: its effects, and what it reveals."""
+        believed_id = f"{action_id}{BELIEF_SUFFIX}"
+        if operator.name in LOOK_ACTIONS:
             seen = self.look(call.arguments[0], action=history_text(call, because), action_id=believed_id)
             return replace(seen, action=str(call), because=because)
         step = super()._commit(operator, call, because, Intent(self._actor, history_text(call, because), believed_id))
         if operator.name not in self._revealing:
             return step
-        return self._revealed(step, call.arguments[0], action_id=f"{action_id}{SEEN}")
+        return self._with_look(step, call.arguments[0], action_id=f"{action_id}{SEEN_SUFFIX}")
 
-    def _revealed(self, step: CommittedAction, of: str, *, action_id: str) -> CommittedAction:
-        """The step with what a look adds to it; it is done, so that a look that fails is only told."""
+    def _with_look(self, step: CommittedAction, of: str, *, action_id: str) -> CommittedAction:
+        """Return the step extended by a look; the action is done, so a failed look is only reported."""
         try:
             seen = self.look(of, action=f"see {of}", action_id=action_id)
         except RejectedError as failure:
@@ -140,7 +142,7 @@ class Believing(Simulator):
         return replace(step, version=seen.version, delta=compose((step.delta, seen.delta)), seen=seen.seen)
 
     def _decide(self, operator: Operator, call: ActionCall, locked: Locked) -> Delta:
-        """What an action changes; what was handled has been seen, too."""
+        """Return the action's effects; its arguments count as seen from now on."""
         delta = super()._decide(operator, call, locked)
         nodes = (locked.part.nodes[word] for word in dict.fromkeys(call.arguments))
         unseen = [node.id for node in nodes if node.properties.get("seen") is False]
@@ -148,25 +150,22 @@ class Believing(Simulator):
         return Delta.of([*delta.changes, *seen])
 
     def _check(self, operator: Operator, call: ActionCall, *, expected: int | None) -> None:
-        """Whether the belief lets the action be at this version, without committing it. Raises as `_commit` does."""
+        """Check that the belief allows the action at this version; commit nothing. Raises as `_commit` does."""
 
         def decide(locked: Locked) -> Delta:
             self._decide(operator, call, locked)
-            raise _Possible
+            raise _RolledBack
 
         intent = Intent(self._actor, str(call), uuid4().hex, expected, new=True)
         try:
             self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
-        except _Possible:
+        except _RolledBack:
             return
 
-    def _mended(self, call: ActionCall, refusal: RejectedError, action_id: str) -> Disagreed:
-        """Look again where the things that the action is done with are believed to be: all that is seen is learnt.
-
-        So is what the robot knows of itself, for which it need not look.
-        """
-        seen = [*self._felt(call, f"{action_id}:self")]
-        for number, of in enumerate(_places(self.belief(), call, self.scene.vocabulary)):
+    def _correct_belief(self, call: ActionCall, refusal: RejectedError, action_id: str) -> WorldMismatch:
+        """Correct the belief after the world's refusal: the robot's own state, then the places involved, by looks."""
+        findings = [*self._correct_own_state(call, f"{action_id}:self")]
+        for number, of in enumerate(_places_to_look(self.belief(), call, self.scene.vocabulary)):
             try:
                 look = self.look(
                     of, action=f"look at {of}, since {call} was not possible", action_id=f"{action_id}:{number}"
@@ -174,13 +173,13 @@ class Believing(Simulator):
             except UnknownReference:
                 continue
             except RejectedError as failure:
-                seen.append(f"{of} was not seen: {failure}")
+                findings.append(f"{of} was not seen: {failure}")
                 continue
-            seen += look.seen
-        return Disagreed(str(call), refusal.reasons, tuple(seen))
+            findings += look.seen
+        return WorldMismatch(str(call), refusal.reasons, tuple(findings))
 
-    def _felt(self, call: ActionCall, action_id: str) -> tuple[str, ...]:
-        """What was wrongly believed of the robot itself, committed to the belief."""
+    def _correct_own_state(self, call: ActionCall, action_id: str) -> tuple[str, ...]:
+        """Correct the belief about the robot itself, without a look; return the findings."""
         belief = self.belief()
         agent = self._agent or min(belief.by_kind.get("Agent", ()), default=None)
         body = None if agent is None else self._world.body(agent)
@@ -193,10 +192,11 @@ class Believing(Simulator):
         return tuple(map(str, found.findings))
 
 
-def _places(belief: SceneGraph, call: ActionCall, vocabulary: str) -> tuple[str, ...]:
-    """Where a look may show what is wrong: each argument, and what it is believed to be in or on.
+def _places_to_look(belief: SceneGraph, call: ActionCall, vocabulary: str) -> tuple[str, ...]:
+    """Return the nodes worth a look: each argument, and what it is believed to be in or on.
 
-    A room shows little, except in a grid: there it shows all, and its doors say where a way leads.
+    Rooms are left out, since a look at one shows little; in a grid a room shows everything, so there its doors are
+    added.
     """
     containment = VOCABULARIES[vocabulary].containment
     near = [end for it in call.arguments for end in (it, *belief.targets(it, *containment)) if end in belief]
@@ -207,14 +207,14 @@ def _places(belief: SceneGraph, call: ActionCall, vocabulary: str) -> tuple[str,
     return tuple(dict.fromkeys(it for it in near if it not in rooms))
 
 
-def _noted(event: Event) -> tuple[ActionCall, str | None]:
-    """The action of an event of the world's history, and why a rule inserted it, if one did."""
+def _parse_event(event: Event) -> tuple[ActionCall, str | None]:
+    """Return the action of an event, and the reason if a correction inserted it."""
     action, inserted, because = event.action.partition(INSERTED_MARK)
     return parse_action(action), because.removesuffix("]") if inserted else None
 
 
-class _Possible(Exception):
-    """The precondition holds: it rolls the transaction back, and never leaves this module."""
+class _RolledBack(Exception):
+    """Raised to roll a check back when the precondition holds; never leaves this module."""
 
 
 def simulator_of(store: SceneStore, scene: SceneInfo, *, agent: str | None = None, fix: bool = False) -> Simulator:
@@ -225,4 +225,4 @@ def simulator_of(store: SceneStore, scene: SceneInfo, *, agent: str | None = Non
     if scene.role != "belief":
         return Simulator(store, scene, agent=agent, fix=fix)
     world = SceneEnvironment(store, store.find(world_name(scene.name)), actor="person", agent=agent)
-    return Believing(store, scene, world=world, agent=agent, fix=fix)
+    return BeliefSimulator(store, scene, world=world, agent=agent, fix=fix)

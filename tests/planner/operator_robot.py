@@ -1,4 +1,4 @@
-"""A robot that knows everything: it brings about a goal by the operators themselves, to show that it can be reached."""
+"""An omniscient robot that reaches goals by the operators, to show that they are reachable."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_REPAIRS: Final = 12
 
 
 class Robot:
-    """Acts on a graph of its own; what stands in an action's way is mended first, as its operator says."""
+    """Robot on a graph of its own; it executes the remedies of unmet preconditions first."""
 
     def __init__(self, graph: SceneGraph, vocabulary: str) -> None:
         self.graph = graph
@@ -36,7 +36,7 @@ class Robot:
         (self.agent,) = graph.by_kind["Agent"]
 
     def bring_about(self, goal: c.Condition) -> bool:
-        """Whether the goal holds in the end: things are moved first, then states are seen to."""
+        """Act until the goal should hold, moving things first, then changing states; return True if it holds."""
         facts = [fact for part in c.conjuncts(goal) for fact in self._grounded(part)]
         for fact in [f for f in facts if isinstance(f, c.Related)] + [f for f in facts if isinstance(f, c.HasState)]:
             if not c.evaluate(fact, self.graph, {}):
@@ -44,12 +44,12 @@ class Robot:
         return c.evaluate(goal, self.graph, {})
 
     def follow(self, program: tuple[ProgramStep, ...]) -> None:
-        """Carry out a recorded program just as it stands. Raises Infeasible."""
+        """Execute a recorded program as it stands. Raises Infeasible."""
         for step in program:
             self._do(ActionCall(PROGRAM_WORDS.get(step.action, step.action), step.arguments), repairs=0)
 
     def _grounded(self, fact: c.Condition) -> Iterator[c.Related | c.HasState]:
-        """The facts of nodes that a part of a goal asks for, where it leaves a choice those that come first."""
+        """Yield the ground facts of a part of a goal; of several choices the first."""
         match fact:
             case c.And(parts):
                 for part in parts:
