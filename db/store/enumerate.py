@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from typing import Final, LiteralString
 
+from cachetools import LRUCache
 from neo4j import ManagedTransaction
 
 from scenecypher.db.schema import HOLDING, KINDS, RESERVED_PROPERTIES
@@ -92,9 +92,9 @@ class Enumerator:
 
     def __init__(self, database: Database, *, scenes_kept: int = SCENES_KEPT, listed_up_to: int = LISTED_UP_TO) -> None:
         self._database = database
-        self._scenes_kept, self._listed_up_to = scenes_kept, listed_up_to
-        self._kept: OrderedDict[tuple[str, int], Enumerations] = OrderedDict()
-        self._latest: OrderedDict[str, int] = OrderedDict()
+        self._listed_up_to = listed_up_to
+        self._kept: LRUCache[tuple[str, int], Enumerations] = LRUCache(scenes_kept)
+        self._latest: LRUCache[str, int] = LRUCache(NOTED * scenes_kept)
         self._lock = Lock()
 
     def of(self, scene: SceneInfo) -> Enumerations:
@@ -133,21 +133,12 @@ class Enumerator:
         """Take note of a scene's version, so that what was kept of an earlier one is not given out any more."""
         with self._lock:
             self._latest[key] = max(version, self._latest.get(key, version))
-            self._latest.move_to_end(key)
-            while len(self._latest) > NOTED * self._scenes_kept:
-                self._latest.popitem(last=False)
 
     def _recall(self, key: str) -> Enumerations | None:
         with self._lock:
-            version = key, self._latest.get(key, -1)
-            if version in self._kept:
-                self._kept.move_to_end(version)
-            return self._kept.get(version)
+            return self._kept.get((key, self._latest.get(key, -1)))
 
     def _keep(self, version: tuple[str, int], enumerations: Enumerations) -> None:
         self.saw(*version)
         with self._lock:
             self._kept[version] = enumerations
-            self._kept.move_to_end(version)
-            while len(self._kept) > self._scenes_kept:
-                self._kept.popitem(last=False)

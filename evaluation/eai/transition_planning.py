@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -19,6 +17,7 @@ from typing import Final
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.transition_gold import domain_head, gold_deeds, problem
 from scenecypher.evaluation.eai.transition_text import Deed, Tree, tree, written
+from scenecypher.planner.actions.pddl_engine import end_tree
 
 TIMEOUT_S: Final = 20.0
 """The original allows 100 s; on recorded outputs no plan took over 2 s."""
@@ -144,7 +143,7 @@ def has_plan(domain: str, wanted: str, *, timeout_s: float) -> bool:
 
 
 def _ended_well(command: list[str], folder: str, timeout_s: float) -> bool:
-    """In a session of its own, all of which is ended with it."""
+    """Check that a command ends with 0 in time; what still runs of it then is killed."""
     process = subprocess.Popen(  # noqa: S603 - our own Python and the package's own file
         command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -153,13 +152,7 @@ def _ended_well(command: list[str], folder: str, timeout_s: float) -> bool:
     except subprocess.TimeoutExpired:
         return False
     finally:
-        _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        end_tree(process)
 
 
 def _driver() -> Path:

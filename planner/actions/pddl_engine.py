@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import ceil
@@ -118,18 +119,22 @@ def run_apart(folder: str, *, timeout_s: float, engine: str | None = None) -> su
         try:
             said, errors = process.communicate(timeout=timeout_s + GRACE_S)
         except subprocess.TimeoutExpired:
-            _ended(process)
             return None
-        except BaseException:
-            _ended(process)
-            raise
+        finally:
+            end_tree(process)
     return subprocess.CompletedProcess(command, process.returncode, said, errors)
 
 
-def _ended(process: subprocess.Popen[str]) -> None:
-    """Ask the process to end, which ends its engine first; only then make it."""
-    process.terminate()
-    try:
-        process.communicate(timeout=GRACE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
+def end_tree(process: subprocess.Popen[Any]) -> None:
+    """Kill a process that still runs and all its descendants, those in sessions of their own too."""
+    if process.poll() is not None:
+        return
+    import psutil
+
+    with suppress(psutil.NoSuchProcess):
+        root = psutil.Process(process.pid)
+        root.suspend()  # it starts no more children
+        for member in (*root.children(recursive=True), root):
+            with suppress(psutil.NoSuchProcess):
+                member.kill()
+    process.wait()

@@ -89,7 +89,7 @@ def test_jars_are_brought_once(folder: Path, remote: Repository) -> None:
     assert remote.asked == []
 
 
-# jgo leaves the answer 404 open until it is collected.
+# pooch leaves the response 404 open until it is collected.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_broken_download_goes_on_where_it_broke(folder: Path, remote: Repository, tmp_path: Path) -> None:
     lost = tmp_path / "remote/org/example/two/1.0/two-1.0-linux.jar"
@@ -99,6 +99,8 @@ def test_a_broken_download_goes_on_where_it_broke(folder: Path, remote: Reposito
         bring(folder, remote)
     for advice in ("try again", "docker compose up", "NEO4J_URI"):
         assert advice in str(caught.value)
+    assert "404" in str(caught.value)
+    assert "127.0.0.1" not in str(caught.value), "no address is named"
     assert "two-1.0-linux.jar" not in names(folder)
     del caught
     gc.collect()
