@@ -110,12 +110,12 @@ class Counting(Database):
     transactions = 0
 
     @contextmanager
-    def reading(
+    def run_read_only(
         self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float, mark: str
     ) -> Iterator[Result]:
         """As it is, and counted."""
         self.transactions += 1
-        with super().reading(text, parameters, timeout_s=timeout_s, mark=mark) as result:
+        with super().run_read_only(text, parameters, timeout_s=timeout_s, mark=mark) as result:
             yield result
 
 

@@ -36,7 +36,7 @@ def flat(database: Database) -> Iterator[Row]:
             beside, within = ten_ms(database, small, cypher), ten_ms(database, big, cypher)
             yield Row(f"ten rows by {what}: {MILLION:,} nodes beside them ({THOUSAND:,})", beside, alone[what], 1.5)
             yield Row(f"ten rows by {what}: among {MILLION:,} nodes ({THOUSAND:,})", within, alone[what], 1.5)
-    publish.drop(database, big.key)
+    publish.delete_generation(database, big.key)
 
 
 def ten_ms(database: Database, info: SceneInfo, cypher: str) -> float:

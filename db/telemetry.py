@@ -29,7 +29,7 @@ class Span(Protocol):
         ...
 
 
-class _Unheard:
+class _NullSpan:
     """The span that nobody listens to."""
 
     def note(self, attributes: Attributes) -> None:
@@ -39,7 +39,7 @@ class _Unheard:
         """Nothing."""
 
 
-class _Heard:
+class _OtelSpan:
     def __init__(self, span: Any) -> None:
         self.span = span
 
@@ -52,7 +52,7 @@ class _Heard:
         self.span.update_name(name)
 
 
-_UNHEARD: Final = _Unheard()
+_NULL_SPAN: Final = _NullSpan()
 
 
 def _trace() -> Any:
@@ -65,11 +65,11 @@ def span(name: str, attributes: Attributes, *, kind: str = "INTERNAL") -> Iterat
     """Time what is done within, as a child of the span around it; an error is its status and its `error.type`."""
     trace = _trace()
     if trace is None:
-        yield _UNHEARD
+        yield _NULL_SPAN
         return
     options = {"kind": trace.SpanKind[kind], "record_exception": False}
     with trace.get_tracer(NAME).start_as_current_span(name, **options) as current:
-        heard = _Heard(current)
+        heard = _OtelSpan(current)
         heard.note(attributes)
         try:
             yield heard
@@ -78,7 +78,9 @@ def span(name: str, attributes: Attributes, *, kind: str = "INTERNAL") -> Iterat
             raise
 
 
-def traced(name: str, attributes: Attributes, steps: Iterator[T], *, told: Callable[[T], Attributes]) -> Iterator[T]:
+def trace_steps(
+    name: str, attributes: Attributes, steps: Iterator[T], *, told: Callable[[T], Attributes]
+) -> Iterator[T]:
     """The same steps, with what happens in each of them under one span; what the consumer does between is not.
 
     `told` gives what a step adds to the span's attributes.
@@ -88,14 +90,14 @@ def traced(name: str, attributes: Attributes, steps: Iterator[T], *, told: Calla
         yield from steps
         return
     current = trace.get_tracer(NAME).start_span(name)
-    _Heard(current).note(attributes)
+    _OtelSpan(current).note(attributes)
     try:
         while True:
             with trace.use_span(current, record_exception=False):
                 step = next(steps, None)
             if step is None:
                 return
-            _Heard(current).note(told(step))
+            _OtelSpan(current).note(told(step))
             yield step
     finally:
         current.end()

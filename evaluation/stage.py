@@ -57,11 +57,11 @@ class Stage:
                 return
             believed = belief_of(store, here)
             if believed.version != believed.base:
-                store.rest(believed)  # an earlier episode died amid its turn
+                store.reset_and_rebase(believed)  # an earlier episode died amid its turn
             try:
                 yield World(opened, _moved(store, here, moved))
             finally:
-                store.rest(store.find(believed.name))
+                store.reset_and_rebase(store.find(believed.name))
 
     def opened(self) -> Opened:
         """The connection."""

@@ -12,7 +12,7 @@ from unicodedata import normalize
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from scenecypher.chat.model import Image
-from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.value import InvalidValue, shown
 from scenecypher.errors import DocumentError, InputError
@@ -123,7 +123,7 @@ def _read(file: Path, folder: Path) -> Taken:
     try:
         view = View.model_validate(document)
     except ValidationError as error:
-        raise refusal(str(file), problems_of(error, document)) from error
+        raise document_error(str(file), problems_of(error, document)) from error
     problems = [*_misplaced("priors", view.asset, view.priors), *_misplaced("gold", view.asset, view.gold)]
     picture = (folder / view.image).resolve()
     if not picture.is_relative_to(folder.resolve()):
@@ -131,7 +131,7 @@ def _read(file: Path, folder: Path) -> Taken:
     elif not picture.is_file():
         problems.append(("$.image", "there is no such file; put the picture into the folder"))
     if problems:
-        raise refusal(str(file), problems)
+        raise document_error(str(file), problems)
     return _valid(Taken(file.stem, view, picture), file)
 
 

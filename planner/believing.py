@@ -11,8 +11,8 @@ from scenecypher.db.graph.delta import Delta, SetProperty, apply, compose
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import VOCABULARIES, family
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Intent, Locked
-from scenecypher.db.store.history import Event, holding
+from scenecypher.db.store.commit import Intent, LockedPart
+from scenecypher.db.store.history import Event, versions_in_effect
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
 from scenecypher.planner.actions.operator import Operator
@@ -83,7 +83,7 @@ class Believing(Simulator):
 
     def _halves(self, log: Sequence[Event], ids: Collection[str]) -> Iterator[Event]:
         """What this actor did in the world since the last that the belief knows whole, and that still holds."""
-        held, since = holding(log), self.scene.world_version or 0
+        held, since = versions_in_effect(log), self.scene.world_version or 0
         own = [it for it in log if it.version > since and it.kind == "act" and it.actor == self._actor]
         for event in reversed(own):
             if self._is_whole(event, ids):
@@ -138,7 +138,7 @@ class Believing(Simulator):
             return replace(step, seen=(f"{of} was not seen: {failure}",))
         return replace(step, version=seen.version, delta=compose((step.delta, seen.delta)), seen=seen.seen)
 
-    def _decided(self, operator: Operator, call: Call, locked: Locked) -> Delta:
+    def _decided(self, operator: Operator, call: Call, locked: LockedPart) -> Delta:
         """What an action changes; what was handled has been seen, too."""
         delta = super()._decided(operator, call, locked)
         nodes = (locked.part.nodes[word] for word in dict.fromkeys(call.arguments))
@@ -149,7 +149,7 @@ class Believing(Simulator):
     def _check(self, operator: Operator, call: Call, *, expected: int | None) -> None:
         """Whether the belief lets the action be at this version, without committing it. Raises as `_commit` does."""
 
-        def decide(locked: Locked) -> Delta:
+        def decide(locked: LockedPart) -> Delta:
             self._decided(operator, call, locked)
             raise _Possible
 

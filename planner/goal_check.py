@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.history import Event, holding
+from scenecypher.db.store.history import Event, versions_in_effect
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import Verdict, judge
+from scenecypher.db.store.verdict import ConditionCheck, check_goal
 from scenecypher.errors import ActionRefused
 from scenecypher.importers.task import ActionGoal, Step, Task, meets_action_goals
 from scenecypher.planner.actions.simulator import INSERTED
@@ -19,7 +19,7 @@ from scenecypher.planner.actions.text import parse
 class GoalCheck:
     """What was found: the verdict on the graph, and the actions that are missing; `met` is both together."""
 
-    goal: Verdict
+    goal: ConditionCheck
     steps: tuple[Step, ...]
     missing_actions: tuple[ActionGoal, ...]
 
@@ -31,7 +31,7 @@ class GoalCheck:
 
 def check_task(store: SceneStore, scene: SceneInfo, task: Task) -> GoalCheck:
     """Check `task` in `scene`. Action goals are checked on the actions that still hold, in their order."""
-    verdict = judge(store, scene, task.goal)
+    verdict = check_goal(store, scene, task.goal)
     if not task.action_goals:
         return GoalCheck(verdict, (), ())
     steps = executed(store.history(scene))
@@ -40,7 +40,7 @@ def check_task(store: SceneStore, scene: SceneInfo, task: Task) -> GoalCheck:
 
 def executed(log: Sequence[Event]) -> tuple[Step, ...]:
     """The actions in a history that still hold, in the words of the data sets, which write ours without underscores."""
-    held = holding(log)
+    held = versions_in_effect(log)
     return steps_of(event.action for event in log if event.kind == "act" and event.version in held)
 
 

@@ -15,7 +15,7 @@ from gymnasium.spaces import Text
 from scenecypher.db.condition import Condition
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
+from scenecypher.db.store.verdict import check_goal
 from scenecypher.errors import RejectedError
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.vocabularies import action_list
@@ -67,7 +67,7 @@ class SceneEnv(Env[str, str]):
         """Carry out an action such as ``grab(soap_1001)``; refused ones change nothing. Raises ServiceError."""
         self._steps += 1
         told, info, said_done = self._act(ESCAPED.sub(_unescaped, action))
-        met = judge(self._store, self._scene, self._goal).holds
+        met = check_goal(self._store, self._scene, self._goal).holds
         return self._observe(told), float(met), met or said_done, self._steps >= self._max_steps, info
 
     def render(self) -> str:

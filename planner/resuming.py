@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from scenecypher.chat.model import Usage
 from scenecypher.db.graph.delta import Delta
-from scenecypher.db.store.catalog import lookup
+from scenecypher.db.store.catalog import lookup_scene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError
 from scenecypher.planner.actions.simulator import INSERTED, Step
@@ -76,7 +76,7 @@ def _heard(turn: Turn | None, tell: Teller | None) -> Turn | None:
 def completed(setting: Setting) -> tuple[Step, ...]:
     """Complete what was done to the world and not to the belief; nothing where there is no belief."""
     store: SceneStore = setting.store
-    belief = lookup(store.database, belief_name(setting.scene.name))
+    belief = lookup_scene(store.database, belief_name(setting.scene.name))
     if belief is None:
         return ()
     world = setting.world or SceneEnvironment(store, setting.scene, actor=setting.name)
@@ -97,7 +97,7 @@ def _since(setting: Setting, recipe: Recipe, past: Past) -> tuple[str, ...]:
     """What this method committed after the last version that the log names: actions as the scene's history has them."""
     scene = setting.scene
     if believes(setting, recipe):
-        scene = lookup(setting.store.database, belief_name(scene.name)) or scene
+        scene = lookup_scene(setting.store.database, belief_name(scene.name)) or scene
     operators = operators_of(scene.vocabulary)
     log = setting.store.history(scene, after=past.version)
     own = (it.action for it in log if it.actor == setting.name and it.kind == "act")

@@ -9,10 +9,19 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.graph.change import TEXT_FIELDS
 from scenecypher.db.graph.scene import kind_name, relation_type
-from scenecypher.db.graph.value import STATE_LENGTH, InvalidValue, Value, checked, label, property_name, shown, typed
+from scenecypher.db.graph.value import (
+    STATE_LENGTH,
+    InvalidValue,
+    Value,
+    checked,
+    label,
+    property_name,
+    shown,
+    typed_key,
+)
 
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-MOST_NODES: Final = 1_000_000_000
+NODES_LIMIT: Final = 1_000_000_000
 """The largest number of nodes that a condition may ask for: no scene has as many."""
 
 
@@ -158,7 +167,7 @@ class PropertyEquals:
         return hash(self._typed())
 
     def _typed(self) -> tuple[object, ...]:
-        return (self.x, self.key, typed(self.value))
+        return (self.x, self.key, typed_key(self.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +263,6 @@ def comparable_key(key: str) -> str:
 
 
 def _check_number(n: int) -> None:
-    if type(n) is not int or not 0 <= n <= MOST_NODES:
-        msg = f"a number of nodes is a whole number from 0 to {MOST_NODES:,}, not {shown(n)}"
+    if type(n) is not int or not 0 <= n <= NODES_LIMIT:
+        msg = f"a number of nodes is a whole number from 0 to {NODES_LIMIT:,}, not {shown(n)}"
         raise InvalidValue(msg)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from scenecypher.db.condition.algebra import Condition, Id
 from scenecypher.db.condition.forms import FIELD_NAMES, OPERATORS, condition_adapter, condition_of
 from scenecypher.db.graph.document import value_document
-from scenecypher.db.graph.problems import problems_of, refusal
+from scenecypher.db.graph.problems import document_error, problems_of
 
 _NAMES: Final = {kind: op for op, kind in OPERATORS.items()}
 DEPTH: Final = 100
@@ -32,11 +32,11 @@ def condition_from_document(document: object, *, file: str, root: str = "$") -> 
     Raises DocumentError with every problem; `file` names it, `root` is the JSON path of `document` in it.
     """
     if _is_deep(document):
-        raise refusal(file, [(root, f"nested over {DEPTH} deep; say it with fewer levels")])
+        raise document_error(file, [(root, f"nested over {DEPTH} deep; say it with fewer levels")])
     try:
         return condition_of(_adapter().validate_python(document))
     except ValidationError as error:
-        raise refusal(file, problems_of(error, document, root=root)) from None
+        raise document_error(file, problems_of(error, document, root=root)) from None
 
 
 def condition_schema() -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, Union
 from pydantic import AfterValidator, Field, PlainValidator, TypeAdapter, WithJsonSchema, create_model
 
 from scenecypher.db.condition import algebra
-from scenecypher.db.condition.algebra import MOST_NODES, VARIABLE, Condition, Id, Term, comparable_key, variable_name
-from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, RelationType, StateText, by
+from scenecypher.db.condition.algebra import NODES_LIMIT, VARIABLE, Condition, Id, Term, comparable_key, variable_name
+from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, RelationType, StateText, as_validator
 from scenecypher.db.graph.value import InvalidValue, shown
 
 
@@ -37,7 +37,7 @@ _NODE_SCHEMA: Final = {
         },
     ],
 }
-_Term: TypeAlias = Annotated[Term, PlainValidator(by(_term_from)), WithJsonSchema(_NODE_SCHEMA)]
+_Term: TypeAlias = Annotated[Term, PlainValidator(as_validator(_term_from)), WithJsonSchema(_NODE_SCHEMA)]
 
 OPERATORS: Final[Mapping[str, type[Condition]]] = {
     "and": algebra.And,
@@ -68,12 +68,12 @@ FIELDS: Final[Mapping[str, Any]] = {
     "parts": "list[ConditionForm]",
     "class": Label,
     "kind": Kind,
-    "key": Annotated[str, AfterValidator(by(comparable_key)), WithJsonSchema({"type": "string"})],
+    "key": Annotated[str, AfterValidator(as_validator(comparable_key)), WithJsonSchema({"type": "string"})],
     "value": JsonValue,
     "type": RelationType,
     "types": Annotated[list[RelationType], Field(min_length=1)],
-    "n": Annotated[int, Field(ge=0, le=MOST_NODES)],
-    "var": Annotated[str, AfterValidator(by(variable_name)), WithJsonSchema({"type": "string"})],
+    "n": Annotated[int, Field(ge=0, le=NODES_LIMIT)],
+    "var": Annotated[str, AfterValidator(as_validator(variable_name)), WithJsonSchema({"type": "string"})],
 }
 """The type of each field by its name in JSON, the same in every operator."""
 

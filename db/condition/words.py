@@ -52,11 +52,11 @@ def explain(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]
 
     Nodes go by their name where it is unique, else by name and id, else by id; an unbound variable by its own name.
     """
-    return Speaker(graph, bindings).said(condition)
+    return Phraser(graph, bindings).said(condition)
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
+class Phraser:
     """Says conditions; `pronouns` gives quantified variables their phrase, such as "that apple"."""
 
     graph: SceneGraph
@@ -105,7 +105,7 @@ class Speaker:
         return f"({said})" if " and " in said or " or " in said or " such that " in said else said
 
     def _said_of_some(self, condition: Exists | AtLeast | Exactly, *, negated: bool) -> str:
-        group = _Group.of(condition.var, condition.where)
+        group = _Range.of(condition.var, condition.where)
         counted, plural = _counted(condition, group.noun, negated=negated)
         literals = _literals(condition.var, group.rest)
         be = "are" if plural else "is"
@@ -116,7 +116,7 @@ class Speaker:
         return f"there {be} {counted} such that {self._meaning(condition.var, group.noun).said(And(group.rest))}"
 
     def _said_of_all(self, condition: ForAll, *, negated: bool) -> str:
-        group = _Group.of(condition.var, condition.where)
+        group = _Range.of(condition.var, condition.where)
         every = f"{'not every' if negated else 'every'} {group.noun}"
         which, then = _literals(condition.var, group.rest), _literals(condition.var, tuple(conjuncts(condition.then)))
         if which is not None and then:
@@ -127,12 +127,12 @@ class Speaker:
         opening = f"not for {every.removeprefix('not ')}" if negated else f"for {every}"
         return f"{opening}{such}: {inner.said(condition.then)}"
 
-    def _meaning(self, var: str, noun: str) -> Speaker:
+    def _meaning(self, var: str, noun: str) -> Phraser:
         """A speaker for whom `var` is "that apple"."""
         phrase = f"that {noun}"
         if phrase in self.pronouns.values():
             phrase = f"{phrase} ({var})"
-        return Speaker(self.graph, self.bindings, {**self.pronouns, var: phrase})
+        return Phraser(self.graph, self.bindings, {**self.pronouns, var: phrase})
 
     def _about(self, literals: Sequence[Literal], *, plural: bool) -> str:
         return " and ".join(self._predicate(atom).said(negated=denied, plural=plural) for atom, denied in literals)
@@ -168,14 +168,14 @@ class Speaker:
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _Range:
     """What a quantifier ranges over: a noun, and the rest of its `where`."""
 
     noun: str
     rest: tuple[Condition, ...]
 
     @classmethod
-    def of(cls, var: str, where: Condition) -> _Group:
+    def of(cls, var: str, where: Condition) -> _Range:
         parts = tuple(conjuncts(where))
         for part in parts:
             if isinstance(part, HasClass) and part.x == var:

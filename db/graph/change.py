@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias, assert_never
 
 from scenecypher.db.graph.scene import Node, Relation, kind_name
-from scenecypher.db.graph.value import InvalidValue, Value, checked, label, labels, property_name, shown, typed
+from scenecypher.db.graph.value import InvalidValue, Value, checked, label, labels, property_name, shown, typed_key
 from scenecypher.errors import ConflictError
 
 ListField: TypeAlias = Literal["states", "affordances"]
@@ -65,7 +65,7 @@ class SetProperty:
         return hash(self._typed())
 
     def _typed(self) -> tuple[object, ...]:
-        return (self.id, self.key, typed(self.before), typed(self.after))
+        return (self.id, self.key, typed_key(self.before), typed_key(self.after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +116,17 @@ _RANK: Final = {
 }
 
 
-def changed(node: Node, change: Edit) -> Node:
+def apply_edit(node: Node, change: Edit) -> Node:
     """`node` after one change. Raises ConflictError where its *before* does not hold."""
     match change:
         case SetKind():
             if node.kind != change.before:
-                raise conflict(f"kind of {node.id!r} is {node.kind}, not {change.before}")
+                raise conflict_error(f"kind of {node.id!r} is {node.kind}, not {change.before}")
             return replace(node, kind=change.after)
         case SetProperty():
             now = value_of(node, change.key)
-            if typed(now) != typed(change.before):
-                raise conflict(f"{change.key} of {node.id!r} is {shown(now)}, not {shown(change.before)}")
+            if typed_key(now) != typed_key(change.before):
+                raise conflict_error(f"{change.key} of {node.id!r} is {shown(now)}, not {shown(change.before)}")
             return _with_value(node, change.key, change.after)
         case ChangeList():
             return _with_list(node, change)
@@ -178,7 +178,7 @@ def node_id_of(change: NodeChange) -> str:
     return change.node.id if isinstance(change, AddNode | RemoveNode) else change.id
 
 
-def place_of(change: Change) -> tuple[int, str, str, str]:
+def sort_key(change: Change) -> tuple[int, str, str, str]:
     """Where a change stands in canonical order: what goes before what comes, and relations around nodes."""
     rank = _RANK[type(change)]
     match change:
@@ -192,12 +192,12 @@ def place_of(change: Change) -> tuple[int, str, str, str]:
             return (rank, node_id_of(change), "", "")
 
 
-def words(relation: Relation) -> str:
+def relation_text(relation: Relation) -> str:
     """A relation in an error message."""
     return f"{relation.source!r} {relation.type} {relation.target!r}"
 
 
-def conflict(fact: str) -> ConflictError:
+def conflict_error(fact: str) -> ConflictError:
     """The error that says which `fact` is not as a Delta has it."""
     return ConflictError(f"{fact}; load the scene again and decide anew")
 
@@ -219,8 +219,8 @@ def _with_list(node: Node, change: ChangeList) -> Node:
     now = {*(node.states if change.field == "states" else node.affordances)}
     lacking, present = {*change.removed} - now, {*change.added} & now
     if lacking:
-        raise conflict(f"{change.field} of {node.id!r} lack {min(lacking)!r}")
+        raise conflict_error(f"{change.field} of {node.id!r} lack {min(lacking)!r}")
     if present:
-        raise conflict(f"{change.field} of {node.id!r} have {min(present)!r} already")
+        raise conflict_error(f"{change.field} of {node.id!r} have {min(present)!r} already")
     items = tuple(now - {*change.removed} | {*change.added})
     return replace(node, states=items) if change.field == "states" else replace(node, affordances=items)

@@ -20,15 +20,15 @@ from scenecypher.db.graph.change import (
     RemoveRelation,
     SetKind,
     SetProperty,
-    changed,
-    conflict,
+    apply_edit,
+    conflict_error,
     inverse,
-    place_of,
+    relation_text,
+    sort_key,
     value_of,
-    words,
 )
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.graph.squash import edits_between, net
+from scenecypher.db.graph.squash import edits_between, net_changes
 
 __all__ = [
     "LIST_FIELDS",
@@ -46,7 +46,7 @@ __all__ = [
     "SetKind",
     "SetProperty",
     "apply",
-    "changed",
+    "apply_edit",
     "compose",
     "diff",
     "invert",
@@ -63,12 +63,12 @@ class Delta:
     @classmethod
     def of(cls, changes: Iterable[Change]) -> Delta:
         """The net effect of `changes` made one after the other. Raises ConflictError where they contradict."""
-        return cls.about_each_once(net(changes))
+        return cls.from_net(net_changes(changes))
 
     @classmethod
-    def about_each_once(cls, changes: Iterable[Change]) -> Delta:
+    def from_net(cls, changes: Iterable[Change]) -> Delta:
         """The same of `changes` that are known to be at most one about each fact: they are only brought in order."""
-        return cls(tuple(sorted(changes, key=place_of)))
+        return cls(tuple(sorted(changes, key=sort_key)))
 
     def __bool__(self) -> bool:
         return bool(self.changes)
@@ -88,7 +88,7 @@ def diff(before: SceneGraph, after: SceneGraph) -> Delta:
         elif new is not old and new != old:
             changes += edits_between(old, new)
     changes += [AddNode(node) for node_id, node in after.nodes.items() if node_id not in before.nodes]
-    return Delta.about_each_once(changes)
+    return Delta.from_net(changes)
 
 
 def apply(graph: SceneGraph, delta: Delta) -> SceneGraph:
@@ -101,7 +101,7 @@ def apply(graph: SceneGraph, delta: Delta) -> SceneGraph:
 
 def invert(delta: Delta) -> Delta:
     """The Delta that takes `delta` back."""
-    return Delta.about_each_once(map(inverse, delta.changes))
+    return Delta.from_net(map(inverse, delta.changes))
 
 
 def compose(deltas: Iterable[Delta]) -> Delta:
@@ -118,16 +118,16 @@ def _applied_to_nodes(before: Mapping[str, Node], delta: Delta) -> Mapping[str, 
         match change:
             case AddNode(node):
                 if node.id in nodes:
-                    raise conflict(f"node {node.id!r} is there already")
+                    raise conflict_error(f"node {node.id!r} is there already")
                 nodes[node.id] = node
             case RemoveNode(node):
                 if nodes.get(node.id) != node:
-                    raise conflict(f"node {node.id!r} is not as it was")
+                    raise conflict_error(f"node {node.id!r} is not as it was")
                 del nodes[node.id]
             case _:
                 if change.id not in nodes:
-                    raise conflict(f"node {change.id!r} is not there")
-                nodes[change.id] = changed(nodes[change.id], change)
+                    raise conflict_error(f"node {change.id!r} is not there")
+                nodes[change.id] = apply_edit(nodes[change.id], change)
     return MappingProxyType(nodes)
 
 
@@ -136,9 +136,9 @@ def _applied_to_relations(before: frozenset[Relation], delta: Delta) -> frozense
     new = {change.relation for change in delta.changes if isinstance(change, AddRelation)}
     missing, present = gone - before, (new & before) - gone
     if missing:
-        raise conflict(f"relation {words(min(missing))} is not there")
+        raise conflict_error(f"relation {relation_text(min(missing))} is not there")
     if present:
-        raise conflict(f"relation {words(min(present))} is there already")
+        raise conflict_error(f"relation {relation_text(min(present))} is there already")
     return before - gone | new if gone or new else before
 
 
@@ -147,8 +147,8 @@ def _expect_ends(delta: Delta, nodes: Mapping[str, Node], relations: frozenset[R
         if isinstance(change, AddRelation):
             for end in (change.relation.source, change.relation.target):
                 if end not in nodes:
-                    raise conflict(f"node {end!r} of relation {words(change.relation)} is not there")
+                    raise conflict_error(f"node {end!r} of relation {relation_text(change.relation)} is not there")
     gone = {change.node.id for change in delta.changes if isinstance(change, RemoveNode)}
     left = [it for it in relations if it.source in gone or it.target in gone] if gone else []
     if left:
-        raise conflict(f"relation {words(min(left))} still holds a node that is to go")
+        raise conflict_error(f"relation {relation_text(min(left))} still holds a node that is to go")

@@ -8,7 +8,7 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING, VOCABULARIES
 
 
-def broken_promises(graph: SceneGraph, vocabulary: str) -> Iterator[tuple[str, str]]:
+def broken_rules(graph: SceneGraph, vocabulary: str) -> Iterator[tuple[str, str]]:
     """Each node that breaks a promise of `vocabulary`, as (node id, cause); nothing where all are kept."""
     rules = VOCABULARIES[vocabulary]
     if not rules.one_parent:

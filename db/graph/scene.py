@@ -20,14 +20,14 @@ from scenecypher.db.graph.value import (
     Properties,
     Scalar,
     Value,
-    are_plain,
+    are_plain_labels,
     checked,
-    is_plain,
+    is_plain_label,
     label,
     labels,
     same_value,
     shown,
-    typed,
+    typed_key,
 )
 from scenecypher.db.schema import KINDS, RELATION_NAME, RELATION_TYPES
 
@@ -50,7 +50,7 @@ __all__ = [
     "label",
     "relation_between",
     "same_value",
-    "typed",
+    "typed_key",
 ]
 
 
@@ -91,9 +91,9 @@ class Node:
         return (
             self.kind in KINDS
             and len(texts) <= LIST_LENGTH
-            and are_plain(texts)
-            and _rises(self.states)
-            and _rises(self.affordances)
+            and are_plain_labels(texts)
+            and _is_strictly_sorted(self.states)
+            and _is_strictly_sorted(self.affordances)
         )
 
 
@@ -106,7 +106,12 @@ class Relation:
     target: str
 
     def __post_init__(self) -> None:
-        if type(self.type) is str and self.type in RELATION_TYPES and is_plain(self.source) and is_plain(self.target):
+        if (
+            type(self.type) is str
+            and self.type in RELATION_TYPES
+            and is_plain_label(self.source)
+            and is_plain_label(self.target)
+        ):
             return
         object.__setattr__(self, "type", relation_type(self.type))
         object.__setattr__(self, "source", label(self.source, "source"))
@@ -135,7 +140,7 @@ class SceneGraph:
                 msg = f"two nodes have the id {node.id!r}; an id is given once a scene"
                 raise InvalidValue(msg)
             by_id[node.id] = node
-        given = [_ending_in(by_id, relation) for relation in relations]
+        given = [_with_shared_ids(by_id, relation) for relation in relations]
         unique = frozenset(given)
         if len(unique) != len(given):
             raise InvalidValue(_repeated(given))
@@ -215,7 +220,7 @@ _IN_ORDER: Final = attrgetter("source", "type", "target")
 EMPTY: Final = SceneGraph.of()
 
 
-def _rises(texts: tuple[str, ...]) -> bool:
+def _is_strictly_sorted(texts: tuple[str, ...]) -> bool:
     """Whether each is above the one before it, as in a sorted set."""
     return len(texts) < 2 or all(map(lt, texts, texts[1:]))
 
@@ -236,7 +241,7 @@ def relation_type(name: object) -> str:
     return name
 
 
-def _ending_in(nodes: Mapping[str, Node], relation: Relation) -> Relation:
+def _with_shared_ids(nodes: Mapping[str, Node], relation: Relation) -> Relation:
     """The relation, its ends now the very texts that are the nodes' ids: in a scene of a million a fifth of all memory.
 
     Raises InvalidValue where it ends in no node.

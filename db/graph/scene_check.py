@@ -38,7 +38,7 @@ class _Outline:
         )
 
 
-def faults(document: object) -> Iterator[Problem]:
+def find_faults(document: object) -> Iterator[Problem]:
     """Every fault that shows only between the parts of a scene document; what has no proper form is passed over."""
     if not isinstance(document, dict):
         return

@@ -46,13 +46,13 @@ Value: TypeAlias = Scalar | tuple[Scalar, ...]
 T = TypeVar("T")
 
 
-def typed(value: Value | None) -> object:
+def typed_key(value: Value | None) -> object:
     """A stand-in that is equal only for the same type and value: 1, 1.0 and True differ, and so do 0.0 and -0.0."""
     match value:
         case tuple():
-            return ("list", *(typed(item) for item in value))
+            return ("list", *(typed_key(item) for item in value))
         case Point():
-            return (Point, typed(value.x), typed(value.y), typed(value.z))
+            return (Point, typed_key(value.x), typed_key(value.y), typed_key(value.z))
         case float():
             return (float, value, math.copysign(1.0, value))
         case _:
@@ -65,7 +65,7 @@ def same_value(one: Value | None, other: Value | None) -> bool:
         case tuple(), tuple():
             return len(one) == len(other) and all(map(same_value, one, other))
         case Point(), Point():
-            return typed(one) == typed(other)
+            return typed_key(one) == typed_key(other)
         case _:
             return type(one) is type(other) and one == other
 
@@ -114,7 +114,7 @@ class Properties(Mapping[str, Value]):
         return f"Properties({self._items!r})"
 
     def _typed(self) -> tuple[tuple[str, object], ...]:
-        return tuple((key, typed(value)) for key, value in self._items.items())
+        return tuple((key, typed_key(value)) for key, value in self._items.items())
 
     def having(self, key: str, value: Value | None) -> Properties:
         """A copy with `key` set, or dropped where `value` is None."""
@@ -141,7 +141,7 @@ def checked(value: object, place: str) -> Value:
     return items
 
 
-def is_plain(value: object, *, longest: int = NAME_LENGTH) -> TypeGuard[str]:
+def is_plain_label(value: object, *, longest: int = NAME_LENGTH) -> TypeGuard[str]:
     """Whether `value` is a label as it stands, seen by its type and letters alone: most are, and an action reads many.
 
     ASCII is its own NFC, and holds no surrogates; what can be printed is no control character.
@@ -149,7 +149,7 @@ def is_plain(value: object, *, longest: int = NAME_LENGTH) -> TypeGuard[str]:
     return type(value) is str and value.isascii() and value.isprintable() and 0 < len(value) <= longest
 
 
-def are_plain(values: Collection[object], *, longest: int = STATE_LENGTH) -> bool:
+def are_plain_labels(values: Collection[object], *, longest: int = STATE_LENGTH) -> bool:
     """Whether all of `values` are, in one look: an action or a memory graph reads hundreds."""
     if {*map(type, values)} != {str}:
         return False
@@ -161,7 +161,7 @@ def are_plain(values: Collection[object], *, longest: int = STATE_LENGTH) -> boo
 
 def label(value: object, place: str, *, longest: int = NAME_LENGTH) -> str:
     """An id, name, class, state or affordance in NFC. Raises InvalidValue naming `place`."""
-    if is_plain(value, longest=longest):
+    if is_plain_label(value, longest=longest):
         return value
     text = _text(value, place, longest)
     if not text:

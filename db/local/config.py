@@ -8,15 +8,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from scenecypher.db.local.home import Home, State
+from scenecypher.db.local.home import ServerHome, ServerState
 from scenecypher.settings import Settings
 
 HOST: Final = "127.0.0.1"
-USUAL_BOLT: Final = 7687
-USUAL_HTTP: Final = 7474
+DEFAULT_BOLT_PORT: Final = 7687
+DEFAULT_HTTP_PORT: Final = 7474
 
-MAIN: Final = "org.neo4j.server.Neo4jCommunity"
-ADMIN: Final = "org.neo4j.cli.AdminTool"
+MAIN_CLASS: Final = "org.neo4j.server.Neo4jCommunity"
+ADMIN_CLASS: Final = "org.neo4j.cli.AdminTool"
 """What `neo4j-admin` runs in a second Java machine; run at once it takes a quarter of the time."""
 
 CONF: Final = """\
@@ -61,7 +61,7 @@ JAVA_OPTIONS: Final = (
     "--enable-native-access=ALL-UNNAMED",
     "--sun-misc-unsafe-memory-access=allow",
 )
-SHORT_RUN: Final = ("-XX:TieredStopAtLevel=1",)
+FAST_START_OPTIONS: Final = ("-XX:TieredStopAtLevel=1",)
 
 
 def transaction_mb(heap_mb: int) -> int:
@@ -73,7 +73,7 @@ def transaction_mb(heap_mb: int) -> int:
     return heap_mb // 4
 
 
-def conf_text(settings: Settings, state: State) -> str:
+def conf_text(settings: Settings, state: ServerState) -> str:
     """`neo4j.conf` for these settings and ports."""
     return CONF.format(
         host=HOST,
@@ -85,12 +85,12 @@ def conf_text(settings: Settings, state: State) -> str:
     )
 
 
-def java_arguments(home: Home, jars: Sequence[Path], *, heap_mb: int, short: bool = False) -> str:
+def java_arguments(home: ServerHome, jars: Sequence[Path], *, heap_mb: int, short: bool = False) -> str:
     """The options of Java as an argument file: 238 jars are too long for some systems' command lines."""
     options = (
         f"-Xmx{heap_mb}m",
         *JAVA_OPTIONS,
-        *(SHORT_RUN if short else ()),
+        *(FAST_START_OPTIONS if short else ()),
         f"-Djava.io.tmpdir={home.neo4j / 'tmp'}",
         "-cp",
         ":".join(str(jar) for jar in jars),
@@ -98,10 +98,10 @@ def java_arguments(home: Home, jars: Sequence[Path], *, heap_mb: int, short: boo
     return "".join(f"{_quoted(option)}\n" for option in options)
 
 
-def choose_ports(last: State | None) -> State:
+def choose_ports(last: ServerState | None) -> ServerState:
     """The ports of the last start, else the usual ones; free ones in place of those that are taken."""
-    bolt = _free_port(last.bolt if last else USUAL_BOLT)
-    return State(pid=None, bolt=bolt, http=_free_port(last.http if last else USUAL_HTTP, but=bolt))
+    bolt = _free_port(last.bolt if last else DEFAULT_BOLT_PORT)
+    return ServerState(pid=None, bolt=bolt, http=_free_port(last.http if last else DEFAULT_HTTP_PORT, but=bolt))
 
 
 def _free_port(wanted: int, *, but: int | None = None) -> int:

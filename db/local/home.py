@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from scenecypher.settings import Settings
 
 
-class State(BaseModel):
+class ServerState(BaseModel):
     """What the last start left for the next: its process, its ports, and whether it came to answer."""
 
     model_config = ConfigDict(frozen=True)
@@ -25,7 +25,7 @@ class State(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class ServerHome:
     """Paths below `SCENECYPHER_HOME`, which is private to its user."""
 
     root: Path
@@ -72,24 +72,24 @@ class Home:
 
     @property
     def state_file(self) -> Path:
-        """The `State` as JSON."""
+        """The `ServerState` as JSON."""
         return self.root / "server.json"
 
-    def make(self) -> None:
+    def create(self) -> None:
         """Create the folders, the home readable by its owner alone."""
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         for folder in (self.conf, self.log.parent, self.neo4j / "tmp"):
             folder.mkdir(parents=True, exist_ok=True)
 
-    def state(self) -> State | None:
+    def load_state(self) -> ServerState | None:
         """What the last start left; None where there was none, or its file is garbled."""
         try:
-            return State.model_validate_json(self.state_file.read_bytes())
+            return ServerState.model_validate_json(self.state_file.read_bytes())
         except (FileNotFoundError, ValidationError):
             return None
 
-    def keep(self, state: State) -> None:
-        """Leave `state` for the next command, whole or not at all."""
+    def save_state(self, state: ServerState) -> None:
+        """Leave `load_state` for the next command, whole or not at all."""
         write_private(self.state_file, state.model_dump_json())
 
     def password(self) -> str:

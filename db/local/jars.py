@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from platformdirs import user_cache_path
 
-from scenecypher.db.local.lock import only_one
+from scenecypher.db.local.lock import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 VERSION: Final = "2026.08.1"
 SIZE_MB: Final = 191
-AT_ONCE: Final = 8
+PARALLEL_DOWNLOADS: Final = 8
 CHUNK_BYTES: Final = 1 << 16
 TIMEOUT_S: Final = 30
-INSTEAD: Final = "use a server of your own: `docker compose up -d`, or set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD"
-AGAIN: Final = f"try again (what was fetched is kept), or {INSTEAD}"
+ALTERNATIVES: Final = (
+    "use a server of your own: `docker compose up -d`, or set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD"
+)
+TRY_AGAIN: Final = f"try again (what was fetched is kept), or {ALTERNATIVES}"
 
 Tell = Callable[[str], None]
 
@@ -67,12 +69,12 @@ def class_path(*, tell: Tell, cache: Path | None = None) -> tuple[Path, ...]:
     jars = tuple(folder / pin.file for pin in wanted)
     if all(jar.exists() for jar in jars):
         return jars
-    with only_one(folder / "lock", tell=tell):
-        fetch(wanted, folder, tell=tell)
+    with exclusive_lock(folder / "lock", tell=tell):
+        download_missing(wanted, folder, tell=tell)
     return jars
 
 
-def fetch(wanted: Iterable[Pin], folder: Path, *, tell: Tell, repository: str | None = None) -> None:
+def download_missing(wanted: Iterable[Pin], folder: Path, *, tell: Tell, repository: str | None = None) -> None:
     """Download the jars that `folder` lacks; each is checked before it is moved there.
 
     `repository` is the address of a Maven repository, Maven Central by default. Raises DatabaseUnavailable.
@@ -84,7 +86,7 @@ def fetch(wanted: Iterable[Pin], folder: Path, *, tell: Tell, repository: str | 
     draft = folder / "draft"
     shutil.rmtree(draft, ignore_errors=True)
     try:
-        _fetch_all(missing, folder, downloads=_downloads(missing, draft, repository), tell=tell)
+        _download_all(missing, folder, downloads=_downloads(missing, draft, repository), tell=tell)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -103,27 +105,27 @@ def _downloads(missing: Iterable[Pin], draft: Path, repository: str | None) -> P
     )
 
 
-def _fetch_all(missing: Sequence[Pin], folder: Path, *, downloads: Pooch, tell: Tell) -> None:
-    pool = ThreadPoolExecutor(AT_ONCE)
+def _download_all(missing: Sequence[Pin], folder: Path, *, downloads: Pooch, tell: Tell) -> None:
+    pool = ThreadPoolExecutor(PARALLEL_DOWNLOADS)
     try:
-        for number, _ in enumerate(pool.map(lambda pin: _fetch_one(pin, folder, downloads), missing), start=1):
+        for number, _ in enumerate(pool.map(lambda pin: _download_one(pin, folder, downloads), missing), start=1):
             if number % 60 == 0:
                 tell(f"  {number} of {len(missing)} files")
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _fetch_one(pin: Pin, folder: Path, downloads: Pooch) -> None:
+def _download_one(pin: Pin, folder: Path, downloads: Pooch) -> None:
     from pooch import HTTPDownloader
     from requests import RequestException
 
     try:
         fetched = downloads.fetch(pin.file, downloader=HTTPDownloader(chunk_size=CHUNK_BYTES, timeout=TIMEOUT_S))
     except (RequestException, OSError) as error:
-        msg = f"can't fetch the local server: {pin.file}: {_reason(error)}; {AGAIN}"
+        msg = f"can't fetch the local server: {pin.file}: {_reason(error)}; {TRY_AGAIN}"
         raise DatabaseUnavailable(msg, retryable=True) from error
     except ValueError as error:
-        msg = f"can't use the local server: {pin.file} is not what it should be (its SHA-256 differs); {AGAIN}"
+        msg = f"can't use the local server: {pin.file} is not what it should be (its SHA-256 differs); {TRY_AGAIN}"
         raise DatabaseUnavailable(msg, retryable=True) from error
     Path(fetched).replace(folder / pin.file)
 

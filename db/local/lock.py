@@ -18,7 +18,7 @@ TELL_AFTER_S: Final = 2.0
 
 
 @contextmanager
-def only_one(path: Path, *, tell: Callable[[str], None], wait_s: float = WAIT_S) -> Iterator[None]:
+def exclusive_lock(path: Path, *, tell: Callable[[str], None], wait_s: float = WAIT_S) -> Iterator[None]:
     """Run a block in one process at a time; others wait. Raises DatabaseUnavailable after `wait_s`."""
     from filelock import FileLock
 

@@ -30,18 +30,18 @@ def launch(command: Sequence[str], *, log: Path, folder: Path) -> int:
         stdout=subprocess.PIPE,
         text=True,
         cwd=folder,
-        env=environment(),
+        env=java_environment(),
         start_new_session=True,
     )
     return int(done.stdout)
 
 
-def environment() -> dict[str, str]:
+def java_environment() -> dict[str, str]:
     """The little of our environment that Java needs."""
     return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
 
 
-def runs(pid: int, *, mark: str) -> bool:
+def is_running(pid: int, *, mark: str) -> bool:
     """Whether process `pid` is alive and has `mark` among its arguments: an id alone may be anybody's by now."""
     import psutil
 
@@ -51,7 +51,7 @@ def runs(pid: int, *, mark: str) -> bool:
         return False
 
 
-def listens(pid: int, port: int) -> bool:
+def is_listening(pid: int, port: int) -> bool:
     """Whether process `pid` itself waits for connections at `port`."""
     import psutil
 
@@ -64,7 +64,7 @@ def listens(pid: int, port: int) -> bool:
         return False
 
 
-def find(mark: str) -> int | None:
+def find_process(mark: str) -> int | None:
     """The process that has `mark` among its arguments, whoever started it."""
     import psutil
 
@@ -75,7 +75,7 @@ def find(mark: str) -> int | None:
     return None
 
 
-def end(pid: int) -> None:
+def terminate(pid: int) -> None:
     """Ask a process to end and wait until it did; after two minutes it is killed."""
     import psutil
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, LiteralString, TypeAlias
 from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.schema import Declared
-from scenecypher.db.store.connection import Database, twice
+from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.errors import InputError, QueryTimeout, SceneNotFound, SceneReplaced, ServiceError
 
 Role: TypeAlias = Literal["world", "belief"]
@@ -20,9 +20,11 @@ READ_TIMEOUT_S: Final = 30.0
 
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
 # A label that is there already takes the lock and writes nothing: whoever is half through a commit is waited for.
-SETTLED: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s"
+READ_UNDER_LOCK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s"
 # The same for each question: a whole node would cost as much to take in as the rest of the look.
-LOOK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s.status AS status, s.version AS version"
+VERSION_UNDER_LOCK: Final[LiteralString] = (
+    "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s.status AS status, s.version AS version"
+)
 REPLACED: Final[LiteralString] = """
 MATCH (s:Scene {status: 'retired', was: $name}) RETURN s ORDER BY s.retired DESC LIMIT 1
 """
@@ -75,40 +77,42 @@ def info_of(record: Mapping[str, Any]) -> SceneInfo:
     )
 
 
-def find(database: Database, name: str) -> SceneInfo:
+def find_scene(database: Database, name: str) -> SceneInfo:
     """The published scene of this name. Raises SceneNotFound with the nearest names."""
-    found = lookup(database, name)
+    found = lookup_scene(database, name)
     if found is None:
-        raise SceneNotFound(name, [info.name for info in scenes(database)])
+        raise SceneNotFound(name, [info.name for info in list_scenes(database)])
     return found
 
 
-def lookup(database: Database, name: str) -> SceneInfo | None:
+def lookup_scene(database: Database, name: str) -> SceneInfo | None:
     """The published scene of this name, or None."""
-    return _one(database, FIND, name)
+    return _read_one(database, FIND, name)
 
 
-def settled(database: Database, key: str) -> SceneInfo | None:
+def read_under_lock(database: Database, key: str) -> SceneInfo | None:
     """The scene between two commits; None where it is gone. What is read between two equal ones is one version.
 
     A version seen without waiting proves nothing: a server half through a commit may show it before or after the rest.
     Raises ServiceError where a writer keeps the scene for too long.
     """
-    record = _looked(database, SETTLED, key)
+    record = _run_under_lock(database, READ_UNDER_LOCK, key)
     return info_of(record["s"]) if record else None
 
 
-def settled_version(database: Database, key: str, name: str) -> int:
+def version_under_lock(database: Database, key: str, name: str) -> int:
     """The same of a published scene's version alone. Raises SceneReplaced where this generation is not published."""
-    record = _looked(database, LOOK, key)
+    record = _run_under_lock(database, VERSION_UNDER_LOCK, key)
     if record is None or record["status"] != "ready":
         raise SceneReplaced(name)
     return int(record["version"])
 
 
-def _looked(database: Database, statement: LiteralString, key: str) -> Record | None:
+def _run_under_lock(database: Database, statement: LiteralString, key: str) -> Record | None:
     try:
-        return twice(lambda: database.once(statement, {"key": key}, timeout_s=READ_TIMEOUT_S))
+        return retry_once_on_disconnect(
+            lambda: database.run_autocommit(statement, {"key": key}, timeout_s=READ_TIMEOUT_S)
+        )
     except QueryTimeout as error:
         msg = (
             f"somebody has kept this scene locked for more than {READ_TIMEOUT_S:g} s, to write or to load all of it; "
@@ -117,16 +121,16 @@ def _looked(database: Database, statement: LiteralString, key: str) -> Record | 
         raise ServiceError(msg, retryable=True) from error
 
 
-def replaced(database: Database, name: str) -> SceneInfo:
+def find_replaced(database: Database, name: str) -> SceneInfo:
     """The generation that had this name last and lost it. Raises InputError where none is left."""
-    found = _one(database, REPLACED, name)
+    found = _read_one(database, REPLACED, name)
     if found is None:
         msg = f"no earlier generation of {name!r} is left: it was never replaced, or `db clean` has collected it"
         raise InputError(f"{msg}; compare with another scene, or with a version of this one")
     return found
 
 
-def scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
+def list_scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
     """Every published scene by name; copies leased to a worker only where asked for."""
 
     def work(tx: ManagedTransaction) -> list[SceneInfo]:
@@ -135,7 +139,7 @@ def scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
     return database.read(work, timeout_s=READ_TIMEOUT_S)
 
 
-def _one(database: Database, statement: LiteralString, name: str) -> SceneInfo | None:
+def _read_one(database: Database, statement: LiteralString, name: str) -> SceneInfo | None:
     def work(tx: ManagedTransaction) -> SceneInfo | None:
         record = tx.run(statement, name=name).single()
         return info_of(record["s"]) if record else None

@@ -26,7 +26,7 @@ from scenecypher.db.graph.document import delta_hash, delta_json
 from scenecypher.db.graph.scene import Node, SceneGraph, relation_between
 from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.rows import node_of, node_row, stored
+from scenecypher.db.store.rows import node_from_record, node_row, to_driver
 from scenecypher.errors import ConflictError, InputError, SceneReplaced
 
 # The lock comes first; everything else is read after it. Read before it, a check passes on what is stale by then.
@@ -47,7 +47,7 @@ WITH s, version, done
 """
 
 # The same where the action id was made for this action: nobody need look whether it was committed before.
-NEW_BRIEF_LOCK: Final[LiteralString] = """
+BRIEF_LOCK_NEW_ID: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s:Scene
 WITH s, s.version AS version, null AS done
 """
@@ -69,10 +69,10 @@ RETURN """
 """
 )
 
-ALWAYS_THERE: Final = frozenset({*EXTRA_PROPERTIES, *TEXT_FIELDS})
+STANDARD_PROPERTIES: Final = frozenset({*EXTRA_PROPERTIES, *TEXT_FIELDS})
 """The properties that any scene may use."""
 
-UNREAD_KIND: Final = "Object"
+PLACEHOLDER_KIND: Final = "Object"
 """The kind of a node of which only the id was read."""
 
 # A type in WHERE, not as `r:$(row[1])`: the server takes a millisecond less for it.
@@ -138,7 +138,7 @@ class Intent:
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
+class LockedPart:
     """What was read under the lock: the scene's version before this change, and the part of it that was asked for.
 
     `agent` is the acting node's id, where one was asked for and is there.
@@ -159,20 +159,20 @@ class Committed:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class WritePlan:
     """How a Delta is written: what follows on a scene `s` in the one statement, and its parameters.
 
-    `counted` are the groups of changes that are not empty; each returns how many of its rows fit.
+    `groups` are the groups of changes that are not empty; each returns how many of its rows fit.
     """
 
-    counted: tuple[str, ...]
+    groups: tuple[str, ...]
     parameters: dict[str, Any]
 
     @property
     def body(self) -> LiteralString:
         """The changes and the event."""
         text: LiteralString = ""
-        for name in self.counted:
+        for name in self.groups:
             text += WRITE_PARTS[name]
         return text + WRITE_EVENT
 
@@ -180,12 +180,12 @@ class Change:
     def end(self) -> LiteralString:
         """What is returned: the version, and the counts."""
         text: LiteralString = "RETURN s.version AS version"
-        for name in self.counted:
+        for name in self.groups:
             text += WRITE_COUNTS[name]
         return text
 
 
-class AlreadyDone(Exception):
+class AlreadyCommitted(Exception):
     """The same action was committed before: nothing is committed again, and it never leaves this package."""
 
     def __init__(self, version: int, delta_text: str) -> None:
@@ -199,11 +199,11 @@ def commit_delta(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, *, inte
     record = tx.run(
         READ_NAMED, key=scene.key, action_id=intent.action_id, ids=_named_ids(delta), pairs=_named_pairs(delta)
     ).single()
-    locked = opened(record, scene, intent, text)
-    return write(tx, scene, locked, delta, intent=intent, text=text)
+    locked = read_locked(record, scene, intent, text)
+    return write_delta(tx, scene, locked, delta, intent=intent, text=text)
 
 
-def opened(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None) -> Locked:
+def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None) -> LockedPart:
     """Check what the lock statement returned. `text` is the Delta's JSON where it is known already.
 
     Raises SceneReplaced, AlreadyDone, InputError (the action id means another Delta), ConflictError (version moved).
@@ -215,7 +215,7 @@ def opened(record: Record | None, scene: SceneInfo, intent: Intent, text: str | 
         if text is not None and done["hash"] != delta_hash(text):
             msg = f"action id {intent.action_id!r} was used for another change; give each action an id of its own"
             raise InputError(msg)
-        raise AlreadyDone(done["version"], done["delta"])
+        raise AlreadyCommitted(done["version"], done["delta"])
     version = record["version"]
     if intent.expected_version not in {None, version}:
         msg = (
@@ -224,16 +224,22 @@ def opened(record: Record | None, scene: SceneInfo, intent: Intent, text: str | 
         )
         raise ConflictError(msg)
     part = partial_graph(record["nodes"], record["relations"])
-    return Locked(version, part, record.get("agent"))
+    return LockedPart(version, part, record.get("agent"))
 
 
-def write(
-    tx: ManagedTransaction, scene: SceneInfo, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None
+def write_delta(
+    tx: ManagedTransaction,
+    scene: SceneInfo,
+    locked: LockedPart,
+    delta: Delta,
+    *,
+    intent: Intent,
+    text: str | None = None,
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
-    change = changing(scene, locked, delta, intent=intent, text=text)
+    change = plan_write(scene, locked, delta, intent=intent, text=text)
     record = tx.run(WRITE_HEAD + change.body + change.end, change.parameters).single(strict=True)
-    for name in change.counted:
+    for name in change.groups:
         if record[name] != len(change.parameters[name]):
             msg = (
                 f"{name.replace('_', ' ')}: {record[name]} of {len(change.parameters[name])} fit; load the scene again"
@@ -242,7 +248,9 @@ def write(
     return Committed(record["version"], delta)
 
 
-def changing(scene: SceneInfo, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None) -> Change:
+def plan_write(
+    scene: SceneInfo, locked: LockedPart, delta: Delta, *, intent: Intent, text: str | None = None
+) -> WritePlan:
     """Check `delta` against the part that was read, and say how it is written. Raises ConflictError, InputError."""
     _check_declared(delta, scene.declared)
     after = apply(locked.part, delta)
@@ -259,23 +267,23 @@ def changing(scene: SceneInfo, locked: Locked, delta: Delta, *, intent: Intent, 
         "delta": text,
         "hash": delta_hash(text),
     }
-    return Change(tuple(name for name in WRITE_PARTS if groups[name]), parameters)
+    return WritePlan(tuple(name for name in WRITE_PARTS if groups[name]), parameters)
 
 
 def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:
     """Part of a scene as a SceneGraph; of a relation's end that was not read itself only the id is known."""
-    values = {node.id: node for node in map(node_of, nodes)}
+    values = {node.id: node for node in map(node_from_record, nodes)}
     pairs = {relation_between(*row) for row in relations}
     for relation in pairs:
         for end in (relation.source, relation.target):
             if end not in values:
-                values[end] = _known_by_id(end)
+                values[end] = _placeholder(end)
     return SceneGraph.of(values.values(), pairs)
 
 
 @lru_cache(maxsize=65_536)
-def _known_by_id(node_id: str) -> Node:
-    return Node(node_id, UNREAD_KIND, node_id, "unread")
+def _placeholder(node_id: str) -> Node:
+    return Node(node_id, PLACEHOLDER_KIND, node_id, "unread")
 
 
 def _groups(key: str, delta: Delta, after: SceneGraph) -> dict[str, list[Any]]:
@@ -303,7 +311,7 @@ def _groups(key: str, delta: Delta, after: SceneGraph) -> dict[str, list[Any]]:
 
 def _value_after(change: SetProperty | ChangeList, node: Node) -> dict[str, Any]:
     if isinstance(change, SetProperty):
-        return {change.key: stored(value_of(node, change.key))}
+        return {change.key: to_driver(value_of(node, change.key))}
     return {change.field: list(node.states if change.field == "states" else node.affordances)}
 
 
@@ -314,10 +322,10 @@ def _check_declared(delta: Delta, declared: Declared) -> None:
         match change:
             case AddRelation(relation) if relation.type not in RELATION_TYPES:
                 used = {relation.type}.difference(declared.relation_types)
-            case SetProperty() if change.key not in ALWAYS_THERE and change.after is not None:
+            case SetProperty() if change.key not in STANDARD_PROPERTIES and change.after is not None:
                 used = {change.key}.difference(declared.properties)
             case AddNode(node) if node.properties:
-                used = {*node.properties}.difference(ALWAYS_THERE, declared.properties)
+                used = {*node.properties}.difference(STANDARD_PROPERTIES, declared.properties)
             case _:
                 continue
         for name in sorted(used):
@@ -347,5 +355,5 @@ def _named_pairs(delta: Delta) -> list[list[str]]:
     return [list(pair) for pair in sorted(pairs)]
 
 
-Decide = Callable[[Locked], Delta]
+Decide = Callable[[LockedPart], Delta]
 """Reads what was locked and yields the Delta; raises ActionRefused. Pure: it may run again on a retry."""

@@ -24,17 +24,25 @@ from neo4j import (
 )
 from neo4j.exceptions import ConfigurationError, Neo4jError
 
-from scenecypher.db.store.faults import first_line, is_memory_limit, memory_exceeded, translated
+from scenecypher.db.store.faults import first_line, is_memory_limit, memory_exceeded, translate_driver_errors
 from scenecypher.db.store.notices import forward_notices
 from scenecypher.errors import CommitUnknown, ConstraintViolated, DatabaseUnavailable, InputError
 
-__all__ = ["Address", "CommitUnknown", "ConstraintViolated", "Database", "ManagedTransaction", "ServerInfo", "twice"]
+__all__ = [
+    "Address",
+    "CommitUnknown",
+    "ConstraintViolated",
+    "Database",
+    "ManagedTransaction",
+    "ServerInfo",
+    "retry_once_on_disconnect",
+]
 
 T = TypeVar("T")
 
 SCHEMES: Final = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-ROUTED: Final = ("neo4j", "neo4j+s", "neo4j+ssc")
-OLDEST: Final = (5, 26)
+ROUTED_SCHEMES: Final = ("neo4j", "neo4j+s", "neo4j+ssc")
+OLDEST_VERSION: Final = (5, 26)
 RETRY_S: Final = 15.0
 """How long the driver tries a transaction again after deadlocks, leader changes and lost connections."""
 ADMIN_TIMEOUT_S: Final = 10.0
@@ -42,7 +50,7 @@ ADMIN_TIMEOUT_S: Final = 10.0
 COMPONENTS: Final[LiteralString] = """
 CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' RETURN versions[0], edition
 """
-MARKED: Final[LiteralString] = """
+FIND_MARKED: Final[LiteralString] = """
 SHOW TRANSACTIONS YIELD transactionId, metaData, status
 WHERE metaData.scenecypher = $mark AND NOT status STARTS WITH 'Terminated'
 RETURN transactionId
@@ -78,7 +86,7 @@ class Database:
 
     def __init__(self, address: Address, *, connect_timeout_s: float = 10.0, retry_s: float = RETRY_S) -> None:
         self.address = address
-        _check(address.uri)
+        _check_uri(address.uri)
         try:
             self._driver = GraphDatabase.driver(
                 address.uri,
@@ -90,9 +98,9 @@ class Database:
                 notifications_disabled_classifications=[NotificationDisabledClassification.UNRECOGNIZED],
             )
         except (ConfigurationError, ValueError) as error:
-            raise _unusable(address.uri, first_line(error)) from error
+            raise _bad_address(address.uri, first_line(error)) from error
         # In a cluster a reader may be behind: who saw a version before is given no older one.
-        self._bookmarks = GraphDatabase.bookmark_manager() if urlsplit(address.uri).scheme in ROUTED else None
+        self._bookmarks = GraphDatabase.bookmark_manager() if urlsplit(address.uri).scheme in ROUTED_SCHEMES else None
         forward_notices()
 
     def verify(self) -> ServerInfo:
@@ -102,7 +110,7 @@ class Database:
             record = result.single(strict=True)
             address = result.consume().server.address
         info = ServerInfo(str(record[0]), str(record[1]), f"{address[0]}:{address[1]}")
-        if _numbers(info.version) < OLDEST:
+        if _version_numbers(info.version) < OLDEST_VERSION:
             msg = f"Neo4j at {self.address.uri} is {info.version}; SceneCypher needs 5.26 or newer: upgrade the server"
             raise DatabaseUnavailable(msg)
         return info
@@ -120,7 +128,7 @@ class Database:
         with self._session(WRITE_ACCESS) as session:
             return session.execute_write(_limited(work, timeout_s))
 
-    def once(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
         """One statement as a transaction of its own: a single round trip, never tried again; its only row, if any.
 
         Where the answer is lost (DatabaseUnavailable) it may be committed or not. The server sends no notices of it:
@@ -130,7 +138,7 @@ class Database:
             return session.run(Query(text, timeout=timeout_s), dict(parameters)).single()
 
     @contextmanager
-    def reading(
+    def run_read_only(
         self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float, mark: str
     ) -> Iterator[Result]:
         """One statement's rows, in read mode: the server itself refuses to write. Never tried again.
@@ -141,13 +149,15 @@ class Database:
             query = Query(text, metadata={"scenecypher": mark}, timeout=timeout_s)
             yield session.run(query, dict(parameters))
 
-    def running(self, mark: str) -> tuple[str, ...]:
+    def running_transactions(self, mark: str) -> tuple[str, ...]:
         """The server's ids of transactions begun with `mark` that still run."""
-        return self.read(lambda tx: tuple(record[0] for record in tx.run(MARKED, mark=mark)), timeout_s=ADMIN_TIMEOUT_S)
+        return self.read(
+            lambda tx: tuple(record[0] for record in tx.run(FIND_MARKED, mark=mark)), timeout_s=ADMIN_TIMEOUT_S
+        )
 
     def terminate(self, mark: str) -> int:
         """End the transactions begun with `mark`, over a connection of its own; how many there were."""
-        ids = list(self.running(mark))
+        ids = list(self.running_transactions(mark))
         if ids:
             self.read(lambda tx: tx.run(TERMINATE, ids=ids).consume(), timeout_s=ADMIN_TIMEOUT_S)
         return len(ids)
@@ -167,7 +177,7 @@ class Database:
     @contextmanager
     def _session(self, access: str, *, notices: NotificationMinimumSeverity | None = None) -> Iterator[Session]:
         with (
-            translated(self.address.uri),
+            translate_driver_errors(self.address.uri),
             self._driver.session(
                 database=self.address.database,
                 default_access_mode=access,
@@ -178,7 +188,7 @@ class Database:
             yield session
 
 
-def twice(read: Callable[[], T]) -> T:
+def retry_once_on_disconnect(read: Callable[[], T]) -> T:
     """What `read` returns, asked again where its connection had broken: safe for what writes nothing, and only there.
 
     Raises what `read` raises.
@@ -206,22 +216,22 @@ def _limited(work: Callable[[ManagedTransaction], T], timeout_s: float) -> Calla
     return limited
 
 
-def _check(uri: str) -> None:
+def _check_uri(uri: str) -> None:
     """What the driver would notice late or not at all."""
     try:
         place = urlsplit(uri)
         usable = place.scheme in SCHEMES and place.hostname and place.port != 0
     except ValueError as error:
-        raise _unusable(uri, str(error)) from error
+        raise _bad_address(uri, str(error)) from error
     if not usable:
-        raise _unusable(uri, "it names no Neo4j server")
+        raise _bad_address(uri, "it names no Neo4j server")
 
 
-def _unusable(uri: str, cause: str) -> InputError:
+def _bad_address(uri: str, cause: str) -> InputError:
     return InputError(f"{uri!r} can't be used: {cause}; write an address like bolt://localhost:7687")
 
 
-def _numbers(version: str) -> tuple[int, int]:
+def _version_numbers(version: str) -> tuple[int, int]:
     """``5.26.1`` or ``5.27-aura`` as two numbers, to compare."""
     major, _, rest = version.partition(".")
     digits = "".join(letter if letter.isdigit() else " " for letter in rest).split()

@@ -31,7 +31,7 @@ TYPE_WORDS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NodeGroup:
     """Nodes alike: `count` of them, the smallest name as `example`, and of names and ids those that were read."""
 
     kind: str
@@ -55,9 +55,9 @@ class PropertyRow:
     value: str | bool | None
 
 
-def counted(
+def build_enumerations(
     *,
-    nodes: Sequence[Group],
+    nodes: Sequence[NodeGroup],
     properties: Iterable[PropertyRow],
     patterns: Iterable[Sequence[Any]],
     agents: Iterable[Sequence[Any]],
@@ -81,7 +81,7 @@ def counted(
     )
 
 
-def _classes(groups: Iterable[Group]) -> tuple[ClassUse, ...]:
+def _classes(groups: Iterable[NodeGroup]) -> tuple[ClassUse, ...]:
     found: dict[tuple[str, str], ClassUse] = {}
     for group in groups:
         key = group.kind, group.class_
@@ -90,7 +90,7 @@ def _classes(groups: Iterable[Group]) -> tuple[ClassUse, ...]:
     return tuple(found[key] for key in sorted(found))
 
 
-def _values(lists: Iterable[tuple[Sequence[str], Group]]) -> tuple[ValueUse, ...]:
+def _values(lists: Iterable[tuple[Sequence[str], NodeGroup]]) -> tuple[ValueUse, ...]:
     counts: Counter[str] = Counter()
     kinds: defaultdict[str, set[str]] = defaultdict(set)
     for values, group in lists:

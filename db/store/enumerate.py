@@ -10,15 +10,15 @@ from cachetools import LRUCache
 from neo4j import ManagedTransaction
 
 from scenecypher.db.schema import HOLDING, KINDS, RESERVED_PROPERTIES
-from scenecypher.db.store.catalog import SceneInfo, settled_version
+from scenecypher.db.store.catalog import SceneInfo, version_under_lock
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.counting import Group, PropertyRow, counted
+from scenecypher.db.store.counting import NodeGroup, PropertyRow, build_enumerations
 from scenecypher.db.store.enumerations import DENSE, Enumerations
 
 READ_TIMEOUT_S: Final = 30.0
 READ_TRIES: Final = 3
 SCENES_KEPT: Final = 64
-NOTED: Final = 100
+VERSIONS_PER_SCENE_KEPT: Final = 100
 """For each scene kept so many more are there whose latest version is remembered."""
 LISTED_UP_TO: Final = 5_000
 """Nodes up to which every name, id and property value is read; above, the server counts them by group."""
@@ -94,7 +94,7 @@ class Enumerator:
         self._database = database
         self._listed_up_to = listed_up_to
         self._kept: LRUCache[tuple[str, int], Enumerations] = LRUCache(scenes_kept)
-        self._latest: LRUCache[str, int] = LRUCache(NOTED * scenes_kept)
+        self._latest: LRUCache[str, int] = LRUCache(VERSIONS_PER_SCENE_KEPT * scenes_kept)
         self._lock = Lock()
 
     def of(self, scene: SceneInfo) -> Enumerations:
@@ -103,14 +103,14 @@ class Enumerator:
         A reading during which the scene moved may count a few nodes twice or not at all; it is read again, and given
         out unkept if writers leave no pause. Raises SceneReplaced.
         """
-        self.saw(scene.key, scene.version)
+        self.note_version(scene.key, scene.version)
         kept = self._recall(scene.key)
         if kept is not None:
             return kept
         for _ in range(READ_TRIES):
-            before = settled_version(self._database, scene.key, scene.name)
+            before = version_under_lock(self._database, scene.key, scene.name)
             enumerations = self._database.read(self._reading(scene), timeout_s=READ_TIMEOUT_S)
-            if settled_version(self._database, scene.key, scene.name) == before:
+            if version_under_lock(self._database, scene.key, scene.name) == before:
                 self._keep((scene.key, before), enumerations)
                 break
         return enumerations
@@ -120,8 +120,8 @@ class Enumerator:
 
         def work(tx: ManagedTransaction) -> Enumerations:
             found = tx.run(statement, {"key": scene.key} | LIMITS).single(strict=True)
-            return counted(
-                nodes=[Group(*row) for row in found["nodes"]],
+            return build_enumerations(
+                nodes=[NodeGroup(*row) for row in found["nodes"]],
                 properties=[PropertyRow(*row) for rows in found["properties"] for row in rows],
                 patterns=found["patterns"],
                 agents=found["agents"],
@@ -129,7 +129,7 @@ class Enumerator:
 
         return work
 
-    def saw(self, key: str, version: int) -> None:
+    def note_version(self, key: str, version: int) -> None:
         """Take note of a scene's version, so that what was kept of an earlier one is not given out any more."""
         with self._lock:
             self._latest[key] = max(version, self._latest.get(key, version))
@@ -139,6 +139,6 @@ class Enumerator:
             return self._kept.get((key, self._latest.get(key, -1)))
 
     def _keep(self, version: tuple[str, int], enumerations: Enumerations) -> None:
-        self.saw(*version)
+        self.note_version(*version)
         with self._lock:
             self._kept[version] = enumerations

@@ -41,7 +41,7 @@ class WrongPassword(DatabaseUnavailable):
 
 
 @contextmanager
-def translated(uri: str) -> Iterator[None]:
+def translate_driver_errors(uri: str) -> Iterator[None]:
     """Raise errors of ours for those of the driver; misuse of the driver stays what it is: a bug."""
     try:
         yield

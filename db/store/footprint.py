@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any, Final, Literal, LiteralString
 
 from scenecypher.db.schema import KINDS, RELATION_TYPES
-from scenecypher.db.store.commit import BRIEF_LOCK, LOCK, NEW_BRIEF_LOCK, SCENE_FACTS
+from scenecypher.db.store.commit import LOCK, SCENE_FACTS, BRIEF_LOCK, BRIEF_LOCK_NEW_ID
 
-FARTHEST: Final = 10
+LONGEST_PATH: Final = 10
 """How many relations a far hop follows at most: deeper nesting is not seen."""
 
 START: Final = "start"
@@ -30,7 +30,7 @@ _LINKS: Final[tuple[LiteralString, ...]] = ("r0", "r1", "r2", "r3", "r4", "r5", 
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Hop:
+class RelationPattern:
     """A relation of one of `types` from `source` to `target`.
 
     Where it is `far`, one or more of them in a row; where it is `mutual`, those from `target` to `source` too.
@@ -44,7 +44,7 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Only:
+class NodeFilter:
     """Nodes of a kind or class, or with a state or affordance."""
 
     field: Literal["kind", "class", "states", "affordances"]
@@ -52,7 +52,7 @@ class Only:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class PatternRead:
     """All matches of `hops`: the relations of those in `rows` come back, and the nodes that are `whole`.
 
     A node that is not read whole is known by its id only; of those that are `whole` only such are read as are any of
@@ -60,16 +60,16 @@ class Read:
     variable START stands for each of the seeds `starts` in turn.
     """
 
-    hops: tuple[Hop, ...]
-    rows: tuple[Hop, ...] = ()
+    hops: tuple[RelationPattern, ...]
+    rows: tuple[RelationPattern, ...] = ()
     whole: tuple[str, ...] = ()
-    only: tuple[Only, ...] = ()
+    only: tuple[NodeFilter, ...] = ()
     guard: tuple[str, str] | None = None
     starts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Reads:
+class ReadPlan:
     """What an action reads, whatever it is done with: its seeds whole, and what `reads` reach from them.
 
     The first of `seeds` is the agent: the first by id, or where it is `named` the one of that id. `classes` are read
@@ -77,7 +77,7 @@ class Reads:
     """
 
     seeds: tuple[str, ...]
-    reads: tuple[Read, ...] = ()
+    reads: tuple[PatternRead, ...] = ()
     classes: tuple[str, ...] = ()
     named: bool = False
 
@@ -90,27 +90,27 @@ class Reads:
             raise ValueError(msg)
 
     @cached_property
-    def naming(self) -> Reads:
+    def with_named_agent(self) -> ReadPlan:
         """The same reads with the agent named."""
         return replace(self, named=True)
 
     @cached_property
-    def locking(self) -> LiteralString:
+    def lock_statement(self) -> LiteralString:
         """The statement that takes the scene's lock and then reads."""
         return self._under(LOCK)
 
     @cached_property
-    def visiting(self) -> LiteralString:
+    def brief_lock_statement(self) -> LiteralString:
         """The statement that reads the same, and gives the lock back at its end."""
         return self._under(BRIEF_LOCK)
 
     @cached_property
-    def visiting_anew(self) -> LiteralString:
+    def brief_lock_new_id_statement(self) -> LiteralString:
         """The same for an action that can't have been done before."""
-        return self._under(NEW_BRIEF_LOCK)
+        return self._under(BRIEF_LOCK_NEW_ID)
 
     @cached_property
-    def looking(self) -> LiteralString:
+    def read_statement(self) -> LiteralString:
         """The statement that reads without changing anything."""
         return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN s.status AS status, " + self._found()
 
@@ -148,13 +148,13 @@ class Reads:
         found: LiteralString = "v0.id AS agent,\n" + " +\n".join(nodes) + " AS nodes,\n"
         return found + (" +\n".join(rows) or "[]") + " AS relations\n"
 
-    def _nodes(self, read: Read, variable: str) -> LiteralString:
+    def _nodes(self, read: PatternRead, variable: str) -> LiteralString:
         name = self._names[variable]
         wanted: LiteralString = " OR ".join(self._is(name, only) for only in read.only)
         where: LiteralString = "WITH DISTINCT " + name + " WHERE " + wanted + " " if wanted else ""
         return "COLLECT { " + self._match(read) + where + "RETURN DISTINCT " + name + " }"
 
-    def _is(self, name: LiteralString, only: Only) -> LiteralString:
+    def _is(self, name: LiteralString, only: NodeFilter) -> LiteralString:
         value = _VALUES[self.values.index(only.value)]
         match only.field:
             case "kind":
@@ -166,7 +166,7 @@ class Reads:
             case "affordances":
                 return value + " IN " + name + ".affordances"
 
-    def _rows(self, read: Read) -> LiteralString:
+    def _rows(self, read: PatternRead) -> LiteralString:
         """The relations of a read, each as [source id, type, target id]."""
         match: LiteralString = self._match(read)
         rows: list[LiteralString] = [
@@ -178,14 +178,14 @@ class Reads:
             return "COLLECT { " + match + "RETURN " + rows[0] + " }"
         return "COLLECT { " + match + "UNWIND [" + ", ".join(rows) + "] AS row RETURN DISTINCT row }"
 
-    def _row(self, hop: Hop, link: LiteralString) -> LiteralString:
+    def _row(self, hop: RelationPattern, link: LiteralString) -> LiteralString:
         if hop.far:
             return link
         if hop.mutual:
             return "[startNode(" + link + ").id, type(" + link + "), endNode(" + link + ").id]"
         return "[" + self._names[hop.source] + ".id, type(" + link + "), " + self._names[hop.target] + ".id]"
 
-    def _match(self, read: Read) -> LiteralString:
+    def _match(self, read: PatternRead) -> LiteralString:
         text: LiteralString = ""
         if read.starts:
             starts: LiteralString = ", ".join(self._names[seed] for seed in read.starts)
@@ -198,7 +198,7 @@ class Reads:
             text += "MATCH (" + source + ")-[" + link + ":" + types + far + arrow + target + ") "
             if read.guard is not None and hop == read.hops[0]:
                 seed, affordance = read.guard
-                text += "WHERE " + self._is(self._names[seed], Only("affordances", affordance)) + " "
+                text += "WHERE " + self._is(self._names[seed], NodeFilter("affordances", affordance)) + " "
         return text
 
 
@@ -206,14 +206,14 @@ class Reads:
 class Footprint:
     """What one action reads: `ids` are its seeds after the agent, in order; the agent is the first where it is None."""
 
-    reads: Reads
+    reads: ReadPlan
     ids: tuple[str, ...] = ()
     agent: str | None = None
 
     @property
-    def statements(self) -> Reads:
+    def plan(self) -> ReadPlan:
         """Where the statements are: to look an agent up by its id takes less than to find the first."""
-        return self.reads if self.agent is None else self.reads.naming
+        return self.reads if self.agent is None else self.reads.with_named_agent
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Revert:
     """A way back: the Delta to commit, the versions that it takes back, and what it is called."""
 
     delta: Delta
@@ -44,7 +44,7 @@ class Step:
     action: str
 
 
-def events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Event]:
+def read_events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Event]:
     """The events of a scene with a version above `after`, oldest first."""
     return [
         Event(
@@ -61,7 +61,7 @@ def events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Event]:
     ]
 
 
-def holding(log: Sequence[Event]) -> frozenset[int]:
+def versions_in_effect(log: Sequence[Event]) -> frozenset[int]:
     """The versions whose effect still holds: those that no event still holding has taken back."""
     taken: set[int] = set()
     held: set[int] = set()
@@ -72,42 +72,42 @@ def holding(log: Sequence[Event]) -> frozenset[int]:
     return frozenset(held)
 
 
-def undo_step(log: Sequence[Event], *, version: int | None = None, to: int | None = None) -> Step:
+def plan_undo(log: Sequence[Event], *, version: int | None = None, to: int | None = None) -> Revert:
     """How to undo the latest event that still holds, the one of `version`, or everything after version `to`.
 
     Raises InputError where there is nothing to undo.
     """
     if to is not None:
-        return _back_to(log, to)
-    held = holding(log)
+        return _plan_undo_to(log, to)
+    held = versions_in_effect(log)
     for event in reversed(log):
         if event.kind == "act" and event.version in held and version in {None, event.version}:
-            return Step(invert(event.delta), (event.version,), f"undo {event.version}: {event.action}")
+            return Revert(invert(event.delta), (event.version,), f"undo {event.version}: {event.action}")
     msg = "nothing to undo" if version is None else f"version {version} is no action that still holds"
     raise InputError(msg + "; `scenecypher history` shows what there is")
 
 
-def redo_step(log: Sequence[Event]) -> Step:
+def plan_redo(log: Sequence[Event]) -> Revert:
     """How to take back the latest undo. Raises InputError where an action has followed it, or there is none."""
-    held = holding(log)
+    held = versions_in_effect(log)
     for event in reversed(log):
         if event.kind == "act":
             break
         if event.kind == "undo" and event.version in held:
-            return Step(invert(event.delta), (event.version,), f"redo {', '.join(map(str, event.undoes))}")
+            return Revert(invert(event.delta), (event.version,), f"redo {', '.join(map(str, event.undoes))}")
     msg = "nothing to redo: the latest change is no undo; `scenecypher history` shows what there is"
     raise InputError(msg)
 
 
-def rewound(log: Iterable[Event]) -> Delta:
+def inverse_of(log: Iterable[Event]) -> Delta:
     """The Delta that takes all of `log` back."""
     return invert(compose(event.delta for event in log))
 
 
-def _back_to(log: Sequence[Event], to: int) -> Step:
+def _plan_undo_to(log: Sequence[Event], to: int) -> Revert:
     newest = log[-1].version if log else 0
     if not 0 <= to < newest:
         msg = f"can't undo to version {to}: the scene has versions 0 to {newest}, and is at {newest}"
         raise InputError(msg)
     later = [event for event in log if event.version > to]
-    return Step(rewound(later), tuple(event.version for event in later), f"undo to version {to}")
+    return Revert(inverse_of(later), tuple(event.version for event in later), f"undo to version {to}")

@@ -11,12 +11,12 @@ from scenecypher.db.store.connection import Database
 
 LEASE_S: Final = 12 * 3_600
 """Longer than any sample: a lease is not renewed. The copy of a worker that died rests so long; another is made."""
-TAKE_TRIES: Final = 3
+ACQUIRE_TRIES: Final = 3
 """How often a worker tries for a copy that another took first, before one more is made."""
 
 # The first SET, of a label that is there, only takes the lock. What decides is read after it, of the copy found anew:
 # of one that is just being taken, the server may show one property as it was and another as it will be.
-TAKE: Final[LiteralString] = """
+ACQUIRE: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready', copied_from: $origin})
 WHERE s.leased IS NOT NULL AND (s.free OR s.leased_until < datetime())
 WITH s LIMIT 1
@@ -27,17 +27,17 @@ SET copy.free = false, copy.leased_until = datetime() + duration({seconds: $leas
 RETURN copy
 """
 # At that version only: what a cut connection has written since the reset must not become the next worker's start.
-REST: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
-GIVE_BACK: Final[LiteralString] = REST + ", s.free = true"
+REBASE: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
+RELEASE: Final[LiteralString] = REBASE + ", s.free = true"
 
 
-def take(database: Database, origin: str, *, timeout_s: float) -> SceneInfo | None:
+def acquire(database: Database, origin: str, *, timeout_s: float) -> SceneInfo | None:
     """A free copy of `origin`, which is the caller's from now on; None where none is free."""
 
     def work(tx: ManagedTransaction) -> Record | None:
-        return tx.run(TAKE, origin=origin, lease_s=LEASE_S).single()
+        return tx.run(ACQUIRE, origin=origin, lease_s=LEASE_S).single()
 
-    for _ in range(TAKE_TRIES):
+    for _ in range(ACQUIRE_TRIES):
         found = database.write(work, timeout_s=timeout_s)
         if found is None:
             return None
@@ -46,11 +46,11 @@ def take(database: Database, origin: str, *, timeout_s: float) -> SceneInfo | No
     return None
 
 
-def give_back(database: Database, copy: SceneInfo, version: int, *, timeout_s: float) -> None:
+def release(database: Database, copy: SceneInfo, version: int, *, timeout_s: float) -> None:
     """Let others take it as it is at `version`."""
-    database.write(lambda tx: tx.run(GIVE_BACK, key=copy.key, version=version).consume(), timeout_s=timeout_s)
+    database.write(lambda tx: tx.run(RELEASE, key=copy.key, version=version).consume(), timeout_s=timeout_s)
 
 
-def rest(database: Database, scene: SceneInfo, version: int, *, timeout_s: float) -> None:
+def rebase(database: Database, scene: SceneInfo, version: int, *, timeout_s: float) -> None:
     """Let a scene of one's own start from `version` on."""
-    database.write(lambda tx: tx.run(REST, key=scene.key, version=version).consume(), timeout_s=timeout_s)
+    database.write(lambda tx: tx.run(REBASE, key=scene.key, version=version).consume(), timeout_s=timeout_s)

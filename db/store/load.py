@@ -8,9 +8,17 @@ from typing import Final, LiteralString
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.store.catalog import SETTLED, SceneInfo, Status, find, info_of, replaced, settled
+from scenecypher.db.store.catalog import (
+    READ_UNDER_LOCK,
+    SceneInfo,
+    Status,
+    find_replaced,
+    find_scene,
+    info_of,
+    read_under_lock,
+)
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.rows import node_of
+from scenecypher.db.store.rows import node_from_record
 from scenecypher.errors import SceneReplaced
 
 LOAD_TIMEOUT_S: Final = 60.0
@@ -34,13 +42,13 @@ class Snapshot:
     graph: SceneGraph
 
 
-def load(database: Database, name: str) -> Snapshot:
+def load_scene(database: Database, name: str) -> Snapshot:
     """The whole published scene at one version. Raises SceneNotFound, SceneReplaced."""
     for _ in range(LOAD_TRIES):
-        snapshot = _read(database, find(database, name), "ready")
+        snapshot = _read(database, find_scene(database, name), "ready")
         if snapshot is not None:
             return snapshot
-    return _read_locked(database, find(database, name))
+    return _read_locked(database, find_scene(database, name))
 
 
 def load_replaced(database: Database, name: str) -> Snapshot:
@@ -48,7 +56,7 @@ def load_replaced(database: Database, name: str) -> Snapshot:
 
     Raises InputError where none is left, SceneReplaced where it is collected meanwhile.
     """
-    snapshot = _read(database, replaced(database, name), "retired")
+    snapshot = _read(database, find_replaced(database, name), "retired")
     if snapshot is None:
         raise SceneReplaced(name)
     return snapshot
@@ -56,9 +64,9 @@ def load_replaced(database: Database, name: str) -> Snapshot:
 
 def _read(database: Database, scene: SceneInfo, status: Status) -> Snapshot | None:
     """The scene within one version; None where it moved meanwhile or has another status."""
-    before = settled(database, scene.key)
+    before = read_under_lock(database, scene.key)
     nodes, relations = database.read(lambda tx: _members(tx, scene.key), timeout_s=_timeout_s(scene))
-    after = settled(database, scene.key)
+    after = read_under_lock(database, scene.key)
     if after is None or after != before or after.status != status:
         return None
     return Snapshot(after, SceneGraph.of(nodes, relations))
@@ -68,7 +76,7 @@ def _read_locked(database: Database, scene: SceneInfo) -> Snapshot:
     """The same while nobody can write. Raises SceneReplaced."""
 
     def work(tx: ManagedTransaction) -> Snapshot:
-        record = tx.run(SETTLED, key=scene.key).single()
+        record = tx.run(READ_UNDER_LOCK, key=scene.key).single()
         if record is None or record["s"]["status"] != "ready":
             raise SceneReplaced(scene.name)
         return Snapshot(info_of(record["s"]), SceneGraph.of(*_members(tx, scene.key)))
@@ -78,7 +86,7 @@ def _read_locked(database: Database, scene: SceneInfo) -> Snapshot:
 
 def _members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
     """All nodes and relations of a scene; those of several versions where somebody writes meanwhile."""
-    nodes = [node_of(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
+    nodes = [node_from_record(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
     relations = [
         Relation(record["source"], kind, target)
         for record in tx.run(LOAD_RELATIONS, key=key)

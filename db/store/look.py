@@ -16,9 +16,9 @@ from scenecypher.errors import SceneReplaced
 LOOK_TIMEOUT_S: Final = 10.0
 
 
-def look(database: Database, scene: SceneInfo, footprint: Footprint) -> SceneGraph:
+def read_part(database: Database, scene: SceneInfo, footprint: Footprint) -> SceneGraph:
     """The part of the scene that `footprint` names, in one round trip. Raises SceneReplaced."""
-    text, parameters = footprint.statements.looking, footprint.parameters
+    text, parameters = footprint.plan.read_statement, footprint.parameters
 
     def work(tx: ManagedTransaction) -> SceneGraph:
         record = tx.run(text, parameters, key=scene.key).single()

@@ -88,7 +88,7 @@ class Header:
 def publish(database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None) -> SceneInfo:
     """Write `graph` as a new generation and move the name to it; readers see the old one until then, whole.
 
-    A crash on the way leaves the old scene readable and a leftover that `clean` collects.
+    A crash on the way leaves the old scene readable and a leftover that `delete_leftovers` collects.
     """
     key = uuid4().hex
     database.write(_creating(key, graph, header), timeout_s=BATCH_TIMEOUT_S)
@@ -102,7 +102,7 @@ def publish(database: Database, graph: SceneGraph, header: Header, *, progress: 
 
 
 def retire(database: Database, key: str) -> bool:
-    """Take a generation's name away; its members go with `clean`. False where it had gone already."""
+    """Take a generation's name away; its members go with `delete_leftovers`. False where it had gone already."""
 
     def work(tx: ManagedTransaction) -> bool:
         return bool(tx.run(RETIRE, key=key).single(strict=True)["retired"])
@@ -110,7 +110,7 @@ def retire(database: Database, key: str) -> bool:
     return database.write(work, timeout_s=BATCH_TIMEOUT_S)
 
 
-def clean(database: Database, *, grace_s: float, progress: Progress | None = None) -> int:
+def delete_leftovers(database: Database, *, grace_s: float, progress: Progress | None = None) -> int:
     """Delete generations that were retired, or left half-imported, more than `grace_s` seconds ago; how many."""
 
     def leftovers(tx: ManagedTransaction) -> list[str]:
@@ -118,13 +118,13 @@ def clean(database: Database, *, grace_s: float, progress: Progress | None = Non
 
     keys = database.read(leftovers, timeout_s=BATCH_TIMEOUT_S)
     for number, key in enumerate(keys, 1):
-        drop(database, key)
+        delete_generation(database, key)
         if progress:
             progress(number, len(keys))
     return len(keys)
 
 
-def drop(database: Database, key: str) -> None:
+def delete_generation(database: Database, key: str) -> None:
     """Delete one generation, members and history first, in transactions of bounded size."""
     dropped = NODES_A_BATCH
     while dropped:
@@ -168,13 +168,13 @@ def _publishing(key: str, name: str) -> Callable[[ManagedTransaction], SceneInfo
 
 def _batches(key: str, graph: SceneGraph) -> Iterator[tuple[LiteralString, list[dict[str, Any]], int]]:
     nodes = list(graph.nodes.values())
-    for group in _cut(nodes, NODES_A_BATCH):
+    for group in _chunks(nodes, NODES_A_BATCH):
         yield ADD_NODES, [node_row(key, node) for node in group], len(group)
-    for relations in _cut(sorted(graph.relations), RELATIONS_A_BATCH):
+    for relations in _chunks(sorted(graph.relations), RELATIONS_A_BATCH):
         yield ADD_RELATIONS, relation_rows(relations), len(relations)
 
 
-def _cut(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
 

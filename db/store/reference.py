@@ -26,7 +26,7 @@ UNWIND [n.id, n.name, n.class] AS word RETURN collect(DISTINCT word) AS words
 """
 
 
-def resolve(database: Database, scene: SceneInfo, text: str) -> str:
+def resolve_reference(database: Database, scene: SceneInfo, text: str) -> str:
     """The id of the one node that `text` can mean in `scene`.
 
     Raises UnknownReference with the candidates where there are several, with the nearest words where there is none.
@@ -37,7 +37,7 @@ def resolve(database: Database, scene: SceneInfo, text: str) -> str:
         record = tx.run(RESOLVE, key=scene.key, text=wanted, limit=SHOWN + 1).single(strict=True)
         for found in (record["by_id"], record["by_name"], record["by_class"]):
             if found:
-                return _only(text, found)
+                return _single(text, found)
         words = tx.run(ALL_WORDS, key=scene.key).single(strict=True)["words"]
         msg = f"there is no {text[:100]!r} in this scene{did_you_mean(wanted, words)}; use the id of a node in it"
         raise UnknownReference(msg)
@@ -45,7 +45,7 @@ def resolve(database: Database, scene: SceneInfo, text: str) -> str:
     return database.read(work, timeout_s=RESOLVE_TIMEOUT_S)
 
 
-def _only(text: str, found: list[str]) -> str:
+def _single(text: str, found: list[str]) -> str:
     if len(found) == 1:
         return found[0]
     listed = ", ".join(found[:SHOWN]) + (", …" if len(found) > SHOWN else "")

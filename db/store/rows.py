@@ -23,15 +23,15 @@ def node_row(key: str, node: Node) -> dict[str, Any]:
         "states": list(node.states),
         "affordances": list(node.affordances),
     }
-    values.update((name, stored(value)) for name, value in node.properties.items())
+    values.update((name, to_driver(value)) for name, value in node.properties.items())
     return {"kind": node.kind, "values": values}
 
 
-def node_of(record: graph.Node) -> Node:
+def node_from_record(record: graph.Node) -> Node:
     """The value of a member node that the server returned."""
     (kind,) = record.labels & KINDS.keys()
     items: Mapping[str, Any] = dict(record.items())
-    more = {key: restored(value) for key, value in items.items() if key not in RESERVED_PROPERTIES}
+    more = {key: from_driver(value) for key, value in items.items() if key not in RESERVED_PROPERTIES}
     return Node(
         items["id"],
         kind,
@@ -51,26 +51,26 @@ def relation_rows(relations: Iterable[Relation]) -> list[dict[str, Any]]:
     ]
 
 
-def stored(value: Value | None) -> Any:
+def to_driver(value: Value | None) -> Any:
     """A value as the driver sends it."""
     match value:
         case Point():
             axes = (value.x, value.y) if value.z is None else (value.x, value.y, value.z)
             return spatial.CartesianPoint(axes)
         case tuple():
-            return [stored(item) for item in value]
+            return [to_driver(item) for item in value]
         case _:
             return value
 
 
-def restored(value: Any) -> Value:
+def from_driver(value: Any) -> Value:
     """A value as the driver returned it."""
     if isinstance(value, list):
-        return tuple(_restored_scalar(item) for item in value)
-    return _restored_scalar(value)
+        return tuple(_scalar_from_driver(item) for item in value)
+    return _scalar_from_driver(value)
 
 
-def _restored_scalar(value: Any) -> Scalar:
+def _scalar_from_driver(value: Any) -> Scalar:
     if isinstance(value, spatial.Point):
         axes: Sequence[float] = tuple(value)
         return Point(*axes)

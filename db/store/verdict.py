@@ -8,8 +8,8 @@ from typing import Final
 
 from neo4j import ManagedTransaction
 
-from scenecypher.db.condition import Condition, to_cypher, unmet
-from scenecypher.db.store.catalog import SceneInfo, settled_version
+from scenecypher.db.condition import Condition, to_cypher, unmet_parts
+from scenecypher.db.store.catalog import SceneInfo, version_under_lock
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ServiceError
 
@@ -18,7 +18,7 @@ CHECK_TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ConditionCheck:
     """Whether it holds of the scene at `version`, and each smallest part that fails, as a sentence."""
 
     holds: bool
@@ -26,22 +26,22 @@ class Verdict:
     missing: tuple[str, ...] = ()
 
 
-def judge(store: SceneStore, scene: SceneInfo, condition: Condition) -> Verdict:
+def check_goal(store: SceneStore, scene: SceneInfo, condition: Condition) -> ConditionCheck:
     """The value of a closed `condition` by one query; only where it is false the graph is read, to say why.
 
     Raises SceneReplaced; ServiceError where the scene moved during each of CHECK_TRIES readings.
     """
-    (holds,), version = _checked(store, scene, [condition])
-    missing = () if holds else unmet(condition, store.as_of(scene.name, version), {})
-    return Verdict(holds, version, missing)
+    (holds,), version = _values(store, scene, [condition])
+    missing = () if holds else unmet_parts(condition, store.as_of(scene.name, version), {})
+    return ConditionCheck(holds, version, missing)
 
 
-def truths(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[bool, ...]:
-    """The value of each closed condition, all at one version. Raises SceneReplaced, ServiceError as `judge` does."""
-    return _checked(store, scene, conditions)[0]
+def condition_values(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[bool, ...]:
+    """The value of each closed condition, all at one version. Raises SceneReplaced, ServiceError as `check_goal` does."""
+    return _values(store, scene, conditions)[0]
 
 
-def _checked(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[tuple[bool, ...], int]:
+def _values(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[tuple[bool, ...], int]:
     """The values, and the version that the scene had from before they were read until after."""
     queries = [to_cypher(condition, {}) for condition in conditions]
 
@@ -49,10 +49,10 @@ def _checked(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition
         rows = [tx.run(query.text, {**query.parameters, "scene": scene.key}).single(strict=True) for query in queries]
         return tuple(bool(row["holds"]) for row in rows)
 
-    before = settled_version(store.database, scene.key, scene.name)
+    before = version_under_lock(store.database, scene.key, scene.name)
     for _ in range(CHECK_TRIES):
         values = store.database.read(work, timeout_s=CHECK_TIMEOUT_S)
-        after = settled_version(store.database, scene.key, scene.name)
+        after = version_under_lock(store.database, scene.key, scene.name)
         if after == before:
             return values, after
         before = after

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import permutations
 from typing import Any, Final, TypeAlias
 
-from scenecypher.db.store.verdict import truths
+from scenecypher.db.store.verdict import condition_values
 from scenecypher.evaluation.eai.acting import Acting, words_met
 from scenecypher.evaluation.eai.grounding import Planned, Unreadable, grounded
 from scenecypher.evaluation.eai.home import Home
@@ -66,7 +66,7 @@ class ActionScorer:
         with self._home.at(task_id) as (store, scene):
             acting = Acting(store, scene, start.graph)
             executed = acting.carry_out(plan)
-            truth = truths(store, scene, wanted.graph)
+            truth = condition_values(store, scene, wanted.graph)
         states, relations = truth[: len(wanted.states)], truth[len(wanted.states) :]
         least, most = met_by_order([step.word for step in acting.done], wanted.actions)
         return {

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from scenecypher.db.condition import HeldBy, Id, evaluate
-from scenecypher.db.store.verdict import truths
+from scenecypher.db.store.verdict import condition_values
 from scenecypher.evaluation.eai.acting import Acting
 from scenecypher.evaluation.eai.action_sequencing import total
 from scenecypher.evaluation.eai.home import Home
@@ -207,11 +207,11 @@ class _Search:
 
     def _holds(self, thing: str) -> bool:
         acting = self.acting
-        return truths(acting.store, acting.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
+        return condition_values(acting.store, acting.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
 
     def _end(self, level: int, branches: tuple[int, ...], *, finished: bool) -> End:
         acting, wanted = self.acting, self.wanted
-        truth = truths(acting.store, acting.scene, wanted.graph)
+        truth = condition_values(acting.store, acting.scene, wanted.graph)
         words = [step.word for step in acting.done]
         return End(
             level,
@@ -236,7 +236,7 @@ def reaches(task_id: str, acting: Acting) -> bool:
         if found is None:
             return False
         at = found + 1
-    if truths(acting.store, acting.scene, [condition])[0]:
+    if condition_values(acting.store, acting.scene, [condition])[0]:
         return True
     return any(evaluate(condition, graph, {}) for number, graph in enumerate(acting.states()) if number >= at)
 

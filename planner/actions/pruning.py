@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from scenecypher.db.store.footprint import START, Hop, Only, Read, Reads
+from scenecypher.db.store.footprint import START, NodeFilter, PatternRead, ReadPlan, RelationPattern
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.reading import ANY, Need, needs, seeds
 
-Path: TypeAlias = tuple[Hop, ...]
+Path: TypeAlias = tuple[RelationPattern, ...]
 
 MANY: Final = 3
 """So many joins cost more to plan than the relations that they leave out cost to read."""
@@ -19,39 +19,39 @@ WHOLE: Final = "whole"
 """What the node that is read whole is called in every path to one, so that paths can be compared."""
 
 
-def reads_of(operator: Operator) -> Reads:
+def reads_of(operator: Operator) -> ReadPlan:
     """What an action of this operator reads. Raises ValueError for what can't be reached from its parameters."""
     return few_reads(seeds(operator), tuple(dict.fromkeys(needs(operator))))
 
 
-def few_reads(bound: tuple[str, ...], found: Sequence[Need]) -> Reads:
+def few_reads(bound: tuple[str, ...], found: Sequence[Need]) -> ReadPlan:
     """Reads that fetch all of `found`, where the variables `bound` are seeds."""
-    reads: list[Read] = []
+    reads: list[PatternRead] = []
     always: list[Path] = []
     for guard in sorted({need.guard or () for need in found}):
         chosen = [need for need in found if (need.guard or ()) == guard]
         paths = _relation_paths(bound, chosen, always)
         when = (guard[0], guard[1]) if guard else None
         news = [(path, _new_hops(path, [*paths, *always])) for path in paths]
-        reads += [Read(path, rows=hops, guard=when) for path, hops in news if hops]
+        reads += [PatternRead(path, rows=hops, guard=when) for path, hops in news if hops]
         nodes = [(_called(need.hops, need.whole), need.only) for need in chosen if need.whole is not None]
         for path in _fewest_wholes([path for path, _ in nodes]):
-            reads.append(Read(path, whole=(WHOLE,), only=_only(path, nodes), guard=when))
+            reads.append(PatternRead(path, whole=(WHOLE,), only=_only(path, nodes), guard=when))
         always = always or paths
     classes = {need.class_ for need in found if need.class_ is not None}
-    return Reads(bound, tuple(_together(reads, bound)), tuple(sorted(classes)))
+    return ReadPlan(bound, tuple(_together(reads, bound)), tuple(sorted(classes)))
 
 
-def _together(reads: Iterable[Read], bound: tuple[str, ...]) -> Iterator[Read]:
+def _together(reads: Iterable[PatternRead], bound: tuple[str, ...]) -> Iterator[PatternRead]:
     """Reads that do the same from several seeds as one."""
-    alike: dict[Read, list[Read]] = {}
+    alike: dict[PatternRead, list[PatternRead]] = {}
     for read in reads:
         alike.setdefault(_from_start(read, bound), []).append(read)
     for read, same in alike.items():
         yield replace(read, starts=tuple(each.hops[0].source for each in same)) if len(same) > 1 else same[0]
 
 
-def _from_start(read: Read, bound: tuple[str, ...]) -> Read:
+def _from_start(read: PatternRead, bound: tuple[str, ...]) -> PatternRead:
     """A read of one hop away from a seed, its seed called START."""
     first, *others = read.hops
     if others or read.guard or first.source not in bound or first.target in bound:
@@ -82,7 +82,7 @@ def _spokes(paths: Sequence[Path], bound: tuple[str, ...]) -> list[Path]:
     return [(end,) if (end := _end(path, bound)) and ends[end] >= MANY else path for path in paths]
 
 
-def _end(path: Path, bound: tuple[str, ...]) -> Hop | None:
+def _end(path: Path, bound: tuple[str, ...]) -> RelationPattern | None:
     """The last hop from a seed, its other end left open, of a path that leads on; None where there is no such hop."""
     *before, last = path
     reached = {end for hop in before for end in (hop.source, hop.target)} - {*bound}
@@ -113,7 +113,7 @@ def _new_hops(path: Path, others: Sequence[Path]) -> Path:
     return tuple(hop for hop in path if not any(_reads(other, hop, path) for other in others if other != path))
 
 
-def _reads(other: Path, hop: Hop, path: Path) -> bool:
+def _reads(other: Path, hop: RelationPattern, path: Path) -> bool:
     """Whether `other` reads at least those relations of `hop` that `path` does, since it asks for no more."""
     *before, last = other
     if not {*before} <= {*path} or not any(_includes(last, asked) for asked in path):
@@ -121,7 +121,7 @@ def _reads(other: Path, hop: Hop, path: Path) -> bool:
     return hop in before or _includes(last, hop)
 
 
-def _includes(wide: Hop, narrow: Hop) -> bool:
+def _includes(wide: RelationPattern, narrow: RelationPattern) -> bool:
     """Whether every relation of `narrow` is one of `wide`, which may leave an end open."""
     if not {*narrow.types} <= {*wide.types} or (narrow.far and not wide.far):
         return False
@@ -145,7 +145,7 @@ def _split(paths: Iterable[Path]) -> list[Path]:
 
 def _merged(paths: Iterable[Path]) -> list[Path]:
     """Paths that differ only in the types of their last hop as one, sorted."""
-    types: dict[tuple[Path, Hop], set[str]] = {}
+    types: dict[tuple[Path, RelationPattern], set[str]] = {}
     for *before, last in paths:
         types.setdefault((tuple(before), replace(last, types=())), set()).update(last.types)
     return sorted((*before, replace(last, types=tuple(sorted(names)))) for (before, last), names in types.items())
@@ -166,7 +166,7 @@ def _reaches(wide: Path, narrow: Path) -> bool:
     return all(any(_includes(hop, asked) for asked in narrow) for hop in wide)
 
 
-def _only(path: Path, nodes: Iterable[tuple[Path, Only | None]]) -> tuple[Only, ...]:
+def _only(path: Path, nodes: Iterable[tuple[Path, NodeFilter | None]]) -> tuple[NodeFilter, ...]:
     """What the nodes at the end of `path` must be any of to matter; nothing where all of them do."""
     wanted = {only for other, only in nodes for each in _split([other]) if _reaches(path, each)}
     return tuple(sorted(only for only in wanted if only)) if None not in wanted else ()

@@ -9,8 +9,8 @@ from typing import Final, TypeAlias, assert_never
 
 import scenecypher.db.condition as c
 from scenecypher.db.schema import HOLDING
-from scenecypher.db.store.commit import UNREAD_KIND
-from scenecypher.db.store.footprint import Hop, Only
+from scenecypher.db.store.commit import PLACEHOLDER_KIND
+from scenecypher.db.store.footprint import NodeFilter, RelationPattern
 from scenecypher.planner.actions.operator import (
     AGENT,
     Assign,
@@ -35,7 +35,7 @@ class Way:
     """One way to reach what a variable stands for: the hops to it, and by which name they call it."""
 
     name: str
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[RelationPattern, ...] = ()
 
 
 Known: TypeAlias = Mapping[str, tuple[Way, ...]]
@@ -49,9 +49,9 @@ class Need:
     has that.
     """
 
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[RelationPattern, ...] = ()
     whole: str | None = None
-    only: Only | None = None
+    only: NodeFilter | None = None
     class_: str | None = None
     guard: tuple[str, str] | None = None
 
@@ -155,44 +155,44 @@ def guard_of(condition: c.Condition, known: Known) -> tuple[str, str] | None:
     return None
 
 
-def hops_of(effect: Relate | Unrelate) -> Iterator[Hop]:
+def hops_of(effect: Relate | Unrelate) -> Iterator[RelationPattern]:
     """The relations that an effect may add or take away."""
     if isinstance(effect, Unrelate):
         other = effect.other or ANY
-        yield Hop(effect.x, effect.types, other)
+        yield RelationPattern(effect.x, effect.types, other)
         if not effect.directed:
-            yield Hop(other, effect.types, effect.x)
+            yield RelationPattern(other, effect.types, effect.x)
         return
-    yield Hop(effect.source, (effect.type,), effect.target)
+    yield RelationPattern(effect.source, (effect.type,), effect.target)
     if effect.mutual:
-        yield Hop(effect.target, (effect.type,), effect.source)
+        yield RelationPattern(effect.target, (effect.type,), effect.source)
 
 
-def hop_needs(hop: Hop, known: Known) -> Iterator[Need]:
+def hop_needs(hop: RelationPattern, known: Known) -> Iterator[Need]:
     """The relation itself, by every way to its two ends."""
     for source, target in product(known[hop.source], known[hop.target]):
-        last = Hop(source.name, hop.types, target.name, hop.far)
+        last = RelationPattern(source.name, hop.types, target.name, hop.far)
         yield Need(tuple(dict.fromkeys((*source.hops, *target.hops, last))))
 
 
-def node_needs(term: c.Term, known: Known, *, only: Only | None = None) -> Iterator[Need]:
+def node_needs(term: c.Term, known: Known, *, only: NodeFilter | None = None) -> Iterator[Need]:
     """The node that `term` stands for, unless it is a seed, which is read anyway."""
     for way in known[variable(term)]:
         if way.hops:
             yield Need(way.hops, whole=way.name, only=only)
 
 
-def only_of(atom: c.HasState | c.HasClass | c.HasKind | c.HasAffordance | c.PropertyEquals) -> Only | None:
+def only_of(atom: c.HasState | c.HasClass | c.HasKind | c.HasAffordance | c.PropertyEquals) -> NodeFilter | None:
     """Of which nodes an atom may be true: for all others it is false of a node known by its id only, too."""
     match atom:
         case c.HasState():
-            return Only("states", atom.state)
+            return NodeFilter("states", atom.state)
         case c.HasAffordance():
-            return Only("affordances", atom.affordance)
+            return NodeFilter("affordances", atom.affordance)
         case c.HasClass():
-            return Only("class", atom.class_)
-        case c.HasKind() if atom.kind != UNREAD_KIND:
-            return Only("kind", atom.kind)
+            return NodeFilter("class", atom.class_)
+        case c.HasKind() if atom.kind != PLACEHOLDER_KIND:
+            return NodeFilter("kind", atom.kind)
         case _:
             return None
 
@@ -205,7 +205,7 @@ def ways_to(var: str, where: c.Condition, known: Known) -> tuple[Way, ...]:
 
 def _ways(var: str, parts: tuple[c.Condition, ...], known: Known) -> Iterator[Way]:
     """The ways of one alternative: along all its relations at once, so that little is read."""
-    binders: list[Hop] = []
+    binders: list[RelationPattern] = []
     for part in parts:
         match part:
             case c.Same(x, y) if var in (x, y) and x != y:
@@ -226,10 +226,10 @@ def _ways(var: str, parts: tuple[c.Condition, ...], known: Known) -> Iterator[Wa
         yield Way(var, tuple(dict.fromkeys(hops)))
 
 
-def _renamed(hop: Hop, var: str, other: str) -> Hop:
+def _renamed(hop: RelationPattern, var: str, other: str) -> RelationPattern:
     if hop.source == var:
-        return Hop(var, hop.types, other, hop.far)
-    return Hop(other, hop.types, var, hop.far)
+        return RelationPattern(var, hop.types, other, hop.far)
+    return RelationPattern(other, hop.types, var, hop.far)
 
 
 def alternatives(condition: c.Condition, *, denied: bool = False) -> Iterator[tuple[c.Condition, ...]]:
@@ -247,15 +247,15 @@ def alternatives(condition: c.Condition, *, denied: bool = False) -> Iterator[tu
             yield () if denied else (condition,)
 
 
-def hop_of(atom: c.Related | c.HeldBy | c.Within) -> Hop:
+def hop_of(atom: c.Related | c.HeldBy | c.Within) -> RelationPattern:
     """The relation that an atom speaks of."""
     match atom:
         case c.Related():
-            return Hop(variable(atom.source), (atom.type,), variable(atom.target))
+            return RelationPattern(variable(atom.source), (atom.type,), variable(atom.target))
         case c.HeldBy():
-            return Hop(variable(atom.agent), HOLDING, variable(atom.x))
+            return RelationPattern(variable(atom.agent), HOLDING, variable(atom.x))
         case c.Within():
-            return Hop(variable(atom.x), atom.types, variable(atom.y), far=True)
+            return RelationPattern(variable(atom.x), atom.types, variable(atom.y), far=True)
         case _:
             assert_never(atom)
 

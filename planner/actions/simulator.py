@@ -10,10 +10,10 @@ from uuid import uuid4
 
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Committed, Intent, Locked
-from scenecypher.db.store.footprint import Footprint, Reads
-from scenecypher.db.store.look import look
-from scenecypher.db.store.reference import resolve
+from scenecypher.db.store.commit import Committed, Intent, LockedPart
+from scenecypher.db.store.footprint import Footprint, ReadPlan
+from scenecypher.db.store.look import read_part
+from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, UnknownReference
 from scenecypher.planner.actions.execution import First, Infeasible, Unmet, by_id, call_of, chosen, simulate
@@ -155,10 +155,10 @@ class Simulator:
     def _footprint(self, operator: Operator, call: Call) -> Footprint:
         return Footprint(_reads(self.scene.vocabulary, operator.name), call.arguments, self._agent)
 
-    def _decided(self, operator: Operator, call: Call, locked: Locked) -> Delta:
+    def _decided(self, operator: Operator, call: Call, locked: LockedPart) -> Delta:
         return simulate(operator, locked.part, self._bound(operator, call, locked), action=str(call), first=self._first)
 
-    def _bound(self, operator: Operator, call: Call, locked: Locked) -> dict[str, str]:
+    def _bound(self, operator: Operator, call: Call, locked: LockedPart) -> dict[str, str]:
         """Ids by variable. Raises _Unseen for arguments that are no ids, ActionRefused where nobody can act."""
         if locked.agent is None:
             named = f"there is no agent {self._agent!r} here: name one that it has"
@@ -172,7 +172,7 @@ class Simulator:
         return {AGENT: locked.agent, **dict(zip(names, call.arguments, strict=True))}
 
     def _resolved(self, word: str) -> str:
-        return resolve(self._store.database, self.scene, word)
+        return resolve_reference(self._store.database, self.scene, word)
 
     def _remedy(self, refusal: Infeasible) -> Call | None:
         """What to do first, by rule; None where nothing helps, or a part of the precondition has no rule."""
@@ -188,7 +188,7 @@ class Simulator:
         ways = {name: (Way(name),) for name in (AGENT, *known)}
         reads = few_reads((AGENT, *known), tuple(dict.fromkeys(choices_needs(repair.choose, ways))))
         footprint = Footprint(reads, tuple(known.values()), unmet.bindings[AGENT])
-        part = look(self._store.database, self.scene, footprint)
+        part = read_part(self._store.database, self.scene, footprint)
         return call_of(repair, chosen(repair.choose, part, unmet.bindings))
 
 
@@ -218,5 +218,5 @@ class _Unseen(Exception):
 
 
 @cache
-def _reads(vocabulary: str, name: str) -> Reads:
+def _reads(vocabulary: str, name: str) -> ReadPlan:
     return reads_of(operators_of(vocabulary)[name])

@@ -23,12 +23,12 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show what was done to a scene: version, time, actor, action; what was undone is marked."""
-    from scenecypher.db.store.history import holding
+    from scenecypher.db.store.history import versions_in_effect
 
     with open_store() as store:
         log = store.history(store.find(scene))
     if as_json:
-        held = holding(log)
+        held = versions_in_effect(log)
         print_json([_document(event, holds=event.version in held) for event in log[-limit:]])
     else:
         print_history(log, limit=limit, changes=changes)
@@ -36,12 +36,12 @@ def history(
 
 def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -> None:
     """The last `limit` events as a table, oldest first; what was undone is marked."""
-    from scenecypher.db.store.history import holding
+    from scenecypher.db.store.history import versions_in_effect
 
     if not log:
         output().print("no history yet: nothing was done since the import")
         return
-    held = holding(log)
+    held = versions_in_effect(log)
     table = table_of("version", "time", "actor", "action", "changes", "")
     for event in log[-limit:]:
         state = "" if event.version in held else "undone"

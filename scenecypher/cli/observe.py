@@ -57,12 +57,12 @@ def _belief(store: SceneStore, scene: str) -> SceneInfo:
 def _merged(store: SceneStore, belief: SceneInfo, picture: Any, *, at: str) -> tuple[Reading, Merge, Committed]:
     from uuid import uuid4
 
-    from scenecypher.db.store.reference import resolve
+    from scenecypher.db.store.reference import resolve_reference
     from scenecypher.planner.perception.merge import merge
     from scenecypher.planner.perception.naming import known_of
     from scenecypher.planner.perception.vision import read_image
 
-    of = resolve(store.database, belief, at)
+    of = resolve_reference(store.database, belief, at)
     graph = store.load(belief.name)
     known = known_of(graph.graph, of, vocabulary=belief.vocabulary)
     with opened_model() as model:

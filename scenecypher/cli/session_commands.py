@@ -204,13 +204,13 @@ def _undo(desk: Desk, _: str) -> None:
 
 def _redo(desk: Desk, _: str) -> None:
     """The latest undo; with a belief in each scene that it took something back in, or in none."""
-    from scenecypher.db.store.history import redo_step
+    from scenecypher.db.store.history import plan_redo
 
     if desk.is_elsewhere:
         raise InputError("what was done there can't be done again here; ask for the action once more")
     scenes = [it for it in (desk.scene, desk.belief) if it and (not desk.undone or it.name in desk.undone[-1])]
     for scene in scenes:
-        redo_step(desk.store.history(scene))  # raises before either is changed
+        plan_redo(desk.store.history(scene))  # raises before either is changed
     with desk.marked():
         for scene in scenes:
             done = desk.store.redo(scene)

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from scenecypher.db.local.config import conf_text, transaction_mb
-from scenecypher.db.local.home import State
+from scenecypher.db.local.home import ServerState
 from scenecypher.db.local.jars import VERSION
 from scenecypher.settings import Settings
 from tests import containers
@@ -39,7 +39,7 @@ def settings_of(entries: dict[str, str]) -> dict[str, str]:
 
 
 def local_settings() -> dict[str, str]:
-    text = conf_text(Settings(), State(pid=None, bolt=7687, http=7474))
+    text = conf_text(Settings(), ServerState(pid=None, bolt=7687, http=7474))
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
 
 

@@ -13,7 +13,7 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
+from scenecypher.db.store.verdict import check_goal
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task
 from scenecypher.planner.budget import Budget
@@ -82,7 +82,7 @@ def play(store: SceneStore, task: Task, scene: ImportedScene, method: str) -> Pl
     events = [*staged(setting, recipe_named(method)).run()]
     end = events[-1]
     assert isinstance(end, Finished)
-    right = end.answer == task.answer if task.answer else judge(store, setting.scene, task.goal).holds
+    right = end.answer == task.answer if task.answer else check_goal(store, setting.scene, task.goal).holds
     store.delete(name)
     asked = sum(isinstance(event, Asked | Called) for event in events)
     refused = sum(isinstance(event, Refused) for event in events)

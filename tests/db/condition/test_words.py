@@ -211,16 +211,16 @@ def test_affordances_are_sentences(affordance: str) -> None:
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
 def test_what_is_unmet_is_named(world: World) -> None:
     for condition in world.holds:
-        assert c.unmet(condition, world.graph, world.bindings) == ()
+        assert c.unmet_parts(condition, world.graph, world.bindings) == ()
         assert c.evaluate(condition, world.graph, world.bindings)
     for condition, reasons in world.fails:
-        assert c.unmet(condition, world.graph, world.bindings) == reasons
+        assert c.unmet_parts(condition, world.graph, world.bindings) == reasons
         assert not c.evaluate(condition, world.graph, world.bindings)
 
 
 def test_many_cases_are_cut_short() -> None:
     cups = SceneGraph.of(Node(f"cup_{number}", "Object", f"cup_{number}", "cup") for number in range(20))
-    reasons = c.unmet(c.ForAll("c", c.HasClass("c", "cup"), c.HasState("c", "clean")), cups, {})
+    reasons = c.unmet_parts(c.ForAll("c", c.HasClass("c", "cup"), c.HasState("c", "clean")), cups, {})
     assert len(reasons) == 6
     assert reasons[-1] == "15 more like these"
 
@@ -231,7 +231,7 @@ def test_something_is_unmet_exactly_where_the_condition_fails(
 ) -> None:
     bindings = bound(chosen, graph)
     for each in (condition, c.Not(condition)):
-        reasons = c.unmet(each, graph, bindings)
+        reasons = c.unmet_parts(each, graph, bindings)
         assert (not reasons) is c.evaluate(each, graph, bindings)
         assert all(reasons)
         assert len({*reasons}) == len(reasons)

@@ -23,13 +23,13 @@ from scenecypher.db.graph.delta import (
     SetKind,
     SetProperty,
     apply,
-    changed,
+    apply_edit,
     compose,
     diff,
     invert,
     value_of,
 )
-from scenecypher.db.graph.scene import EMPTY, InvalidValue, Node, Properties, Relation, SceneGraph, Value, typed
+from scenecypher.db.graph.scene import EMPTY, InvalidValue, Node, Properties, Relation, SceneGraph, Value, typed_key
 from scenecypher.errors import ConflictError
 from tests.strategies import ALIKE, big_graph, scene_graphs, values
 
@@ -117,14 +117,14 @@ def test_a_property_changes_exactly_where_value_or_type_differ(one: Value, other
         replace(CUP, properties=Properties({"color": other})),
     )
     delta = diff(SceneGraph.of([was]), SceneGraph.of([now]))
-    assert bool(delta) is (typed(one) != typed(other))
+    assert bool(delta) is (typed_key(one) != typed_key(other))
     if delta:
         with pytest.raises(ConflictError, match="color of 'cup' is "):
             apply(SceneGraph.of([now]), delta)
 
 
 def test_values_that_look_alike_are_told_apart() -> None:
-    assert len({typed(value) for value in ALIKE}) == len(ALIKE)
+    assert len({typed_key(value) for value in ALIKE}) == len(ALIKE)
     assert len({SetProperty("cup", "color", None, value) for value in ALIKE}) == len(ALIKE)
     assert len({Properties({"color": value}) for value in ALIKE}) == len(ALIKE)
 
@@ -243,9 +243,9 @@ def test_a_change_refuses_what_no_node_can_hold(make: Callable[[], Change], says
 
 
 def test_one_change_of_a_node() -> None:
-    assert value_of(changed(CUP, SetProperty("cup", "class", "cup", "mug")), "class") == "mug"
-    assert value_of(changed(CUP, SetProperty("cup", "color", "red", None)), "color") is None
-    assert changed(CUP, ChangeList("cup", "affordances", ("b",), ("grabbable",))).affordances == ("b",)
+    assert value_of(apply_edit(CUP, SetProperty("cup", "class", "cup", "mug")), "class") == "mug"
+    assert value_of(apply_edit(CUP, SetProperty("cup", "color", "red", None)), "color") is None
+    assert apply_edit(CUP, ChangeList("cup", "affordances", ("b",), ("grabbable",))).affordances == ("b",)
 
 
 def test_a_huge_value_gives_a_short_conflict() -> None:

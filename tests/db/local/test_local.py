@@ -26,8 +26,8 @@ from scenecypher.cli.db import db_app
 from scenecypher.db import local
 from scenecypher.db.connect import connect
 from scenecypher.db.local import config
-from scenecypher.db.local.home import Home, State
-from scenecypher.db.local.server import PortTaken, _mark, _wait
+from scenecypher.db.local.home import ServerHome, ServerState
+from scenecypher.db.local.server import PortTaken, _process_mark, _wait_until_ready
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.settings import Settings
@@ -211,11 +211,11 @@ def test_a_stop_keeps_the_data_and_an_id_used_by_another_process_misleads_nobody
     assert '"Database shutdown\\" @' in (server.log.parent / "debug.log").read_text()
     assert not local.stop(settings, tell=print)
 
-    home = Home.of(settings)
-    last = home.state()
+    home = ServerHome.of(settings)
+    last = home.load_state()
     assert last is not None
     assert last.pid is None
-    home.keep(State(pid=os.getpid(), bolt=last.bolt, http=last.http, ready=True))
+    home.save_state(ServerState(pid=os.getpid(), bolt=last.bolt, http=last.http, ready=True))
     assert local.status(settings) is None
     assert not local.stop(settings, tell=print), "and this test was not stopped instead"
 
@@ -234,12 +234,12 @@ def test_a_stop_keeps_the_data_and_an_id_used_by_another_process_misleads_nobody
 
 def test_a_start_that_was_killed_is_carried_on_by_the_next(settings: Settings) -> None:
     local.stop(settings, tell=print)
-    home = Home.of(settings)
+    home = ServerHome.of(settings)
     first = starter(settings)
-    until(lambda: (state := home.state()) and state.pid)
+    until(lambda: (state := home.load_state()) and state.pid)
     first.send_signal(signal.SIGKILL)
     first.communicate()
-    launched = home.state()
+    launched = home.load_state()
     assert launched is not None
     assert not launched.ready
     told: list[str] = []
@@ -252,13 +252,13 @@ def test_a_start_that_was_killed_is_carried_on_by_the_next(settings: Settings) -
 
 def test_a_port_taken_between_our_look_and_the_servers(settings: Settings) -> None:
     local.stop(settings, tell=print)
-    home = Home.of(settings)
-    last = home.state()
+    home = ServerHome.of(settings)
+    last = home.load_state()
     assert last is not None
     taken: list[socket.socket] = []
 
     def take() -> None:
-        until(lambda: (state := home.state()) and state.pid)
+        until(lambda: (state := home.load_state()) and state.pid)
         taken.append(socket.create_server(("127.0.0.1", last.http)))
 
     thief = threading.Thread(target=take)
@@ -271,20 +271,20 @@ def test_a_port_taken_between_our_look_and_the_servers(settings: Settings) -> No
 
 
 def test_another_neo4j_that_was_quicker_at_our_port_is_not_taken_for_ours(address: Address, tmp_path: Path) -> None:
-    home = Home.of(Settings(home=tmp_path))
-    home.make()
+    home = ServerHome.of(Settings(home=tmp_path))
+    home.create()
     home.password()
     home.console.write_text("Optional[java.net.BindException: Failed to bind to the port]")
-    late = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1)", _mark(home)])
-    taken = State(pid=late.pid, bolt=urlsplit(address.uri).port or 0, http=1)
+    late = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1)", _process_mark(home)])
+    taken = ServerState(pid=late.pid, bolt=urlsplit(address.uri).port or 0, http=1)
     with pytest.raises(PortTaken):
-        _wait(home, taken)
+        _wait_until_ready(home, taken)
     late.wait()
 
 
 def test_a_start_that_fails_says_why_and_what_else_there_is(settings: Settings) -> None:
     local.stop(settings, tell=print)
-    home = Home.of(settings)
+    home = ServerHome.of(settings)
     with (home.neo4j / "data" / "databases" / "store_lock").open("r+") as held:
         fcntl.lockf(held, fcntl.LOCK_EX)
         with pytest.raises(DatabaseUnavailable, match="NEO4J_URI") as caught:
@@ -292,14 +292,14 @@ def test_a_start_that_fails_says_why_and_what_else_there_is(settings: Settings) 
     assert "another process" in str(caught.value)
     assert str(home.log) in str(caught.value)
     assert local.status(settings) is None
-    left = home.state()
+    left = home.load_state()
     assert left is not None
     assert left.pid is None, "the next start does not speak of a server that died"
 
 
 def test_a_lost_password_file_is_told_and_nothing_is_thrown_away(settings: Settings) -> None:
     local.stop(settings, tell=print)
-    home = Home.of(settings)
+    home = ServerHome.of(settings)
     aside = home.password_file.rename(home.root / "aside")
     with pytest.raises(DatabaseUnavailable, match="put it back"):
         local.start(settings, tell=print)
@@ -329,14 +329,14 @@ def test_the_command_says_that_none_runs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "many"}'])
 def test_a_garbled_state_is_no_state(tmp_path: Path, text: str) -> None:
-    home = Home.of(Settings(home=tmp_path))
+    home = ServerHome.of(Settings(home=tmp_path))
     home.state_file.write_text(text)
-    assert home.state() is None
+    assert home.load_state() is None
 
 
 def test_taken_ports_are_passed_over() -> None:
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("0.0.0.0", 0)) as two:  # noqa: S104
-        wanted = State(pid=None, bolt=one.getsockname()[1], http=two.getsockname()[1])
+        wanted = ServerState(pid=None, bolt=one.getsockname()[1], http=two.getsockname()[1])
         chosen = config.choose_ports(wanted)
         assert not {chosen.bolt, chosen.http} & {wanted.bolt, wanted.http}
         assert chosen.bolt != chosen.http

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from scenecypher.db.local.jars import Pin, fetch, pins
+from scenecypher.db.local.jars import Pin, download_missing, pins
 from scenecypher.errors import DatabaseUnavailable
 
 CONTENTS = {"one": b"the first jar", "two": b"the second jar"}
@@ -72,7 +72,7 @@ def folder(tmp_path: Path) -> Path:
 
 def bring(folder: Path, remote: Repository) -> list[str]:
     told: list[str] = []
-    fetch(PINS, folder, tell=told.append, repository=f"http://127.0.0.1:{remote.server_port}")
+    download_missing(PINS, folder, tell=told.append, repository=f"http://127.0.0.1:{remote.server_port}")
     return told
 
 

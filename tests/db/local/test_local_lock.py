@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scenecypher.db.local.lock import only_one
+from scenecypher.db.local.lock import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable
 
 HOLD = """
@@ -29,7 +29,7 @@ def test_blocks_do_not_overlap(tmp_path: Path) -> None:
     most: list[int] = []
 
     def work() -> None:
-        with only_one(tmp_path / "lock", tell=print):
+        with exclusive_lock(tmp_path / "lock", tell=print):
             inside.append(1)
             most.append(len(inside))
             time.sleep(0.02)
@@ -49,10 +49,10 @@ def test_the_lock_of_a_killed_process_is_free_again(tmp_path: Path) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         told: list[str] = []
-        with pytest.raises(DatabaseUnavailable, match="end it"), only_one(lock, tell=told.append, wait_s=2.5):
+        with pytest.raises(DatabaseUnavailable, match="end it"), exclusive_lock(lock, tell=told.append, wait_s=2.5):
             pass
         assert "waiting" in told[0]
         holder.kill()
-    with only_one(lock, tell=told.append, wait_s=5):
+    with exclusive_lock(lock, tell=told.append, wait_s=5):
         pass
     assert len(told) == 1

@@ -19,7 +19,7 @@ from neo4j import ManagedTransaction
 from neo4j.exceptions import SessionExpired
 
 from scenecypher.db.connect import connect
-from scenecypher.db.store.connection import OLDEST, Address, Database, _numbers
+from scenecypher.db.store.connection import OLDEST_VERSION, Address, Database, _version_numbers
 from scenecypher.db.store.notices import OURS, forward_notices
 from scenecypher.errors import (
     ConflictError,
@@ -54,7 +54,7 @@ def test_an_address_does_not_show_its_password() -> None:
 def test_the_server_says_who_it_is(database: Database) -> None:
     info = database.verify()
     assert info.edition in {"community", "enterprise"}
-    assert _numbers(info.version) >= OLDEST
+    assert _version_numbers(info.version) >= OLDEST_VERSION
     assert info.address.endswith(database.address.uri.rpartition(":")[2])
 
 
@@ -63,11 +63,11 @@ def test_the_server_says_who_it_is(database: Database) -> None:
     [("5.25.1", (5, 25)), ("5.26.0", (5, 26)), ("5.27-aura", (5, 27)), ("2025.01.0", (2025, 1)), ("4.4.30", (4, 4))],
 )
 def test_versions_are_compared_as_numbers(version: str, numbers: tuple[int, int]) -> None:
-    assert _numbers(version) == numbers
+    assert _version_numbers(version) == numbers
 
 
 def test_versions_before_the_oldest_are_older() -> None:
-    assert _numbers("5.9.0") < OLDEST < _numbers("2026.08.1")
+    assert _version_numbers("5.9.0") < OLDEST_VERSION < _version_numbers("2026.08.1")
 
 
 # --- what can be wrong with an address
@@ -284,15 +284,18 @@ WRITING: Final[tuple[LiteralString, ...]] = (
 
 @pytest.mark.parametrize("text", WRITING)
 def test_the_server_itself_refuses_to_write_for_a_reader(database: Database, text: LiteralString) -> None:
-    with pytest.raises(QueryFailed, match="read access mode"), database.reading(text, {}, timeout_s=10, mark="w") as it:
+    with (
+        pytest.raises(QueryFailed, match="read access mode"),
+        database.run_read_only(text, {}, timeout_s=10, mark="w") as it,
+    ):
         it.consume()
 
 
 def test_what_a_reader_leaves_unread_is_dropped(database: Database) -> None:
     mark = uuid4().hex
-    with database.reading("UNWIND range(1, 100000000) AS i RETURN i", {}, timeout_s=60, mark=mark) as result:
+    with database.run_read_only("UNWIND range(1, 100000000) AS i RETURN i", {}, timeout_s=60, mark=mark) as result:
         assert next(iter(result))["i"] == 1
-    assert database.running(mark) == ()
+    assert database.running_transactions(mark) == ()
 
 
 def test_a_marked_transaction_is_ended_from_elsewhere(database: Database) -> None:
@@ -301,19 +304,19 @@ def test_a_marked_transaction_is_ended_from_elsewhere(database: Database) -> Non
 
     def run_long() -> None:
         try:
-            with database.reading(LONG, {}, timeout_s=120, mark=mark) as result:
+            with database.run_read_only(LONG, {}, timeout_s=120, mark=mark) as result:
                 result.consume()
         except ServiceError as error:
             caught.append(error)
 
     thread = threading.Thread(target=run_long)
     thread.start()
-    until(lambda: len(database.running(mark)) == 1)
+    until(lambda: len(database.running_transactions(mark)) == 1)
     assert database.terminate("a mark of nobody") == 0
     assert database.terminate(mark) == 1
     thread.join(timeout=30)
     assert [type(error) for error in caught] == [QueryTimeout]
-    until(lambda: database.running(mark) == ())
+    until(lambda: database.running_transactions(mark) == ())
     assert database.terminate(mark) == 0
 
 
@@ -337,7 +340,7 @@ def test_notifications_are_records_of_our_logger(database: Database, caplog: pyt
 
 def test_a_statement_of_its_own_brings_no_notifications(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger=OURS):
-        database.once("OPTIONAL MATCH (n:Scene) RETURN id(n) LIMIT 1", {}, timeout_s=10)
+        database.run_autocommit("OPTIONAL MATCH (n:Scene) RETURN id(n) LIMIT 1", {}, timeout_s=10)
     assert caplog.records == []
 
 

@@ -191,7 +191,7 @@ def test_who_knows_an_old_version_is_told_of_the_latest_that_was_seen(store: Sce
     before = enumerator.of(info)
     store.commit(info, diff(home(), opened()), actor="test", action="open")
     assert enumerator.of(info) is before, "nobody has seen that it moved"
-    enumerator.saw(info.key, 1)
+    enumerator.note_version(info.key, 1)
     after = enumerator.of(info)
     assert "open" in {use.value for use in after.states}
     assert enumerator.of(info) is after

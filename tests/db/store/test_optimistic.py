@@ -16,17 +16,17 @@ from neo4j import WRITE_ACCESS, ManagedTransaction
 from scenecypher.db.graph.delta import ChangeList, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.store.catalog import SETTLED, SceneInfo
-from scenecypher.db.store.commit import Intent, Locked
+from scenecypher.db.store.catalog import READ_UNDER_LOCK, SceneInfo
+from scenecypher.db.store.commit import Intent, LockedPart
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.footprint import Footprint, Hop, Read, Reads
+from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, ConflictError, SceneReplaced
 from tests.db.store.test_store import fresh
 from tests.proxy import proxied
 
-HOLDS: Final = Hop("agent", ("HOLDS_RH",), "x")
-FOOTPRINT: Final = Footprint(Reads(("agent", "x"), (Read((HOLDS,), (HOLDS,)),)), ("cup",))
+HOLDS: Final = RelationPattern("agent", ("HOLDS_RH",), "x")
+FOOTPRINT: Final = Footprint(ReadPlan(("agent", "x"), (PatternRead((HOLDS,), (HOLDS,)),)), ("cup",))
 HELD: Final = Relation("robot", "HOLDS_RH", "cup")
 BEHIND_OUR_BACK: Final[LiteralString] = "MATCH (:Agent {scene: $key})-[r:HOLDS_RH]->() DELETE r"
 
@@ -50,7 +50,7 @@ class Toggling:
         self.seen: list[tuple[int, tuple[str, ...]]] = []
         self._before = before
 
-    def __call__(self, read: Locked) -> Delta:
+    def __call__(self, read: LockedPart) -> Delta:
         states = read.part.nodes["cup"].states
         self.seen.append((read.version, states))
         if len(self.seen) == 1:
@@ -116,7 +116,7 @@ def test_a_scene_that_is_replaced_in_between_takes_nothing(store: SceneStore, sc
 def test_what_changed_without_a_version_is_a_conflict_and_writes_nothing(
     store: SceneStore, database: Database, scene: SceneInfo
 ) -> None:
-    def let_go(_: Locked) -> Delta:
+    def let_go(_: LockedPart) -> Delta:
         if not happened:
             happened.append(database.write(gone, timeout_s=10))
         return Delta.of([ChangeList("cup", "states", ("dirty",), ()), RemoveRelation(HELD)])
@@ -168,11 +168,11 @@ def test_reading_waits_for_a_writer_to_be_through_and_writes_nothing(
 ) -> None:
     """Held by another transaction, the lock is not had before that commits; and nothing is committed by taking it."""
     parameters = {**FOOTPRINT.parameters, "key": scene.key, "action_id": uuid4().hex}
-    read = partial(database.once, FOOTPRINT.reads.visiting, parameters, timeout_s=30)
+    read = partial(database.run_autocommit, FOOTPRINT.reads.brief_lock_statement, parameters, timeout_s=30)
     with ThreadPoolExecutor(1) as pool:
 
         def hold(tx: ManagedTransaction) -> Future[Any]:
-            tx.run(SETTLED, key=scene.key).consume()
+            tx.run(READ_UNDER_LOCK, key=scene.key).consume()
             reading = pool.submit(read)
             with pytest.raises(FutureTimeout):
                 reading.result(timeout=0.3)
@@ -183,5 +183,5 @@ def test_reading_waits_for_a_writer_to_be_through_and_writes_nothing(
     with database._session(WRITE_ACCESS) as session:
         session.run("RETURN 1").consume()
         before = session.last_bookmarks().raw_values
-        session.run(FOOTPRINT.reads.visiting, parameters).consume()
+        session.run(FOOTPRINT.reads.brief_lock_statement, parameters).consume()
         assert session.last_bookmarks().raw_values == before

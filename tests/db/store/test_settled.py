@@ -17,7 +17,7 @@ from scenecypher.db.store.commit import Intent, commit_delta
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
+from scenecypher.db.store.verdict import check_goal
 from scenecypher.planner.surroundings import surroundings
 from tests.db.store.test_optimistic import scene
 
@@ -36,7 +36,7 @@ def enumerate_(store: SceneStore, database: Database, scene: SceneInfo) -> tuple
 
 
 def judged(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
-    return ("dirty",) if judge(store, scene, HasState(Id("cup"), "dirty")).holds else ("clean",)
+    return ("dirty",) if check_goal(store, scene, HasState(Id("cup"), "dirty")).holds else ("clean",)
 
 
 def shown(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:

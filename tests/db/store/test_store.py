@@ -17,8 +17,16 @@ from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneG
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.lease import TAKE, take
-from scenecypher.db.store.publish import CREATE_SCENE, DROP_RELATIONS, RELATIONS_A_BATCH, Header, _drop, drop, publish
+from scenecypher.db.store.lease import ACQUIRE, acquire
+from scenecypher.db.store.publish import (
+    CREATE_SCENE,
+    DROP_RELATIONS,
+    RELATIONS_A_BATCH,
+    Header,
+    _drop,
+    delete_generation,
+    publish,
+)
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneNotFound, SceneReplaced
 from tests.strategies import scene_graphs
@@ -137,9 +145,9 @@ def test_clean_collects_leftovers_and_retired_generations_after_a_grace_time(sto
     store.put(ImportedScene(name, small()))
     key = store.find(name).key
     store.delete(name)
-    store.clean(grace_s=3_600)
+    store.delete_leftovers(grace_s=3_600)
     assert members(store.database, key) == 4
-    store.clean(grace_s=0)
+    store.delete_leftovers(grace_s=0)
     assert members(store.database, key) == 0
 
 
@@ -152,7 +160,7 @@ def test_a_scene_is_dropped_in_bounded_transactions(store: SceneStore) -> None:
     key = store.find(name).key
     assert len(pairs) > RELATIONS_A_BATCH
     assert _drop(store.database, DROP_RELATIONS, key) == RELATIONS_A_BATCH
-    drop(store.database, key)
+    delete_generation(store.database, key)
     assert members(store.database, key) == 0
 
 
@@ -161,7 +169,7 @@ def test_an_unfinished_import_is_collected_and_never_listed(store: SceneStore, d
     facts = {"role": "world", "vocabulary": "generic", "leased": None}
     database.write(lambda tx: tx.run(CREATE_SCENE, key=key, facts=facts, lease_s=0).consume(), timeout_s=10)
     assert all(info.key != key for info in store.scenes())
-    store.clean(grace_s=0)
+    store.delete_leftovers(grace_s=0)
     count = database.read(
         lambda tx: tx.run("MATCH (s:Scene {key: $key}) RETURN count(s) AS n", key=key).single(strict=True)["n"],
         timeout_s=10,
@@ -302,8 +310,8 @@ def test_a_scene_at_rest_starts_from_there(store: SceneStore) -> None:
     store.put(ImportedScene(name, small()))
     version = store.find(name).version
     store.commit(store.find(name), Delta.of([ChangeList("cup", "states", ("dirty",), ())]), actor="t", action="soil")
-    assert store.rest(store.find(name)) == store.find(name).version == store.find(name).base > version
-    assert store.rest(store.find(name)) == store.find(name).base
+    assert store.reset_and_rebase(store.find(name)) == store.find(name).version == store.find(name).base > version
+    assert store.reset_and_rebase(store.find(name)) == store.find(name).base
     assert store.load(name).graph == small()
 
 
@@ -316,8 +324,8 @@ def test_a_copy_that_is_just_being_taken_is_left_and_the_next_one_tried(store: S
     with ThreadPoolExecutor(1) as pool:
 
         def taking(tx: ManagedTransaction) -> tuple[str, Future[SceneInfo | None]]:
-            first = tx.run(TAKE, origin=one.copied_from, lease_s=60).single(strict=True)["copy"]["key"]
-            second = pool.submit(take, database, str(one.copied_from), timeout_s=30)
+            first = tx.run(ACQUIRE, origin=one.copied_from, lease_s=60).single(strict=True)["copy"]["key"]
+            second = pool.submit(acquire, database, str(one.copied_from), timeout_s=30)
             with pytest.raises(FutureTimeout):
                 second.result(timeout=0.3)
             return first, second

@@ -108,4 +108,4 @@ def test_only_what_completes_a_run_differs_from_virtualhome() -> None:
 
 @pytest.mark.parametrize("name", sample(list(OPERATORS), 50))
 def test_every_action_reads_little_enough_for_one_statement(name: str) -> None:
-    assert reads_of(OPERATORS[name]).locking
+    assert reads_of(OPERATORS[name]).lock_statement
