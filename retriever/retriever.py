@@ -96,7 +96,7 @@ class Retriever:
         if not question.strip():
             raise InputError("the question is empty; ask something about the scene")
         about = {"gen_ai.operation.name": "retrieval", "scenecypher.scene": scene.name}
-        return trace_steps("retrieval", about, self._steps(question, scene), told=_totals)
+        return trace_steps("retrieval", about, self._steps(question, scene), attributes_of=_totals)
 
     def _steps(self, question: str, scene: SceneInfo) -> Iterator[Event]:
         occurring = self.enumerator.of(scene)

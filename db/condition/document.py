@@ -15,7 +15,7 @@ from scenecypher.db.graph.problems import document_error, problems_of
 
 _NAMES: Final = {kind: op for op, kind in OPERATORS.items()}
 DEPTH: Final = 100
-"""How deep the lists and maps of a document may be nested: a condition in a condition takes one or two levels."""
+"""Greatest depth of nested lists and maps; each nested condition takes one or two levels."""
 
 
 def condition_document(condition: Condition) -> dict[str, Any]:
@@ -27,9 +27,9 @@ def condition_document(condition: Condition) -> dict[str, Any]:
 
 
 def condition_from_document(document: object, *, file: str, root: str = "$") -> Condition:
-    """The condition of a JSON document.
+    """Return the condition of a JSON document.
 
-    Raises DocumentError with every problem; `file` names it, `root` is the JSON path of `document` in it.
+    Raises DocumentError with every problem; `file` names the document, `root` is its JSON path in the file.
     """
     if _is_deep(document):
         raise document_error(file, [(root, f"nested over {DEPTH} deep; say it with fewer levels")])
@@ -40,7 +40,7 @@ def condition_from_document(document: object, *, file: str, root: str = "$") -> 
 
 
 def condition_schema() -> dict[str, Any]:
-    """The JSON Schema of a condition."""
+    """Return the JSON Schema of a condition."""
     return _adapter().json_schema()
 
 

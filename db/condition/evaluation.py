@@ -1,4 +1,4 @@
-"""The value of a Condition on a scene graph in memory: two-valued, and what is absent is false."""
+"""Evaluation of a Condition on a scene graph in memory: two-valued, false of absent nodes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from scenecypher.db.schema import HOLDING
 
 
 def evaluate(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> bool:
-    """Whether `condition` holds; `bindings` gives variables their node ids.
+    """Check if `condition` holds; `bindings` maps variables to node ids.
 
     An atom about an unbound variable or a missing node is false, so its Not is true.
     """
@@ -57,14 +57,14 @@ def evaluate(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str
 
 
 def witnesses(var: str, where: Condition, *, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
-    """Ids of the nodes that, as `var`, make `where` true."""
+    """Yield the ids of the nodes that, bound to `var`, make `where` true."""
     for node in _candidates(var, where, graph, bindings):
         if evaluate(where, graph, {**bindings, var: node}):
             yield node
 
 
 def resolve_term(term: Term, graph: SceneGraph, bindings: Mapping[str, str]) -> str | None:
-    """The id of the node that `term` stands for; None where it is unbound or missing."""
+    """Return the node id of `term`; None if it is unbound or missing."""
     node = term.id if isinstance(term, Id) else bindings.get(term)
     return node if node is not None and node in graph.nodes else None
 
@@ -119,7 +119,7 @@ def _holds_between(atom: Related | HeldBy | Within | Same, graph: SceneGraph, bi
 
 
 def _candidates(var: str, where: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> Collection[str]:
-    """The smallest set of ids, read off one part of `where`, that holds every witness; else all ids."""
+    """Return the smallest superset of the witnesses that one conjunct of `where` gives, else all ids."""
     best: Collection[str] = graph.nodes
     for part in conjuncts(where):
         found = _narrowed(var, part, graph, bindings)

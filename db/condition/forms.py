@@ -1,4 +1,4 @@
-"""Conditions as a tagged union of pydantic models, made from the table of operators and the types of their fields."""
+"""Conditions as a tagged union of pydantic models, built from a table of operators and the types of their fields."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ OPERATORS: Final[Mapping[str, type[Condition]]] = {
     "at_least": algebra.AtLeast,
     "exactly": algebra.Exactly,
 }
-"""The class of each `op`; its fields are the fields of the JSON map."""
+"""The class of each `op`; its fields are the keys of the JSON map."""
 
 FIELD_NAMES: Final = {kind: tuple(field.name for field in fields(kind)) for kind in OPERATORS.values()}
 
@@ -75,20 +75,20 @@ FIELDS: Final[Mapping[str, Any]] = {
     "n": Annotated[int, Field(ge=0, le=NODES_LIMIT)],
     "var": Annotated[str, AfterValidator(as_validator(variable_name)), WithJsonSchema({"type": "string"})],
 }
-"""The type of each field by its name in JSON, the same in every operator."""
+"""The type of each field by its JSON key, the same in every operator."""
 
 
 def condition_adapter() -> TypeAdapter[Any]:
-    """Return the checker of condition documents; what it returns is for `condition_of`."""
+    """Return the validator of condition documents; `condition_of` takes its result."""
     forms = tuple(_form(op, kind) for op, kind in OPERATORS.items())
-    union: Any = Annotated[Union[forms], Field(discriminator="op")]  # noqa: UP007 - made of a tuple
+    union: Any = Annotated[Union[forms], Field(discriminator="op")]  # noqa: UP007 - built from a tuple
     for form in forms:
         form.model_rebuild(_types_namespace={"ConditionForm": union})
     return TypeAdapter(union)
 
 
 def condition_of(form: Any) -> Condition:
-    """Return the condition that a checked form stands for."""
+    """Return the condition of a validated model."""
     kind = OPERATORS[form.op]
     return kind(*[_plain(getattr(form, name)) for name in FIELD_NAMES[kind]])
 

@@ -1,4 +1,4 @@
-"""What stands in the way of a Condition: the smallest parts that fail, in words that a model can act on."""
+"""Explanation of failing Conditions: the smallest parts that fail, in words that a model can act on."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from scenecypher.db.condition.words import Phraser
 from scenecypher.db.graph.scene import SceneGraph
 
 CASES_NAMED: Final = 5
-"""How many nodes that break a quantified condition are named one by one."""
+"""Cap on the nodes that are named one by one where a quantified condition fails."""
 
 
 def unmet_parts(condition: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> tuple[str, ...]:
-    """The smallest parts that fail, each said as the fact that stands in the way; empty exactly where all holds."""
+    """Return the smallest parts that fail, each as a sentence about the obstacle; empty if `condition` holds."""
     return tuple(dict.fromkeys(_failures(condition, graph, bindings)))
 
 
@@ -64,7 +64,7 @@ def _failures_of_or(condition: Or, graph: SceneGraph, bindings: Mapping[str, str
 
 
 def _failures_of_not(part: Condition, graph: SceneGraph, bindings: Mapping[str, str]) -> Iterator[str]:
-    """`part` holds, and should not."""
+    """Yield the reasons why `part` holds, which it should not."""
     match part:
         case Not():
             yield from _failures(part.part, graph, bindings)
@@ -73,15 +73,15 @@ def _failures_of_not(part: Condition, graph: SceneGraph, bindings: Mapping[str, 
                 yield from _failures(Not(choice), graph, bindings)
         case And(()):
             yield Phraser(graph, bindings).said(NEVER)
-        case Exists() if telling := _informative_parts(part):
+        case Exists() if informative := _informative_parts(part):
             found = witnesses(part.var, part.where, graph=graph, bindings=bindings)
-            yield from _cases(Not(And(telling)), part.var, found, graph=graph, bindings=bindings)
+            yield from _cases(Not(And(informative)), part.var, found, graph=graph, bindings=bindings)
         case _:
             yield Phraser(graph, bindings).said(part)
 
 
 def _informative_parts(condition: Exists) -> tuple[Condition, ...]:
-    """What a sentence about one witness says: not that an apple is an apple."""
+    """Return the conjuncts worth stating about a witness: not that an apple is an apple."""
     parts = conjuncts(condition.where)
     return tuple(part for part in parts if not (isinstance(part, HasClass | HasKind) and part.x == condition.var))
 

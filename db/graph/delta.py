@@ -1,4 +1,4 @@
-"""Delta: a list of reversible changes between two scene graphs; an action, an observation and an undo are each one."""
+"""Delta: a list of reversible changes between two scene graphs; an action, an observation and an undo are one each."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """Changes in canonical order, at most one about each fact. Make one with `Delta.of`."""
+    """Changes in canonical order, at most one about each fact; constructed by `Delta.of`."""
 
     changes: tuple[Change, ...] = ()
 
     @classmethod
     def of(cls, changes: Iterable[Change]) -> Delta:
-        """The net effect of `changes` made one after the other. Raises ConflictError where they contradict."""
+        """Return the net effect of successive `changes`. Raises ConflictError if they contradict each other."""
         return cls.from_net(net_changes(changes))
 
     @classmethod
     def from_net(cls, changes: Iterable[Change]) -> Delta:
-        """The same of `changes` that are known to be at most one about each fact: they are only brought in order."""
+        """Return the Delta of net changes, at most one about each fact: they are only sorted."""
         return cls(tuple(sorted(changes, key=sort_key)))
 
     def __bool__(self) -> bool:
@@ -78,7 +78,7 @@ class Delta:
 
 
 def diff(before: SceneGraph, after: SceneGraph) -> Delta:
-    """The Delta that leads from `before` to `after`."""
+    """Return the Delta that leads from `before` to `after`."""
     changes: list[Change] = [RemoveRelation(relation) for relation in before.relations - after.relations]
     changes += [AddRelation(relation) for relation in after.relations - before.relations]
     for node_id, old in before.nodes.items():
@@ -92,7 +92,7 @@ def diff(before: SceneGraph, after: SceneGraph) -> Delta:
 
 
 def apply(graph: SceneGraph, delta: Delta) -> SceneGraph:
-    """`graph` after `delta`. Raises ConflictError, naming the first thing that is not as the Delta says."""
+    """Return `graph` after `delta`. Raises ConflictError naming the first fact that differs from the Delta."""
     nodes = _applied_to_nodes(graph.nodes, delta)
     relations = _applied_to_relations(graph.relations, delta)
     _expect_ends(delta, nodes, relations)
@@ -100,12 +100,12 @@ def apply(graph: SceneGraph, delta: Delta) -> SceneGraph:
 
 
 def invert(delta: Delta) -> Delta:
-    """The Delta that takes `delta` back."""
+    """Return the Delta that reverts `delta`."""
     return Delta.from_net(map(inverse, delta.changes))
 
 
 def compose(deltas: Iterable[Delta]) -> Delta:
-    """The net effect of `deltas`, one after the other."""
+    """Return the net effect of successive `deltas`."""
     return Delta.of(change for delta in deltas for change in delta.changes)
 
 

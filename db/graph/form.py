@@ -1,4 +1,4 @@
-"""The parts that JSON documents are made of, checked by pydantic with our own limits and our own words."""
+"""Types of the fields of JSON documents, validated by pydantic with our limits and messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Checked = TypeVar("Checked")
 
 
 def as_validator(check: Callable[[Any], Checked]) -> Callable[[Any], Checked]:
-    """`check` as pydantic calls it: our error becomes one of its own, so that it is reported with the others."""
+    """Wrap `check` for pydantic: an InputError becomes a pydantic error, reported with the others."""
 
     def validator(value: Any) -> Checked:
         try:
@@ -30,7 +30,7 @@ def as_validator(check: Callable[[Any], Checked]) -> Callable[[Any], Checked]:
 
 
 def text_schema(longest: int, **more: object) -> WithJsonSchema:
-    """The JSON Schema of text of at most `longest` characters."""
+    """Return the JSON Schema of text of at most `longest` characters."""
     return WithJsonSchema({"type": "string", "minLength": 1, "maxLength": longest, **more})
 
 

@@ -1,4 +1,4 @@
-"""Problems of a JSON document: each a place and a cause, from pydantic's report or our own checks."""
+"""Problems of a JSON document: a place and a cause each, from pydantic's errors or our own checks."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 def json_path(keys: Sequence[str | int], *, root: str = "$") -> str:
-    """``$.nodes[3].id`` for (nodes, 3, id); odd keys are quoted, long ones cut."""
+    """Return the JSON path ``$.nodes[3].id`` of (nodes, 3, id); odd keys are quoted, long ones cut."""
     return root + "".join(_path_step(key) for key in keys)
 
 
 def problems_of(error: ValidationError, document: object, *, root: str = "$") -> list[Problem]:
-    """What pydantic found in `document`, in words, at the places of the document itself."""
+    """Return pydantic's errors in plain words, at JSON paths of `document`."""
     details = error.errors(include_url=False, include_context=True)
     return [(json_path(_place(detail, document), root=root), _cause(detail)) for detail in details[:PROBLEMS_KEPT]]
 
 
 def document_error(file: str, problems: Sequence[Problem]) -> DocumentError:
-    """The error that says all `problems` of a file, at least one."""
+    """Return the error that lists all `problems` of a file, at least one."""
     (place, cause), *more = problems[:PROBLEMS_KEPT]
     return DocumentError(file, place, cause, more=more)
 
@@ -43,7 +43,7 @@ def _path_step(key: str | int) -> str:
 
 
 def _place(detail: ErrorDetails, document: object) -> list[str | int]:
-    """Pydantic's place without the names of its own forms, which are in no document."""
+    """Return pydantic's location without the names of its models, which are in no document."""
     steps: list[str | int] = []
     here: Any = document
     for key in detail["loc"]:

@@ -1,4 +1,4 @@
-"""The JSON document of a whole scene: versioned, strict, exact both ways, every problem told at once."""
+"""The JSON document of a whole scene: versioned, strict, lossless, all problems reported at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERSION: Final = 1
 
 
 def scene_document(scene: ImportedScene) -> dict[str, Any]:
-    """A scene as JSON: nodes by id, relations as ``[source, type, target]``, both sorted; what is empty is left out."""
+    """Return a scene as JSON: sorted nodes, sorted relations as ``[source, type, target]``, no empty fields."""
     declared = {
         "relation_types": [*scene.declared.relation_types],
         "properties": [*scene.declared.properties],
@@ -40,7 +40,7 @@ def scene_document(scene: ImportedScene) -> dict[str, Any]:
 
 
 def scene_from_document(document: object, *, file: str) -> ImportedScene:
-    """The scene of a JSON document. Raises DocumentError with every problem and its JSON path; `file` names it."""
+    """Parse a JSON document. Raises DocumentError with every problem and its JSON path; `file` names it."""
     try:
         form = _SceneForm.model_validate(document)
     except ValidationError as error:
@@ -57,7 +57,7 @@ def scene_from_document(document: object, *, file: str) -> ImportedScene:
 
 
 def scene_schema() -> dict[str, Any]:
-    """The JSON Schema of the document, for editors and for other programs."""
+    """Return the JSON Schema of the document, for editors and other programs."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_SceneForm.model_json_schema()}
 
 

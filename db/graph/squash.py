@@ -1,4 +1,4 @@
-"""The net effect of changes made one after the other: at most one change about each fact."""
+"""The net effect of successive changes: at most one change about each fact."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RelationChange: TypeAlias = AddRelation | RemoveRelation
 
 
 def net_changes(changes: Iterable[Change]) -> Iterator[Change]:
-    """The net effect, in no order. Raises ConflictError where `changes` contradict each other."""
+    """Yield the net effect, unsorted. Raises ConflictError if `changes` contradict each other."""
     nodes: dict[str, list[NodeChange]] = {}
     relations: dict[Relation, list[RelationChange]] = {}
     for change in changes:
@@ -48,7 +48,7 @@ def net_changes(changes: Iterable[Change]) -> Iterator[Change]:
 
 
 def edits_between(old: Node, new: Node) -> Iterator[Edit]:
-    """What leads from one value of a node to another."""
+    """Yield the edits that lead from `old` to `new`, two values of one node."""
     if old.kind != new.kind:
         yield SetKind(old.id, old.kind, new.kind)
     for key in (*TEXT_FIELDS, *sorted({*old.properties, *new.properties})):
@@ -73,7 +73,7 @@ def _net_relations(groups: Mapping[Relation, Sequence[RelationChange]]) -> Itera
 
 
 def _net_of_lifecycle(changes: Sequence[NodeChange]) -> Iterator[NodeChange]:
-    """The net effect where the node is created or removed on the way, so that it is known whole."""
+    """Yield the net effect if the node is added or removed on the way, so that its value is known."""
     first = last = _node_before(changes)
     for change in changes:
         last = _apply(last, change)
@@ -105,7 +105,7 @@ def _apply(node: Node | None, change: NodeChange) -> Node | None:
 
 
 def _node_before(changes: Sequence[NodeChange]) -> Node | None:
-    """The node before `changes`: None where it is added first, else what is removed, the edits before taken back."""
+    """Return the node before `changes`: None if it is added first, else the removed one with earlier edits reverted."""
     edits: list[Edit] = []
     for change in changes:
         match change:
@@ -136,6 +136,7 @@ def _net_edits(changes: Sequence[NodeChange]) -> Iterator[Edit]:
 
 
 def is_noop(edit: Edit) -> bool:
+    """Check if an edit changes nothing."""
     match edit:
         case SetProperty():
             return typed_key(edit.before) == typed_key(edit.after)

@@ -1,4 +1,4 @@
-"""The server's jars: fetched once a user, each checked against the sum that is pinned here."""
+"""The server's jars: downloaded once per user, each checked against its pinned SHA-256."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ TIMEOUT_S: Final = 30
 ALTERNATIVES: Final = (
     "use a server of your own: `docker compose up -d`, or set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD"
 )
-TRY_AGAIN: Final = f"try again (what was fetched is kept), or {ALTERNATIVES}"
+TRY_AGAIN: Final = f"try again (finished downloads are kept), or {ALTERNATIVES}"
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """One jar: its Maven coordinates and the SHA-256 of its content."""
+    """A jar: its Maven coordinates and the SHA-256 of its content."""
 
     group: str
     artifact: str
@@ -44,7 +44,7 @@ class Pin:
 
     @property
     def file(self) -> str:
-        """Its name in a flat folder; groups share names of artifacts nowhere in this list."""
+        """The file name; unique in this list without the group."""
         return f"{self.artifact}-{self.version}{self.classifier and '-'}{self.classifier}.jar"
 
     @property
@@ -54,15 +54,15 @@ class Pin:
 
 
 def pins() -> tuple[Pin, ...]:
-    """All jars of the pinned version, from `jars.txt`."""
+    """Return all jars of the pinned version, from `jars.txt`."""
     lines = files("scenecypher.db.local").joinpath("jars.txt").read_text(encoding="utf-8").splitlines()
     return tuple(_pin(line) for line in lines if line and not line.startswith("#"))
 
 
 def class_path(*, tell: Tell, cache: Path | None = None) -> tuple[Path, ...]:
-    """The server's jars in a fixed order, fetched at first use into the user's cache folder.
+    """Return the server's jars in a fixed order, downloaded on first use into the user's cache folder.
 
-    Raises DatabaseUnavailable with what to do instead.
+    Raises DatabaseUnavailable with alternatives.
     """
     wanted = pins()
     folder = (cache or user_cache_path("scenecypher")) / f"neo4j-{VERSION}"
@@ -75,7 +75,7 @@ def class_path(*, tell: Tell, cache: Path | None = None) -> tuple[Path, ...]:
 
 
 def download_missing(wanted: Iterable[Pin], folder: Path, *, tell: Tell, repository: str | None = None) -> None:
-    """Download the jars that `folder` lacks; each is checked before it is moved there.
+    """Download the jars that `folder` lacks; each is moved there after its checksum is verified.
 
     `repository` is the address of a Maven repository, Maven Central by default. Raises DatabaseUnavailable.
     """
@@ -95,7 +95,7 @@ def _downloads(missing: Iterable[Pin], draft: Path, repository: str | None) -> P
     import pooch
     from jgo.constants import MAVEN_CENTRAL_URL
 
-    pooch.get_logger().setLevel(logging.ERROR)  # progress is told by `tell`
+    pooch.get_logger().setLevel(logging.ERROR)  # `tell` reports progress
     address = repository or MAVEN_CENTRAL_URL
     return pooch.create(
         path=draft,
@@ -131,7 +131,7 @@ def _download_one(pin: Pin, folder: Path, downloads: Pooch) -> None:
 
 
 def _reason(error: OSError) -> str:
-    """Return the cause without the address, which says nothing to a reader and may be a private mirror."""
+    """Return the cause without the address, which may be a private mirror."""
     response = getattr(error, "response", None)
     if response is not None:
         return f"the repository answers {response.status_code} {response.reason}"

@@ -1,4 +1,4 @@
-"""A lock between processes that the system releases when its holder ends, however it ends."""
+"""A lock between processes; the operating system releases it when its holder ends, even if killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes `jars.txt` anew: `python -m scenecypher.db.local.pins > db/local/jars.txt` after a change of version."""
+"""Writer of `jars.txt`: `python -m scenecypher.db.local.pins > db/local/jars.txt` after a change of version."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ USED_SCOPES: Final = ("compile", "runtime")
 
 
 def resolve_artifacts(folder: Path) -> list[Artifact]:
-    """All that the server needs, as Maven resolves it; a minute of small requests."""
+    """Resolve all dependencies of the server by Maven, in about a minute of small requests."""
     from jgo.constants import MAVEN_CENTRAL_URL
     from jgo.maven import MavenContext
 
@@ -36,7 +36,7 @@ def resolve_artifacts(folder: Path) -> list[Artifact]:
 
 
 def row(artifact: Artifact) -> str:
-    """``group:artifact:version[:classifier] sha256``."""
+    """Return ``group:artifact:version[:classifier] sha256``."""
     named = (artifact.groupId, artifact.artifactId, artifact.version, artifact.classifier)
     content = Path(artifact.resolve()).read_bytes()
     return f"{':'.join(part for part in named if part)} {hashlib.sha256(content).hexdigest()}"

@@ -1,4 +1,4 @@
-"""The server's process: started apart from ours, found by what it runs, ended so that it flushes."""
+"""The server's process: detached from ours, identified by its arguments, ended so that it writes its data first."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Final
 
 STOP_S: Final = 120.0
 ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
-"""The server sees nothing else of ours: no keys, no Java options meant for other programs."""
+"""Variables passed on to the server: no keys, no Java options meant for other programs."""
 
-# A child of a child that ends at once belongs to init: no zombie stays with us, no Ctrl-C reaches it.
+# The launcher ends at once, so init adopts the server: it leaves us no zombie and gets no Ctrl-C.
 LAUNCH: Final = """
 import subprocess, sys
 with open(sys.argv[1], "wb") as log:
@@ -23,7 +23,7 @@ with open(sys.argv[1], "wb") as log:
 
 
 def launch(command: Sequence[str], *, log: Path, folder: Path) -> int:
-    """Start a process of its own that outlives ours; its id."""
+    """Start a detached process that outlives ours; return its id."""
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-I", "-c", LAUNCH, str(log), *command],
         check=True,
@@ -37,12 +37,12 @@ def launch(command: Sequence[str], *, log: Path, folder: Path) -> int:
 
 
 def java_environment() -> dict[str, str]:
-    """The little of our environment that Java needs."""
+    """Return the few environment variables that Java needs."""
     return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
 
 
 def is_running(pid: int, *, mark: str) -> bool:
-    """Whether process `pid` is alive and has `mark` among its arguments: an id alone may be anybody's by now."""
+    """Check if process `pid` is alive and has `mark` among its arguments: an id alone may be reused."""
     import psutil
 
     try:
@@ -52,7 +52,7 @@ def is_running(pid: int, *, mark: str) -> bool:
 
 
 def is_listening(pid: int, port: int) -> bool:
-    """Whether process `pid` itself waits for connections at `port`."""
+    """Check if process `pid` itself listens at `port`."""
     import psutil
 
     try:
@@ -65,7 +65,7 @@ def is_listening(pid: int, port: int) -> bool:
 
 
 def find_process(mark: str) -> int | None:
-    """The process that has `mark` among its arguments, whoever started it."""
+    """Return the id of the process that has `mark` among its arguments, whoever started it; else None."""
     import psutil
 
     for process in psutil.process_iter():
@@ -76,7 +76,7 @@ def find_process(mark: str) -> int | None:
 
 
 def terminate(pid: int) -> None:
-    """Ask a process to end and wait until it did; after two minutes it is killed."""
+    """Ask a process to end and wait for it; kill it after two minutes."""
     import psutil
 
     with suppress(psutil.NoSuchProcess):

@@ -1,4 +1,4 @@
-"""Start, stop and look at the local server; any number of processes may try at once."""
+"""Start, stop and status of the local server, safe for concurrent processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A local server that runs: where it listens, who may enter, and where its files are."""
+    """A running local server: its addresses, credentials and files."""
 
     uri: str
     browser: str
@@ -44,18 +44,18 @@ class Server:
 
 
 class ServerEnded(DatabaseUnavailable):
-    """The server's process ended before it answered."""
+    """Error: the server's process ended before it answered."""
 
 
 class PortTaken(ServerEnded):
-    """Somebody took a port between our look and the server's."""
+    """Error: another process took a port after it was chosen and before the server listened."""
 
 
 def start(settings: Settings, *, tell: Tell, short: bool = False) -> Server:
-    """The local server, ready to answer; started, and before that fetched, if need be, and left running.
+    """Return the local server, ready to answer; download and start it if needed, and leave it running.
 
-    `tell` gets a line for each step that takes time. A server that is started for a `short` run compiles its code
-    fast, not well: it starts in half the processor time. Raises DatabaseUnavailable with what to do instead.
+    `tell` gets a line for each step that takes time. A server for a `short` run compiles its code fast but not well:
+    its start takes half the processor time. Raises DatabaseUnavailable with alternatives.
     """
     home = ServerHome.of(settings)
     running = status(settings)
@@ -72,7 +72,7 @@ def start(settings: Settings, *, tell: Tell, short: bool = False) -> Server:
 
 
 def stop(settings: Settings, *, tell: Tell) -> bool:
-    """End the local server once all is on disk; False where none ran."""
+    """Stop the local server after its data is on disk; return False if none ran."""
     home = ServerHome.of(settings)
     if not home.root.exists():
         return False
@@ -90,7 +90,7 @@ def stop(settings: Settings, *, tell: Tell) -> bool:
 
 
 def status(settings: Settings) -> Server | None:
-    """The local server as its last start left it; None where its process is gone."""
+    """Return the local server of the last start; None if its process is gone."""
     home = ServerHome.of(settings)
     state = home.load_state()
     if state is None or state.pid is None or not process.is_running(state.pid, mark=_process_mark(home)):
@@ -99,7 +99,7 @@ def status(settings: Settings) -> Server | None:
 
 
 def _start_and_wait(home: ServerHome, settings: Settings, *, tell: Tell, short: bool) -> Server:
-    """Start a server, or wait for one whose starter was interrupted; new ports if others were quicker."""
+    """Start a server, or adopt one whose starter was interrupted; try other ports if these were taken."""
     last = home.load_state()
     for tries_left in reversed(range(PORT_TRIES)):
         state = _adopt(home, last) or _launch(home, settings, last=last, tell=tell, short=short)
@@ -118,7 +118,7 @@ def _start_and_wait(home: ServerHome, settings: Settings, *, tell: Tell, short: 
 
 
 def _adopt(home: ServerHome, last: ServerState | None) -> ServerState | None:
-    """The server whose starter was interrupted; one whose ports nobody knows is ended instead."""
+    """Return the server whose starter was interrupted; one whose ports are unknown is stopped instead."""
     pid = process.find_process(_process_mark(home))
     if pid and last is None:
         process.terminate(pid)
@@ -143,7 +143,7 @@ def _launch(home: ServerHome, settings: Settings, *, last: ServerState | None, t
 
 
 def _set_password(home: ServerHome, java: str, jars: tuple[Path, ...]) -> None:
-    """Give a new database its generated password, by way of a file: arguments can be seen by others."""
+    """Give a new database its generated password, by a file: other users can see a process's arguments."""
     data = home.neo4j / "data"
     if (data / "dbms" / "auth.ini").exists() or (data / "databases" / "system").exists():
         if not home.password_file.exists():
@@ -162,12 +162,12 @@ def _set_password(home: ServerHome, java: str, jars: tuple[Path, ...]) -> None:
         check=False,
     )
     if done.returncode:
-        msg = f"can't set the local server's password: {_last_line(done.stderr)}; mend that, or {ALTERNATIVES}"
+        msg = f"can't set the local server's password: {_last_line(done.stderr)}; correct that, or {ALTERNATIVES}"
         raise DatabaseUnavailable(msg)
 
 
 def _wait_until_ready(home: ServerHome, state: ServerState) -> None:
-    """Wait until the server answers. Raises DatabaseUnavailable, with its own reason, where it ends instead."""
+    """Wait until the server answers. Raises DatabaseUnavailable with its own message if it ends instead."""
     from scenecypher.db.store.connection import Address, Database
     from scenecypher.db.store.faults import WrongPassword
 
@@ -199,12 +199,12 @@ def _wait_until_ready(home: ServerHome, state: ServerState) -> None:
 
 
 def _failure(home: ServerHome) -> ServerEnded:
-    """Why the server ended, by its last words: ``Optional[org.neo4j.SomeException: the reason]``."""
+    """Return the error of a server that ended, from its last line: ``Optional[org.neo4j.SomeException: the reason]``."""
     said = home.console.read_text(encoding="utf-8", errors="replace") if home.console.exists() else ""
     reason = _last_line(said).removeprefix("Optional[").removesuffix("]").rpartition("Exception: ")[2]
     kind = PortTaken if " bind " in reason else ServerEnded
     reason = reason or "it gave no reason"
-    return kind(f"the local server did not start: {reason} (its log: {home.log}); mend that, or {ALTERNATIVES}")
+    return kind(f"the local server did not start: {reason} (its log: {home.log}); correct that, or {ALTERNATIVES}")
 
 
 def _server(home: ServerHome, state: ServerState) -> Server:
@@ -222,7 +222,7 @@ def _server(home: ServerHome, state: ServerState) -> Server:
 
 
 def _running_pid(home: ServerHome) -> int | None:
-    """The server's process, by the last start's word or, if a start was interrupted, by a look at all processes."""
+    """Return the id of the server's process, from the state or, if a start was interrupted, by its arguments."""
     state, mark = home.load_state(), _process_mark(home)
     if state and state.pid and process.is_running(state.pid, mark=mark):
         return state.pid
@@ -230,7 +230,7 @@ def _running_pid(home: ServerHome) -> int | None:
 
 
 def _process_mark(home: ServerHome) -> str:
-    """The argument that tells this home's server from every other process."""
+    """Return the argument that identifies this home's server among all processes."""
     return f"--home-dir={home.neo4j}"
 
 
@@ -252,7 +252,8 @@ def _check_platform() -> None:
 
 def _check_packages() -> None:
     if not all(map(find_spec, PACKAGES)):
-        msg = f"the local server needs packages that are not installed: pip install 'scenecypher[local]'; or {ALTERNATIVES}"
+        install = "pip install 'scenecypher[local]'"
+        msg = f"the local server needs packages that are not installed: {install}; or {ALTERNATIVES}"
         raise DatabaseUnavailable(msg)
 
 

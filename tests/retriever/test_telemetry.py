@@ -124,11 +124,11 @@ def test_what_the_consumer_does_between_steps_is_not_part_of_it(
 def test_who_does_not_listen_imports_nothing() -> None:
     asks = """
 import sys
-from scenecypher.db.telemetry import span, traced
+from scenecypher.db.telemetry import span, trace_steps
 import scenecypher.retriever.retriever
 with span("a", {}) as a:
     a.note({"b": 1})
-assert list(traced("a", {}, iter([1, 2]), told=lambda _: {})) == [1, 2]
+assert list(trace_steps("a", {}, iter([1, 2]), attributes_of=lambda _: {})) == [1, 2]
 assert not [name for name in sys.modules if name.startswith("opentelemetry")]
 """
     subprocess.run([sys.executable, "-c", asks], check=True)
