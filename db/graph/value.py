@@ -125,7 +125,7 @@ NO_PROPERTIES: Final = Properties()
 
 
 def checked(value: object, place: str) -> Value:
-    """Return `value` normalized for a property: text in NFC, lists as tuples of one type. Raises InvalidValue naming `place`."""
+    """Return `value` normalized: text in NFC, lists as tuples of one type. Raises InvalidValue naming `place`."""
     if not isinstance(value, list | tuple):
         return _scalar(value, place)
     if len(value) > LIST_LENGTH:

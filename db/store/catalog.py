@@ -1,4 +1,4 @@
-"""What the database knows of each scene, besides its members."""
+"""The catalog of scenes: one `Scene` node per generation, with its facts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCENE_NAME_LENGTH: Final = 200
 READ_TIMEOUT_S: Final = 30.0
 
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
-# A label that is there already takes the lock and writes nothing: whoever is half through a commit is waited for.
+# Setting a label that is present takes the lock and writes nothing: a running commit is waited for.
 READ_UNDER_LOCK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s"
 # The same for each question: a whole node would cost as much to take in as the rest of the look.
 VERSION_UNDER_LOCK: Final[LiteralString] = (
@@ -36,9 +36,9 @@ RETURN s ORDER BY s.name
 
 @dataclass(frozen=True, slots=True)
 class SceneInfo:
-    """One generation of a scene, as it stood when it was read.
+    """One generation of a scene, as of one read.
 
-    `key` is opaque and is what members carry; `version` counts commits since the import or copy.
+    `key` is opaque and stored on each member; `version` counts commits since the import or copy.
     """
 
     key: str
@@ -58,7 +58,7 @@ class SceneInfo:
 
 
 def info_of(record: Mapping[str, Any]) -> SceneInfo:
-    """The value of a Scene node that the server returned; a fact that it lacks is as if never said."""
+    """Return the value of a Scene node from the server; missing facts get their defaults."""
     return SceneInfo(
         key=record["key"],
         name=record.get("name") or record.get("was") or record["key"],
@@ -78,7 +78,7 @@ def info_of(record: Mapping[str, Any]) -> SceneInfo:
 
 
 def find_scene(database: Database, name: str) -> SceneInfo:
-    """The published scene of this name. Raises SceneNotFound with the nearest names."""
+    """Return the published scene of this name. Raises SceneNotFound with the nearest names."""
     found = lookup_scene(database, name)
     if found is None:
         raise SceneNotFound(name, [info.name for info in list_scenes(database)])
@@ -86,22 +86,25 @@ def find_scene(database: Database, name: str) -> SceneInfo:
 
 
 def lookup_scene(database: Database, name: str) -> SceneInfo | None:
-    """The published scene of this name, or None."""
+    """Return the published scene of this name, or None."""
     return _read_one(database, FIND, name)
 
 
 def read_under_lock(database: Database, key: str) -> SceneInfo | None:
-    """The scene between two commits; None where it is gone. What is read between two equal ones is one version.
+    """Return the scene, read while no commit is half applied; None if it is gone.
 
-    A version seen without waiting proves nothing: a server half through a commit may show it before or after the rest.
-    Raises ServiceError where a writer keeps the scene for too long.
+    Data read between two equal results belongs to one version. A version read without the lock proves nothing: during
+    a commit the server may show it before or after the rest. Raises ServiceError if a writer holds the lock too long.
     """
     record = _run_under_lock(database, READ_UNDER_LOCK, key)
     return info_of(record["s"]) if record else None
 
 
 def version_under_lock(database: Database, key: str, name: str) -> int:
-    """The same of a published scene's version alone. Raises SceneReplaced where this generation is not published."""
+    """Return a published scene's version, read as `read_under_lock` does.
+
+    Raises SceneReplaced if this generation is not published.
+    """
     record = _run_under_lock(database, VERSION_UNDER_LOCK, key)
     if record is None or record["status"] != "ready":
         raise SceneReplaced(name)
@@ -115,14 +118,14 @@ def _run_under_lock(database: Database, statement: LiteralString, key: str) -> R
         )
     except QueryTimeout as error:
         msg = (
-            f"somebody has kept this scene locked for more than {READ_TIMEOUT_S:g} s, to write or to load all of it; "
-            "ask again, and look at `SHOW TRANSACTIONS` in Neo4j Browser if that does not help"
+            f"another transaction has locked this scene for more than {READ_TIMEOUT_S:g} s, to write or to load it; "
+            "try again, and run `SHOW TRANSACTIONS` in Neo4j Browser if that does not help"
         )
         raise ServiceError(msg, retryable=True) from error
 
 
 def find_replaced(database: Database, name: str) -> SceneInfo:
-    """The generation that had this name last and lost it. Raises InputError where none is left."""
+    """Return the last generation that lost this name. Raises InputError if none is left."""
     found = _read_one(database, REPLACED, name)
     if found is None:
         msg = f"no earlier generation of {name!r} is left: it was never replaced, or `db clean` has collected it"
@@ -131,7 +134,7 @@ def find_replaced(database: Database, name: str) -> SceneInfo:
 
 
 def list_scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
-    """Every published scene by name; copies leased to a worker only where asked for."""
+    """Return all published scenes by name; copies leased to workers only with `leased`."""
 
     def work(tx: ManagedTransaction) -> list[SceneInfo]:
         return [info_of(record["s"]) for record in tx.run(LIST, leased=leased)]
@@ -148,7 +151,7 @@ def _read_one(database: Database, statement: LiteralString, name: str) -> SceneI
 
 
 def checked_name(name: str) -> str:
-    """A scene's name as people may type it. Raises InputError."""
+    """Return `name` if it is a valid scene name. Raises InputError."""
     if not name or len(name) > SCENE_NAME_LENGTH or not name.isprintable() or name != name.strip():
         msg = (
             f"{name[:60]!r} can't name a scene: use 1 to {SCENE_NAME_LENGTH} printable characters, no blank at the ends"

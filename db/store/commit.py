@@ -1,4 +1,4 @@
-"""The one door for writing: lock one scene, read what the change rests on, check, apply, record; one transaction."""
+"""Commits: lock one scene, read what the change depends on, check, apply and record it, in one transaction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.rows import node_from_record, node_row, to_driver
 from scenecypher.errors import ConflictError, InputError, SceneReplaced
 
-# The lock comes first; everything else is read after it. Read before it, a check passes on what is stale by then.
+# Everything is read after the lock is taken: a check of data read before it may pass on stale data.
 LOCK: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
 WITH s, s.version - 1 AS version
@@ -37,8 +37,8 @@ OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
 WITH s, version, done
 """
 
-# The same lock, given back when the statement ends; a label that is there already takes it and writes nothing to disk.
-# Without it a part is read while a commit is half applied: its version may be seen before its relations.
+# The same lock, released when the statement ends: setting a label that is present takes it and writes nothing.
+# Without it a part may be read while a commit is half applied: its version before its relations.
 BRIEF_LOCK: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s:Scene
 WITH s, s.version AS version
@@ -46,7 +46,7 @@ OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
 WITH s, version, done
 """
 
-# The same where the action id was made for this action: nobody need look whether it was committed before.
+# For an action id created for this action: no earlier commit of it is looked up.
 BRIEF_LOCK_NEW_ID: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s:Scene
 WITH s, s.version AS version, null AS done
@@ -70,12 +70,12 @@ RETURN """
 )
 
 STANDARD_PROPERTIES: Final = frozenset({*EXTRA_PROPERTIES, *TEXT_FIELDS})
-"""The properties that any scene may use."""
+"""Properties that every scene may use undeclared."""
 
 PLACEHOLDER_KIND: Final = "Object"
-"""The kind of a node of which only the id was read."""
+"""Kind of a node of which only the id was read."""
 
-# A type in WHERE, not as `r:$(row[1])`: the server takes a millisecond less for it.
+# The type is compared in WHERE, not matched as `r:$(row[1])`: it saves the server a millisecond.
 WRITE_HEAD: Final[LiteralString] = "MATCH (s:Scene {key: $key})\n"
 WRITE_PARTS: Final[Mapping[str, LiteralString]] = {
     "remove_relations": """
@@ -121,11 +121,11 @@ CREATE (e:Event {scene: $key, version: s.version, at: datetime(), actor: $actor,
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """Who changes a scene, and why.
+    """The author and the purpose of a change.
 
-    `action_id` makes it safe to repeat: the same id with the same Delta is applied once.
-    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it takes back. `new` says that the id was
-    made for this action, so that it can't have been done before.
+    `action_id` makes the change safe to repeat: the same id with the same Delta is applied once. `kind` is ``act``,
+    ``undo`` or ``redo``; `undoes` are the versions that it reverts. `new` states that the id was created for this action,
+    so that it can't have been committed before.
     """
 
     actor: str
@@ -139,9 +139,9 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class LockedPart:
-    """What was read under the lock: the scene's version before this change, and the part of it that was asked for.
+    """The requested part of a scene, read under its lock, and the version before this change.
 
-    `agent` is the acting node's id, where one was asked for and is there.
+    `agent` is the acting node's id if one was requested and found.
     """
 
     version: int
@@ -151,7 +151,7 @@ class LockedPart:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The version that a change led to; `repeated` where the same action had been committed before."""
+    """The version of a commit; `repeated` if the same action had been committed before."""
 
     version: int
     delta: Delta
@@ -160,9 +160,9 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """How a Delta is written: what follows on a scene `s` in the one statement, and its parameters.
+    """The Cypher that writes a Delta to a scene `s` in one statement, and its parameters.
 
-    `groups` are the groups of changes that are not empty; each returns how many of its rows fit.
+    `groups` are the non-empty groups of changes; each returns the number of its rows that matched.
     """
 
     groups: tuple[str, ...]
@@ -170,7 +170,7 @@ class WritePlan:
 
     @property
     def body(self) -> LiteralString:
-        """The changes and the event."""
+        """The clauses that write the changes and the event."""
         text: LiteralString = ""
         for name in self.groups:
             text += WRITE_PARTS[name]
@@ -178,7 +178,7 @@ class WritePlan:
 
     @property
     def end(self) -> LiteralString:
-        """What is returned: the version, and the counts."""
+        """The RETURN clause: the version and the counts."""
         text: LiteralString = "RETURN s.version AS version"
         for name in self.groups:
             text += WRITE_COUNTS[name]
@@ -186,7 +186,7 @@ class WritePlan:
 
 
 class AlreadyCommitted(Exception):
-    """The same action was committed before: nothing is committed again, and it never leaves this package."""
+    """Signal that the same action was committed before; caught within this package."""
 
     def __init__(self, version: int, delta_text: str) -> None:
         super().__init__(version)
@@ -194,7 +194,7 @@ class AlreadyCommitted(Exception):
 
 
 def commit_delta(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
-    """Apply a Delta that is known beforehand. Raises ConflictError, SceneReplaced, AlreadyDone."""
+    """Apply a Delta that is known beforehand. Raises ConflictError, SceneReplaced, AlreadyCommitted."""
     text = delta_json(delta)
     record = tx.run(
         READ_NAMED, key=scene.key, action_id=intent.action_id, ids=_named_ids(delta), pairs=_named_pairs(delta)
@@ -204,9 +204,9 @@ def commit_delta(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, *, inte
 
 
 def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None) -> LockedPart:
-    """Check what the lock statement returned. `text` is the Delta's JSON where it is known already.
+    """Check and parse the record of a locking statement; `text` is the Delta's JSON if it is known already.
 
-    Raises SceneReplaced, AlreadyDone, InputError (the action id means another Delta), ConflictError (version moved).
+    Raises SceneReplaced, AlreadyCommitted, InputError (action id used for another Delta), ConflictError (wrong version).
     """
     if record is None or record["status"] != "ready":
         raise SceneReplaced(scene.name)
@@ -237,13 +237,11 @@ def write_delta(
     text: str | None = None,
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
-    change = plan_write(scene, locked, delta, intent=intent, text=text)
-    record = tx.run(WRITE_HEAD + change.body + change.end, change.parameters).single(strict=True)
-    for name in change.groups:
-        if record[name] != len(change.parameters[name]):
-            msg = (
-                f"{name.replace('_', ' ')}: {record[name]} of {len(change.parameters[name])} fit; load the scene again"
-            )
+    plan = plan_write(scene, locked, delta, intent=intent, text=text)
+    record = tx.run(WRITE_HEAD + plan.body + plan.end, plan.parameters).single(strict=True)
+    for name in plan.groups:
+        if record[name] != len(plan.parameters[name]):
+            msg = f"{name.replace('_', ' ')}: {record[name]} of {len(plan.parameters[name])} fit; load the scene again"
             raise ConflictError(msg)
     return Committed(record["version"], delta)
 
@@ -251,7 +249,7 @@ def write_delta(
 def plan_write(
     scene: SceneInfo, locked: LockedPart, delta: Delta, *, intent: Intent, text: str | None = None
 ) -> WritePlan:
-    """Check `delta` against the part that was read, and say how it is written. Raises ConflictError, InputError."""
+    """Check `delta` against the locked part and return its WritePlan. Raises ConflictError, InputError."""
     _check_declared(delta, scene.declared)
     after = apply(locked.part, delta)
     groups = _groups(scene.key, delta, after)
@@ -271,7 +269,7 @@ def plan_write(
 
 
 def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:
-    """Part of a scene as a SceneGraph; of a relation's end that was not read itself only the id is known."""
+    """Return part of a scene as a SceneGraph; a relation's end that was not read becomes a placeholder with its id."""
     values = {node.id: node for node in map(node_from_record, nodes)}
     pairs = {relation_between(*row) for row in relations}
     for relation in pairs:
@@ -287,7 +285,7 @@ def _placeholder(node_id: str) -> Node:
 
 
 def _groups(key: str, delta: Delta, after: SceneGraph) -> dict[str, list[Any]]:
-    """The Delta's changes as rows for each of WRITE_PARTS; lists and values as they are after it."""
+    """Return the Delta's changes as rows of each of WRITE_PARTS; lists and values as they are after it."""
     groups: dict[str, list[Any]] = {name: [] for name in WRITE_PARTS}
     values: dict[str, dict[str, Any]] = {}
     for change in delta.changes:
@@ -316,7 +314,7 @@ def _value_after(change: SetProperty | ChangeList, node: Node) -> dict[str, Any]
 
 
 def _check_declared(delta: Delta, declared: Declared) -> None:
-    """Relation types and properties must be in the registry or declared by the scene."""
+    """Check that relation types and properties are in the registry or declared by the scene."""
     for change in delta.changes:
         used: Iterable[str] = ()
         match change:
@@ -356,4 +354,4 @@ def _named_pairs(delta: Delta) -> list[list[str]]:
 
 
 Decide = Callable[[LockedPart], Delta]
-"""Reads what was locked and yields the Delta; raises ActionRefused. Pure: it may run again on a retry."""
+"""Function from the locked part to the Delta; raises ActionRefused. Pure, since a retry calls it again."""

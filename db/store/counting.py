@@ -1,4 +1,4 @@
-"""Counting what was read of a scene: rows of nodes, properties, relations and agents become Enumerations."""
+"""Counts of a scene: rows of nodes, properties, relations and agents become Enumerations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scenecypher.db.store.enumerations import (
 )
 
 VALUES_SHOWN: Final = 16
-"""A property with more different values than this is described without them."""
+"""Cap on the distinct values of a property; above it none is listed."""
 TYPE_WORDS: Final[Mapping[str, str]] = {
     "STRING": "text",
     "BOOLEAN": "boolean",
@@ -32,7 +32,7 @@ TYPE_WORDS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
-    """Nodes alike: `count` of them, the smallest name as `example`, and of names and ids those that were read."""
+    """A group of `count` equal nodes; `example` is the smallest name, `names` and `ids` those that were read."""
 
     kind: str
     class_: str
@@ -47,7 +47,7 @@ class NodeGroup:
 
 @dataclass(frozen=True, slots=True)
 class PropertyRow:
-    """A property of `count` nodes: its type as Cypher names it, and its value if that is short and was read."""
+    """A property of `count` nodes: its Cypher type, and its value if that is short and was read."""
 
     name: str
     type: str
@@ -62,7 +62,10 @@ def build_enumerations(
     patterns: Iterable[Sequence[Any]],
     agents: Iterable[Sequence[Any]],
 ) -> Enumerations:
-    """What occurs, sorted. `patterns` are source kind, type, target kind, count; `agents` name, class, places, held."""
+    """Return the sorted Enumerations.
+
+    `patterns` are source kind, type, target kind, count; `agents` name, class, places, held.
+    """
     kinds: Counter[str] = Counter()
     for group in nodes:
         kinds[group.kind] += group.count

@@ -1,4 +1,4 @@
-"""Reading a scene's Enumerations: one statement between two looks at the version, kept for as long as that stands."""
+"""A scene's Enumerations: read by one statement between two equal versions, and cached by version."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ READ_TIMEOUT_S: Final = 30.0
 READ_TRIES: Final = 3
 SCENES_KEPT: Final = 64
 VERSIONS_PER_SCENE_KEPT: Final = 100
-"""For each scene kept so many more are there whose latest version is remembered."""
+"""Number of latest versions noted per cached scene."""
 LISTED_UP_TO: Final = 5_000
-"""Nodes up to which every name, id and property value is read; above, the server counts them by group."""
+"""Largest number of nodes of which every name, id and value is read; above, the server counts by group."""
 VALUE_LENGTH: Final = 60
 AGENTS_SHOWN: Final = 20
 LIMITS: Final = {"reserved": sorted(RESERVED_PROPERTIES), "longest": VALUE_LENGTH, "agents": AGENTS_SHOWN}
@@ -66,7 +66,7 @@ CALL () { MATCH (n:Entity {scene: $key})
 """
     + _REST
 )
-"""A row a node: for scenes of a usual size the server's own grouping takes twice as long."""
+"""One row per node: for scenes of usual size grouping in the server takes twice as long."""
 BY_GROUP: Final[LiteralString] = (
     """
 CALL () { MATCH (n:Entity {scene: $key})
@@ -88,30 +88,30 @@ CALL () { MATCH (n:Entity {scene: $key}) UNWIND keys(n) AS key
 
 
 class Enumerator:
-    """Enumerations of scenes, the latest ones kept by scene and version. For use from many threads."""
+    """Enumerations of scenes, cached by scene and version; safe to share between threads."""
 
     def __init__(self, database: Database, *, scenes_kept: int = SCENES_KEPT, listed_up_to: int = LISTED_UP_TO) -> None:
         self._database = database
         self._listed_up_to = listed_up_to
-        self._kept: LRUCache[tuple[str, int], Enumerations] = LRUCache(scenes_kept)
+        self._cached_enumerations: LRUCache[tuple[str, int], Enumerations] = LRUCache(scenes_kept)
         self._latest: LRUCache[str, int] = LRUCache(VERSIONS_PER_SCENE_KEPT * scenes_kept)
         self._lock = Lock()
 
     def of(self, scene: SceneInfo) -> Enumerations:
-        """What occurs in the scene: as of `scene.version`, or a later one that was seen, where that is kept; else now.
+        """Return the scene's Enumerations: cached ones of `scene.version` or of a later noted version, else read now.
 
-        A reading during which the scene moved may count a few nodes twice or not at all; it is read again, and given
-        out unkept if writers leave no pause. Raises SceneReplaced.
+        If the scene changes during the read, a few nodes may be counted twice or not at all: it is read again, and returned
+        without caching if writers leave no pause. Raises SceneReplaced.
         """
         self.note_version(scene.key, scene.version)
-        kept = self._recall(scene.key)
-        if kept is not None:
-            return kept
+        cached = self._cached(scene.key)
+        if cached is not None:
+            return cached
         for _ in range(READ_TRIES):
             before = version_under_lock(self._database, scene.key, scene.name)
             enumerations = self._database.read(self._reading(scene), timeout_s=READ_TIMEOUT_S)
             if version_under_lock(self._database, scene.key, scene.name) == before:
-                self._keep((scene.key, before), enumerations)
+                self._cache((scene.key, before), enumerations)
                 break
         return enumerations
 
@@ -130,15 +130,15 @@ class Enumerator:
         return work
 
     def note_version(self, key: str, version: int) -> None:
-        """Take note of a scene's version, so that what was kept of an earlier one is not given out any more."""
+        """Note a scene's version, so that Enumerations of earlier ones are no longer returned."""
         with self._lock:
             self._latest[key] = max(version, self._latest.get(key, version))
 
-    def _recall(self, key: str) -> Enumerations | None:
+    def _cached(self, key: str) -> Enumerations | None:
         with self._lock:
-            return self._kept.get((key, self._latest.get(key, -1)))
+            return self._cached_enumerations.get((key, self._latest.get(key, -1)))
 
-    def _keep(self, version: tuple[str, int], enumerations: Enumerations) -> None:
+    def _cache(self, version: tuple[str, int], enumerations: Enumerations) -> None:
         self.note_version(*version)
         with self._lock:
-            self._kept[version] = enumerations
+            self._cached_enumerations[version] = enumerations
