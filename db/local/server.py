@@ -176,7 +176,7 @@ def _wait_until_ready(home: ServerHome, state: ServerState) -> None:
         while time.monotonic() < deadline:
             if not process.is_running(state.pid or 0, mark=_process_mark(home)):
                 raise _failure(home)
-            if not process.is_listening(state.pid or 0, state.bolt):  # who answers there by now is another server
+            if not process.is_listening(state.pid or 0, state.bolt):  # another server may answer there
                 time.sleep(POLL_S)
                 continue
             try:
@@ -197,7 +197,7 @@ def _wait_until_ready(home: ServerHome, state: ServerState) -> None:
 
 
 def _failure(home: ServerHome) -> ServerEnded:
-    """Return the error of a server that ended, from ``Optional[org.neo4j.SomeException: the reason]``, its last line."""
+    """Return the error of a server that ended, from its last line: ``Optional[org.neo4j.SomeException: reason]``."""
     said = home.console.read_text(encoding="utf-8", errors="replace") if home.console.exists() else ""
     reason = _last_line(said).removeprefix("Optional[").removesuffix("]").rpartition("Exception: ")[2]
     kind = PortTaken if " bind " in reason else ServerEnded

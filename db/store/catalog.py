@@ -21,7 +21,7 @@ READ_TIMEOUT_S: Final = 30.0
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
 # Setting a label that is present takes the lock and writes nothing: a running commit is waited for.
 READ_UNDER_LOCK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s"
-# The same for each question: a whole node would cost as much to take in as the rest of the look.
+# Run for each question: returning the whole node would double the cost.
 VERSION_UNDER_LOCK: Final[LiteralString] = (
     "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s.status AS status, s.version AS version"
 )

@@ -124,8 +124,8 @@ class Intent:
     """The author and the purpose of a change.
 
     `action_id` makes the change safe to repeat: the same id with the same Delta is applied once. `kind` is ``act``,
-    ``undo`` or ``redo``; `undoes` are the versions that it reverts. `new` states that the id was created for this action,
-    so that it can't have been committed before.
+    ``undo`` or ``redo``; `undoes` are the versions that it reverts. `new` states that the id was created for this
+    action, so that it can't have been committed before.
     """
 
     actor: str
@@ -206,7 +206,7 @@ def commit_delta(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, *, inte
 def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None) -> LockedPart:
     """Check and parse the record of a locking statement; `text` is the Delta's JSON if it is known already.
 
-    Raises SceneReplaced, AlreadyCommitted, InputError (action id used for another Delta), ConflictError (wrong version).
+    Raises SceneReplaced, AlreadyCommitted, InputError (id used for another Delta), ConflictError (wrong version).
     """
     if record is None or record["status"] != "ready":
         raise SceneReplaced(scene.name)

@@ -104,7 +104,10 @@ class Database:
         forward_notices()
 
     def verify(self) -> ServerInfo:
-        """Return the server that answers. Raises DatabaseUnavailable: unreachable, wrong password, no such database, before 5.26."""
+        """Return the server that answers.
+
+        Raises DatabaseUnavailable: unreachable, wrong password, no such database, before 5.26.
+        """
         with self._session(READ_ACCESS) as session:
             result = session.run(COMPONENTS)
             record = result.single(strict=True)

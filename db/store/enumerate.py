@@ -98,10 +98,10 @@ class Enumerator:
         self._lock = Lock()
 
     def of(self, scene: SceneInfo) -> Enumerations:
-        """Return the scene's Enumerations: cached ones of `scene.version` or of a later noted version, else read now.
+        """Return Enumerations of `scene.version` or a later noted version: cached ones, else read now.
 
-        If the scene changes during the read, a few nodes may be counted twice or not at all: it is read again, and returned
-        without caching if writers leave no pause. Raises SceneReplaced.
+        If the scene changes during the read, a few nodes may be counted twice or not at all: it is read again, and
+        returned without caching if writers leave no pause. Raises SceneReplaced.
         """
         self.note_version(scene.key, scene.version)
         cached = self._cached(scene.key)

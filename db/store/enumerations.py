@@ -44,8 +44,8 @@ class Pattern:
 class PropertyUse:
     """A property in use, besides the five that every node has.
 
-    `types` are words such as ``text``; `values` are the texts and booleans that occur, empty if there are none, too many,
-    or the scene is large.
+    `types` are words such as ``text``; `values` are the texts and booleans that occur, empty if there are none, too
+    many, or the scene is large.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The part of a scene that an action reads, fetched in the statement that takes the lock."""
+"""The part of a scene that an action reads, and the Cypher statements that read it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenecypher.db.schema import KINDS, RELATION_TYPES
 from scenecypher.db.store.commit import LOCK, SCENE_FACTS, BRIEF_LOCK, BRIEF_LOCK_NEW_ID
 
 LONGEST_PATH: Final = 10
-"""How many relations a far hop follows at most: deeper nesting is not seen."""
+"""Longest path of a far pattern, in relations; deeper nesting is not read."""
 
 START: Final = "start"
 
@@ -31,9 +31,9 @@ _LINKS: Final[tuple[LiteralString, ...]] = ("r0", "r1", "r2", "r3", "r4", "r5", 
 
 @dataclass(frozen=True, slots=True, order=True)
 class RelationPattern:
-    """A relation of one of `types` from `source` to `target`.
+    """A relation of one of `types` from `source` to `target`, both variables.
 
-    Where it is `far`, one or more of them in a row; where it is `mutual`, those from `target` to `source` too.
+    If `far`, a path of one or more such relations; if `mutual`, relations from `target` to `source`, too.
     """
 
     source: str
@@ -45,7 +45,7 @@ class RelationPattern:
 
 @dataclass(frozen=True, slots=True, order=True)
 class NodeFilter:
-    """Nodes of a kind or class, or with a state or affordance."""
+    """A condition on nodes: a kind, a class, a state or an affordance."""
 
     field: Literal["kind", "class", "states", "affordances"]
     value: str
@@ -53,11 +53,11 @@ class NodeFilter:
 
 @dataclass(frozen=True, slots=True)
 class PatternRead:
-    """All matches of `hops`: the relations of those in `rows` come back, and the nodes that are `whole`.
+    """All matches of `hops`: the relations of the patterns in `rows`, and the nodes of the variables in `whole`.
 
-    A node that is not read whole is known by its id only; of those that are `whole` only such are read as are any of
-    `only`, where it is given. With a `guard`, a seed and an affordance, nothing is read unless the seed has it. The
-    variable START stands for each of the seeds `starts` in turn.
+    Other nodes are known by their ids only. If `only` is given, nodes of `whole` are returned if one of its filters
+    matches. With a `guard`, a seed and an affordance, nothing is read unless the seed has it. The variable START
+    stands for each of the seeds `starts` in turn.
     """
 
     hops: tuple[RelationPattern, ...]
@@ -70,10 +70,10 @@ class PatternRead:
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """What an action reads, whatever it is done with: its seeds whole, and what `reads` reach from them.
+    """All reads of an action: its seeds, whole, and the `reads` that start at them.
 
-    The first of `seeds` is the agent: the first by id, or where it is `named` the one of that id. `classes` are read
-    whole too.
+    The first of `seeds` is the agent: the first agent by id or, if `named`, the agent of that id. Nodes of `classes`
+    are returned whole, too.
     """
 
     seeds: tuple[str, ...]
@@ -91,32 +91,32 @@ class ReadPlan:
 
     @cached_property
     def with_named_agent(self) -> ReadPlan:
-        """The same reads with the agent named."""
+        """The same plan with the agent given by its id."""
         return replace(self, named=True)
 
     @cached_property
     def lock_statement(self) -> LiteralString:
-        """The statement that takes the scene's lock and then reads."""
+        """The statement that takes the scene's lock for the transaction, and reads."""
         return self._under(LOCK)
 
     @cached_property
     def brief_lock_statement(self) -> LiteralString:
-        """The statement that reads the same, and gives the lock back at its end."""
+        """The statement that reads under a lock released at its end."""
         return self._under(BRIEF_LOCK)
 
     @cached_property
     def brief_lock_new_id_statement(self) -> LiteralString:
-        """The same for an action that can't have been done before."""
+        """The brief lock statement for an action id that is known to be new."""
         return self._under(BRIEF_LOCK_NEW_ID)
 
     @cached_property
     def read_statement(self) -> LiteralString:
-        """The statement that reads without changing anything."""
+        """The statement that reads without a lock."""
         return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN s.status AS status, " + self._found()
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """The states, affordances and classes that reads depend on."""
+        """The states, affordances and classes that filters and guards compare."""
         guards = {read.guard[1] for read in self.reads if read.guard is not None}
         return tuple(sorted(guards | {only.value for read in self.reads for only in read.only}))
 
@@ -167,7 +167,7 @@ class ReadPlan:
                 return value + " IN " + name + ".affordances"
 
     def _rows(self, read: PatternRead) -> LiteralString:
-        """The relations of a read, each as [source id, type, target id]."""
+        """Return the relations of a read, each as [source id, type, target id]."""
         match: LiteralString = self._match(read)
         rows: list[LiteralString] = [
             self._row(hop, link) for hop, link in zip(read.hops, _LINKS, strict=False) if hop in read.rows
@@ -204,7 +204,7 @@ class ReadPlan:
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What one action reads: `ids` are its seeds after the agent, in order; the agent is the first where it is None."""
+    """The reads of one action: `ids` are its seeds after the agent, in order; `agent` is None for the first agent."""
 
     reads: ReadPlan
     ids: tuple[str, ...] = ()
@@ -212,7 +212,7 @@ class Footprint:
 
     @property
     def plan(self) -> ReadPlan:
-        """Where the statements are: to look an agent up by its id takes less than to find the first."""
+        """The plan with its statements; looking an agent up by id is faster than finding the first one."""
         return self.reads if self.agent is None else self.reads.with_named_agent
 
     @property

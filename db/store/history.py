@@ -1,4 +1,4 @@
-"""History: a scene's events, what of them still holds, and the way back to an earlier version."""
+"""The history of a scene: its events, the ones still in effect, and the way back to an earlier version."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MATCH (e:Event {scene: $key}) WHERE e.version > $after RETURN e ORDER BY e.versi
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One commit: the version that it led to, who did it, and what it changed.
+    """One commit: the resulting version, its author and its changes.
 
-    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it took back.
+    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it reverted.
     """
 
     version: int
@@ -37,7 +37,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Revert:
-    """A way back: the Delta to commit, the versions that it takes back, and what it is called."""
+    """A planned undo or redo: the Delta to commit, the versions that it reverts, and its name in the history."""
 
     delta: Delta
     undoes: tuple[int, ...]
@@ -45,7 +45,7 @@ class Revert:
 
 
 def read_events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Event]:
-    """The events of a scene with a version above `after`, oldest first."""
+    """Return the events of a scene with a version above `after`, oldest first."""
     return [
         Event(
             version=e["version"],
@@ -62,7 +62,7 @@ def read_events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Eve
 
 
 def versions_in_effect(log: Sequence[Event]) -> frozenset[int]:
-    """The versions whose effect still holds: those that no event still holding has taken back."""
+    """Return the versions that are in effect: not reverted by an event that is itself in effect."""
     taken: set[int] = set()
     held: set[int] = set()
     for event in reversed(log):
@@ -73,9 +73,9 @@ def versions_in_effect(log: Sequence[Event]) -> frozenset[int]:
 
 
 def plan_undo(log: Sequence[Event], *, version: int | None = None, to: int | None = None) -> Revert:
-    """How to undo the latest event that still holds, the one of `version`, or everything after version `to`.
+    """Plan the undo of the latest action in effect, of the one of `version`, or of all after version `to`.
 
-    Raises InputError where there is nothing to undo.
+    Raises InputError if there is nothing to undo.
     """
     if to is not None:
         return _plan_undo_to(log, to)
@@ -88,7 +88,7 @@ def plan_undo(log: Sequence[Event], *, version: int | None = None, to: int | Non
 
 
 def plan_redo(log: Sequence[Event]) -> Revert:
-    """How to take back the latest undo. Raises InputError where an action has followed it, or there is none."""
+    """Plan the undo of the latest undo. Raises InputError if an action has followed it, or there is none."""
     held = versions_in_effect(log)
     for event in reversed(log):
         if event.kind == "act":
@@ -100,7 +100,7 @@ def plan_redo(log: Sequence[Event]) -> Revert:
 
 
 def inverse_of(log: Iterable[Event]) -> Delta:
-    """The Delta that takes all of `log` back."""
+    """Return the Delta that reverts all events of `log`."""
     return invert(compose(event.delta for event in log))
 
 

@@ -1,4 +1,4 @@
-"""Copies of a scene that workers take in turn: which is free, who has it until when, and where it starts from."""
+"""Leases: copies of a scene that workers use in turn, each with an expiry and a base version."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from scenecypher.db.store.catalog import SceneInfo, info_of
 from scenecypher.db.store.connection import Database
 
 LEASE_S: Final = 12 * 3_600
-"""Longer than any sample: a lease is not renewed. The copy of a worker that died rests so long; another is made."""
+"""Time until a lease expires, longer than any sample: it is not renewed. Meanwhile a dead worker's copy is idle."""
 ACQUIRE_TRIES: Final = 3
-"""How often a worker tries for a copy that another took first, before one more is made."""
+"""Attempts of a worker to lease a copy that others take first, before one more copy is created."""
 
-# The first SET, of a label that is there, only takes the lock. What decides is read after it, of the copy found anew:
-# of one that is just being taken, the server may show one property as it was and another as it will be.
+# The first SET only takes the lock. The decision rests on the copy as matched again after it: while another worker
+# takes a copy, the server may show one of its properties before and another after that change.
 ACQUIRE: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready', copied_from: $origin})
 WHERE s.leased IS NOT NULL AND (s.free OR s.leased_until < datetime())
@@ -26,13 +26,13 @@ OPTIONAL MATCH (copy:Scene {key: key}) WHERE copy.free OR copy.leased_until < da
 SET copy.free = false, copy.leased_until = datetime() + duration({seconds: $lease_s})
 RETURN copy
 """
-# At that version only: what a cut connection has written since the reset must not become the next worker's start.
+# Only at that version: a late write of a cut connection must not become the next worker's base.
 REBASE: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
 RELEASE: Final[LiteralString] = REBASE + ", s.free = true"
 
 
 def acquire(database: Database, origin: str, *, timeout_s: float) -> SceneInfo | None:
-    """A free copy of `origin`, which is the caller's from now on; None where none is free."""
+    """Lease a free copy of `origin` to the caller; None if none is free."""
 
     def work(tx: ManagedTransaction) -> Record | None:
         return tx.run(ACQUIRE, origin=origin, lease_s=LEASE_S).single()
@@ -47,10 +47,10 @@ def acquire(database: Database, origin: str, *, timeout_s: float) -> SceneInfo |
 
 
 def release(database: Database, copy: SceneInfo, version: int, *, timeout_s: float) -> None:
-    """Let others take it as it is at `version`."""
+    """Release a copy to others as of `version`."""
     database.write(lambda tx: tx.run(RELEASE, key=copy.key, version=version).consume(), timeout_s=timeout_s)
 
 
 def rebase(database: Database, scene: SceneInfo, version: int, *, timeout_s: float) -> None:
-    """Let a scene of one's own start from `version` on."""
+    """Make `version` the base to which the caller's scene is reset."""
     database.write(lambda tx: tx.run(REBASE, key=scene.key, version=version).consume(), timeout_s=timeout_s)

@@ -1,4 +1,4 @@
-"""Loading a whole scene: its members read between two equal looks at it, or under its lock where writers never rest."""
+"""Loading a whole scene: members are read between two equal versions, or under its lock if writers leave no pause."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from scenecypher.errors import SceneReplaced
 
 LOAD_TIMEOUT_S: Final = 60.0
 LOADED_A_SECOND: Final = 3_000
-"""Nodes and relations that a load is given a second more for: a machine at ten times its load still reads as many."""
+"""Nodes and relations per second of timeout, which a machine at ten times its load still reads."""
 LOAD_TRIES: Final = 3
-"""Loads without a lock; a writer so busy that each was torn then waits for one load under the lock."""
+"""Loads without a lock; if writers interrupt each, one load under the lock makes them wait."""
 
 LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
-# A row a node: collect() would hold the whole scene in the server's memory before the first row.
+# One row per node: collect() would hold the whole scene in the server's memory before the first row.
 LOAD_RELATIONS: Final[LiteralString] = """
 MATCH (a:Entity {scene: $key}) RETURN a.id AS source, [(a)-[r]->(b) | [type(r), b.id]] AS to
 """
@@ -43,7 +43,7 @@ class Snapshot:
 
 
 def load_scene(database: Database, name: str) -> Snapshot:
-    """The whole published scene at one version. Raises SceneNotFound, SceneReplaced."""
+    """Return the whole published scene at one version. Raises SceneNotFound, SceneReplaced."""
     for _ in range(LOAD_TRIES):
         snapshot = _read(database, find_scene(database, name), "ready")
         if snapshot is not None:
@@ -52,9 +52,9 @@ def load_scene(database: Database, name: str) -> Snapshot:
 
 
 def load_replaced(database: Database, name: str) -> Snapshot:
-    """The generation that had this name last and lost it, as it then was.
+    """Return the last generation that lost this name, as it then was.
 
-    Raises InputError where none is left, SceneReplaced where it is collected meanwhile.
+    Raises InputError if none is left, SceneReplaced if it is deleted during the read.
     """
     snapshot = _read(database, find_replaced(database, name), "retired")
     if snapshot is None:
@@ -63,7 +63,7 @@ def load_replaced(database: Database, name: str) -> Snapshot:
 
 
 def _read(database: Database, scene: SceneInfo, status: Status) -> Snapshot | None:
-    """The scene within one version; None where it moved meanwhile or has another status."""
+    """Return the scene at one version; None if it changed during the read or has another status."""
     before = read_under_lock(database, scene.key)
     nodes, relations = database.read(lambda tx: _members(tx, scene.key), timeout_s=_timeout_s(scene))
     after = read_under_lock(database, scene.key)
@@ -73,7 +73,7 @@ def _read(database: Database, scene: SceneInfo, status: Status) -> Snapshot | No
 
 
 def _read_locked(database: Database, scene: SceneInfo) -> Snapshot:
-    """The same while nobody can write. Raises SceneReplaced."""
+    """Return the scene, read under its lock. Raises SceneReplaced."""
 
     def work(tx: ManagedTransaction) -> Snapshot:
         record = tx.run(READ_UNDER_LOCK, key=scene.key).single()
@@ -85,7 +85,7 @@ def _read_locked(database: Database, scene: SceneInfo) -> Snapshot:
 
 
 def _members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
-    """All nodes and relations of a scene; those of several versions where somebody writes meanwhile."""
+    """Return all nodes and relations of a scene; of several versions if a writer commits meanwhile."""
     nodes = [node_from_record(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
     relations = [
         Relation(record["source"], kind, target)

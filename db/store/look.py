@@ -1,4 +1,4 @@
-"""Reading a part of a scene without changing it, by the same reads as an action's."""
+"""Read of a part of a scene without a lock, by the same plan as an action's."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.footprint import Footprint
 from scenecypher.errors import SceneReplaced
 
-LOOK_TIMEOUT_S: Final = 10.0
+READ_TIMEOUT_S: Final = 10.0
 
 
 def read_part(database: Database, scene: SceneInfo, footprint: Footprint) -> SceneGraph:
-    """The part of the scene that `footprint` names, in one round trip. Raises SceneReplaced."""
+    """Return the part of the scene that `footprint` names, in one round trip. Raises SceneReplaced."""
     text, parameters = footprint.plan.read_statement, footprint.parameters
 
     def work(tx: ManagedTransaction) -> SceneGraph:
@@ -26,4 +26,4 @@ def read_part(database: Database, scene: SceneInfo, footprint: Footprint) -> Sce
             raise SceneReplaced(scene.name)
         return partial_graph(record["nodes"], record["relations"])
 
-    return database.read(work, timeout_s=LOOK_TIMEOUT_S)
+    return database.read(work, timeout_s=READ_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""Constraints and indexes: what the registry asks for and the server lacks is created once, here."""
+"""Creation of the constraints and indexes of the registry that the server lacks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AWAIT: Final[LiteralString] = "CALL db.awaitIndexes(60)"
 
 
 def prepare(database: Database) -> list[str]:
-    """Create what is missing and wait until it serves; the names created. Safe to call from several processes."""
+    """Create missing indexes and wait until they are online; return their names. Safe for concurrent processes."""
     present = database.read(_names, timeout_s=INDEX_TIMEOUT_S)
     missing: list[tuple[str, LiteralString]] = [(name, text) for name, text in definitions() if name not in present]
     for _, text in missing:

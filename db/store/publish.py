@@ -1,4 +1,4 @@
-"""Importing at any size: batches into an unnamed generation, then one transaction that moves the name."""
+"""Import of any size: batches into an unnamed generation, then one transaction that moves the name to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RELATIONS_A_BATCH: Final = 5_000
 BATCH_TIMEOUT_S: Final = 60.0
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with (done, total), in nodes and relations together."""
+"""Callback with (done, total), the number of nodes and relations together."""
 T = TypeVar("T")
 
 CREATE_SCENE: Final[LiteralString] = """
@@ -56,7 +56,7 @@ MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duratio
                    OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
 RETURN s.key AS key
 """
-# Of the same nodes as DROP_MEMBERS takes: one of them may have more relations than a transaction holds.
+# Of the same nodes as DROP_MEMBERS: one node may have more relations than fit into a transaction.
 DROP_RELATIONS: Final[LiteralString] = """
 MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes
 MATCH (n)-[r]-() WITH DISTINCT r LIMIT $limit DELETE r RETURN count(*) AS dropped
@@ -72,7 +72,7 @@ DROP_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a new generation is called and where it comes from."""
+    """The facts of a new generation: its name and its origin."""
 
     name: str
     vocabulary: str
@@ -86,9 +86,9 @@ class Header:
 
 
 def publish(database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None) -> SceneInfo:
-    """Write `graph` as a new generation and move the name to it; readers see the old one until then, whole.
+    """Write `graph` as a new generation and move the name to it; until then readers see the whole old one.
 
-    A crash on the way leaves the old scene readable and a leftover that `delete_leftovers` collects.
+    A crash leaves the old scene readable, and a leftover that `delete_leftovers` deletes.
     """
     key = uuid4().hex
     database.write(_creating(key, graph, header), timeout_s=BATCH_TIMEOUT_S)
@@ -102,7 +102,7 @@ def publish(database: Database, graph: SceneGraph, header: Header, *, progress: 
 
 
 def retire(database: Database, key: str) -> bool:
-    """Take a generation's name away; its members go with `delete_leftovers`. False where it had gone already."""
+    """Remove the name of a generation; `delete_leftovers` deletes its members. False if it was gone already."""
 
     def work(tx: ManagedTransaction) -> bool:
         return bool(tx.run(RETIRE, key=key).single(strict=True)["retired"])
@@ -111,7 +111,7 @@ def retire(database: Database, key: str) -> bool:
 
 
 def delete_leftovers(database: Database, *, grace_s: float, progress: Progress | None = None) -> int:
-    """Delete generations that were retired, or left half-imported, more than `grace_s` seconds ago; how many."""
+    """Delete generations retired, or left half-imported, more than `grace_s` seconds ago; return their number."""
 
     def leftovers(tx: ManagedTransaction) -> list[str]:
         return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s)]

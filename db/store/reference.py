@@ -1,4 +1,4 @@
-"""What a person or a model calls a node, resolved to its id: by id, then unique name, then unique class."""
+"""References to nodes by people and models, resolved to ids: by id, then unique name, then unique class."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenecypher.errors import UnknownReference, did_you_mean
 
 RESOLVE_TIMEOUT_S: Final = 10.0
 SHOWN: Final = 10
-"""How many candidates a refusal lists."""
+"""Cap on the candidates listed in an error."""
 
 RESOLVE: Final[LiteralString] = """
 RETURN COLLECT { MATCH (n:Entity {scene: $key, id: $text}) RETURN n.id } AS by_id,
@@ -27,9 +27,9 @@ UNWIND [n.id, n.name, n.class] AS word RETURN collect(DISTINCT word) AS words
 
 
 def resolve_reference(database: Database, scene: SceneInfo, text: str) -> str:
-    """The id of the one node that `text` can mean in `scene`.
+    """Return the id of the only node of `scene` that `text` can mean.
 
-    Raises UnknownReference with the candidates where there are several, with the nearest words where there is none.
+    Raises UnknownReference with the candidates if there are several, with the nearest words if there is none.
     """
     wanted = unicodedata.normalize("NFC", text)
 

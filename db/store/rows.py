@@ -1,4 +1,4 @@
-"""Nodes and relations as Neo4j takes them in and gives them back."""
+"""Conversion of nodes and relations to and from the values of the Neo4j driver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenecypher.db.schema import KINDS, RESERVED_PROPERTIES
 
 
 def node_row(key: str, node: Node) -> dict[str, Any]:
-    """A node as the parameter of a CREATE: ``{"kind": …, "values": {…}}``, `key` being its scene's."""
+    """Return a node as the parameter of a CREATE: ``{"kind": …, "values": {…}}``; `key` is its scene's."""
     values: dict[str, Any] = {
         "scene": key,
         "id": node.id,
@@ -28,7 +28,7 @@ def node_row(key: str, node: Node) -> dict[str, Any]:
 
 
 def node_from_record(record: graph.Node) -> Node:
-    """The value of a member node that the server returned."""
+    """Return the value of a member node from the server."""
     (kind,) = record.labels & KINDS.keys()
     items: Mapping[str, Any] = dict(record.items())
     more = {key: from_driver(value) for key, value in items.items() if key not in RESERVED_PROPERTIES}
@@ -44,7 +44,7 @@ def node_from_record(record: graph.Node) -> Node:
 
 
 def relation_rows(relations: Iterable[Relation]) -> list[dict[str, Any]]:
-    """Relations by source, so that each source is looked up once: ``{"source": …, "to": [[type, target], …]}``."""
+    """Group relations by source, so that each source is matched once: ``{"source": …, "to": [[type, target], …]}``."""
     return [
         {"source": source, "to": [[relation.type, relation.target] for relation in group]}
         for source, group in groupby(sorted(relations), key=attrgetter("source"))
@@ -52,7 +52,7 @@ def relation_rows(relations: Iterable[Relation]) -> list[dict[str, Any]]:
 
 
 def to_driver(value: Value | None) -> Any:
-    """A value as the driver sends it."""
+    """Return a value as the driver takes it."""
     match value:
         case Point():
             axes = (value.x, value.y) if value.z is None else (value.x, value.y, value.z)
@@ -64,7 +64,7 @@ def to_driver(value: Value | None) -> Any:
 
 
 def from_driver(value: Any) -> Value:
-    """A value as the driver returned it."""
+    """Return a value that the driver returned."""
     if isinstance(value, list):
         return tuple(_scalar_from_driver(item) for item in value)
     return _scalar_from_driver(value)

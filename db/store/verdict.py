@@ -1,4 +1,4 @@
-"""Whether Conditions hold of a scene in the database: a compiled query each, and in words what is missing."""
+"""Checks of Conditions on a scene in the database: a compiled query each, and the missing facts in words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHECK_TRIES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class ConditionCheck:
-    """Whether it holds of the scene at `version`, and each smallest part that fails, as a sentence."""
+    """The value of a condition on the scene at `version`, and a sentence about each smallest part that fails."""
 
     holds: bool
     version: int
@@ -27,9 +27,9 @@ class ConditionCheck:
 
 
 def check_goal(store: SceneStore, scene: SceneInfo, condition: Condition) -> ConditionCheck:
-    """The value of a closed `condition` by one query; only where it is false the graph is read, to say why.
+    """Evaluate a closed `condition` by one query; only if it is false, load the graph to explain why.
 
-    Raises SceneReplaced; ServiceError where the scene moved during each of CHECK_TRIES readings.
+    Raises SceneReplaced; ServiceError if the scene changed during each of CHECK_TRIES reads.
     """
     (holds,), version = _values(store, scene, [condition])
     missing = () if holds else unmet_parts(condition, store.as_of(scene.name, version), {})
@@ -37,12 +37,12 @@ def check_goal(store: SceneStore, scene: SceneInfo, condition: Condition) -> Con
 
 
 def condition_values(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[bool, ...]:
-    """The value of each closed condition, all at one version. Raises SceneReplaced, ServiceError as `check_goal` does."""
+    """Return the value of each closed condition, all at one version. Raises as `check_goal` does."""
     return _values(store, scene, conditions)[0]
 
 
 def _values(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]) -> tuple[tuple[bool, ...], int]:
-    """The values, and the version that the scene had from before they were read until after."""
+    """Return the values, and the version of the scene before and after the read."""
     queries = [to_cypher(condition, {}) for condition in conditions]
 
     def work(tx: ManagedTransaction) -> tuple[bool, ...]:
@@ -56,5 +56,5 @@ def _values(store: SceneStore, scene: SceneInfo, conditions: Sequence[Condition]
         if after == before:
             return values, after
         before = after
-    msg = f"{scene.name!r} changed during each of {CHECK_TRIES} checks; check again when it rests, or check a copy"
+    msg = f"{scene.name!r} changed during each of {CHECK_TRIES} checks; check again later, or check a copy"
     raise ServiceError(msg, retryable=True)

@@ -216,8 +216,8 @@ def test_under_a_writer_nothing_torn_is_kept(store: SceneStore, database: Databa
     finally:
         stop.set()
         writer.join()
-    for (_, version), kept in enumerator._kept.items():
-        assert ("open" in {use.value for use in kept.states}) == (version % 2 == 1)
+    for (_, version), cached in enumerator._cached_enumerations.items():
+        assert ("open" in {use.value for use in cached.states}) == (version % 2 == 1)
 
 
 def test_a_large_scene_is_counted_alike_but_lists_no_names_or_values(store: SceneStore, database: Database) -> None:
