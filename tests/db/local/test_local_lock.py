@@ -16,9 +16,9 @@ from scenecypher.errors import DatabaseUnavailable
 HOLD = """
 import sys, time
 from pathlib import Path
-from scenecypher.db.local.lock import only_one
+from scenecypher.db.local.lock import exclusive_lock
 
-with only_one(Path(sys.argv[1]), tell=print):
+with exclusive_lock(Path(sys.argv[1]), tell=print):
     print("held", flush=True)
     time.sleep(60)
 """

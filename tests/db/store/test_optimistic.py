@@ -154,7 +154,7 @@ def test_an_action_id_that_is_not_as_new_as_it_is_said_to_be_is_applied_once(
 def test_a_lost_answer_leaves_one_commit(
     store: SceneStore, address: Address, scene: SceneInfo, lost: Any, *, new: bool
 ) -> None:
-    with proxied(address, b"AS unmoved") as (proxy, through), Database(through) as database:
+    with proxied(address, b"AS unchanged") as (proxy, through), Database(through) as database:
         shaky = SceneStore(database)
         proxy.lose(lost)
         done = shaky.act(scene, FOOTPRINT, Toggling(), intent=replace(intent(), new=new))
