@@ -1,4 +1,4 @@
-"""A Neo4j of one's own: started once, found again, restarted with its data, never started twice."""
+"""The local Neo4j: started once, found again, restarted with its data, never started twice."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ print(start(Settings(home=Path(sys.argv[1])), tell=lambda line: print(line, flus
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """A home of this file's own, with a blank in its name; its server ends with the last test."""
+    """Settings with a home of this file's own, its path with a blank; the server ends with the last test."""
     settings = Settings(home=tmp_path_factory.mktemp("home of a user"))
     yield settings
     local.stop(settings, tell=print)
@@ -59,7 +59,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 
 @pytest.fixture
 def server(settings: Settings) -> local.Server:
-    """The server of this file, which runs by now."""
+    """The running server of this file."""
     return local.start(settings, tell=print)
 
 
@@ -68,7 +68,7 @@ def database_of(server: local.Server, **limits: float) -> Database:
 
 
 def remember(server: local.Server) -> int:
-    """Count one up in the database; how often that was done."""
+    """Increment a counter in the database and return it."""
     with database_of(server) as database:
         database.write(lambda tx: tx.run(REMEMBER).consume(), timeout_s=30)
         return remembered(database)
@@ -86,7 +86,7 @@ def until(holds: Callable[[], object], *, within_s: float = 120) -> None:
 
 
 def starter(settings: Settings) -> subprocess.Popen[str]:
-    """Another process that wants the server."""
+    """Start another process that needs the server."""
     return subprocess.Popen(
         [sys.executable, "-c", START, str(settings.home)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -95,20 +95,20 @@ def starter(settings: Settings) -> subprocess.Popen[str]:
 # --- one server
 
 
-def test_it_answers_once_started(server: local.Server) -> None:
+def test_it_answers_after_its_start(server: local.Server) -> None:
     with database_of(server) as database:
         info = database.verify()
     assert (info.version, info.edition) == (server.version, "community")
     assert server.ready
 
 
-def test_it_listens_on_loopback_alone(server: local.Server) -> None:
+def test_it_listens_on_loopback_only(server: local.Server) -> None:
     listening = [c.laddr for c in psutil.Process(server.pid).net_connections() if c.status == psutil.CONN_LISTEN]
     assert {place.ip.removeprefix("::ffff:") for place in listening} == {"127.0.0.1"}
     assert len(listening) == 2, "Bolt and Browser, and no port for a cluster or a debugger"
 
 
-def test_the_password_is_its_users_secret(server: local.Server) -> None:
+def test_only_the_owner_can_read_the_password(server: local.Server) -> None:
     assert stat.S_IMODE(server.password_file.stat().st_mode) == 0o600
     assert stat.S_IMODE(server.home.stat().st_mode) & 0o077 == 0
     assert len(server.password) >= 32
@@ -121,7 +121,7 @@ def test_the_server_sees_none_of_our_secrets(server: local.Server) -> None:
     assert set(psutil.Process(server.pid).environ()) <= {"PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH"}
 
 
-def test_browser_is_on_board(server: local.Server) -> None:
+def test_neo4j_browser_is_included(server: local.Server) -> None:
     with urllib.request.urlopen(server.browser, timeout=30) as page:  # noqa: S310
         assert "Neo4j Browser" in page.read().decode()
 
@@ -151,16 +151,16 @@ def test_a_second_start_finds_the_first(server: local.Server, settings: Settings
     assert told == []
 
 
-def test_a_log_is_there_to_look_at(server: local.Server) -> None:
+def test_there_is_a_log(server: local.Server) -> None:
     assert "Started." in server.log.read_text()
 
 
-def test_connect_comes_to_the_local_server(server: local.Server, settings: Settings) -> None:
+def test_connect_uses_the_local_server(server: local.Server, settings: Settings) -> None:
     with connect(settings, tell=print) as database:
         assert database.address.uri == server.uri
 
 
-def test_a_password_changed_behind_our_back(server: local.Server, settings: Settings) -> None:
+def test_a_password_changed_outside(server: local.Server, settings: Settings) -> None:
     right = server.password_file.read_text()
     server.password_file.write_text("not it")
     try:
@@ -170,7 +170,7 @@ def test_a_password_changed_behind_our_back(server: local.Server, settings: Sett
         server.password_file.write_text(right)
 
 
-def test_the_command_says_how_it_stands(server: local.Server, settings: Settings) -> None:
+def test_the_status_command(server: local.Server, settings: Settings) -> None:
     done = CliRunner().invoke(db_app, ["status", "--json"], env={"SCENECYPHER_HOME": str(settings.home)})
     facts = json.loads(done.stdout)
     assert done.exit_code == 0
@@ -179,7 +179,7 @@ def test_the_command_says_how_it_stands(server: local.Server, settings: Settings
     assert server.password not in done.output
 
 
-def test_the_command_says_where_browser_is(server: local.Server, settings: Settings) -> None:
+def test_the_browser_command_prints_the_address(server: local.Server, settings: Settings) -> None:
     done = CliRunner().invoke(db_app, ["browser"], env={"SCENECYPHER_HOME": str(settings.home)})
     assert done.exit_code == 0
     assert server.browser in done.stdout
@@ -189,7 +189,7 @@ def test_the_command_says_where_browser_is(server: local.Server, settings: Setti
 # --- ends and new beginnings; each test leaves a server that runs, or none
 
 
-def test_one_that_died_of_its_heap_is_started_again_with_its_data(server: local.Server, settings: Settings) -> None:
+def test_a_server_out_of_memory_is_started_again_with_its_data(server: local.Server, settings: Settings) -> None:
     times = remember(server)
     with database_of(server, retry_s=0) as database, pytest.raises(ServiceError):
         database.read(lambda tx: tx.run(EXHAUST).consume(), timeout_s=120)
@@ -202,9 +202,7 @@ def test_one_that_died_of_its_heap_is_started_again_with_its_data(server: local.
     assert str(server.log) in told[0]
 
 
-def test_a_stop_keeps_the_data_and_an_id_used_by_another_process_misleads_nobody(
-    server: local.Server, settings: Settings
-) -> None:
+def test_a_stop_keeps_the_data_and_a_reused_process_id_is_ignored(server: local.Server, settings: Settings) -> None:
     times = remember(server)
     assert local.stop(settings, tell=print)
     assert not psutil.pid_exists(server.pid) or psutil.Process(server.pid).status() == psutil.STATUS_ZOMBIE
@@ -232,7 +230,7 @@ def test_a_stop_keeps_the_data_and_an_id_used_by_another_process_misleads_nobody
         assert remembered(database) == times
 
 
-def test_a_start_that_was_killed_is_carried_on_by_the_next(settings: Settings) -> None:
+def test_an_interrupted_start_is_continued_by_the_next(settings: Settings) -> None:
     local.stop(settings, tell=print)
     home = ServerHome.of(settings)
     first = starter(settings)
@@ -250,7 +248,7 @@ def test_a_start_that_was_killed_is_carried_on_by_the_next(settings: Settings) -
     assert remember(server) > 0
 
 
-def test_a_port_taken_between_our_look_and_the_servers(settings: Settings) -> None:
+def test_a_port_taken_after_it_was_chosen(settings: Settings) -> None:
     local.stop(settings, tell=print)
     home = ServerHome.of(settings)
     last = home.load_state()
@@ -270,7 +268,7 @@ def test_a_port_taken_between_our_look_and_the_servers(settings: Settings) -> No
     taken[0].close()
 
 
-def test_another_neo4j_that_was_quicker_at_our_port_is_not_taken_for_ours(address: Address, tmp_path: Path) -> None:
+def test_another_neo4j_at_our_port_is_not_taken_for_ours(address: Address, tmp_path: Path) -> None:
     home = ServerHome.of(Settings(home=tmp_path))
     home.create()
     home.password()
@@ -282,7 +280,7 @@ def test_another_neo4j_that_was_quicker_at_our_port_is_not_taken_for_ours(addres
     late.wait()
 
 
-def test_a_start_that_fails_says_why_and_what_else_there_is(settings: Settings) -> None:
+def test_a_failed_start_names_cause_and_alternatives(settings: Settings) -> None:
     local.stop(settings, tell=print)
     home = ServerHome.of(settings)
     with (home.neo4j / "data" / "databases" / "store_lock").open("r+") as held:
@@ -297,7 +295,7 @@ def test_a_start_that_fails_says_why_and_what_else_there_is(settings: Settings) 
     assert left.pid is None, "the next start does not speak of a server that died"
 
 
-def test_a_lost_password_file_is_told_and_nothing_is_thrown_away(settings: Settings) -> None:
+def test_a_lost_password_file_is_reported_and_no_data_is_deleted(settings: Settings) -> None:
     local.stop(settings, tell=print)
     home = ServerHome.of(settings)
     aside = home.password_file.rename(home.root / "aside")
@@ -310,14 +308,14 @@ def test_a_lost_password_file_is_told_and_nothing_is_thrown_away(settings: Setti
 # --- without a server
 
 
-def test_what_never_ran_is_not_running(tmp_path: Path) -> None:
+def test_a_server_that_never_ran_is_not_running(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "none")
     assert local.status(settings) is None
     assert not local.stop(settings, tell=print)
     assert not settings.home.exists(), "a look leaves nothing behind"
 
 
-def test_the_command_says_that_none_runs(tmp_path: Path) -> None:
+def test_the_commands_without_a_server(tmp_path: Path) -> None:
     env = {"SCENECYPHER_HOME": str(tmp_path / "none")}
     done = CliRunner().invoke(db_app, ["status", "--json"], env=env)
     assert json.loads(done.stdout)["running"] is False
@@ -328,13 +326,13 @@ def test_the_command_says_that_none_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "many"}'])
-def test_a_garbled_state_is_no_state(tmp_path: Path, text: str) -> None:
+def test_a_malformed_state_is_ignored(tmp_path: Path, text: str) -> None:
     home = ServerHome.of(Settings(home=tmp_path))
     home.state_file.write_text(text)
     assert home.load_state() is None
 
 
-def test_taken_ports_are_passed_over() -> None:
+def test_taken_ports_are_replaced() -> None:
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("0.0.0.0", 0)) as two:  # noqa: S104
         wanted = ServerState(pid=None, bolt=one.getsockname()[1], http=two.getsockname()[1])
         chosen = config.choose_ports(wanted)
@@ -343,5 +341,5 @@ def test_taken_ports_are_passed_over() -> None:
     assert config.choose_ports(wanted) == wanted, "free again"
 
 
-def test_memory_follows_the_heap() -> None:
+def test_the_memory_limit_follows_the_heap() -> None:
     assert [config.transaction_mb(heap) for heap in (256, 512, 4096)] == [64, 128, 1024]

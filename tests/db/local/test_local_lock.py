@@ -1,4 +1,4 @@
-"""One process at a time, and a dead one holds nothing."""
+"""The lock: one process at a time, released when its holder dies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ with exclusive_lock(Path(sys.argv[1]), tell=print):
 """
 
 
-def test_blocks_do_not_overlap(tmp_path: Path) -> None:
+def test_locked_blocks_do_not_overlap(tmp_path: Path) -> None:
     inside: list[int] = []
     most: list[int] = []
 
@@ -43,7 +43,7 @@ def test_blocks_do_not_overlap(tmp_path: Path) -> None:
     assert most == [1] * 5
 
 
-def test_the_lock_of_a_killed_process_is_free_again(tmp_path: Path) -> None:
+def test_the_lock_of_a_killed_process_is_released(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     with subprocess.Popen([sys.executable, "-c", HOLD, str(lock)], stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None

@@ -1,4 +1,4 @@
-"""Every lookup of ours stands on an index: the plans that the server makes of our own Cypher."""
+"""Query plans of our own Cypher: every lookup uses an index."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
 ALL = dict(statements())
 
 
-def test_the_list_below_holds_our_statements() -> None:
+def test_the_list_contains_all_our_statements() -> None:
     assert {
         "scenecypher.db.store.commit.LOCK",
         "scenecypher.db.store.load.LOAD_NODES",

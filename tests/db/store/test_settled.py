@@ -1,4 +1,4 @@
-"""What is read of a scene waits for whoever is half through a commit: a version seen before that proves nothing."""
+"""Reads wait for a running commit: a version read without the lock proves nothing."""
 
 from __future__ import annotations
 

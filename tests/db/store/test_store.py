@@ -1,4 +1,4 @@
-"""The store on a real server: what is imported, loaded, copied, leased and deleted."""
+"""The store on a real server: import, load, copy, lease and delete."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def small() -> SceneGraph:
 
 
 def odd() -> SceneGraph:
-    """What real scenes hold and a tidy model would forbid: both hands, a self-loop, an INSIDE cycle."""
+    """Return what real scenes have and a tidy model would forbid: both hands, a self-loop, an INSIDE cycle."""
     nodes = [
         Node("robot", "Agent", "robot", "robot"),
         Node("basket", "Object", "basket", "basket", properties=Properties({"center": Point(1.0, -0.0, 2.5)})),
@@ -140,7 +140,7 @@ def test_a_crash_between_batches_leaves_the_old_scene_whole(store: SceneStore, d
     assert store.load(name).graph == small()
 
 
-def test_clean_collects_leftovers_and_retired_generations_after_a_grace_time(store: SceneStore) -> None:
+def test_leftovers_and_retired_generations_are_deleted_after_a_grace_time(store: SceneStore) -> None:
     name = fresh()
     store.put(ImportedScene(name, small()))
     key = store.find(name).key
@@ -151,7 +151,7 @@ def test_clean_collects_leftovers_and_retired_generations_after_a_grace_time(sto
     assert members(store.database, key) == 0
 
 
-def test_a_scene_is_dropped_in_bounded_transactions(store: SceneStore) -> None:
+def test_a_scene_is_deleted_in_bounded_transactions(store: SceneStore) -> None:
     """A few nodes may have more relations than a transaction holds."""
     name = fresh("dense")
     ids = [f"n{i}" for i in range(72)]
@@ -164,7 +164,7 @@ def test_a_scene_is_dropped_in_bounded_transactions(store: SceneStore) -> None:
     assert members(store.database, key) == 0
 
 
-def test_an_unfinished_import_is_collected_and_never_listed(store: SceneStore, database: Database) -> None:
+def test_an_unfinished_import_is_deleted_and_never_listed(store: SceneStore, database: Database) -> None:
     key = uuid4().hex
     facts = {"role": "world", "vocabulary": "generic", "leased": None}
     database.write(lambda tx: tx.run(CREATE_SCENE, key=key, facts=facts, lease_s=0).consume(), timeout_s=10)
@@ -215,8 +215,8 @@ def test_a_reader_during_a_publish_sees_the_old_or_the_new_scene_never_an_empty_
     assert all(graph in (one, two) for graph in seen)
 
 
-def test_copies_of_a_scene_under_a_busy_writer_are_never_torn(store: SceneStore) -> None:
-    """The writer moves a pair of objects together; a copy that has them apart would be torn."""
+def test_copies_of_a_scene_under_a_busy_writer_are_consistent(store: SceneStore) -> None:
+    """The writer moves a pair of objects together; a copy that has them apart would be inconsistent."""
     name = fresh()
     filler = [Node(f"f{i}", "Object", f"f{i}", "filler") for i in range(400)]
     nodes = [Node("a", "Place", "a", "room"), Node("b", "Place", "b", "room"), *filler]
@@ -262,7 +262,7 @@ def test_copying_onto_a_name_that_is_taken_is_refused(store: SceneStore) -> None
         store.copy(name, name)
 
 
-def test_a_missing_scene_is_named_with_its_neighbours(store: SceneStore) -> None:
+def test_a_missing_scene_is_named_with_similar_names(store: SceneStore) -> None:
     name = fresh("kitchen")
     store.put(ImportedScene(name, small()))
     with pytest.raises(SceneNotFound, match="did you mean"):
@@ -305,7 +305,7 @@ def test_the_copy_of_a_worker_that_died_is_reset_for_the_next(store: SceneStore)
         assert (third.key, third.version) == (first.key, second.version), "a clean one is taken as it is"
 
 
-def test_a_scene_at_rest_starts_from_there(store: SceneStore) -> None:
+def test_a_rebased_scene_is_reset_to_its_new_base(store: SceneStore) -> None:
     name = fresh()
     store.put(ImportedScene(name, small()))
     version = store.find(name).version
@@ -315,8 +315,8 @@ def test_a_scene_at_rest_starts_from_there(store: SceneStore) -> None:
     assert store.load(name).graph == small()
 
 
-def test_a_copy_that_is_just_being_taken_is_left_and_the_next_one_tried(store: SceneStore, database: Database) -> None:
-    """Whoever finds it free waits for its lock, and then looks again."""
+def test_a_copy_leased_concurrently_is_skipped_for_the_next_one(store: SceneStore, database: Database) -> None:
+    """A worker that finds it free waits for its lock, and then reads it again."""
     name = fresh()
     store.put(ImportedScene(name, small()))
     with store.lease(name) as one, store.lease(name) as other:
