@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.condition_check import ConditionCheck, check_goal
 from scenecypher.db.store.history import Event, versions_in_effect
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import ConditionCheck, check_goal
 from scenecypher.errors import ActionRefused
 from scenecypher.importers.task import ActionGoal, Step, Task, meets_action_goals
 from scenecypher.planner.actions.simulator import INSERTED

@@ -14,8 +14,8 @@ from gymnasium.spaces import Text
 
 from scenecypher.db.condition import Condition
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import check_goal
 from scenecypher.errors import RejectedError
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.vocabularies import action_list

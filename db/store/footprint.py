@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, LiteralString
 
 from scenecypher.db.schema import KINDS, RELATION_TYPES
-from scenecypher.db.store.commit import LOCK, SCENE_FACTS, BRIEF_LOCK, BRIEF_LOCK_NEW_ID
+from scenecypher.db.store.commit import BRIEF_LOCK, BRIEF_LOCK_NEW_ID, LOCK, SCENE_FACTS
 
 LONGEST_PATH: Final = 10
 """Longest path of a far pattern, in relations; deeper nesting is not read."""

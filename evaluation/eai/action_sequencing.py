@@ -12,7 +12,7 @@ from functools import partial
 from itertools import permutations
 from typing import Any, Final, TypeAlias
 
-from scenecypher.db.store.verdict import condition_values
+from scenecypher.db.store.condition_check import condition_values
 from scenecypher.evaluation.eai.acting import Acting, words_met
 from scenecypher.evaluation.eai.grounding import Planned, Unreadable, grounded
 from scenecypher.evaluation.eai.home import Home

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from scenecypher.db.condition import HeldBy, Id, evaluate
-from scenecypher.db.store.verdict import condition_values
+from scenecypher.db.store.condition_check import condition_values
 from scenecypher.evaluation.eai.acting import Acting
 from scenecypher.evaluation.eai.action_sequencing import total
 from scenecypher.evaluation.eai.home import Home

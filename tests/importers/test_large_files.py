@@ -17,8 +17,8 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.scene_document import scene_document
 from scenecypher.db.store import publish
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import check_goal
 from scenecypher.importers.document import read_document
 from scenecypher.importers.grasif import read_scene
 from scenecypher.importers.virtualhome import read_graph

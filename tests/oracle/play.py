@@ -12,9 +12,9 @@ from typing import Final
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import check_goal
 from scenecypher.evaluation.book import in_words, is_plain
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task

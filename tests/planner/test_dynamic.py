@@ -10,8 +10,8 @@ import pytest
 from scenecypher.db.condition import conjuncts, explain
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import check_goal
 from scenecypher.errors import ActionRefused
 from scenecypher.importers import behavior
 from scenecypher.importers.task import Task

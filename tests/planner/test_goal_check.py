@@ -16,9 +16,9 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store import publish
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import check_goal
 from scenecypher.errors import SceneReplaced
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import ActionGoal, Step, Task

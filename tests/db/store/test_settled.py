@@ -14,10 +14,10 @@ from scenecypher.db.condition import HasState, Id
 from scenecypher.db.graph.delta import ChangeList, Delta
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, commit_delta
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import check_goal
 from scenecypher.planner.surroundings import surroundings
 from tests.db.store.test_optimistic import scene
 
