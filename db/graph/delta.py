@@ -93,9 +93,9 @@ def diff(before: SceneGraph, after: SceneGraph) -> Delta:
 
 def apply(graph: SceneGraph, delta: Delta) -> SceneGraph:
     """Return `graph` after `delta`. Raises ConflictError naming the first fact that differs from the Delta."""
-    nodes = _applied_to_nodes(graph.nodes, delta)
-    relations = _applied_to_relations(graph.relations, delta)
-    _expect_ends(delta, nodes, relations)
+    nodes = _apply_to_nodes(graph.nodes, delta)
+    relations = _apply_to_relations(graph.relations, delta)
+    _check_ends(delta, nodes, relations)
     return SceneGraph(nodes, relations)
 
 
@@ -109,7 +109,7 @@ def compose(deltas: Iterable[Delta]) -> Delta:
     return Delta.of(change for delta in deltas for change in delta.changes)
 
 
-def _applied_to_nodes(before: Mapping[str, Node], delta: Delta) -> Mapping[str, Node]:
+def _apply_to_nodes(before: Mapping[str, Node], delta: Delta) -> Mapping[str, Node]:
     changes = [change for change in delta.changes if not isinstance(change, AddRelation | RemoveRelation)]
     if not changes:
         return before
@@ -131,7 +131,7 @@ def _applied_to_nodes(before: Mapping[str, Node], delta: Delta) -> Mapping[str, 
     return MappingProxyType(nodes)
 
 
-def _applied_to_relations(before: frozenset[Relation], delta: Delta) -> frozenset[Relation]:
+def _apply_to_relations(before: frozenset[Relation], delta: Delta) -> frozenset[Relation]:
     gone = {change.relation for change in delta.changes if isinstance(change, RemoveRelation)}
     new = {change.relation for change in delta.changes if isinstance(change, AddRelation)}
     missing, present = gone - before, (new & before) - gone
@@ -142,7 +142,7 @@ def _applied_to_relations(before: frozenset[Relation], delta: Delta) -> frozense
     return before - gone | new if gone or new else before
 
 
-def _expect_ends(delta: Delta, nodes: Mapping[str, Node], relations: frozenset[Relation]) -> None:
+def _check_ends(delta: Delta, nodes: Mapping[str, Node], relations: frozenset[Relation]) -> None:
     for change in delta.changes:
         if isinstance(change, AddRelation):
             for end in (change.relation.source, change.relation.target):

@@ -15,7 +15,7 @@ from scenecypher.errors import DocumentError
 Problem: TypeAlias = tuple[str, str]
 """A place (JSON path) and a cause."""
 
-PROBLEMS_KEPT: Final = 1_000
+PROBLEMS_LIMIT: Final = 1_000
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
@@ -27,12 +27,12 @@ def json_path(keys: Sequence[str | int], *, root: str = "$") -> str:
 def problems_of(error: ValidationError, document: object, *, root: str = "$") -> list[Problem]:
     """Return pydantic's errors in plain words, at JSON paths of `document`."""
     details = error.errors(include_url=False, include_context=True)
-    return [(json_path(_place(detail, document), root=root), _cause(detail)) for detail in details[:PROBLEMS_KEPT]]
+    return [(json_path(_place(detail, document), root=root), _cause(detail)) for detail in details[:PROBLEMS_LIMIT]]
 
 
 def document_error(file: str, problems: Sequence[Problem]) -> DocumentError:
     """Return the error that lists all `problems` of a file, at least one."""
-    (place, cause), *more = problems[:PROBLEMS_KEPT]
+    (place, cause), *more = problems[:PROBLEMS_LIMIT]
     return DocumentError(file, place, cause, more=more)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 WAIT_S: Final = 900.0
 """Default wait: the other process may be downloading the server."""
-TELL_AFTER_S: Final = 2.0
+TELL_DELAY_S: Final = 2.0
 
 
 @contextmanager
@@ -35,11 +35,11 @@ def _acquire(lock: FileLock, *, tell: Callable[[str], None], wait_s: float) -> N
     from filelock import Timeout
 
     try:
-        lock.acquire(min(TELL_AFTER_S, wait_s))
+        lock.acquire(min(TELL_DELAY_S, wait_s))
     except Timeout:
         tell("another process is starting or stopping the local server; waiting for it…")
         try:
-            lock.acquire(max(wait_s - TELL_AFTER_S, 0))
+            lock.acquire(max(wait_s - TELL_DELAY_S, 0))
         except Timeout as error:
             msg = f"another process has held {lock.lock_file} for {wait_s:.0f} s; end it, then try again"
             raise DatabaseUnavailable(msg, retryable=True) from error

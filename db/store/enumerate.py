@@ -17,14 +17,14 @@ from scenecypher.db.store.enumerations import DENSE, Enumerations
 
 READ_TIMEOUT_S: Final = 30.0
 READ_TRIES: Final = 3
-SCENES_KEPT: Final = 64
-VERSIONS_PER_SCENE_KEPT: Final = 100
+SCENES_CACHED: Final = 64
+VERSIONS_NOTED_PER_SCENE: Final = 100
 """Number of latest versions noted per cached scene."""
-LISTED_UP_TO: Final = 5_000
+LISTED_NODES_LIMIT: Final = 5_000
 """Largest number of nodes of which every name, id and value is read; above, the server counts by group."""
 VALUE_LENGTH: Final = 60
 AGENTS_SHOWN: Final = 20
-LIMITS: Final = {"reserved": sorted(RESERVED_PROPERTIES), "longest": VALUE_LENGTH, "agents": AGENTS_SHOWN}
+LIMIT_PARAMETERS: Final = {"reserved": sorted(RESERVED_PROPERTIES), "longest": VALUE_LENGTH, "agents": AGENTS_SHOWN}
 
 
 def _kind_of(variable: LiteralString) -> LiteralString:
@@ -32,16 +32,16 @@ def _kind_of(variable: LiteralString) -> LiteralString:
     return "CASE " + " ".join(cases) + " END"
 
 
-_PAIRS: Final[LiteralString] = (
+_GROUP_BY_KINDS: Final[LiteralString] = (
     "WITH " + _kind_of("a") + " AS source, type(r) AS type, " + _kind_of("b") + " AS target, count(*) AS count "
 )
-_NEAR: Final[LiteralString] = "COUNT { (n)-[:" + DENSE + "]->() }"
-_REST: Final[LiteralString] = (
+_CLOSE_COUNT: Final[LiteralString] = "COUNT { (n)-[:" + DENSE + "]->() }"
+_OTHER_COUNTS: Final[LiteralString] = (
     """
 CALL () { MATCH (a:Entity {scene: $key})-[r:!"""
     + DENSE
     + "]->(b) "
-    + _PAIRS
+    + _GROUP_BY_KINDS
     + """
     RETURN collect([source, type, target, count]) AS patterns }
 CALL () { MATCH (a:Agent {scene: $key}) WITH a ORDER BY a.name, a.id LIMIT $agents
@@ -57,14 +57,14 @@ CALL () { MATCH (n:Entity {scene: $key})
     RETURN collect(["""
     + _kind_of("n")
     + """, n.class, n.states, n.affordances, 1, n.name, """
-    + _NEAR
+    + _CLOSE_COUNT
     + """, [n.name], [n.id]]) AS nodes,
     collect([key IN keys(n) WHERE NOT key IN $reserved | [key, valueType(n[key]), 1,
         CASE WHEN valueType(n[key]) STARTS WITH 'BOOLEAN' THEN n[key]
              WHEN valueType(n[key]) STARTS WITH 'STRING' THEN CASE WHEN size(n[key]) <= $longest THEN n[key] END
         END]]) AS properties }
 """
-    + _REST
+    + _OTHER_COUNTS
 )
 """One row per node: for scenes of usual size grouping in the server takes twice as long."""
 BY_GROUP: Final[LiteralString] = (
@@ -74,7 +74,7 @@ CALL () { MATCH (n:Entity {scene: $key})
     + _kind_of("n")
     + """ AS kind, n.class AS class, n.states AS states, n.affordances AS affordances, count(*) AS count,
         min(n.name) AS example, sum("""
-    + _NEAR
+    + _CLOSE_COUNT
     + """) AS close,
         collect(CASE WHEN n:Place THEN n.name END) AS names
     RETURN collect([kind, class, states, affordances, count, example, close, names, []]) AS nodes }
@@ -83,18 +83,20 @@ CALL () { MATCH (n:Entity {scene: $key}) UNWIND keys(n) AS key
     WITH key, valueType(n[key]) AS type, count(*) AS count
     RETURN collect([[key, type, count, null]]) AS properties }
 """
-    + _REST
+    + _OTHER_COUNTS
 )
 
 
 class Enumerator:
     """Enumerations of scenes, cached by scene and version; safe to share between threads."""
 
-    def __init__(self, database: Database, *, scenes_kept: int = SCENES_KEPT, listed_up_to: int = LISTED_UP_TO) -> None:
+    def __init__(
+        self, database: Database, *, scenes_cached: int = SCENES_CACHED, listed_nodes_limit: int = LISTED_NODES_LIMIT
+    ) -> None:
         self._database = database
-        self._listed_up_to = listed_up_to
-        self._cached_enumerations: LRUCache[tuple[str, int], Enumerations] = LRUCache(scenes_kept)
-        self._latest: LRUCache[str, int] = LRUCache(VERSIONS_PER_SCENE_KEPT * scenes_kept)
+        self._listed_nodes_limit = listed_nodes_limit
+        self._cached_enumerations: LRUCache[tuple[str, int], Enumerations] = LRUCache(scenes_cached)
+        self._latest: LRUCache[str, int] = LRUCache(VERSIONS_NOTED_PER_SCENE * scenes_cached)
         self._lock = Lock()
 
     def of(self, scene: SceneInfo) -> Enumerations:
@@ -109,17 +111,17 @@ class Enumerator:
             return cached
         for _ in range(READ_TRIES):
             before = version_under_lock(self._database, scene.key, scene.name)
-            enumerations = self._database.read(self._reading(scene), timeout_s=READ_TIMEOUT_S)
+            enumerations = self._database.read(self._read_transaction(scene), timeout_s=READ_TIMEOUT_S)
             if version_under_lock(self._database, scene.key, scene.name) == before:
                 self._cache((scene.key, before), enumerations)
                 break
         return enumerations
 
-    def _reading(self, scene: SceneInfo) -> Callable[[ManagedTransaction], Enumerations]:
-        statement = EACH_NODE if scene.nodes <= self._listed_up_to else BY_GROUP
+    def _read_transaction(self, scene: SceneInfo) -> Callable[[ManagedTransaction], Enumerations]:
+        statement = EACH_NODE if scene.nodes <= self._listed_nodes_limit else BY_GROUP
 
         def work(tx: ManagedTransaction) -> Enumerations:
-            found = tx.run(statement, {"key": scene.key} | LIMITS).single(strict=True)
+            found = tx.run(statement, {"key": scene.key} | LIMIT_PARAMETERS).single(strict=True)
             return build_enumerations(
                 nodes=[NodeGroup(*row) for row in found["nodes"]],
                 properties=[PropertyRow(*row) for rows in found["properties"] for row in rows],

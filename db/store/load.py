@@ -22,7 +22,7 @@ from scenecypher.db.store.rows import node_from_record
 from scenecypher.errors import SceneReplaced
 
 LOAD_TIMEOUT_S: Final = 60.0
-LOADED_A_SECOND: Final = 3_000
+LOADED_PER_SECOND: Final = 3_000
 """Nodes and relations per second of timeout, which a machine at ten times its load still reads."""
 LOAD_TRIES: Final = 3
 """Loads without a lock; if writers interrupt each, one load under the lock makes them wait."""
@@ -96,4 +96,4 @@ def _members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relatio
 
 
 def _timeout_s(scene: SceneInfo) -> float:
-    return LOAD_TIMEOUT_S + (scene.nodes + scene.relations) / LOADED_A_SECOND
+    return LOAD_TIMEOUT_S + (scene.nodes + scene.relations) / LOADED_PER_SECOND

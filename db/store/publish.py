@@ -17,8 +17,8 @@ from scenecypher.db.store.lease import LEASE_S
 from scenecypher.db.store.rows import node_row, relation_rows
 from scenecypher.errors import ServiceError
 
-NODES_A_BATCH: Final = 2_000
-RELATIONS_A_BATCH: Final = 5_000
+NODES_PER_BATCH: Final = 2_000
+RELATIONS_PER_BATCH: Final = 5_000
 BATCH_TIMEOUT_S: Final = 60.0
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -91,14 +91,14 @@ def publish(database: Database, graph: SceneGraph, header: Header, *, progress: 
     A crash leaves the old scene readable, and a leftover that `delete_leftovers` deletes.
     """
     key = uuid4().hex
-    database.write(_creating(key, graph, header), timeout_s=BATCH_TIMEOUT_S)
+    database.write(_create_transaction(key, graph, header), timeout_s=BATCH_TIMEOUT_S)
     total = len(graph.nodes) + len(graph.relations)
     done = 0
     for statement, rows, size in _batches(key, graph):
         done += _write_batch(database, statement, key=key, rows=rows, size=size)
         if progress:
             progress(done, total)
-    return database.write(_publishing(key, header.name), timeout_s=BATCH_TIMEOUT_S)
+    return database.write(_publish_transaction(key, header.name), timeout_s=BATCH_TIMEOUT_S)
 
 
 def retire(database: Database, key: str) -> bool:
@@ -126,9 +126,9 @@ def delete_leftovers(database: Database, *, grace_s: float, progress: Progress |
 
 def delete_generation(database: Database, key: str) -> None:
     """Delete one generation, members and history first, in transactions of bounded size."""
-    dropped = NODES_A_BATCH
+    dropped = NODES_PER_BATCH
     while dropped:
-        while _drop(database, DROP_RELATIONS, key) == RELATIONS_A_BATCH:
+        while _drop(database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH:
             pass
         dropped = _drop(database, DROP_MEMBERS, key)
     while _drop(database, DROP_EVENTS, key):
@@ -136,7 +136,7 @@ def delete_generation(database: Database, key: str) -> None:
     _drop_scene(database, key)
 
 
-def _creating(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedTransaction], None]:
+def _create_transaction(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedTransaction], None]:
     facts = {
         "role": header.role,
         "vocabulary": header.vocabulary,
@@ -158,7 +158,7 @@ def _creating(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedT
     return work
 
 
-def _publishing(key: str, name: str) -> Callable[[ManagedTransaction], SceneInfo]:
+def _publish_transaction(key: str, name: str) -> Callable[[ManagedTransaction], SceneInfo]:
     def work(tx: ManagedTransaction) -> SceneInfo:
         record = tx.run(PUBLISH, key=key, name=name).single(strict=True)
         return info_of(record["s"])
@@ -168,9 +168,9 @@ def _publishing(key: str, name: str) -> Callable[[ManagedTransaction], SceneInfo
 
 def _batches(key: str, graph: SceneGraph) -> Iterator[tuple[LiteralString, list[dict[str, Any]], int]]:
     nodes = list(graph.nodes.values())
-    for group in _chunks(nodes, NODES_A_BATCH):
+    for group in _chunks(nodes, NODES_PER_BATCH):
         yield ADD_NODES, [node_row(key, node) for node in group], len(group)
-    for relations in _chunks(sorted(graph.relations), RELATIONS_A_BATCH):
+    for relations in _chunks(sorted(graph.relations), RELATIONS_PER_BATCH):
         yield ADD_RELATIONS, relation_rows(relations), len(relations)
 
 
@@ -195,7 +195,7 @@ def _write_batch(
 
 def _drop(database: Database, statement: LiteralString, key: str) -> int:
     def work(tx: ManagedTransaction) -> int:
-        result = tx.run(statement, key=key, nodes=NODES_A_BATCH, limit=RELATIONS_A_BATCH)
+        result = tx.run(statement, key=key, nodes=NODES_PER_BATCH, limit=RELATIONS_PER_BATCH)
         dropped: int = result.single(strict=True)["dropped"]
         return dropped
 

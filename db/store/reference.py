@@ -12,7 +12,7 @@ from scenecypher.db.store.connection import Database
 from scenecypher.errors import UnknownReference, did_you_mean
 
 RESOLVE_TIMEOUT_S: Final = 10.0
-SHOWN: Final = 10
+CANDIDATES_SHOWN: Final = 10
 """Cap on the candidates listed in an error."""
 
 RESOLVE: Final[LiteralString] = """
@@ -34,7 +34,7 @@ def resolve_reference(database: Database, scene: SceneInfo, text: str) -> str:
     wanted = unicodedata.normalize("NFC", text)
 
     def work(tx: ManagedTransaction) -> str:
-        record = tx.run(RESOLVE, key=scene.key, text=wanted, limit=SHOWN + 1).single(strict=True)
+        record = tx.run(RESOLVE, key=scene.key, text=wanted, limit=CANDIDATES_SHOWN + 1).single(strict=True)
         for found in (record["by_id"], record["by_name"], record["by_class"]):
             if found:
                 return _single(text, found)
@@ -48,6 +48,6 @@ def resolve_reference(database: Database, scene: SceneInfo, text: str) -> str:
 def _single(text: str, found: list[str]) -> str:
     if len(found) == 1:
         return found[0]
-    listed = ", ".join(found[:SHOWN]) + (", …" if len(found) > SHOWN else "")
+    listed = ", ".join(found[:CANDIDATES_SHOWN]) + (", …" if len(found) > CANDIDATES_SHOWN else "")
     msg = f"{text!r} can mean several things: {listed}; use the id of one of them"
     raise UnknownReference(msg)

@@ -34,7 +34,7 @@ from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
 from scenecypher.errors import ConflictError, InputError, QueryTimeout, ServiceError
 
-CHANGES_A_COMMIT: Final = 5_000
+CHANGES_PER_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
 HISTORY_TIMEOUT_S: Final = 60.0
 COMMIT_TRIES: Final = 5
@@ -92,7 +92,7 @@ class SceneStore:
         delta = diff(current.graph, scene.graph)
         if not delta:
             return _imported(current.info, current.graph, "unchanged", 0)
-        if len(delta) > CHANGES_A_COMMIT:
+        if len(delta) > CHANGES_PER_COMMIT:
             return self._publish(scene.graph, header, "replaced", progress)
         done = self.commit(current.info, delta, actor=actor, action="import", expected_version=current.info.version)
         return _imported(replace(current.info, version=done.version), scene.graph, "updated", len(delta))

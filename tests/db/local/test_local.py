@@ -146,9 +146,9 @@ def test_the_server_runs_with_the_limits_of_the_settings(server: local.Server, s
 
 
 def test_a_second_start_finds_the_first(server: local.Server, settings: Settings) -> None:
-    told: list[str] = []
-    assert local.start(settings, tell=told.append) == server
-    assert told == []
+    lines: list[str] = []
+    assert local.start(settings, tell=lines.append) == server
+    assert lines == []
 
 
 def test_there_is_a_log(server: local.Server) -> None:
@@ -194,12 +194,12 @@ def test_a_server_out_of_memory_is_started_again_with_its_data(server: local.Ser
     with database_of(server, retry_s=0) as database, pytest.raises(ServiceError):
         database.read(lambda tx: tx.run(EXHAUST).consume(), timeout_s=120)
     until(lambda: local.status(settings) is None)
-    told: list[str] = []
-    with connect(settings, tell=told.append) as database:
+    lines: list[str] = []
+    with connect(settings, tell=lines.append) as database:
         assert remembered(database) == times
         assert database.address.uri == server.uri, "at the same port, for those who know it"
-    assert "ended without being stopped" in told[0]
-    assert str(server.log) in told[0]
+    assert "ended without being stopped" in lines[0]
+    assert str(server.log) in lines[0]
 
 
 def test_a_stop_keeps_the_data_and_a_reused_process_id_is_ignored(server: local.Server, settings: Settings) -> None:
@@ -240,11 +240,11 @@ def test_an_interrupted_start_is_continued_by_the_next(settings: Settings) -> No
     launched = home.load_state()
     assert launched is not None
     assert not launched.ready
-    told: list[str] = []
-    server = local.start(settings, tell=told.append)
+    lines: list[str] = []
+    server = local.start(settings, tell=lines.append)
     assert server.pid == launched.pid
     assert server.ready
-    assert told == []
+    assert lines == []
     assert remember(server) > 0
 
 

@@ -70,10 +70,10 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def bring(folder: Path, remote: Repository) -> list[str]:
-    told: list[str] = []
-    download_missing(PINS, folder, tell=told.append, repository=f"http://127.0.0.1:{remote.server_port}")
-    return told
+def download(folder: Path, remote: Repository) -> list[str]:
+    lines: list[str] = []
+    download_missing(PINS, folder, tell=lines.append, repository=f"http://127.0.0.1:{remote.server_port}")
+    return lines
 
 
 def names(folder: Path) -> set[str]:
@@ -81,11 +81,11 @@ def names(folder: Path) -> set[str]:
 
 
 def test_jars_are_downloaded_once(folder: Path, remote: Repository) -> None:
-    assert "once" in bring(folder, remote)[0]
+    assert "once" in download(folder, remote)[0]
     assert names(folder) == {"one-1.0.jar", "two-1.0-linux.jar"}
     assert (folder / "one-1.0.jar").read_bytes() == CONTENTS["one"]
     remote.asked.clear()
-    assert bring(folder, remote) == []
+    assert download(folder, remote) == []
     assert remote.asked == []
 
 
@@ -96,7 +96,7 @@ def test_a_failed_download_is_resumed_with_the_missing_files(folder: Path, remot
     content = lost.read_bytes()
     lost.unlink()
     with pytest.raises(DatabaseUnavailable, match=r"two-1\.0-linux\.jar") as caught:
-        bring(folder, remote)
+        download(folder, remote)
     for advice in ("try again", "docker compose up", "NEO4J_URI"):
         assert advice in str(caught.value)
     assert "404" in str(caught.value)
@@ -106,7 +106,7 @@ def test_a_failed_download_is_resumed_with_the_missing_files(folder: Path, remot
     gc.collect()
     lost.write_bytes(content)
     remote.asked.clear()
-    bring(folder, remote)
+    download(folder, remote)
     assert names(folder) == {"one-1.0.jar", "two-1.0-linux.jar"}
     assert not any("/one/" in path for path in remote.asked)
 
@@ -114,7 +114,7 @@ def test_a_failed_download_is_resumed_with_the_missing_files(folder: Path, remot
 def test_a_wrong_checksum_is_refused(folder: Path, remote: Repository, tmp_path: Path) -> None:
     (tmp_path / "remote/org/example/one/1.0/one-1.0.jar").write_bytes(b"something else")
     with pytest.raises(DatabaseUnavailable, match="SHA-256"):
-        bring(folder, remote)
+        download(folder, remote)
     assert "one-1.0.jar" not in names(folder)
     assert "draft" not in names(folder)
 
@@ -123,7 +123,7 @@ def test_a_partial_file_of_a_killed_run_is_not_used(folder: Path, remote: Reposi
     half = folder / "draft/org/example/one/1.0/one-1.0.jar"
     half.parent.mkdir(parents=True)
     half.write_bytes(b"the fi")
-    bring(folder, remote)
+    download(folder, remote)
     assert (folder / "one-1.0.jar").read_bytes() == CONTENTS["one"]
 
 
@@ -131,7 +131,7 @@ def test_without_network_the_error_names_alternatives(folder: Path, remote: Repo
     remote.shutdown()
     remote.server_close()
     with pytest.raises(DatabaseUnavailable, match="docker compose up"):
-        bring(folder, remote)
+        download(folder, remote)
 
 
 def test_the_pinned_jars_have_unique_file_names() -> None:

@@ -48,11 +48,11 @@ def test_the_lock_of_a_killed_process_is_released(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", HOLD, str(lock)], stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        told: list[str] = []
-        with pytest.raises(DatabaseUnavailable, match="end it"), exclusive_lock(lock, tell=told.append, wait_s=2.5):
+        lines: list[str] = []
+        with pytest.raises(DatabaseUnavailable, match="end it"), exclusive_lock(lock, tell=lines.append, wait_s=2.5):
             pass
-        assert "waiting" in told[0]
+        assert "waiting" in lines[0]
         holder.kill()
-    with exclusive_lock(lock, tell=told.append, wait_s=5):
+    with exclusive_lock(lock, tell=lines.append, wait_s=5):
         pass
-    assert len(told) == 1
+    assert len(lines) == 1

@@ -19,7 +19,7 @@ from scenecypher.db.graph.value import Point, Value
 from scenecypher.db.schema import HOLDING, KINDS, Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.enumerate import BY_GROUP, EACH_NODE, LIMITS, Enumerator
+from scenecypher.db.store.enumerate import BY_GROUP, EACH_NODE, LIMIT_PARAMETERS, Enumerator
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse, literal
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import SceneReplaced
@@ -159,7 +159,7 @@ def test_an_old_scene_info_gets_the_present_enumerations(store: SceneStore, data
 
 
 def test_only_the_latest_scenes_are_cached(store: SceneStore, database: Database) -> None:
-    enumerator = Enumerator(database, scenes_kept=2)
+    enumerator = Enumerator(database, scenes_cached=2)
     infos = [put(store, home()) for _ in range(3)]
     first = enumerator.of(infos[0])
     enumerator.of(infos[1])
@@ -222,8 +222,8 @@ def test_under_a_writer_no_inconsistent_read_is_cached(store: SceneStore, databa
 
 def test_a_large_scene_is_counted_alike_but_lists_no_names_or_values(store: SceneStore, database: Database) -> None:
     info = put(store, home())
-    found = Enumerator(database, listed_up_to=len(home().nodes) - 1).of(info)
-    small = Enumerator(database, listed_up_to=len(home().nodes)).of(info)
+    found = Enumerator(database, listed_nodes_limit=len(home().nodes) - 1).of(info)
+    small = Enumerator(database, listed_nodes_limit=len(home().nodes)).of(info)
     assert (small.names, found.names, found.ids) == (
         ("bedroom", "cup_1", "cup_2", "fridge", "kitchen", "robot"),
         (),
@@ -249,7 +249,7 @@ def test_a_literal_is_one_line_of_cypher() -> None:
 @pytest.mark.parametrize("statement", [EACH_NODE, BY_GROUP])
 def test_the_statements_use_indexes(store: SceneStore, database: Database, statement: LiteralString) -> None:
     def explain(tx: ManagedTransaction) -> Any:
-        return tx.run("EXPLAIN " + statement, {"key": "x"} | LIMITS).consume().plan
+        return tx.run("EXPLAIN " + statement, {"key": "x"} | LIMIT_PARAMETERS).consume().plan
 
     waiting, operators = [database.read(explain, timeout_s=60)], []
     while waiting:

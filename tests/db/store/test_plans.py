@@ -55,13 +55,13 @@ def statements() -> Iterator[tuple[str, str]]:
     for vocabulary, operators in OPERATORS.items():
         for operator in operators.values():
             reads = reads_of(operator)
-            yield f"{vocabulary} {operator.name}, locking", reads.lock_statement
-            yield f"{vocabulary} {operator.name}, visiting", reads.brief_lock_statement
+            yield f"{vocabulary} {operator.name}, lock", reads.lock_statement
+            yield f"{vocabulary} {operator.name}, brief lock", reads.brief_lock_statement
             yield (
-                f"{vocabulary} {operator.name}, visiting anew by its agent's id",
+                f"{vocabulary} {operator.name}, brief lock, new id, named agent",
                 reads.with_named_agent.brief_lock_new_id_statement,
             )
-            yield f"{vocabulary} {operator.name}, looking", reads.read_statement
+            yield f"{vocabulary} {operator.name}, read", reads.read_statement
     everything = WritePlan(tuple(WRITE_PARTS), {})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
     yield "commit all at once", optimistic.guarded_write(everything)

@@ -21,7 +21,7 @@ from scenecypher.db.store.lease import ACQUIRE, acquire
 from scenecypher.db.store.publish import (
     CREATE_SCENE,
     DROP_RELATIONS,
-    RELATIONS_A_BATCH,
+    RELATIONS_PER_BATCH,
     Header,
     _drop,
     delete_generation,
@@ -158,8 +158,8 @@ def test_a_scene_is_deleted_in_bounded_transactions(store: SceneStore) -> None:
     pairs = [Relation(one, "CLOSE", other) for one in ids for other in ids if one != other]
     store.put(ImportedScene(name, SceneGraph.of([Node(id_, "Object", id_, "thing") for id_ in ids], pairs)))
     key = store.find(name).key
-    assert len(pairs) > RELATIONS_A_BATCH
-    assert _drop(store.database, DROP_RELATIONS, key) == RELATIONS_A_BATCH
+    assert len(pairs) > RELATIONS_PER_BATCH
+    assert _drop(store.database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH
     delete_generation(store.database, key)
     assert members(store.database, key) == 0
 
