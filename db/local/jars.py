@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from platformdirs import user_cache_path
 
@@ -119,8 +119,9 @@ def _download_one(pin: Pin, folder: Path, downloads: Pooch) -> None:
     from pooch import HTTPDownloader
     from requests import RequestException
 
+    downloader: Any = HTTPDownloader(chunk_size=CHUNK_BYTES, timeout=TIMEOUT_S)  # its type is not pooch's own protocol
     try:
-        fetched = downloads.fetch(pin.file, downloader=HTTPDownloader(chunk_size=CHUNK_BYTES, timeout=TIMEOUT_S))
+        fetched = downloads.fetch(pin.file, downloader=downloader)
     except (RequestException, OSError) as error:
         msg = f"can't fetch the local server: {pin.file}: {_reason(error)}; {TRY_AGAIN}"
         raise DatabaseUnavailable(msg, retryable=True) from error
