@@ -27,9 +27,9 @@ class _TimedDatabase(Database):
         super().__init__(address)
         self.taken: list[float] = []
 
-    def once(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
         began = perf_counter()
-        record = super().once(text, parameters, timeout_s=timeout_s)
+        record = super().run_autocommit(text, parameters, timeout_s=timeout_s)
         self.taken.append((perf_counter() - began) * 1e3)
         return record
 

@@ -110,12 +110,12 @@ class _CountingDatabase(Database):
     transactions = 0
 
     @contextmanager
-    def reading(
+    def run_read_only(
         self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float, mark: str
     ) -> Iterator[Result]:
         """Run the query and count the transaction."""
         self.transactions += 1
-        with super().reading(text, parameters, timeout_s=timeout_s, mark=mark) as result:
+        with super().run_read_only(text, parameters, timeout_s=timeout_s, mark=mark) as result:
             yield result
 
 

@@ -66,7 +66,7 @@ def imports(database: Database) -> Iterator[Measurement]:
     what = f"import: {len(graph.nodes)} nodes, {len(graph.relations):,} relations (two bare UNWINDs)"
     yield compare(what, ours, reference=by_hand, limit=2.0, pairs=15, warm_up=3)
     for key in made:
-        publish.drop(database, key)
+        publish.delete_generation(database, key)
 
 
 @contextmanager
@@ -78,7 +78,7 @@ def temporary_scene(store: SceneStore, graph: SceneGraph | None = None) -> Itera
     try:
         yield info
     finally:
-        publish.drop(store.database, info.key)
+        publish.delete_generation(store.database, info.key)
 
 
 def _commit_moves(store: SceneStore, info: SceneInfo) -> Callable[[], object]:

@@ -38,7 +38,7 @@ def flat(database: Database) -> Iterator[Measurement]:
                 f"ten rows by {what}: {MILLION:,} nodes beside them ({THOUSAND:,})", beside, alone[what], 1.5
             )
             yield Measurement(f"ten rows by {what}: among {MILLION:,} nodes ({THOUSAND:,})", within, alone[what], 1.5)
-    publish.drop(database, big.key)
+    publish.delete_generation(database, big.key)
 
 
 def ten_rows_ms(database: Database, info: SceneInfo, cypher: str) -> float:

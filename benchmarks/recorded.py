@@ -55,7 +55,7 @@ def _settings(database: Database) -> Settings:
 
 def _clear(database: Database) -> None:
     store = SceneStore(database)
-    for scene in catalog.scenes(database, leased=True):
+    for scene in catalog.list_scenes(database, leased=True):
         if (scene.copied_from or "").startswith("import:"):
             store.delete(scene.name)
-    store.clean(grace_s=0.0)
+    store.delete_leftovers(grace_s=0.0)

@@ -50,8 +50,8 @@ def home_imports(database: Database) -> Iterator[Measurement]:
             ours_s += between - began
             by_hand_s += perf_counter() - between
             facts += len(graph.nodes) + len(graph.relations)
-        publish.drop(database, key)
-        publish.drop(database, other)
+        publish.delete_generation(database, key)
+        publish.delete_generation(database, other)
     rate = f"{facts / ours_s:,.0f} nodes and relations a second"
     what = f"import of {len(chosen)} of EAI's homes: {rate} (two bare UNWINDs)"
     yield Measurement(what, 1e6 * ours_s / facts, 1e6 * by_hand_s / facts, 2.0, "µs")
@@ -76,7 +76,7 @@ def million(database: Database) -> Iterator[Measurement]:
     )
     yield Measurement("lookup by name in 1,000,000 nodes (in 1,000)", many, few, 1.5)
     yield Measurement("what occurs in 1,000,000 nodes, read anew (10 s)", listed, 10_000.0, 1.0)
-    publish.drop(database, info.key)
+    publish.delete_generation(database, info.key)
 
 
 def import_in_subprocess(address: Address, name: str, *, nodes: int = MILLION) -> Mapping[str, Any]:

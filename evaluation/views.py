@@ -12,7 +12,7 @@ from unicodedata import normalize
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from scenecypher.chat.model import Image
-from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.value import InvalidValue, shown
 from scenecypher.errors import DocumentError, InputError
@@ -121,7 +121,7 @@ def _read_view(file: Path, folder: Path) -> ViewFile:
     try:
         view = GoldView.model_validate(document)
     except ValidationError as error:
-        raise refusal(str(file), problems_of(error, document)) from error
+        raise document_error(str(file), problems_of(error, document)) from error
     problems = [
         *_placement_problems("priors", view.asset, view.priors),
         *_placement_problems("gold", view.asset, view.gold),
@@ -132,7 +132,7 @@ def _read_view(file: Path, folder: Path) -> ViewFile:
     elif not picture.is_file():
         problems.append(("$.image", "there is no such file; put the picture into the folder"))
     if problems:
-        raise refusal(str(file), problems)
+        raise document_error(str(file), problems)
     return _check_belief(ViewFile(file.stem, view, picture), file)
 
 

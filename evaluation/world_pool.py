@@ -60,11 +60,11 @@ class WorldPool:
                 return
             believed = find_or_create_belief(store, copy)
             if believed.version != believed.base:
-                store.rest(believed)  # an earlier episode was killed before its reset
+                store.reset_and_rebase(believed)  # an earlier episode was killed before its reset
             try:
                 yield World(opened, _move_things(store, copy, moved))
             finally:
-                store.rest(store.find(believed.name))
+                store.reset_and_rebase(store.find(believed.name))
 
     def database(self) -> OpenDatabase:
         """Return the open connection."""

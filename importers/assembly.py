@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.problems import Problem
 from scenecypher.db.graph.scene import InvalidValue, Node, Relation, SceneGraph
 from scenecypher.db.graph.value import shown
@@ -43,7 +43,7 @@ def assemble(
     if problems:
         return SceneGraph.of(nodes.values()), problems
     graph = SceneGraph.of(nodes.values(), relations)
-    return graph, [(places[node_id], f"{node_id}: {cause}") for node_id, cause in broken_promises(graph, vocabulary)]
+    return graph, [(places[node_id], f"{node_id}: {cause}") for node_id, cause in broken_rules(graph, vocabulary)]
 
 
 def _make_nodes(drafts: Iterable[NodeDraft], problems: list[Problem]) -> tuple[dict[str, Node], dict[str, str]]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, json_path, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Value
 from scenecypher.db.graph.value import shown
 from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
@@ -48,7 +48,7 @@ def from_document(document: object, *, file: str, name: str) -> ImportedScene:
     try:
         form = Dsg.model_validate(document)
     except ValidationError as error:
-        raise refusal(file, problems_of(error, document)) from error
+        raise document_error(file, problems_of(error, document)) from error
     layers = _layers(form)
     problems: list[Problem] = []
     for index, node in enumerate(form.nodes):
@@ -56,10 +56,10 @@ def from_document(document: object, *, file: str, name: str) -> ImportedScene:
             cause = f"the layer {shown(layers[node.id])} is none of {', '.join(LAYERS)}; leave it out of the file"
             problems.append((json_path(("nodes", index, "layer")), cause))
     if problems:
-        raise refusal(file, problems)
+        raise document_error(file, problems)
     graph, problems = assemble(_drafts(form, layers), _links(form, layers), declared=DECLARED)
     if problems:
-        raise refusal(file, problems)
+        raise document_error(file, problems)
     return ImportedScene(name, graph, "generic", declared=DECLARED, source=file)
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState, Id, Related, Term
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import Declared
@@ -52,14 +52,14 @@ def from_document(document: object, *, file: str, name: str) -> tuple[ImportedSc
     try:
         form = SceneForm.model_validate(document)
     except ValidationError as error:
-        raise refusal(file, problems_of(error, document)) from error
+        raise document_error(file, problems_of(error, document)) from error
     graph, problems = graph_of_form(form.nodes)
     if not problems:
         problems = [
             problem for number, task in enumerate(form.tasks) for problem in _task_problems(task, number, graph)
         ]
     if problems:
-        raise refusal(file, problems)
+        raise document_error(file, problems)
     scene = ImportedScene(name, graph, "grasif", declared=DECLARED, source=file)
     return scene, tuple(_task(task, name, file) for task in form.tasks)
 

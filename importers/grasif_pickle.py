@@ -15,7 +15,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
@@ -72,7 +72,7 @@ def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
     links += _links_of_edges(graph, kinds, problems, {(link.source, link.type, link.target) for link in links})
     scene_graph, more = assemble(drafts, links, vocabulary="grasif", declared=DECLARED)
     if problems or more:
-        raise refusal(str(path), problems + more)
+        raise document_error(str(path), problems + more)
     return ImportedScene(name or NAME_PREFIX + path.stem, scene_graph, "grasif", declared=DECLARED, source=str(path))
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scenecypher.db.condition import And, Condition, Exists, HasClass, HasState, Id, Related, Term
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import did_you_mean
@@ -69,10 +69,10 @@ def read_tasks(path: Path, scene: ImportedScene) -> tuple[Task, ...]:
     try:
         form = TasksForm.model_validate(document)
     except ValidationError as error:
-        raise refusal(str(path), problems_of(error, document)) from error
+        raise document_error(str(path), problems_of(error, document)) from error
     problems = [*_repeated(form.tasks), *_problems(form.tasks, scene.graph)]
     if problems:
-        raise refusal(str(path), problems)
+        raise document_error(str(path), problems)
     return tuple(_task(task, scene) for task in form.tasks)
 
 

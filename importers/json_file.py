@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from scenecypher.db.graph.problems import PROBLEMS_KEPT, Problem, json_path, refusal
+from scenecypher.db.graph.problems import PROBLEMS_LIMIT, Problem, document_error, json_path
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.bounded import read_bytes
@@ -59,7 +59,7 @@ def read_json(path: Path) -> Any:
     except ValueError as error:
         raise DocumentError(str(path), "$", "a whole number with thousands of digits; mend the file") from error
     if repeated:
-        raise refusal(str(path), [_repetition(value, made, key) for made, key in repeated[:PROBLEMS_KEPT]])
+        raise document_error(str(path), [_repetition(value, made, key) for made, key in repeated[:PROBLEMS_LIMIT]])
     if _too_deep(value):
         raise DocumentError(str(path), "$", TOO_DEEP)
     return value

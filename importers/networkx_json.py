@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from scenecypher.db.graph.document import value_document, value_from
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, json_path, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties
 from scenecypher.db.graph.value import property_name, shown
 from scenecypher.db.schema import KINDS as OUR_KINDS
@@ -48,14 +48,14 @@ def from_document(document: object, *, file: str, name: str, declare: Declared |
     try:
         form = NodeLink.model_validate(document)
     except ValidationError as error:
-        raise refusal(file, problems_of(error, document)) from error
+        raise document_error(file, problems_of(error, document)) from error
     problems = [*_graph_problems(form.graph)]
     links = [*_links(form, _word_for_edges(document), problems)]
     declared = _declared(form.graph, declare or Declared())
     vocabulary = form.graph.vocabulary if not problems else "generic"
     graph, more = assemble(_drafts(form.nodes), links, vocabulary=vocabulary, declared=declared)
     if problems or more:
-        raise refusal(file, problems + more)
+        raise document_error(file, problems + more)
     return ImportedScene(name, graph, vocabulary, role=form.graph.role, declared=declared, source=file)
 
 

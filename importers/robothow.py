@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from scenecypher.db.condition import And
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import refusal
+from scenecypher.db.graph.problems import document_error
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import DocumentError, InputError, did_you_mean
 from scenecypher.importers.eai import graph_files, package_name, program_files
@@ -163,7 +163,7 @@ def _reduced(document: Any, key: str, *, path: Path) -> SceneGraph:
         raise DocumentError(str(path), root, "no VirtualHome graph is here; install the package again") from error
     graph, problems = graph_from_source(checked_graph({**raw, "edges": read}, root, path))
     if problems:
-        raise refusal(str(path), [(root + place, cause) for place, cause in problems])
+        raise document_error(str(path), [(root + place, cause) for place, cause in problems])
     return reduce_to_grasif(graph)
 
 

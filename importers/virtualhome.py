@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import refusal
+from scenecypher.db.graph.problems import document_error
 from scenecypher.errors import DocumentError
 from scenecypher.importers.eai import graph_files, source_of
 from scenecypher.importers.json_file import read_json
@@ -105,7 +105,7 @@ def _form(document: Any, path: Path, part: GraphPart) -> _Form:
 def _scene(form: _Form, path: Path, *, name: str, source: str) -> ImportedScene:
     graph, problems = graph_from_source(form.graph)
     if problems:
-        raise refusal(str(path), [(form.root + place, cause) for place, cause in problems])
+        raise document_error(str(path), [(form.root + place, cause) for place, cause in problems])
     return ImportedScene(
         name=part_name(name, form.part),
         graph=graph,

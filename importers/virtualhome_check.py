@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.value import shown
 from scenecypher.importers.virtualhome_format import Graph
 
@@ -18,9 +18,11 @@ def checked_graph(raw: Any, root: str, path: Path) -> Graph:
     try:
         graph = Graph.model_validate(raw)
     except ValidationError as error:
-        raise refusal(str(path), [*problems_of(error, raw, root=root), *_reference_problems(raw, root)]) from error
+        raise document_error(
+            str(path), [*problems_of(error, raw, root=root), *_reference_problems(raw, root)]
+        ) from error
     if not _is_consistent(graph):
-        raise refusal(str(path), list(_reference_problems(raw, root)))
+        raise document_error(str(path), list(_reference_problems(raw, root)))
     return graph
 
 

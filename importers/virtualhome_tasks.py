@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import BaseModel, RootModel, ValidationError
 
 from scenecypher.db.condition import And, Condition, HasState, Id, Related
-from scenecypher.db.graph.problems import problems_of, refusal
+from scenecypher.db.graph.problems import document_error, problems_of
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.eai import GOALS, package_folder, package_name, program_files, task_order, unknown_task
@@ -109,7 +109,7 @@ def _goals(path: Path) -> Mapping[str, tuple[str, str]]:
     try:
         scenes = _Goals.model_validate(document).root
     except ValidationError as error:
-        raise refusal(str(path), problems_of(error, document)) from error
+        raise document_error(str(path), problems_of(error, document)) from error
     return {
         task_id: (category, goal.tl_goal)
         for categories in scenes.values()

@@ -8,7 +8,7 @@ from typing import Final
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Properties, SceneGraph
 from scenecypher.db.schema import HOLDING
-from scenecypher.db.store.catalog import SceneInfo, lookup
+from scenecypher.db.store.catalog import SceneInfo, lookup_scene
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
@@ -59,7 +59,7 @@ def find_or_create_belief(store: SceneStore, world: SceneInfo) -> SceneInfo:
     if world.role == "belief":
         msg = f"{world.name} is itself a belief; give the world that it is about: {world_name(world.name)}"
         raise InputError(msg)
-    found = lookup(store.database, belief_name(world.name))
+    found = lookup_scene(store.database, belief_name(world.name))
     if found is not None:
         return found
     now = store.load(world.name)

@@ -11,8 +11,8 @@ from scenecypher.db.graph.delta import Delta, SetProperty, apply, compose
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import VOCABULARIES, family
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Intent, Locked
-from scenecypher.db.store.history import Event, holding
+from scenecypher.db.store.commit import Intent, LockedPart
+from scenecypher.db.store.history import Event, versions_in_effect
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
 from scenecypher.planner.actions.operator import Operator
@@ -84,7 +84,7 @@ class BeliefSimulator(Simulator):
 
     def _missing_halves(self, log: Sequence[Event], ids: Collection[str]) -> Iterator[Event]:
         """Yield this actor's actions in the world, not undone, since the last one that the belief has in full."""
-        held, since = holding(log), self.scene.world_version or 0
+        held, since = versions_in_effect(log), self.scene.world_version or 0
         own = [it for it in log if it.version > since and it.kind == "act" and it.actor == self._actor]
         for event in reversed(own):
             if self._is_complete(event, ids):
@@ -141,7 +141,7 @@ class BeliefSimulator(Simulator):
             return replace(step, seen=(f"{of} was not seen: {failure}",))
         return replace(step, version=seen.version, delta=compose((step.delta, seen.delta)), seen=seen.seen)
 
-    def _decide(self, operator: Operator, call: ActionCall, locked: Locked) -> Delta:
+    def _decide(self, operator: Operator, call: ActionCall, locked: LockedPart) -> Delta:
         """Return the action's effects; its arguments count as seen from now on."""
         delta = super()._decide(operator, call, locked)
         nodes = (locked.part.nodes[word] for word in dict.fromkeys(call.arguments))
@@ -152,7 +152,7 @@ class BeliefSimulator(Simulator):
     def _check(self, operator: Operator, call: ActionCall, *, expected: int | None) -> None:
         """Check that the belief allows the action at this version; commit nothing. Raises as `_commit` does."""
 
-        def decide(locked: Locked) -> Delta:
+        def decide(locked: LockedPart) -> Delta:
             self._decide(operator, call, locked)
             raise _RolledBack
 

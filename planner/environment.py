@@ -6,7 +6,7 @@ from typing import Protocol
 
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.footprint import Footprint
-from scenecypher.db.store.look import look
+from scenecypher.db.store.look import read_part
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.simulator import Simulator
@@ -58,7 +58,7 @@ class SceneEnvironment:
     def body(self, agent: str) -> Body | None:
         """Return what the agent holds, its place and states; None if the world has no such agent."""
         footprint = Footprint(body_reads(self._scene.vocabulary), agent=agent)
-        part = look(self._store.database, self._scene, footprint)
+        part = read_part(self._store.database, self._scene, footprint)
         return body_of(part, agent) if agent in part else None
 
     def reset(self) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.history import Event, holding
+from scenecypher.db.store.condition_check import ConditionCheck, check_goal
+from scenecypher.db.store.history import Event, versions_in_effect
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import Verdict, judge
 from scenecypher.errors import ActionRefused
 from scenecypher.importers.task import ActionGoal, ProgramStep, Task, meets_action_goals
 from scenecypher.planner.actions.simulator import INSERTED_MARK
@@ -19,7 +19,7 @@ from scenecypher.planner.actions.text import parse_action
 class GoalCheck:
     """Result of a check: the verdict on the graph, and the missing actions; `met` combines both."""
 
-    goal: Verdict
+    goal: ConditionCheck
     steps: tuple[ProgramStep, ...]
     missing_actions: tuple[ActionGoal, ...]
 
@@ -31,7 +31,7 @@ class GoalCheck:
 
 def check_task(store: SceneStore, scene: SceneInfo, task: Task) -> GoalCheck:
     """Check `task` in `scene`. Action goals are matched in order with the actions that are not undone."""
-    verdict = judge(store, scene, task.goal)
+    verdict = check_goal(store, scene, task.goal)
     if not task.action_goals:
         return GoalCheck(verdict, (), ())
     steps = executed_steps(store.history(scene))
@@ -40,7 +40,7 @@ def check_task(store: SceneStore, scene: SceneInfo, task: Task) -> GoalCheck:
 
 def executed_steps(log: Sequence[Event]) -> tuple[ProgramStep, ...]:
     """Return the actions of a history that are not undone, in the data sets' words (without underscores)."""
-    held = holding(log)
+    held = versions_in_effect(log)
     return steps_of(event.action for event in log if event.kind == "act" and event.version in held)
 
 

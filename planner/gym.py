@@ -14,8 +14,8 @@ from gymnasium.spaces import Text
 
 from scenecypher.db.condition import Condition
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
 from scenecypher.errors import RejectedError
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.vocabularies import action_list
@@ -68,7 +68,7 @@ class SceneEnv(Env[str, str]):
         """Execute an action such as ``grab(soap_1001)``; a refused one changes nothing. Raises ServiceError."""
         self._steps += 1
         text, info, is_end = self._act(ESCAPED.sub(_unescape, action))
-        met = judge(self._store, self._scene, self._goal).holds
+        met = check_goal(self._store, self._scene, self._goal).holds
         return self._observe(text), float(met), met or is_end, self._steps >= self._max_steps, info
 
     def render(self) -> str:

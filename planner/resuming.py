@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from scenecypher.chat.model import Usage
 from scenecypher.db.graph.delta import Delta
-from scenecypher.db.store.catalog import lookup
+from scenecypher.db.store.catalog import lookup_scene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError
 from scenecypher.planner.actions.simulator import INSERTED_MARK, CommittedAction
@@ -79,7 +79,7 @@ def _with_step_text(turn: Turn | None, step_writer: StepWriter | None) -> Turn |
 def complete_belief(setting: SessionSetting) -> tuple[CommittedAction, ...]:
     """Apply to the belief the actions that only the world has; a no-op if there is no belief."""
     store: SceneStore = setting.store
-    belief = lookup(store.database, belief_name(setting.scene.name))
+    belief = lookup_scene(store.database, belief_name(setting.scene.name))
     if belief is None:
         return ()
     world = setting.world or SceneEnvironment(store, setting.scene, actor=setting.name)
@@ -100,7 +100,7 @@ def _committed_since(setting: SessionSetting, recipe: Recipe, past: LoggedSessio
     """Return the actions that this method committed after the log's last version, as the history has them."""
     scene = setting.scene
     if acts_on_belief(setting, recipe):
-        scene = lookup(setting.store.database, belief_name(scene.name)) or scene
+        scene = lookup_scene(setting.store.database, belief_name(scene.name)) or scene
     operators = operators_of(scene.vocabulary)
     log = setting.store.history(scene, after=past.version)
     own = (it.action for it in log if it.actor == setting.name and it.kind == "act")

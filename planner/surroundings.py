@@ -8,7 +8,7 @@ from typing import Final, LiteralString
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import partial_graph
-from scenecypher.db.store.connection import Database, twice
+from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.errors import SceneReplaced
 
 SURROUNDINGS_TIMEOUT_S: Final = 10.0
@@ -49,7 +49,9 @@ def read_surroundings(
     behind open doors count as the agents'. Nearness relations are not read. Raises SceneReplaced.
     """
     given = {"key": scene.key, "touched": sorted({*touched}), "priors": priors, "through_doors": through_doors}
-    record = twice(lambda: database.once(SURROUNDINGS, given, timeout_s=SURROUNDINGS_TIMEOUT_S))
+    record = retry_once_on_disconnect(
+        lambda: database.run_autocommit(SURROUNDINGS, given, timeout_s=SURROUNDINGS_TIMEOUT_S)
+    )
     if record is None or record["status"] != "ready":
         raise SceneReplaced(scene.name)
     known = {node["id"] for node in record["nodes"]}

@@ -30,7 +30,7 @@ class SceneReader:
         """Return the query's answer."""
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
         answer = self._with_known_values(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
-        self.enumerator.saw(self.scene.key, answer.version)
+        self.enumerator.note_version(self.scene.key, answer.version)
         return answer
 
     def explain(self, cypher: str) -> Explained:

@@ -14,7 +14,7 @@ from scenecypher.db.gate import Answer, Gate
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.enumerations import Enumerations
-from scenecypher.db.telemetry import Attributes, traced
+from scenecypher.db.telemetry import Attributes, trace_steps
 from scenecypher.errors import InputError, QueryRefused, RejectedError, SceneCypherError
 from scenecypher.retriever import prompt
 from scenecypher.retriever.checks import CheckedAnswer, doubts
@@ -111,7 +111,7 @@ class Retriever:
         if not question.strip():
             raise InputError("the question is empty; ask something about the scene")
         about = {"gen_ai.operation.name": "retrieval", "scenecypher.scene": scene.name}
-        return traced("retrieval", about, self._steps(question, scene), told=_totals)
+        return trace_steps("retrieval", about, self._steps(question, scene), attributes_of=_totals)
 
     def _steps(self, question: str, scene: SceneInfo) -> Iterator[RetrievalEvent]:
         occurring = self.enumerator.of(scene)

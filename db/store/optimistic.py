@@ -1,4 +1,4 @@
-"""An action in two round trips where nobody else writes meanwhile: read under the lock, decide, write if unmoved."""
+"""Optimistic actions in two round trips: read under a brief lock, decide, write if the version is unchanged."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Final, LiteralString
 
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Change, Committed, Decide, Intent, changing, opened
+from scenecypher.db.store.commit import Committed, Decide, Intent, WritePlan, plan_write, read_locked
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.footprint import Footprint
 from scenecypher.errors import QueryFailed
 
-# The lock again. If the scene has moved since it was read, the division ends the transaction, as a misfit does below.
-UNMOVED: Final[LiteralString] = """
+# Takes the lock again. If the version has changed, the division by zero ends the transaction; so do missing rows below.
+VERSION_GUARD: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
-WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELSE 0 END AS unmoved
+WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELSE 0 END AS unchanged
 """
-MOVED: Final = "Neo.ClientError.Statement.ArithmeticError"
-"""What the server says of the divisions."""
-FITS: Final[Mapping[str, LiteralString]] = {
+GUARD_ERROR: Final = "Neo.ClientError.Statement.ArithmeticError"
+"""Error code of the division by zero."""
+ROW_CHECKS: Final[Mapping[str, LiteralString]] = {
     "remove_relations": "remove_relations = size($remove_relations)",
     "remove_nodes": "remove_nodes = size($remove_nodes)",
     "add_nodes": "add_nodes = size($add_nodes)",
@@ -28,58 +28,58 @@ FITS: Final[Mapping[str, LiteralString]] = {
 }
 
 
-LOCKED_AFTER_LOSING: Final = 50
-"""Actions that are not tried this way on a scene where another writer came first: among many, most tries are lost."""
-SCENES_NOTED: Final = 1_024
+LOCKED_AFTER_LOSS: Final = 50
+"""Actions on a scene that keep the lock after another writer came first: with many writers most attempts fail."""
+MOST_SCENES: Final = 1_024
 
 
-class Crowding:
-    """Which scenes had another writer lately. Safe to share between threads: a count lost among them costs one try."""
+class Contention:
+    """Scenes with recent concurrent writers. Safe to share between threads: a lost update costs one attempt."""
 
     def __init__(self) -> None:
         self._left: dict[str, int] = {}
 
-    def worth_trying(self, key: str) -> bool:
-        """Whether an action may be alone on this scene; asked once an action."""
+    def should_try(self, key: str) -> bool:
+        """Check if an action should be tried optimistically on this scene; called once per action."""
         left = self._left.pop(key, 0)
         if left > 1:
             self._left[key] = left - 1
         return not left
 
-    def lost(self, key: str) -> None:
-        """Take note that another writer came first."""
-        if len(self._left) >= SCENES_NOTED:
+    def record_loss(self, key: str) -> None:
+        """Record that another writer came first."""
+        if len(self._left) >= MOST_SCENES:
             self._left.clear()
-        self._left[key] = LOCKED_AFTER_LOSING
+        self._left[key] = LOCKED_AFTER_LOSS
 
 
 def try_act(
     database: Database, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent, timeout_s: float
 ) -> Committed | None:
-    """Read, decide, and write all of it or nothing. None: the scene moved meanwhile; do it with the lock kept.
+    """Read, decide, and write all or nothing; None if the scene changed meanwhile and the lock must be kept.
 
-    What was read is one version of the scene, so a refusal is as final as under a lock held to the end. Raises what
-    `decide` raises, ConflictError, SceneReplaced, AlreadyDone, ServiceError; that may be after the commit where a
-    connection broke, so who tries again does so with the same action id.
+    The data read belongs to one version of the scene, so a refusal is as final as under a lock. Raises what `decide`
+    raises, ConflictError, SceneReplaced, AlreadyCommitted, ServiceError; after a lost connection the commit may have
+    happened, so a retry must use the same action id.
     """
-    visit = footprint.statements.visiting_anew if intent.new else footprint.statements.visiting
+    text = footprint.plan.brief_lock_new_id_statement if intent.new else footprint.plan.brief_lock_statement
     parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
     try:
-        record = database.once(visit, parameters, timeout_s=timeout_s)
-        read = opened(record, scene, intent, None)
+        record = database.run_autocommit(text, parameters, timeout_s=timeout_s)
+        read = read_locked(record, scene, intent, None)
         delta = decide(read)
-        change = changing(scene, read, delta, intent=intent)
-        given = {**change.parameters, "read_at": read.version}
-        written = database.once(unmoved(change), given, timeout_s=timeout_s)
+        plan = plan_write(scene, read, delta, intent=intent)
+        given = {**plan.parameters, "read_at": read.version}
+        written = database.run_autocommit(guarded_write(plan), given, timeout_s=timeout_s)
     except QueryFailed as error:
-        if error.code != MOVED:
+        if error.code != GUARD_ERROR:
             raise
         return None
     return None if written is None else Committed(written["version"], delta)
 
 
-def unmoved(change: Change) -> LiteralString:
-    """The statement that writes a change to a scene that has not moved, if every row of it fits."""
-    fits: LiteralString = " AND ".join(FITS[name] for name in change.counted) or "true"
-    end: LiteralString = "RETURN s.version AS version, unmoved, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
-    return UNMOVED + change.body + end
+def guarded_write(plan: WritePlan) -> LiteralString:
+    """Return the statement that applies a plan if the scene is unchanged and every row matches."""
+    fits: LiteralString = " AND ".join(ROW_CHECKS[name] for name in plan.groups) or "true"
+    end: LiteralString = "RETURN s.version AS version, unchanged, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
+    return VERSION_GUARD + plan.body + end

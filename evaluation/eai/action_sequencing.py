@@ -12,7 +12,7 @@ from functools import partial
 from itertools import permutations
 from typing import Any, Final, TypeAlias
 
-from scenecypher.db.store.verdict import truths
+from scenecypher.db.store.condition_check import condition_values
 from scenecypher.evaluation.eai.grounding import GroundedStep, Unreadable, ground_plan
 from scenecypher.evaluation.eai.plan_execution import PlanExecution, count_met_goals
 from scenecypher.evaluation.eai.scoring import INTERRUPTED, Figure, Judgement, share_figure, value_figure
@@ -73,7 +73,7 @@ class ActionScorer:
         with self._scenes.lease(task_id) as (store, scene):
             execution = PlanExecution(store, scene, start.graph)
             executed = execution.execute(plan)
-            truth = truths(store, scene, wanted.graph)
+            truth = condition_values(store, scene, wanted.graph)
         states, relations = truth[: len(wanted.states)], truth[len(wanted.states) :]
         least, most = met_goals_range([step.word for step in execution.executed], wanted.actions)
         return {

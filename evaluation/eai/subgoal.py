@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from scenecypher.db.condition import HeldBy, Id, evaluate
-from scenecypher.db.store.verdict import truths
+from scenecypher.db.store.condition_check import condition_values
 from scenecypher.evaluation.eai.action_sequencing import column_sums
 from scenecypher.evaluation.eai.plan_execution import PlanExecution
 from scenecypher.evaluation.eai.scoring import INTERRUPTED, Figure, Judgement, share_figure
@@ -232,11 +232,11 @@ class _Search:
 
     def _holds(self, thing: str) -> bool:
         execution = self.execution
-        return truths(execution.store, execution.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
+        return condition_values(execution.store, execution.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
 
     def _attempt(self, level: int, branches: tuple[int, ...], *, finished: bool) -> ExpansionAttempt:
         execution, wanted = self.execution, self.wanted
-        truth = truths(execution.store, execution.scene, wanted.graph)
+        truth = condition_values(execution.store, execution.scene, wanted.graph)
         words = [step.word for step in execution.executed]
         return ExpansionAttempt(
             level,
@@ -265,7 +265,7 @@ def meets_task_formula(task_id: str, execution: PlanExecution) -> bool:
         if found is None:
             return False
         position = found + 1
-    if truths(execution.store, execution.scene, [condition])[0]:
+    if condition_values(execution.store, execution.scene, [condition])[0]:
         return True
     return any(evaluate(condition, graph, {}) for number, graph in enumerate(execution.graphs()) if number >= position)
 

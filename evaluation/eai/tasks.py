@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, RootModel, ValidationError
 
 from scenecypher.db.condition import Condition, HasState, Id, Related
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import problems_of, refusal
+from scenecypher.db.graph.problems import document_error, problems_of
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.errors import DocumentError
 from scenecypher.importers.eai import GOALS, graph_files, package_folder, program_files, source_of, unknown_task
@@ -206,6 +206,6 @@ def _task_entries() -> Mapping[str, _TaskEntry]:
     try:
         scenes = _TaskFile.model_validate(document).root
     except ValidationError as error:
-        raise refusal(str(path), problems_of(error, document)) from error
+        raise document_error(str(path), problems_of(error, document)) from error
     by_category = [tasks for categories in scenes.values() for tasks in categories.values()]
     return {task_id: task for tasks in by_category for task_id, task in tasks.items()}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -19,6 +17,7 @@ from typing import Final
 from scenecypher.errors import InputError
 from scenecypher.evaluation.eai.transition_gold import domain_head, gold_actions, problem
 from scenecypher.evaluation.eai.transition_text import Expression, PddlAction, expression_text, parse_expression
+from scenecypher.planner.actions.pddl_engine import end_tree
 
 TIMEOUT_S: Final = 20.0
 """Time limit of one plan, in seconds; the original allows 100 s, and no recorded output took over 2 s."""
@@ -147,7 +146,7 @@ def has_plan(domain: str, wanted: str, *, timeout_s: float) -> bool:
 
 
 def _exits_cleanly(command: list[str], folder: str, timeout_s: float) -> bool:
-    """Run the command in a session of its own, which is killed as a whole at the end."""
+    """Return whether a command exits with 0 in time; what still runs of it then is killed."""
     process = subprocess.Popen(  # noqa: S603 - our own Python and the package's own file
         command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -156,13 +155,7 @@ def _exits_cleanly(command: list[str], folder: str, timeout_s: float) -> bool:
     except subprocess.TimeoutExpired:
         return False
     finally:
-        _kill_group(process)
-
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        end_tree(process)
 
 
 def _driver() -> Path:

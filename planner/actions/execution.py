@@ -9,7 +9,7 @@ from typing import TypeAlias, assert_never
 from scenecypher.db.condition import evaluate, witnesses
 from scenecypher.db.graph.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
 from scenecypher.db.graph.scene import Relation, SceneGraph, relation_between
-from scenecypher.db.graph.value import Value, typed
+from scenecypher.db.graph.value import Value, typed_key
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.operator import (
     Assign,
@@ -182,7 +182,7 @@ class _EffectCollector:
         changes += [AddRelation(relation) for relation in self.gained - self.graph.relations]
         changes += self._list_changes()
         changes += self._value_changes()
-        return Delta.about_each_once(changes)
+        return Delta.from_net(changes)
 
     def _add_all(self, effects: tuple[Effect, ...], bindings: Mapping[str, str]) -> None:
         for effect in effects:
@@ -233,5 +233,5 @@ class _EffectCollector:
     def _value_changes(self) -> Iterator[SetProperty]:
         for (node_id, key), value in self.values.items():
             before = self.graph.nodes[node_id].properties.get(key)
-            if typed(before) != typed(value):
+            if typed_key(before) != typed_key(value):
                 yield SetProperty(node_id, key, before, value)

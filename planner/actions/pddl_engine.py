@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import ceil
@@ -121,18 +122,22 @@ def run_in_subprocess(
         try:
             output, error_output = process.communicate(timeout=timeout_s + GRACE_S)
         except subprocess.TimeoutExpired:
-            _terminate(process)
             return None
-        except BaseException:
-            _terminate(process)
-            raise
+        finally:
+            end_tree(process)
     return subprocess.CompletedProcess(command, process.returncode, output, error_output)
 
 
-def _terminate(process: subprocess.Popen[str]) -> None:
-    """Ask the process to end, so that it ends its engine first; kill it if it does not."""
-    process.terminate()
-    try:
-        process.communicate(timeout=GRACE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
+def end_tree(process: subprocess.Popen[Any]) -> None:
+    """Kill a process that still runs and all its descendants, those in sessions of their own too."""
+    if process.poll() is not None:
+        return
+    import psutil
+
+    with suppress(psutil.NoSuchProcess):
+        root = psutil.Process(process.pid)
+        root.suspend()  # it starts no more children
+        for member in (*root.children(recursive=True), root):
+            with suppress(psutil.NoSuchProcess):
+                member.kill()
+    process.wait()

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from scenecypher.db.store.footprint import START, Hop, Only, Read, Reads
+from scenecypher.db.store.footprint import START, NodeFilter, PatternRead, ReadPlan, RelationPattern
 from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.read_set import ANY_NODE, ReadNeed, read_needs, seed_variables
 
-HopPath: TypeAlias = tuple[Hop, ...]
+HopPath: TypeAlias = tuple[RelationPattern, ...]
 
 MIN_JOINS: Final = 3
 """From this number of joins on, planning them costs more than reading the relations that they exclude."""
@@ -19,39 +19,39 @@ WHOLE_NODE: Final = "whole"
 """The common name of the node that is read whole, so that paths can be compared."""
 
 
-def reads_of(operator: Operator) -> Reads:
+def reads_of(operator: Operator) -> ReadPlan:
     """Return the reads of an operator. Raises ValueError if a node is not reachable from its parameters."""
     return minimal_reads(seed_variables(operator), tuple(dict.fromkeys(read_needs(operator))))
 
 
-def minimal_reads(seeds: tuple[str, ...], found: Sequence[ReadNeed]) -> Reads:
+def minimal_reads(seeds: tuple[str, ...], found: Sequence[ReadNeed]) -> ReadPlan:
     """Return few reads that fetch all of `found`; `seeds` are variables that are bound already."""
-    reads: list[Read] = []
+    reads: list[PatternRead] = []
     always: list[HopPath] = []
     for guard in sorted({need.guard or () for need in found}):
         chosen = [need for need in found if (need.guard or ()) == guard]
         paths = _relation_paths(seeds, chosen, always)
         when = (guard[0], guard[1]) if guard else None
         uncovered = [(path, _uncovered_hops(path, [*paths, *always])) for path in paths]
-        reads += [Read(path, rows=hops, guard=when) for path, hops in uncovered if hops]
+        reads += [PatternRead(path, rows=hops, guard=when) for path, hops in uncovered if hops]
         nodes = [(_rename_whole(need.hops, need.whole), need.only) for need in chosen if need.whole is not None]
         for path in _drop_covered_nodes([path for path, _ in nodes]):
-            reads.append(Read(path, whole=(WHOLE_NODE,), only=_filters(path, nodes), guard=when))
+            reads.append(PatternRead(path, whole=(WHOLE_NODE,), only=_filters(path, nodes), guard=when))
         always = always or paths
     classes = {need.class_ for need in found if need.class_ is not None}
-    return Reads(seeds, tuple(_merge_starts(reads, seeds)), tuple(sorted(classes)))
+    return ReadPlan(seeds, tuple(_merge_starts(reads, seeds)), tuple(sorted(classes)))
 
 
-def _merge_starts(reads: Iterable[Read], seeds: tuple[str, ...]) -> Iterator[Read]:
+def _merge_starts(reads: Iterable[PatternRead], seeds: tuple[str, ...]) -> Iterator[PatternRead]:
     """Yield equal reads that start at different seeds as one read."""
-    by_start: dict[Read, list[Read]] = {}
+    by_start: dict[PatternRead, list[PatternRead]] = {}
     for read in reads:
         by_start.setdefault(_generalize_start(read, seeds), []).append(read)
     for read, equal in by_start.items():
         yield replace(read, starts=tuple(each.hops[0].source for each in equal)) if len(equal) > 1 else equal[0]
 
 
-def _generalize_start(read: Read, seeds: tuple[str, ...]) -> Read:
+def _generalize_start(read: PatternRead, seeds: tuple[str, ...]) -> PatternRead:
     """Return a one-hop read with its seed replaced by START; any other read unchanged."""
     first, *others = read.hops
     if others or read.guard or first.source not in seeds or first.target in seeds:
@@ -84,7 +84,7 @@ def _merge_joins(paths: Sequence[HopPath], seeds: tuple[str, ...]) -> list[HopPa
     return [(end,) if (end := _end(path, seeds)) and ends[end] >= MIN_JOINS else path for path in paths]
 
 
-def _end(path: HopPath, seeds: tuple[str, ...]) -> Hop | None:
+def _end(path: HopPath, seeds: tuple[str, ...]) -> RelationPattern | None:
     """Return the last hop of a join that ends at a seed, its other end open; None if the path is no such join."""
     *before, last = path
     reached = {end for hop in before for end in (hop.source, hop.target)} - {*seeds}
@@ -115,7 +115,7 @@ def _uncovered_hops(path: HopPath, others: Sequence[HopPath]) -> HopPath:
     return tuple(hop for hop in path if not any(_covers(other, hop, path) for other in others if other != path))
 
 
-def _covers(other: HopPath, hop: Hop, path: HopPath) -> bool:
+def _covers(other: HopPath, hop: RelationPattern, path: HopPath) -> bool:
     """Return whether `other` reads at least the relations of `hop` that `path` reads, since it joins on no more."""
     *before, last = other
     if not {*before} <= {*path} or not any(_includes(last, asked) for asked in path):
@@ -123,7 +123,7 @@ def _covers(other: HopPath, hop: Hop, path: HopPath) -> bool:
     return hop in before or _includes(last, hop)
 
 
-def _includes(wide: Hop, narrow: Hop) -> bool:
+def _includes(wide: RelationPattern, narrow: RelationPattern) -> bool:
     """Return whether every relation of `narrow` matches `wide`, which may have an open end."""
     if not {*narrow.types} <= {*wide.types} or (narrow.far and not wide.far):
         return False
@@ -147,7 +147,7 @@ def _split_types(paths: Iterable[HopPath]) -> list[HopPath]:
 
 def _merge_types(paths: Iterable[HopPath]) -> list[HopPath]:
     """Merge paths that differ only in the types of their last hop, sorted."""
-    types: dict[tuple[HopPath, Hop], set[str]] = {}
+    types: dict[tuple[HopPath, RelationPattern], set[str]] = {}
     for *before, last in paths:
         types.setdefault((tuple(before), replace(last, types=())), set()).update(last.types)
     return sorted((*before, replace(last, types=tuple(sorted(names)))) for (before, last), names in types.items())
@@ -168,7 +168,7 @@ def _reaches(wide: HopPath, narrow: HopPath) -> bool:
     return all(any(_includes(hop, asked) for asked in narrow) for hop in wide)
 
 
-def _filters(path: HopPath, nodes: Iterable[tuple[HopPath, Only | None]]) -> tuple[Only, ...]:
+def _filters(path: HopPath, nodes: Iterable[tuple[HopPath, NodeFilter | None]]) -> tuple[NodeFilter, ...]:
     """Return filters of which a node at the end of `path` must pass one; empty if every node matters."""
     wanted = {only for other, only in nodes for each in _split_types([other]) if _reaches(path, each)}
     return tuple(sorted(only for only in wanted if only)) if None not in wanted else ()

@@ -9,8 +9,8 @@ from typing import Final, TypeAlias, assert_never
 
 import scenecypher.db.condition as c
 from scenecypher.db.schema import HOLDING
-from scenecypher.db.store.commit import UNREAD_KIND
-from scenecypher.db.store.footprint import Hop, Only
+from scenecypher.db.store.commit import PLACEHOLDER_KIND
+from scenecypher.db.store.footprint import NodeFilter, RelationPattern
 from scenecypher.planner.actions.operator import (
     AGENT,
     Assign,
@@ -35,7 +35,7 @@ class AccessPath:
     """One path to the node that a variable stands for: its hops, and the variable's name in them."""
 
     name: str
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[RelationPattern, ...] = ()
 
 
 AccessPaths: TypeAlias = Mapping[str, tuple[AccessPath, ...]]
@@ -49,9 +49,9 @@ class ReadNeed:
     affordance the fact does not matter.
     """
 
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[RelationPattern, ...] = ()
     whole: str | None = None
-    only: Only | None = None
+    only: NodeFilter | None = None
     class_: str | None = None
     guard: tuple[str, str] | None = None
 
@@ -155,47 +155,47 @@ def guard_of(condition: c.Condition, known: AccessPaths) -> tuple[str, str] | No
     return None
 
 
-def hops_of(effect: Relate | Unrelate) -> Iterator[Hop]:
+def hops_of(effect: Relate | Unrelate) -> Iterator[RelationPattern]:
     """Yield the relations that an effect may add or remove."""
     if isinstance(effect, Unrelate):
         other = effect.other or ANY_NODE
-        yield Hop(effect.x, effect.types, other)
+        yield RelationPattern(effect.x, effect.types, other)
         if not effect.directed:
-            yield Hop(other, effect.types, effect.x)
+            yield RelationPattern(other, effect.types, effect.x)
         return
-    yield Hop(effect.source, (effect.type,), effect.target)
+    yield RelationPattern(effect.source, (effect.type,), effect.target)
     if effect.mutual:
-        yield Hop(effect.target, (effect.type,), effect.source)
+        yield RelationPattern(effect.target, (effect.type,), effect.source)
 
 
-def hop_needs(hop: Hop, known: AccessPaths) -> Iterator[ReadNeed]:
+def hop_needs(hop: RelationPattern, known: AccessPaths) -> Iterator[ReadNeed]:
     """Yield one need for each combination of access paths to the relation's two ends."""
     for source, target in product(known[hop.source], known[hop.target]):
-        last = Hop(source.name, hop.types, target.name, hop.far)
+        last = RelationPattern(source.name, hop.types, target.name, hop.far)
         yield ReadNeed(tuple(dict.fromkeys((*source.hops, *target.hops, last))))
 
 
-def node_needs(term: c.Term, known: AccessPaths, *, only: Only | None = None) -> Iterator[ReadNeed]:
+def node_needs(term: c.Term, known: AccessPaths, *, only: NodeFilter | None = None) -> Iterator[ReadNeed]:
     """Yield the node that `term` stands for, unless it is a seed: seeds are always read."""
     for path in known[variable_name(term)]:
         if path.hops:
             yield ReadNeed(path.hops, whole=path.name, only=only)
 
 
-def filter_of(atom: c.HasState | c.HasClass | c.HasKind | c.HasAffordance | c.PropertyEquals) -> Only | None:
+def filter_of(atom: c.HasState | c.HasClass | c.HasKind | c.HasAffordance | c.PropertyEquals) -> NodeFilter | None:
     """Return a filter that a node must pass for the atom to be true, else None.
 
     For all other nodes the atom is false, and remains false if only their id is known.
     """
     match atom:
         case c.HasState():
-            return Only("states", atom.state)
+            return NodeFilter("states", atom.state)
         case c.HasAffordance():
-            return Only("affordances", atom.affordance)
+            return NodeFilter("affordances", atom.affordance)
         case c.HasClass():
-            return Only("class", atom.class_)
-        case c.HasKind() if atom.kind != UNREAD_KIND:
-            return Only("kind", atom.kind)
+            return NodeFilter("class", atom.class_)
+        case c.HasKind() if atom.kind != PLACEHOLDER_KIND:
+            return NodeFilter("kind", atom.kind)
         case _:
             return None
 
@@ -211,7 +211,7 @@ def access_paths(var: str, where: c.Condition, known: AccessPaths) -> tuple[Acce
 
 def _alternative_paths(var: str, parts: tuple[c.Condition, ...], known: AccessPaths) -> Iterator[AccessPath]:
     """Yield the paths of one alternative, along all its relations at once to read few nodes."""
-    binders: list[Hop] = []
+    binders: list[RelationPattern] = []
     for part in parts:
         match part:
             case c.Same(x, y) if var in (x, y) and x != y:
@@ -232,10 +232,10 @@ def _alternative_paths(var: str, parts: tuple[c.Condition, ...], known: AccessPa
         yield AccessPath(var, tuple(dict.fromkeys(hops)))
 
 
-def _rename_end(hop: Hop, var: str, other: str) -> Hop:
+def _rename_end(hop: RelationPattern, var: str, other: str) -> RelationPattern:
     if hop.source == var:
-        return Hop(var, hop.types, other, hop.far)
-    return Hop(other, hop.types, var, hop.far)
+        return RelationPattern(var, hop.types, other, hop.far)
+    return RelationPattern(other, hop.types, var, hop.far)
 
 
 def positive_alternatives(condition: c.Condition, *, denied: bool = False) -> Iterator[tuple[c.Condition, ...]]:
@@ -253,15 +253,15 @@ def positive_alternatives(condition: c.Condition, *, denied: bool = False) -> It
             yield () if denied else (condition,)
 
 
-def hop_of(atom: c.Related | c.HeldBy | c.Within) -> Hop:
+def hop_of(atom: c.Related | c.HeldBy | c.Within) -> RelationPattern:
     """Return the relation that an atom tests."""
     match atom:
         case c.Related():
-            return Hop(variable_name(atom.source), (atom.type,), variable_name(atom.target))
+            return RelationPattern(variable_name(atom.source), (atom.type,), variable_name(atom.target))
         case c.HeldBy():
-            return Hop(variable_name(atom.agent), HOLDING, variable_name(atom.x))
+            return RelationPattern(variable_name(atom.agent), HOLDING, variable_name(atom.x))
         case c.Within():
-            return Hop(variable_name(atom.x), atom.types, variable_name(atom.y), far=True)
+            return RelationPattern(variable_name(atom.x), atom.types, variable_name(atom.y), far=True)
         case _:
             assert_never(atom)
 

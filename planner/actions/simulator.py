@@ -10,10 +10,10 @@ from uuid import uuid4
 
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Committed, Intent, Locked
-from scenecypher.db.store.footprint import Footprint, Reads
-from scenecypher.db.store.look import look
-from scenecypher.db.store.reference import resolve
+from scenecypher.db.store.commit import Committed, Intent, LockedPart
+from scenecypher.db.store.footprint import Footprint, ReadPlan
+from scenecypher.db.store.look import read_part
+from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, UnknownReference
 from scenecypher.planner.actions.execution import (
@@ -168,12 +168,12 @@ class Simulator:
     def _footprint(self, operator: Operator, call: ActionCall) -> Footprint:
         return Footprint(_operator_reads(self.scene.vocabulary, operator.name), call.arguments, self._agent)
 
-    def _decide(self, operator: Operator, call: ActionCall, locked: Locked) -> Delta:
+    def _decide(self, operator: Operator, call: ActionCall, locked: LockedPart) -> Delta:
         return simulate(
             operator, locked.part, self._bind(operator, call, locked), action=str(call), pick_node=self._pick_node
         )
 
-    def _bind(self, operator: Operator, call: ActionCall, locked: Locked) -> dict[str, str]:
+    def _bind(self, operator: Operator, call: ActionCall, locked: LockedPart) -> dict[str, str]:
         """Return ids by variable. Raises _UnresolvedWords for words that are no ids, ActionRefused without an agent."""
         if locked.agent is None:
             unknown_agent = f"there is no agent {self._agent!r} here: name one that it has"
@@ -187,7 +187,7 @@ class Simulator:
         return {AGENT: locked.agent, **dict(zip(names, call.arguments, strict=True))}
 
     def _resolve(self, word: str) -> str:
-        return resolve(self._store.database, self.scene, word)
+        return resolve_reference(self._store.database, self.scene, word)
 
     def _remedy(self, refusal: Infeasible) -> ActionCall | None:
         """Return the action to insert first; None if no rule helps with one of the unmet requirements."""
@@ -203,7 +203,7 @@ class Simulator:
         paths = {name: (AccessPath(name),) for name in (AGENT, *known)}
         reads = minimal_reads((AGENT, *known), tuple(dict.fromkeys(choice_needs(repair.choose, paths))))
         footprint = Footprint(reads, tuple(known.values()), unmet.bindings[AGENT])
-        part = look(self._store.database, self.scene, footprint)
+        part = read_part(self._store.database, self.scene, footprint)
         return repair_call(repair, bind_choices(repair.choose, part, unmet.bindings))
 
 
@@ -233,5 +233,5 @@ class _UnresolvedWords(Exception):
 
 
 @cache
-def _operator_reads(vocabulary: str, name: str) -> Reads:
+def _operator_reads(vocabulary: str, name: str) -> ReadPlan:
     return reads_of(operators_of(vocabulary)[name])

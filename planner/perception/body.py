@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING, VOCABULARIES
-from scenecypher.db.store.footprint import Hop, Read, Reads
+from scenecypher.db.store.footprint import PatternRead, ReadPlan, RelationPattern
 from scenecypher.planner.perception.draft import BeliefDraft, relation_text
 from scenecypher.planner.perception.merge import Finding, MergeResult
 from scenecypher.planner.perception.observation import Support
@@ -26,10 +26,10 @@ class Body:
     states: tuple[str, ...] | None = None
 
 
-def body_reads(vocabulary: str) -> Reads:
+def body_reads(vocabulary: str) -> ReadPlan:
     """Return the reads of a world's scene that `body_of` needs."""
-    hop = Hop("agent", (*HOLDING, *VOCABULARIES[vocabulary].containment), "x")
-    return Reads(("agent",), (Read((hop,), rows=(hop,), whole=("x",)),))
+    hop = RelationPattern("agent", (*HOLDING, *VOCABULARIES[vocabulary].containment), "x")
+    return ReadPlan(("agent",), (PatternRead((hop,), rows=(hop,), whole=("x",)),))
 
 
 def body_of(part: SceneGraph, agent: str) -> Body:

@@ -12,8 +12,8 @@ from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
 from scenecypher.db.schema import VOCABULARIES
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.footprint import Footprint, Hop, Read, Reads
-from scenecypher.db.store.look import look
+from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
+from scenecypher.db.store.look import read_part
 from scenecypher.errors import UnknownReference
 from scenecypher.planner.perception.observation import Observation, Observer, Sighting
 from scenecypher.planner.perception.placing import is_covered
@@ -71,7 +71,7 @@ class TruthObserver:
 
     def observe(self, of: str, *, step: int) -> Observation:
         """Return the present truth about a node, in one round trip. Raises UnknownReference."""
-        part = look(self._database, self._scene, Footprint(_footprint(self._scene.vocabulary), (of,)))
+        part = read_part(self._database, self._scene, Footprint(_footprint(self._scene.vocabulary), (of,)))
         if of not in part:
             msg = f"there is no {of[:100]!r} in {self._scene.name} to look at; use the id of a node in it"
             raise UnknownReference(msg)
@@ -79,13 +79,16 @@ class TruthObserver:
 
 
 @cache
-def _footprint(vocabulary: str) -> Reads:
+def _footprint(vocabulary: str) -> ReadPlan:
     """Return the reads of a node, its contents, and their other containers."""
     types = VOCABULARIES[vocabulary].containment
-    below, above = Hop("child", types, "x"), Hop("child", types, "outer")
-    return Reads(
+    below, above = RelationPattern("child", types, "x"), RelationPattern("child", types, "outer")
+    return ReadPlan(
         ("agent", "x"),
-        (Read((below,), rows=(below,), whole=("child",)), Read((below, above), rows=(above,), whole=("outer",))),
+        (
+            PatternRead((below,), rows=(below,), whole=("child",)),
+            PatternRead((below, above), rows=(above,), whole=("outer",)),
+        ),
     )
 
 

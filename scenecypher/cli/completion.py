@@ -23,10 +23,10 @@ TIMEOUT_S: Final = 1.0
 
 def scene_names(incomplete: str) -> list[str]:
     """Return the names of the scenes that begin with `incomplete`; none if the database does not answer."""
-    from scenecypher.db.store.catalog import scenes
+    from scenecypher.db.store.catalog import list_scenes
 
     with suppress(SceneCypherError, OSError), _running_database() as database:
-        return _starting([scene.name for scene in scenes(database)], incomplete)
+        return _starting([scene.name for scene in list_scenes(database)], incomplete)
     return []
 
 
@@ -90,11 +90,11 @@ def _ids(database: Database, scene: SceneInfo, start: str, *, kind: str | None =
 @contextmanager
 def _open_scene(ctx: typer.Context) -> Iterator[tuple[Database, SceneInfo]]:
     """The database and the scene that the command line names so far. Raises SceneNotFound, DatabaseUnavailable."""
-    from scenecypher.db.store.catalog import find
+    from scenecypher.db.store.catalog import find_scene
 
     with _running_database() as database:
         # Before an option's value is typed, the parser leaves the arguments unassigned.
-        yield database, find(database, ctx.params.get("scene") or next(iter(ctx.args), ""))
+        yield database, find_scene(database, ctx.params.get("scene") or next(iter(ctx.args), ""))
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def clean(
 ) -> None:
     """Free the space of deleted and replaced scenes, and of unfinished imports."""
     with open_store() as store, progress_bar("cleaning") as progress:
-        cleaned = store.clean(grace_s=grace_s, progress=progress)
+        cleaned = store.delete_leftovers(grace_s=grace_s, progress=progress)
     if as_json:
         print_json({"cleaned": cleaned})
     else:
@@ -122,7 +122,7 @@ def _local_facts(settings: Settings) -> dict[str, Any]:
     from scenecypher.db import local
     from scenecypher.db.store.connection import Address
 
-    files = local.Home.of(settings)
+    files = local.ServerHome.of(settings)
     facts: dict[str, Any] = {
         "server": "local",
         "running": False,

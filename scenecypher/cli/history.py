@@ -23,12 +23,12 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show a scene's events: version, time, actor, action; undone ones are marked."""
-    from scenecypher.db.store.history import holding
+    from scenecypher.db.store.history import versions_in_effect
 
     with open_store() as store:
         log = store.history(store.find(scene))
     if as_json:
-        held = holding(log)
+        held = versions_in_effect(log)
         print_json([_document(event, holds=event.version in held) for event in log[-limit:]])
     else:
         print_history(log, limit=limit, changes=changes)
@@ -36,12 +36,12 @@ def history(
 
 def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -> None:
     """Print the last `limit` events as a table, oldest first; undone ones are marked."""
-    from scenecypher.db.store.history import holding
+    from scenecypher.db.store.history import versions_in_effect
 
     if not log:
         output().print("no history yet: no action since the import")
         return
-    held = holding(log)
+    held = versions_in_effect(log)
     rows: list[tuple[str, ...]] = []
     for event in log[-limit:]:
         state = "" if event.version in held else "undone"

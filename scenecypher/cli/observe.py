@@ -65,12 +65,12 @@ def _merged(
 ) -> tuple[ImageReading, MergeResult, Committed]:
     from uuid import uuid4
 
-    from scenecypher.db.store.reference import resolve
+    from scenecypher.db.store.reference import resolve_reference
     from scenecypher.planner.perception.merge import merge
     from scenecypher.planner.perception.naming import known_node
     from scenecypher.planner.perception.vision import read_image
 
-    of = resolve(store.database, belief, at)
+    of = resolve_reference(store.database, belief, at)
     graph = store.load(belief.name)
     known = known_node(graph.graph, of, vocabulary=belief.vocabulary)
     with opened_model() as model:

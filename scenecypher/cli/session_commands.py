@@ -208,13 +208,13 @@ def _undo(state: SessionState, _: str) -> None:
 
 def _redo(state: SessionState, _: str) -> None:
     """Redo the latest undo; with a belief, in each scene that it changed, or in none."""
-    from scenecypher.db.store.history import redo_step
+    from scenecypher.db.store.history import plan_redo
 
     if state.is_elsewhere:
         raise InputError("actions in that world can't be redone here; carry out the action again")
     scenes = [it for it in (state.scene, state.belief) if it and (not state.undone or it.name in state.undone[-1])]
     for scene in scenes:
-        redo_step(state.store.history(scene))  # raises before a scene is changed
+        plan_redo(state.store.history(scene))  # raises before a scene is changed
     with state.marked():
         for scene in scenes:
             done = state.store.redo(scene)

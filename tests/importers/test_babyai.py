@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 from scenecypher.cli.imports import import_app
 from scenecypher.db.condition import ALWAYS, HeldBy, Id, evaluate
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
@@ -75,7 +75,7 @@ def test_each_thing_of_the_grid_is_one_node_where_it_stands(level: str) -> None:
             assert (node.class_, node.properties["color"]) == (thing.type, thing.color)
             assert node.properties["center"] == Point(*cell)
             assert node.kind == "Door" or cell in room_cells(start.env)[in_room(graph, node_id)]
-    assert not [*broken_promises(graph, "babyai")]
+    assert not [*broken_rules(graph, "babyai")]
 
 
 def room_cells(env: Any) -> dict[str, frozenset[tuple[int, int]]]:

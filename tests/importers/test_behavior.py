@@ -17,7 +17,7 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.db.condition import ALWAYS, And, Condition, HasState, Id, Not, evaluate, to_cypher
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
@@ -100,7 +100,7 @@ def test_the_papers_own_example() -> None:
 def test_the_goal_is_false_at_the_start_of_a_scene_that_keeps_its_promises(name: str) -> None:
     assert not evaluate(TASKS[name].goal, GRAPHS[name], {})
     assert TASKS[name].goal != ALWAYS
-    assert list(broken_promises(GRAPHS[name], "grasif")) == []
+    assert list(broken_rules(GRAPHS[name], "grasif")) == []
     placed = [node.id for node in GRAPHS[name].nodes.values() if node.kind != "Place"]
     assert all(GRAPHS[name].targets(node_id, "INSIDE", "ON") for node_id in placed)
 
@@ -299,7 +299,7 @@ def test_stacked_books_are_inside_the_shelf() -> None:
     sources = {relation.source for relation in moved}
     kept = {relation for relation in start.relations if relation.source not in sources}
     done = SceneGraph.of(start.nodes.values(), kept | moved)
-    assert list(broken_promises(done, "grasif")) == []
+    assert list(broken_rules(done, "grasif")) == []
     assert evaluate(goal, done, {})
 
 

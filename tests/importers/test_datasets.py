@@ -53,7 +53,7 @@ def test_a_second_import_changes_nothing(store: SceneStore, name: str) -> None:
             second = store.put(replace(next(read_anew(name, scene.name)), name=again))
             assert (second.outcome, second.version) == ("unchanged", 0)
         finally:
-            publish.drop(store.database, store.find(again).key)
+            publish.delete_generation(store.database, store.find(again).key)
 
 
 def read_anew(name: str, scene: str) -> Iterator[ImportedScene]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from scenecypher.db.condition import ALWAYS, evaluate
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
 from scenecypher.importers.grasif import read_file, to_document
@@ -52,7 +52,7 @@ def test_the_scene_keeps_its_promises(subset: str, tmp_path: Path) -> None:
     read = scene(subset)
     graph = read.graph
     assert (read.name, read.vocabulary, read.source) == (f"grasif/{subset}", "grasif", f"scenecypher's {subset}")
-    assert list(broken_promises(graph, "grasif")) == []
+    assert list(broken_rules(graph, "grasif")) == []
     assert all(graph.targets(id_, "INSIDE", "ON") for id_, node in graph.nodes.items() if node.kind != "Place")
     file = tmp_path / "again.json"
     file.write_text(json.dumps(to_document(read)), encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from scenecypher.db.condition import ALWAYS, And, HasState, Id, Related, evaluate
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import InputError
 from scenecypher.importers.eai import program_files
@@ -98,7 +98,7 @@ def test_the_goal_is_false_before_the_program_and_true_after_it(program_id: str)
     before, after = program_scene(ALL[program_id]), program_scene(ALL[program_id], part="final")
     assert after.name == f"{before.name}@final"
     for scene in (before, after):
-        assert list(broken_promises(scene.graph, "grasif")) == []
+        assert list(broken_rules(scene.graph, "grasif")) == []
         assert DROPPED.isdisjoint(scene.graph.by_class)
         assert {node.kind for node in scene.graph.nodes.values()} == {"Place", "Asset", "Object", "Agent"}
     if program_id in NOTHING_CHANGES:
@@ -200,7 +200,7 @@ def test_one_parent_a_node() -> None:
         Relation("table", "INSIDE", "room"),
         Relation("frame", "INSIDE", "room"),
     }
-    assert list(broken_promises(small, "grasif")) == []
+    assert list(broken_rules(small, "grasif")) == []
     assert {node.id: node.kind for node in small.nodes.values()} == {
         **dict.fromkeys(("cup", "tray", "plate", "ring", "coin"), "Object"),
         **dict.fromkeys(("table", "cupboard", "frame"), "Asset"),

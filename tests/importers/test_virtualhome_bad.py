@@ -201,7 +201,7 @@ def test_a_message_stays_short_whatever_the_number_of_problems(tmp_path: Path) -
     lines = str(caught.value).splitlines()
     assert len(lines) == PROBLEMS_SHOWN + 1
     assert "more problems" in lines[-1]
-    assert len(caught.value.problems) == problems.PROBLEMS_KEPT
+    assert len(caught.value.problems) == problems.PROBLEMS_LIMIT
 
 
 @pytest.mark.parametrize(

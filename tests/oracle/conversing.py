@@ -11,9 +11,9 @@ from typing import Final
 from scenecypher.chat.model import Message, Reply, Request, Usage
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task
 from scenecypher.planner.budget import Budget
@@ -86,7 +86,7 @@ def play(store: SceneStore, task: Task, scene: ImportedScene, method: str) -> Pl
     events = [*prepare_session(setting, recipe_named(method)).run()]
     end = events[-1]
     assert isinstance(end, Finished)
-    right = end.answer == task.answer if task.answer else judge(store, setting.scene, task.goal).holds
+    right = end.answer == task.answer if task.answer else check_goal(store, setting.scene, task.goal).holds
     store.delete(name)
     asked = sum(isinstance(event, Asked | Called) for event in events)
     refused = sum(isinstance(event, Refused) for event in events)

@@ -12,9 +12,9 @@ from typing import Final
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
 from scenecypher.evaluation.assignments import goal_in_words, is_ground_goal
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task
@@ -94,7 +94,7 @@ def play(
     events = [*prepare_session(setting, recipe_named(method)).run()]
     end = events[-1]
     assert isinstance(end, Finished)
-    met = judge(store, setting.scene, task.goal).holds
+    met = check_goal(store, setting.scene, task.goal).holds
     store.delete(name)
     actions = tuple(event.action for event in events if isinstance(event, Acted | Corrected))
     return Played(task.id, met, actions, sum(isinstance(event, Refused) for event in events), end)

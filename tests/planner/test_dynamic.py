@@ -10,8 +10,8 @@ import pytest
 from scenecypher.db.condition import conjuncts, explain
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
 from scenecypher.errors import ActionRefused
 from scenecypher.importers import behavior
 from scenecypher.importers.task import Task
@@ -51,7 +51,7 @@ class ChangedWorld:
         except ActionRefused:
             return False
         finally:
-            met = judge(self.store, self.world, self.task.goal).holds
+            met = check_goal(self.store, self.world, self.task.goal).holds
             self.store.reset(self.world, 1)
         return met
 
@@ -67,7 +67,7 @@ class ChangedWorld:
             budget=Budget(self.task.budget * 3 + 80),
         )
         list(prepare_session(setting, recipe_named("lookplangraph")).run())
-        return judge(self.store, self.world, self.task.goal).holds
+        return check_goal(self.store, self.world, self.task.goal).holds
 
 
 @pytest.mark.parametrize("activity", sample(("bringing_newspaper_in", "dispose_of_a_pizza_box"), 1))

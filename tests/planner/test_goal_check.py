@@ -10,15 +10,15 @@ from uuid import uuid4
 
 import pytest
 
-from scenecypher.db.condition import And, HasState, Id, Not, Related, evaluate, unmet
+from scenecypher.db.condition import And, HasState, Id, Not, Related, evaluate, unmet_parts
 from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store import publish
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
 from scenecypher.errors import SceneReplaced
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import ActionGoal, ProgramStep, Task
@@ -52,7 +52,7 @@ def scene_name(store: SceneStore) -> Iterator[str]:
     yield chosen
     for info in store.scenes():
         if info.name == chosen:
-            publish.drop(store.database, info.key)
+            publish.delete_generation(store.database, info.key)
 
 
 def put(store: SceneStore, name: str, graph: SceneGraph) -> SceneInfo:
@@ -68,11 +68,11 @@ def test_the_graph_goals_are_counted() -> None:
 def test_a_recorded_goal_is_false_before_and_true_after(store: SceneStore, home: str, task: Task) -> None:
     (pair,) = packaged_pairs(task.id)
     info = put(store, home, pair.initial.graph)
-    before = judge(store, info, task.goal)
+    before = check_goal(store, info, task.goal)
     assert not before.holds
-    assert before.missing == unmet(task.goal, pair.initial.graph, {})
+    assert before.missing == unmet_parts(task.goal, pair.initial.graph, {})
     assert before.missing
-    after = judge(store, put(store, home, pair.final.graph), task.goal)
+    after = check_goal(store, put(store, home, pair.final.graph), task.goal)
     assert (after.holds, after.missing) == (True, ())
     assert evaluate(task.goal, pair.final.graph, {})
 
@@ -87,7 +87,7 @@ def test_every_graph_goal_is_false_at_the_start(store: SceneStore, name: str, da
         assert evaluate(task.goal, graph, {}) is not task.has_graph_goal, task.id
         if task.has_graph_goal:
             info = put(store, name, graph)
-            assert not judge(store, info, task.goal).holds, task.id
+            assert not check_goal(store, info, task.goal).holds, task.id
     assert found.total() >= A_FEW
 
 
@@ -134,12 +134,12 @@ def test_what_is_missing_is_said_and_actions_count_only_while_they_hold(store: S
 def test_a_condition_is_judged_in_its_own_scene_and_generation(store: SceneStore, name: str) -> None:
     info = put(store, name, HOME)
     dirty = HasState(Id("cup"), "dirty")
-    assert judge(store, info, dirty).holds
-    assert judge(store, info, Not(dirty)).missing == ("the cup is dirty",)
+    assert check_goal(store, info, dirty).holds
+    assert check_goal(store, info, Not(dirty)).missing == ("the cup is dirty",)
     store.delete(name)
     with pytest.raises(SceneReplaced):
-        judge(store, info, dirty)
-    publish.drop(store.database, info.key)
+        check_goal(store, info, dirty)
+    publish.delete_generation(store.database, info.key)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.scene_store import SceneStore
@@ -56,7 +56,7 @@ def test_the_same_seed_moves_the_same_and_no_more(scene: ImportedScene) -> None:
         one = perturbed(scene, seed)
         after = apply(scene.graph, one.delta)
         assert apply(after, invert(one.delta)) == scene.graph
-        assert not list(broken_promises(after, scene.vocabulary))
+        assert not list(broken_rules(after, scene.vocabulary))
         assert after.nodes == scene.graph.nodes
         changed = {it.source for it in after.relations ^ scene.graph.relations if it.type != "CLOSE"}
         assert changed == {move.thing for move in one.moves}

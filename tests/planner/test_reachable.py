@@ -8,7 +8,7 @@ import pytest
 
 from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.importers import homes, offices, robothow
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
@@ -28,7 +28,7 @@ def reaches(scene: ImportedScene, task: Task) -> bool:
     robot = Robot(scene.graph, scene.vocabulary)
     done = robot.bring_about(task.goal)
     assert 0 < len(robot.done) <= task.budget
-    assert list(broken_promises(robot.graph, scene.vocabulary)) == []
+    assert list(broken_rules(robot.graph, scene.vocabulary)) == []
     return done
 
 

@@ -120,11 +120,11 @@ def test_the_consumers_spans_are_not_children(ready: Ready, scene: SceneInfo, sp
 def test_opentelemetry_is_not_imported_by_default() -> None:
     asks = """
 import sys
-from scenecypher.db.telemetry import span, traced
+from scenecypher.db.telemetry import span, trace_steps
 import scenecypher.retriever.retriever
 with span("a", {}) as a:
     a.note({"b": 1})
-assert list(traced("a", {}, iter([1, 2]), told=lambda _: {})) == [1, 2]
+assert list(trace_steps("a", {}, iter([1, 2]), attributes_of=lambda _: {})) == [1, 2]
 assert not [name for name in sys.modules if name.startswith("opentelemetry")]
 """
     subprocess.run([sys.executable, "-c", asks], check=True)

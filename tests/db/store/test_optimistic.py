@@ -1,4 +1,4 @@
-"""An action gives the lock back between reading and writing: whoever comes in between, it is as if it had kept it."""
+"""Optimistic actions release the lock between read and write; the result is as if they had kept it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from neo4j import WRITE_ACCESS, ManagedTransaction
 from scenecypher.db.graph.delta import ChangeList, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.store.catalog import SETTLED, SceneInfo
-from scenecypher.db.store.commit import Intent, Locked
+from scenecypher.db.store.catalog import READ_UNDER_LOCK, SceneInfo
+from scenecypher.db.store.commit import Intent, LockedPart
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.footprint import Footprint, Hop, Read, Reads
+from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, ConflictError, SceneReplaced
 from tests.db.store.test_store import fresh
 from tests.proxy import proxied
 
-HOLDS: Final = Hop("agent", ("HOLDS_RH",), "x")
-FOOTPRINT: Final = Footprint(Reads(("agent", "x"), (Read((HOLDS,), (HOLDS,)),)), ("cup",))
+HOLDS: Final = RelationPattern("agent", ("HOLDS_RH",), "x")
+FOOTPRINT: Final = Footprint(ReadPlan(("agent", "x"), (PatternRead((HOLDS,), (HOLDS,)),)), ("cup",))
 HELD: Final = Relation("robot", "HOLDS_RH", "cup")
 BEHIND_OUR_BACK: Final[LiteralString] = "MATCH (:Agent {scene: $key})-[r:HOLDS_RH]->() DELETE r"
 
@@ -44,13 +44,13 @@ def scene(store: SceneStore) -> SceneInfo:
 
 
 class Toggling:
-    """Soils what is clean and cleans what is not; `before` happens once, when what was read is about to be used."""
+    """A decision that toggles clean and dirty; `before` is called once, just before the data read is used."""
 
     def __init__(self, before: Callable[[], object] = lambda: None) -> None:
         self.seen: list[tuple[int, tuple[str, ...]]] = []
         self._before = before
 
-    def __call__(self, read: Locked) -> Delta:
+    def __call__(self, read: LockedPart) -> Delta:
         states = read.part.nodes["cup"].states
         self.seen.append((read.version, states))
         if len(self.seen) == 1:
@@ -66,7 +66,7 @@ def intent() -> Intent:
 
 
 def change(store: SceneStore, scene: SceneInfo, state: str) -> Callable[[], object]:
-    """Somebody else's commit."""
+    """Commit as another writer."""
     delta = Delta.of([ChangeList("cup", "states", (state,), ("clean",))])
     return lambda: store.commit(scene, delta, actor="other", action="change")
 
@@ -75,7 +75,7 @@ def states(store: SceneStore, scene: SceneInfo) -> tuple[str, ...]:
     return store.load(scene.name).graph.nodes["cup"].states
 
 
-def test_undisturbed_it_reads_once_and_commits(store: SceneStore, scene: SceneInfo) -> None:
+def test_without_other_writers_it_reads_once_and_commits(store: SceneStore, scene: SceneInfo) -> None:
     toggling = Toggling()
     done = store.act(scene, FOOTPRINT, toggling, intent=intent())
     assert (done.version, done.repeated, toggling.seen) == (1, False, [(0, ("clean",))])
@@ -83,7 +83,7 @@ def test_undisturbed_it_reads_once_and_commits(store: SceneStore, scene: SceneIn
     assert [(event.version, event.delta) for event in store.history(scene)] == [(1, done.delta)]
 
 
-def test_who_commits_in_between_is_seen(store: SceneStore, scene: SceneInfo) -> None:
+def test_a_commit_in_between_is_seen(store: SceneStore, scene: SceneInfo) -> None:
     toggling = Toggling(change(store, scene, "dirty"))
     done = store.act(scene, FOOTPRINT, toggling, intent=intent())
     assert toggling.seen == [(0, ("clean",)), (1, ("dirty",))]
@@ -91,7 +91,7 @@ def test_who_commits_in_between_is_seen(store: SceneStore, scene: SceneInfo) -> 
     assert [event.version for event in store.history(scene)] == [1, 2]
 
 
-def test_a_refusal_is_final_where_nobody_wrote(store: SceneStore, scene: SceneInfo) -> None:
+def test_a_refusal_is_final_without_other_writers(store: SceneStore, scene: SceneInfo) -> None:
     change(store, scene, "broken")()
     toggling = Toggling()
     with pytest.raises(ActionRefused, match="broken"):
@@ -100,7 +100,7 @@ def test_a_refusal_is_final_where_nobody_wrote(store: SceneStore, scene: SceneIn
     assert store.find(scene.name).version == 1
 
 
-def test_what_became_impossible_in_between_is_refused(store: SceneStore, scene: SceneInfo) -> None:
+def test_an_action_made_impossible_in_between_is_refused(store: SceneStore, scene: SceneInfo) -> None:
     toggling = Toggling(change(store, scene, "broken"))
     with pytest.raises(ActionRefused, match="broken"):
         store.act(scene, FOOTPRINT, toggling, intent=intent())
@@ -108,15 +108,15 @@ def test_what_became_impossible_in_between_is_refused(store: SceneStore, scene: 
     assert store.find(scene.name).version == 1, "a commit that came to nothing leaves the version"
 
 
-def test_a_scene_that_is_replaced_in_between_takes_nothing(store: SceneStore, scene: SceneInfo) -> None:
+def test_a_scene_replaced_in_between_is_not_written(store: SceneStore, scene: SceneInfo) -> None:
     with pytest.raises(SceneReplaced):
         store.act(scene, FOOTPRINT, Toggling(lambda: store.delete(scene.name)), intent=intent())
 
 
-def test_what_changed_without_a_version_is_a_conflict_and_writes_nothing(
+def test_a_change_without_a_version_is_a_conflict_and_writes_nothing(
     store: SceneStore, database: Database, scene: SceneInfo
 ) -> None:
-    def let_go(_: Locked) -> Delta:
+    def let_go(_: LockedPart) -> Delta:
         if not happened:
             happened.append(database.write(gone, timeout_s=10))
         return Delta.of([ChangeList("cup", "states", ("dirty",), ()), RemoveRelation(HELD)])
@@ -139,9 +139,7 @@ def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo)
     assert store.find(scene.name).version == 1
 
 
-def test_an_action_id_that_is_not_as_new_as_it_is_said_to_be_is_applied_once(
-    store: SceneStore, scene: SceneInfo
-) -> None:
+def test_an_action_id_wrongly_declared_new_is_applied_once(store: SceneStore, scene: SceneInfo) -> None:
     once = intent()
     first = store.act(scene, FOOTPRINT, Toggling(), intent=once)
     again = store.act(scene, FOOTPRINT, Toggling(), intent=replace(once, new=True))
@@ -154,7 +152,7 @@ def test_an_action_id_that_is_not_as_new_as_it_is_said_to_be_is_applied_once(
 def test_a_lost_answer_leaves_one_commit(
     store: SceneStore, address: Address, scene: SceneInfo, lost: Any, *, new: bool
 ) -> None:
-    with proxied(address, b"AS unmoved") as (proxy, through), Database(through) as database:
+    with proxied(address, b"AS unchanged") as (proxy, through), Database(through) as database:
         shaky = SceneStore(database)
         proxy.lose(lost)
         done = shaky.act(scene, FOOTPRINT, Toggling(), intent=replace(intent(), new=new))
@@ -163,16 +161,16 @@ def test_a_lost_answer_leaves_one_commit(
     assert len(store.history(scene)) == 1
 
 
-def test_reading_waits_for_a_writer_to_be_through_and_writes_nothing(
+def test_a_read_waits_for_a_running_commit_and_writes_nothing(
     store: SceneStore, database: Database, scene: SceneInfo
 ) -> None:
-    """Held by another transaction, the lock is not had before that commits; and nothing is committed by taking it."""
+    """The read gets the lock after the other transaction commits, and commits nothing itself."""
     parameters = {**FOOTPRINT.parameters, "key": scene.key, "action_id": uuid4().hex}
-    read = partial(database.once, FOOTPRINT.reads.visiting, parameters, timeout_s=30)
+    read = partial(database.run_autocommit, FOOTPRINT.reads.brief_lock_statement, parameters, timeout_s=30)
     with ThreadPoolExecutor(1) as pool:
 
         def hold(tx: ManagedTransaction) -> Future[Any]:
-            tx.run(SETTLED, key=scene.key).consume()
+            tx.run(READ_UNDER_LOCK, key=scene.key).consume()
             reading = pool.submit(read)
             with pytest.raises(FutureTimeout):
                 reading.result(timeout=0.3)
@@ -183,5 +181,5 @@ def test_reading_waits_for_a_writer_to_be_through_and_writes_nothing(
     with database._session(WRITE_ACCESS) as session:
         session.run("RETURN 1").consume()
         before = session.last_bookmarks().raw_values
-        session.run(FOOTPRINT.reads.visiting, parameters).consume()
+        session.run(FOOTPRINT.reads.brief_lock_statement, parameters).consume()
         assert session.last_bookmarks().raw_values == before

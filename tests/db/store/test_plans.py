@@ -1,4 +1,4 @@
-"""Every lookup of ours stands on an index: the plans that the server makes of our own Cypher."""
+"""Query plans of our own Cypher: every lookup uses an index."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from neo4j import ManagedTransaction
 
 from scenecypher.db.store import catalog, commit, history, lease, load, optimistic, publish, scene_store
-from scenecypher.db.store.commit import WRITE_PARTS, Change
+from scenecypher.db.store.commit import WRITE_PARTS, WritePlan
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner import surroundings
@@ -46,7 +46,7 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-LOCKS = {commit.LOCK, commit.BRIEF_LOCK, commit.NEW_BRIEF_LOCK, optimistic.UNMOVED}
+LOCKS = {commit.LOCK, commit.BRIEF_LOCK, commit.BRIEF_LOCK_NEW_ID, optimistic.VERSION_GUARD}
 
 
 def statements() -> Iterator[tuple[str, str]]:
@@ -55,13 +55,16 @@ def statements() -> Iterator[tuple[str, str]]:
     for vocabulary, operators in OPERATORS.items():
         for operator in operators.values():
             reads = reads_of(operator)
-            yield f"{vocabulary} {operator.name}, locking", reads.locking
-            yield f"{vocabulary} {operator.name}, visiting", reads.visiting
-            yield f"{vocabulary} {operator.name}, visiting anew by its agent's id", reads.naming.visiting_anew
-            yield f"{vocabulary} {operator.name}, looking", reads.looking
-    everything = Change(tuple(WRITE_PARTS), {})
+            yield f"{vocabulary} {operator.name}, lock", reads.lock_statement
+            yield f"{vocabulary} {operator.name}, brief lock", reads.brief_lock_statement
+            yield (
+                f"{vocabulary} {operator.name}, brief lock, new id, named agent",
+                reads.with_named_agent.brief_lock_new_id_statement,
+            )
+            yield f"{vocabulary} {operator.name}, read", reads.read_statement
+    everything = WritePlan(tuple(WRITE_PARTS), {})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
-    yield "commit all at once", optimistic.unmoved(everything)
+    yield "commit all at once", optimistic.guarded_write(everything)
 
 
 def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
@@ -79,7 +82,7 @@ def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
 ALL = dict(statements())
 
 
-def test_the_list_below_holds_our_statements() -> None:
+def test_the_list_contains_all_our_statements() -> None:
     assert {
         "scenecypher.db.store.commit.LOCK",
         "scenecypher.db.store.load.LOAD_NODES",

@@ -11,7 +11,7 @@ import pytest
 
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
@@ -319,7 +319,7 @@ def check_random_actions(seed: int) -> int:
         graph = apply(graph, delta)
         deltas.append(delta)
         assert Model.of(graph) == model, action
-        assert list(broken_promises(graph, "grasif")) == []
+        assert list(broken_rules(graph, "grasif")) == []
         assert len(graph.targets(ROBOT, "HOLDS")) <= 1 == len(graph.targets(ROBOT, "INSIDE"))
     for delta in reversed(deltas):
         graph = apply(graph, invert(delta))

@@ -121,4 +121,4 @@ def test_only_appliances_and_carrying_differ_from_virtualhome() -> None:
 
 @pytest.mark.parametrize("name", sample(list(OPERATORS), 50))
 def test_every_action_reads_little_enough_for_one_statement(name: str) -> None:
-    assert reads_of(OPERATORS[name]).locking
+    assert reads_of(OPERATORS[name]).lock_statement

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from scenecypher.db.graph.delta import apply, invert
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import VOCABULARIES
 from scenecypher.errors import UnknownReference
@@ -37,7 +37,7 @@ def merged(belief: SceneGraph, observation: Observation) -> tuple[SceneGraph, Me
     found = merge(belief, observation, vocabulary="grasif")
     after = apply(belief, found.delta)
     assert apply(after, invert(found.delta)) == belief, "a merge is reversible"
-    assert not list(broken_promises(after, "grasif"))
+    assert not list(broken_rules(after, "grasif"))
     return after, found
 
 
