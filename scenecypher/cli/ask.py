@@ -101,7 +101,7 @@ def schema(
     tokens: Annotated[int, typer.Option("--tokens", min=1, help="The most it may take.")] = 2_000,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a model is told of a scene: never the graph, only what occurs in it."""
+    """Show the schema of a scene as a model sees it: never the graph, only the words that occur in it."""
     from scenecypher.db.store.enumerate import Enumerator
     from scenecypher.retriever.schema_text import schema_text
 

@@ -22,7 +22,7 @@ CYPHER: Final = re.compile(
     r"|(create|merge|foreach)\s*\(|call\s*(\{|[\w.]+\s*\()|load\s+csv\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""Cypher, told from a question by its first words. Writing clauses are included: the gate refuses them."""
+"""Cypher, recognized by its first words. Writing clauses are included: the gate refuses them."""
 ACTION: Final = re.compile(r"[^\W\d][\w-]*\s*\(.*\)")
 BARE: Final = re.compile(r"(\w+)(?:\(\))?[.!;]*")
 """A word alone, as people end it: ``quit;``, ``exit()``."""
