@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME ...] [--json]`: all benchmarks, or those named, on a throw-away server."""
+"""`python -m benchmarks [NAME ...] [--json]`: run all benchmarks, or those named, on a throw-away server."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import sys
 from rich.console import Console
 
 from benchmarks.catalog import BENCHMARKS
-from benchmarks.frame import Row, table
+from benchmarks.comparison import Measurement, measurement_table
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.prepare import prepare
 from tests.server import throwaway_server
 
 
 def main() -> int:
-    """Measure and print; 1 if a ratio is over its limit."""
+    """Run benchmarks and print measurements; return 1 if a ratio exceeds its limit."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed as ratios to named references.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join(BENCHMARKS)}; else all")
     parser.add_argument("--json", action="store_true", help="print one JSON list of rows")
@@ -24,17 +24,17 @@ def main() -> int:
     unknown = [name for name in arguments.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark named {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}")
-    rows = measure(arguments.names or list(BENCHMARKS))
+    rows = run_benchmarks(arguments.names or list(BENCHMARKS))
     if arguments.json:
         print(json.dumps([row.as_json() for row in rows], indent=2))
     else:
-        Console().print(table(rows))
+        Console().print(measurement_table(rows))
     return 0 if all(row.within for row in rows) else 1
 
 
-def measure(names: list[str]) -> list[Row]:
-    """The rows of the benchmarks `names`, in that order."""
-    rows: list[Row] = []
+def run_benchmarks(names: list[str]) -> list[Measurement]:
+    """Return the measurements of the benchmarks `names`, in order."""
+    rows: list[Measurement] = []
     with throwaway_server() as address, Database(address) as database:
         prepare(database)
         for name in names:

@@ -1,4 +1,4 @@
-"""Actions in process beside what a careful person would write by hand, beside their engine, and beside each other."""
+"""Actions compared with hand-written Cypher, across sizes of scenes, and across parallel scenes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from time import perf_counter
 from typing import Any, Final, LiteralString
 from uuid import uuid4
 
-from benchmarks.crowd import crowd
-from benchmarks.frame import Row, compare
-from benchmarks.home import home
-from benchmarks.writing import OBJECT, moving_by_hand, scene
+from benchmarks.commits import OBJECT, hand_written_moves, temporary_scene
+from benchmarks.comparison import Measurement, compare
+from benchmarks.crowd import make_crowd
+from benchmarks.home import make_home
 from scenecypher.db.graph.delta import AddRelation, Delta, apply
 from scenecypher.db.graph.document import delta_hash, delta_json
 from scenecypher.db.graph.scene import Relation, SceneGraph
@@ -35,7 +35,7 @@ DELETE lies, near, back
 WITH s, o, t
 MATCH (a:Entity {scene: $key, id: $agent}) CREATE (a)-[:HOLDS_RH]->(o) CREATE (o)-[:TAKEN_OFF]->(t)
 """
-LAY_BY_HAND: Final[LiteralString] = """
+PUT_BY_HAND: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
 WITH s
 MATCH (:Entity {scene: $key, id: $agent})-[held:HOLDS_RH]->(o:Entity {scene: $key, id: $id})
@@ -51,68 +51,80 @@ RETURN s.version AS version
 """
 TIMEOUT_S: Final = 60.0
 LARGE: Final = 100_000
-SETTLED: Final = 4_000
-"""Pairs until a server just started has compiled both: the first five hundred take twice as long as what follows."""
+WARM_UP: Final = 4_000
+"""Pairs until a freshly started server has compiled both: the first five hundred take twice as long as later ones."""
 
 
-def actions(database: Database) -> Iterator[Row]:
-    """Grabbing and putting down an object, beside a bare move and beside the same writes by hand."""
+def actions(database: Database) -> Iterator[Measurement]:
+    """Compare grabbing and putting down an object with a bare move, and with the same writes in hand-written Cypher."""
     store = SceneStore(database)
-    with scene(store, reachable(home())) as ours, scene(store) as theirs:
-        act, by_hand = acting(store, ours), moving_by_hand(database, theirs)
+    with temporary_scene(store, with_agent_close(make_home())) as ours, temporary_scene(store) as theirs:
+        act, by_hand = action_loop(store, ours), hand_written_moves(database, theirs)
         yield compare(
-            "act: grab, put on (one hand-written statement)", act, reference=by_hand, limit=1.8, warm_up=SETTLED
+            "act: grab, put on (one hand-written statement)", act, reference=by_hand, limit=1.8, warm_up=WARM_UP
         )
-    with scene(store, reachable(home())) as ours, scene(store, reachable(home())) as theirs:
-        act, same = acting(store, ours), _acting_by_hand(store, theirs)
+    with (
+        temporary_scene(store, with_agent_close(make_home())) as ours,
+        temporary_scene(store, with_agent_close(make_home())) as theirs,
+    ):
+        act, same = action_loop(store, ours), _hand_written_loop(store, theirs)
         yield compare(
-            "act: grab, put on (the same writes by hand)", act, reference=same, limit=1.6, pairs=400, warm_up=SETTLED
+            "act: grab, put on (the same writes by hand)", act, reference=same, limit=1.6, pairs=400, warm_up=WARM_UP
         )
 
 
-def sizes(database: Database) -> Iterator[Row]:
-    """The same action in a scene of 100,000 nodes and in one of 300."""
+def sizes(database: Database) -> Iterator[Measurement]:
+    """Compare an action in a scene of 100,000 nodes with the same in one of 300."""
     store = SceneStore(database)
-    few = reachable(home(relations=600))
-    with scene(store, few) as small, scene(store, _among(few, crowd(LARGE))) as large:
+    few = with_agent_close(make_home(relations=600))
+    with temporary_scene(store, few) as small, temporary_scene(store, _joined_with(few, make_crowd(LARGE))) as large:
         yield compare(
-            f"act in {LARGE:,} nodes (in 300)", acting(store, large), reference=acting(store, small), limit=1.5
+            f"act in {LARGE:,} nodes (in 300)",
+            action_loop(store, large),
+            reference=action_loop(store, small),
+            limit=1.5,
         )
 
 
-def crowds(database: Database) -> Iterator[Row]:
-    """Actions a second with 1, 4 and 8 scenes written at once, beside those of one; none may be slower than alone."""
+def crowds(database: Database) -> Iterator[Measurement]:
+    """Compare actions a second on 4 and 8 parallel scenes with those on one; more scenes must not be slower."""
     store = SceneStore(database)
     with ExitStack() as stack:
-        acts = [acting(store, stack.enter_context(scene(store, reachable(home())))) for _ in range(8)]
+        acts = [
+            action_loop(store, stack.enter_context(temporary_scene(store, with_agent_close(make_home()))))
+            for _ in range(8)
+        ]
         for act in acts:
             _repeat(act, 50)
-        alone = _a_second(acts[:1])
-        yield Row("actions a second on one scene", alone, alone, 1.0, "/s")
+        alone = _actions_per_second(acts[:1])
+        yield Measurement("actions a second on one scene", alone, alone, 1.0, "/s")
         for many in (4, 8):
-            together = _a_second(acts[:many])
-            yield Row(f"seconds an action, {many} scenes at once (one alone)", 1e3 / together, 1e3 / alone, 1.0)
+            together = _actions_per_second(acts[:many])
+            yield Measurement(f"seconds an action, {many} scenes at once (one alone)", 1e3 / together, 1e3 / alone, 1.0)
 
 
-def reachable(graph: SceneGraph) -> SceneGraph:
-    """With the agent close to the object and to furniture that things can lie on."""
+def with_agent_close(graph: SceneGraph) -> SceneGraph:
+    """Return the graph with the agent close to the object and to furniture that things can lie on."""
     near = [Relation(*ends) for thing in (OBJECT, TABLE) for ends in ((AGENT, "CLOSE", thing), (thing, "CLOSE", AGENT))]
     fresh = [AddRelation(relation) for relation in near if relation not in graph.relations]
     return apply(graph, Delta.of(fresh))
 
 
-def acting(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
-    """Grabs and puts down the object, in turn."""
+def action_loop(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
+    """Return a function that grabs and puts down the object in turn."""
     simulator = Simulator(store, info, actor="bench")
     texts = cycle((f"grab({OBJECT})", f"put_on({OBJECT}, {TABLE})"))
     return lambda: list(simulator.act(next(texts)))
 
 
-def _acting_by_hand(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
-    """The two statements in turn, from where two first actions of ours have left the scene; with the same events."""
-    _repeat(acting(store, info), 2)
-    texts = (TAKE_BY_HAND + EVENT_BY_HAND, LAY_BY_HAND + EVENT_BY_HAND)
-    statements = cycle(zip(texts, map(_facts, store.history(info)), strict=True))
+def _hand_written_loop(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
+    """Return a function that runs the two statements in turn, with the events of our actions.
+
+    Two actions of ours come first, so that the scene is in the state that the statements expect.
+    """
+    _repeat(action_loop(store, info), 2)
+    texts = (TAKE_BY_HAND + EVENT_BY_HAND, PUT_BY_HAND + EVENT_BY_HAND)
+    statements = cycle(zip(texts, map(_event_fields, store.history(info)), strict=True))
     ends = {"key": info.key, "id": OBJECT, "agent": AGENT, "table": TABLE}
 
     def by_hand() -> None:
@@ -124,15 +136,15 @@ def _acting_by_hand(store: SceneStore, info: SceneInfo) -> Callable[[], object]:
     return by_hand
 
 
-def _facts(event: Event) -> dict[str, Any]:
-    """What an event says, besides its scene, version and action id."""
+def _event_fields(event: Event) -> dict[str, Any]:
+    """Return an event's fields except its scene, version and action id."""
     text = delta_json(event.delta)
     facts = {"actor": event.actor, "action": event.action, "kind": event.kind, "undoes": list(event.undoes)}
     return {**facts, "delta": text, "hash": delta_hash(text)}
 
 
-def _among(home: SceneGraph, others: SceneGraph) -> SceneGraph:
-    """A home in one scene with many other things."""
+def _joined_with(home: SceneGraph, others: SceneGraph) -> SceneGraph:
+    """Return a scene of a home and many other things."""
     more = [node for node in others.nodes.values() if node.id not in home.nodes]
     kept = {node.id for node in more}
     between = [it for it in others.relations if it.source in kept and it.target in kept]
@@ -144,7 +156,7 @@ def _repeat(act: Callable[[], object], times: int) -> None:
         act()
 
 
-def _a_second(acts: Sequence[Callable[[], object]], *, times: int = 100) -> float:
+def _actions_per_second(acts: Sequence[Callable[[], object]], *, times: int = 100) -> float:
     began = perf_counter()
     with ThreadPoolExecutor(len(acts)) as pool:
         list(pool.map(lambda act: _repeat(act, times), acts))

@@ -1,4 +1,4 @@
-"""A whole question without its model's time, one and eight at once, beside the bare driver and neo4j-graphrag's own."""
+"""Questions without the model's time, one and eight at a time, compared with the bare driver and neo4j-graphrag."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, Final, LiteralString
 
 from neo4j import ManagedTransaction, Result
 
-from benchmarks.frame import Call, Row, compare, median_ms
-from benchmarks.reading import WHERE
-from benchmarks.writing import TIMEOUT_S, scene
+from benchmarks.commits import TIMEOUT_S, temporary_scene
+from benchmarks.comparison import Call, Measurement, compare, median_ms
+from benchmarks.reading import ROOM_QUERY
 from scenecypher.chat.scripted import Scripted, ScriptedReply
 from scenecypher.db.gate import Gate, Limits, SceneRef
 from scenecypher.db.gate.scope import SCENE_PARAMETER, scope
@@ -37,35 +37,35 @@ x.name] AS near, CASE WHEN bare > 3 THEN 'many' ELSE 'few' END AS words
 """
 
 
-def gate(database: Database) -> Iterator[Row]:
-    """What the gate's own Python takes: a shape seen before without the server, and reading a new one; in ms."""
-    with scene(SceneStore(database)) as info:
+def gate(database: Database) -> Iterator[Measurement]:
+    """Measure the gate's own Python, in ms: a query shape seen before, without the server, and parsing a new one."""
+    with temporary_scene(SceneStore(database)) as info:
         opened, vocabulary, ref = Gate(database), vocabulary_of(info.declared), SceneRef(info.key, info.name)
-        opened.run(WHERE, ref, vocabulary)
-        seen = median_ms(lambda: opened.check(WHERE, ref, vocabulary), rounds=1_000)
-        explained = _explained(database, ref, vocabulary)
+        opened.run(ROOM_QUERY, ref, vocabulary)
+        seen = median_ms(lambda: opened.check(ROOM_QUERY, ref, vocabulary), rounds=1_000)
+        explained = _count_plans(database, ref, vocabulary)
     new = median_ms(lambda: scope(LONG, vocabulary, Limits()))
-    yield Row("gate: a shape seen before, Python alone (1 ms)", seen, 1.0, 1.0)
-    yield Row("gate: lexing and binding a long new text (5 ms)", new, 5.0, 1.0)
-    yield Row("gate: EXPLAINs for twenty texts of one shape (1)", explained, 1.0, 1.0, "plans")
+    yield Measurement("gate: a shape seen before, Python alone (1 ms)", seen, 1.0, 1.0)
+    yield Measurement("gate: lexing and binding a long new text (5 ms)", new, 5.0, 1.0)
+    yield Measurement("gate: EXPLAINs for twenty texts of one shape (1)", explained, 1.0, 1.0, "plans")
 
 
-def asking(database: Database) -> Iterator[Row]:
-    """A question asked before, its model a script, beside the same scoped text in `session.execute_read`."""
-    with scene(SceneStore(database)) as info:
+def asking(database: Database) -> Iterator[Measurement]:
+    """Compare a question asked before, with a scripted model, with the same scoped text in `session.execute_read`."""
+    with temporary_scene(SceneStore(database)) as info:
         ours, bare = _ours_and_bare(database, info)
         yield compare("ask: a question seen before (bare driver, same scoped text)", ours, reference=bare, limit=1.5)
         if find_spec("neo4j_graphrag") is None:
             print("neo4j-graphrag is not installed: pip install 'scenecypher[graphrag]'", file=sys.stderr)
             return
         shown = schema_text(Enumerator(database).of(info), vocabulary=info.vocabulary)
-        written = WHERE.replace("{name:", f"{{scene: '{info.key}', name:")
+        written = ROOM_QUERY.replace("{name:", f"{{scene: '{info.key}', name:")
         yield _beside_graphrag(database, ours, schema=shown, written=written)
 
 
-def askers(database: Database) -> Iterator[Row]:
-    """Eight threads that ask, beside eight on the bare driver, in turn; time a query, so at most 1 / 0.8."""
-    with scene(SceneStore(database)) as info:
+def askers(database: Database) -> Iterator[Measurement]:
+    """Compare eight threads that ask with eight on the bare driver, in turn; time a query, so at most 1 / 0.8."""
+    with temporary_scene(SceneStore(database)) as info:
         ours, bare = _ours_and_bare(database, info)
         with ThreadPoolExecutor(ASKERS) as pool:
 
@@ -78,10 +78,10 @@ def askers(database: Database) -> Iterator[Row]:
 
 
 def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
-    """A question through a whole retriever, and its query as the gate sends it, on the bare driver."""
-    model = Scripted([ScriptedReply((), WHERE)])
+    """Return a question through a whole retriever, and its query as the gate sends it, on the bare driver."""
+    model = Scripted([ScriptedReply((), ROOM_QUERY)])
     retriever = Retriever(model, Gate(database), Enumerator(database))
-    scoped = scope(WHERE, vocabulary_of(info.declared), Limits())
+    scoped = scope(ROOM_QUERY, vocabulary_of(info.declared), Limits())
     text: Any = scoped.text
     parameters: dict[str, Any] = {**scoped.parameters, SCENE_PARAMETER: info.key}
 
@@ -94,33 +94,33 @@ def _ours_and_bare(database: Database, info: SceneInfo) -> tuple[Call, Call]:
     return lambda: retriever.ask(QUESTION, info), bare
 
 
-def _explained(database: Database, ref: SceneRef, vocabulary: Vocabulary) -> float:
-    """How many plans the server is asked for while twenty texts run that differ in a string alone."""
-    counting = Counting(database.address)
+def _count_plans(database: Database, ref: SceneRef, vocabulary: Vocabulary) -> float:
+    """Count the plans requested from the server while twenty texts run that differ only in a string."""
+    counting = _CountingDatabase(database.address)
     with counting:
         opened = Gate(counting)
         for number in range(20):
-            opened.run(WHERE.replace("cup_1", f"cup_{number}"), ref, vocabulary)
+            opened.run(ROOM_QUERY.replace("cup_1", f"cup_{number}"), ref, vocabulary)
     return float(counting.transactions - 20)
 
 
-class Counting(Database):
-    """The same database; each transaction of a gate is counted: one a query, and one a plan."""
+class _CountingDatabase(Database):
+    """Database that counts a gate's transactions: one for each query, and one for each plan."""
 
     transactions = 0
 
     @contextmanager
-    def reading(
+    def run_read_only(
         self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float, mark: str
     ) -> Iterator[Result]:
-        """As it is, and counted."""
+        """Run the query and count the transaction."""
         self.transactions += 1
-        with super().reading(text, parameters, timeout_s=timeout_s, mark=mark) as result:
+        with super().run_read_only(text, parameters, timeout_s=timeout_s, mark=mark) as result:
             yield result
 
 
-def _beside_graphrag(database: Database, ours: Any, *, schema: str, written: str) -> Row:
-    """Its retriever with the same script and schema; its query names the scene, since nothing else does there."""
+def _beside_graphrag(database: Database, ours: Any, *, schema: str, written: str) -> Measurement:
+    """Compare with its retriever, with the same script and schema; its query names the scene itself."""
     from neo4j import GraphDatabase  # the library wants a driver of its own
 
     from scenecypher.retriever.graphrag import text2cypher

@@ -1,36 +1,48 @@
-"""The one table of benchmarks: a name and a function from an open database to its rows."""
+"""Table of all benchmarks: a name, and a function from an open database to its measurements."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import acting, asking, duel, episodes, flat, planning, reading, recorded, scale, spent, writing
-from benchmarks.frame import Row
+from benchmarks import (
+    acting,
+    action_parts,
+    asking,
+    commits,
+    engine_steps,
+    episodes,
+    flat,
+    planning,
+    reading,
+    recorded,
+    scale,
+)
+from benchmarks.comparison import Measurement
 from scenecypher.db.store.connection import Database
 
-Benchmark: TypeAlias = Callable[[Database], Iterator[Row]]
+Benchmark: TypeAlias = Callable[[Database], Iterator[Measurement]]
 
 BENCHMARKS: Final[Mapping[str, Benchmark]] = {
-    "commits": writing.commits,
-    "imports": writing.imports,
+    "commits": commits.commits,
+    "imports": commits.imports,
     "actions": acting.actions,
-    "spent": spent.spent,
+    "spent": action_parts.spent,
     "sizes": acting.sizes,
     "crowds": acting.crowds,
-    "engine": duel.engine,
+    "engine": engine_steps.engine,
     "queries": reading.queries,
     "lookups": reading.lookups,
-    "schema": reading.schema,
+    "schema": reading.schema_texts,
     "gate": asking.gate,
     "asking": asking.asking,
     "askers": asking.askers,
     "sessions": planning.sessions,
-    "prompts": planning.prompts,
+    "prompts": planning.prompt_growth,
     "recorded": recorded.recorded,
     "episodes": episodes.episodes,
-    "homes": scale.homes,
+    "homes": scale.home_imports,
     "million": scale.million,
     "flat": flat.flat,
 }
-"""Each function makes scenes of its own and deletes them; its docstring's first line says what it compares."""
+"""Benchmarks by name; each function creates and deletes its own scenes, and its docstring says what it compares."""

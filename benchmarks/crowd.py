@@ -1,4 +1,4 @@
-"""A generated scene of any size: rooms, and things in them; imported by a process of its own that measures itself."""
+"""Generated scene of any size, made of rooms and things, and its import in a subprocess that measures itself."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ ROBOTS: Final = 10
 STATES, AFFORDANCES = ("clean",), ("grabbable", "movable")
 
 
-def crowd(nodes: int) -> SceneGraph:
-    """One room for each thousand things or part of it, with a `cup_1` and ten robots; a relation for each thing."""
+def make_crowd(nodes: int) -> SceneGraph:
+    """Return a scene with one room for each thousand things, a `cup_1`, ten robots, and a relation for each thing."""
     rooms = -(-nodes // (THINGS_A_ROOM + 1))
     robots = [Node(f"robot_{number}", "Agent", f"robot_{number}", "robot") for number in range(ROBOTS)]
     homes = [Relation(robot.id, "INSIDE", "room_0") for robot in robots]
@@ -31,9 +31,9 @@ def crowd(nodes: int) -> SceneGraph:
 
 
 def main() -> None:
-    """`python -m benchmarks.crowd NAME NODES`: import one into the configured server; print as JSON what it took."""
+    """`python -m benchmarks.crowd NAME NODES`: import a scene into the configured server and print its cost as JSON."""
     name, nodes = sys.argv[1], int(sys.argv[2])
-    graph = crowd(nodes)
+    graph = make_crowd(nodes)
     began = perf_counter()
     with connect(Settings(), tell=lambda _: None) as database:
         SceneStore(database).put(ImportedScene(name, graph, source="benchmark"))
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _peak_mib() -> float:
-    """The most memory that this process has held; Linux counts in ru_maxrss what it was before exec, too."""
+    """Return this process's peak memory in MiB; on Linux, ru_maxrss would include memory from before exec."""
     status = Path("/proc/self/status")
     found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text()) if status.exists() else None
     if found:

@@ -1,4 +1,4 @@
-"""What Inspect and we take around an episode, and what it brings to play eight of them at once."""
+"""Overhead of Inspect and ours around an episode, and the gain from eight parallel episodes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any, Final
 
 from pydantic import SecretStr
 
-from benchmarks.frame import Row
+from benchmarks.comparison import Measurement
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Database
 from scenecypher.evaluation.episodes import episodes_task
 from scenecypher.evaluation.experiment import Experiment
-from scenecypher.evaluation.grasif import experiment
-from scenecypher.evaluation.replies import Replies
-from scenecypher.evaluation.running import Run, run
-from scenecypher.evaluation.stage import Stage, World
+from scenecypher.evaluation.grasif import plan_experiment
+from scenecypher.evaluation.replies import ModelSource
+from scenecypher.evaluation.running import RunOptions, run_task
+from scenecypher.evaluation.world_pool import World, WorldPool
 from scenecypher.settings import Settings
 from tests.oracle import provider
 
@@ -30,27 +30,27 @@ REPLY_S: Final = 0.2
 TASKS: Final = 4
 ROUNDS: Final = 5
 METHODS: Final = "lookplangraph,lookplangraph+full-graph"
-"""Two rows of four tasks: eight episodes."""
+"""Two rows of four tasks, which are eight episodes."""
 
 
-def episodes(database: Database) -> Iterator[Row]:
-    """A sample's overhead over its episode, and eight at a time beside one, by a model of 200 ms a reply."""
+def episodes(database: Database) -> Iterator[Measurement]:
+    """Measure a sample's overhead, and compare eight parallel episodes with one, with a model of 200 ms a reply."""
     assert provider.PROGRAMS
-    made = experiment(data="behavior-1k", methods=METHODS, wording="goal", limit=TASKS)
-    stage = _Timed(_settings(database))
+    made = plan_experiment(data="behavior-1k", methods=METHODS, wording="goal", limit=TASKS)
+    pool = _TimedPool(_settings(database))
     for at_once in (1, 8):
-        _played_s(made, stage, at_once=at_once)  # scenes are imported, copies and beliefs are made
+        _played_s(made, pool, at_once=at_once)  # imports scenes, makes copies and beliefs
     try:
-        yield from _overhead(made, stage)
-        yield _side_by_side(made, stage)
+        yield from _overhead(made, pool)
+        yield _parallel_episodes(made, pool)
     finally:
-        stage.close()
+        pool.close()
 
 
-class _Timed(Stage):
-    """Adds up what its worlds take of their threads' time, and notes it at the end of each, beside all that was spent.
+class _TimedPool(WorldPool):
+    """Pool that sums the thread time of its worlds, and records it at the end of each.
 
-    `ends` has, for each world that ended, the processor time of all, within worlds, and for their lease and reset.
+    `ends` has, for each world that ended, the processor time of the process, within worlds, and for leases and resets.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -70,35 +70,36 @@ class _Timed(Stage):
         self.ends.append((process_time(), self._within_s, self._copy_s))
 
 
-def _overhead(made: Experiment, stage: _Timed) -> Iterator[Row]:
-    """Processor time from the end of one episode to that of the next, without the next one's own.
+def _overhead(made: Experiment, pool: _TimedPool) -> Iterator[Measurement]:
+    """Measure processor time from the end of one episode to the end of the next, without the episode's own.
 
-    What its copy takes is told apart: a bare episode has that too. The program that is the model counts as Inspect's.
+    The time of its copy is separate, since a bare episode needs it too. The program that acts as model counts as
+    Inspect's time.
     """
-    rounds = [_between_s(made, stage) for _ in range(ROUNDS)]
+    rounds = [_between_s(made, pool) for _ in range(ROUNDS)]
     inspect, copy = (median(column) * 1_000 for column in zip(*rounds, strict=True))
-    yield Row("harness, processor time per sample", inspect, OVERHEAD_MS, 1.0)
-    yield Row("lease and reset of its copies, likewise", copy, OVERHEAD_MS, 1.0)
+    yield Measurement("harness, processor time per sample", inspect, OVERHEAD_MS, 1.0)
+    yield Measurement("lease and reset of its copies, likewise", copy, OVERHEAD_MS, 1.0)
 
 
-def _between_s(made: Experiment, stage: _Timed) -> tuple[float, float]:
-    """A round's means: around leased copies, and for these."""
-    stage.ends.clear()
-    _played_s(made, stage, at_once=1)
+def _between_s(made: Experiment, pool: _TimedPool) -> tuple[float, float]:
+    """Return a round's means in seconds: outside leased copies, and for the copies."""
+    pool.ends.clear()
+    _played_s(made, pool, at_once=1)
     spent, within, copy = (
-        (last - first) / (len(stage.ends) - 1) for first, last in zip(stage.ends[0], stage.ends[-1], strict=True)
+        (last - first) / (len(pool.ends) - 1) for first, last in zip(pool.ends[0], pool.ends[-1], strict=True)
     )
     return spent - within - copy, copy
 
 
-def _side_by_side(made: Experiment, stage: Stage) -> Row:
-    eight, one = (_played_s(made, stage, at_once=count, delay_s=REPLY_S) for count in (8, 1))
-    return Row("8 episodes at once, replies of 200 ms", eight, one, 1 / FASTER, unit="s")
+def _parallel_episodes(made: Experiment, pool: WorldPool) -> Measurement:
+    eight, one = (_played_s(made, pool, at_once=count, delay_s=REPLY_S) for count in (8, 1))
+    return Measurement("8 episodes at once, replies of 200 ms", eight, one, 1 / FASTER, unit="s")
 
 
 def _played_s(
     made: Experiment,
-    stage: Stage,
+    pool: WorldPool,
     *,
     at_once: int,
     delay_s: float = 0.0,
@@ -106,10 +107,10 @@ def _played_s(
     from inspect_ai.model import get_model
 
     model: Any = get_model("oracle/lookplangraph", delay_s=delay_s)
-    task = episodes_task(made, Replies(), stage=stage)
+    task = episodes_task(made, ModelSource(), pool=pool)
     with TemporaryDirectory() as folder:
         began = perf_counter()
-        log = run(task, Run(model, at_once=at_once, log_dir=folder))
+        log = run_task(task, RunOptions(model, at_once=at_once, log_dir=folder))
         spent = perf_counter() - began
         assert log.status == "success", log.error
         assert all(sample.error is None for sample in log.samples or ())

@@ -1,4 +1,4 @@
-"""Lookups of the same ten rows among a thousand nodes and among a million, in the database and in one scene."""
+"""Lookups of ten rows among a thousand and among a million nodes, in the database and in one scene."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 from uuid import uuid4
 
-from benchmarks.crowd import ROBOTS, crowd
-from benchmarks.frame import Row, median_ms
-from benchmarks.scale import MILLION, THOUSAND, imported_elsewhere
-from benchmarks.writing import scene
+from benchmarks.commits import temporary_scene
+from benchmarks.comparison import Measurement, median_ms
+from benchmarks.crowd import ROBOTS, make_crowd
+from benchmarks.scale import MILLION, THOUSAND, import_in_subprocess
 from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store import publish
@@ -25,22 +25,24 @@ LOOKUPS: Final[Mapping[str, str]] = {
 }
 
 
-def flat(database: Database) -> Iterator[Row]:
-    """Gated lookups by name, class and kind, alone with a thousand nodes, beside a million more, and in the million."""
+def flat(database: Database) -> Iterator[Measurement]:
+    """Compare gated lookups by name, class and kind: in a thousand nodes, beside a million more, and in the million."""
     store, name = SceneStore(database), f"bench/{uuid4().hex}"
-    with scene(store, crowd(THOUSAND)) as small:
-        alone = {what: ten_ms(database, small, cypher) for what, cypher in LOOKUPS.items()}
-        imported_elsewhere(database.address, name)
+    with temporary_scene(store, make_crowd(THOUSAND)) as small:
+        alone = {what: ten_rows_ms(database, small, cypher) for what, cypher in LOOKUPS.items()}
+        import_in_subprocess(database.address, name)
         big = store.find(name)
         for what, cypher in LOOKUPS.items():
-            beside, within = ten_ms(database, small, cypher), ten_ms(database, big, cypher)
-            yield Row(f"ten rows by {what}: {MILLION:,} nodes beside them ({THOUSAND:,})", beside, alone[what], 1.5)
-            yield Row(f"ten rows by {what}: among {MILLION:,} nodes ({THOUSAND:,})", within, alone[what], 1.5)
-    publish.drop(database, big.key)
+            beside, within = ten_rows_ms(database, small, cypher), ten_rows_ms(database, big, cypher)
+            yield Measurement(
+                f"ten rows by {what}: {MILLION:,} nodes beside them ({THOUSAND:,})", beside, alone[what], 1.5
+            )
+            yield Measurement(f"ten rows by {what}: among {MILLION:,} nodes ({THOUSAND:,})", within, alone[what], 1.5)
+    publish.delete_generation(database, big.key)
 
 
-def ten_ms(database: Database, info: SceneInfo, cypher: str) -> float:
-    """The median time of a gated lookup that finds the ten robots."""
+def ten_rows_ms(database: Database, info: SceneInfo, cypher: str) -> float:
+    """Return the median time in ms of a gated lookup that finds the ten robots."""
     gate, vocabulary, ref = Gate(database), vocabulary_of(info.declared), SceneRef(info.key, info.name)
     assert len(gate.run(cypher, ref, vocabulary).rows) == ROBOTS
     return median_ms(lambda: gate.run(cypher, ref, vocabulary))

@@ -1,4 +1,4 @@
-"""A home of VirtualHome's size, made by a seed: 300 nodes, about 5,700 relations, 84 in 100 of them CLOSE."""
+"""Generated home of VirtualHome's size: 300 nodes, about 5,700 relations, 84% of them CLOSE; seeded."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 ROOMS = ("kitchen", "bathroom", "bedroom", "living_room")
 
 
-def home(nodes: int = 300, *, relations: int = 5_700, seed: int = 0) -> SceneGraph:
-    """Four rooms, an agent, furniture and objects; `relations` is what the whole comes to, to within a few."""
+def make_home(nodes: int = 300, *, relations: int = 5_700, seed: int = 0) -> SceneGraph:
+    """Return four rooms, an agent, furniture and objects; `relations` is the approximate total."""
     random = Random(seed)  # noqa: S311  no secret
     members = list(_members(nodes))
     edges: set[Relation] = {Relation("character_65", "INSIDE", "bedroom")}

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.plans DATASET ...`: every task of a data set planned for in memory, and what fails, and why."""
+"""`python -m benchmarks.plans DATASET ...`: plan all tasks of a data set in memory, and print failures with reasons."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.importers.datasets import DATASETS, dataset
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.pddl_deeds import Situation
 from scenecypher.planner.actions.pddl_part import part_of
-from scenecypher.planner.actions.pddl_planner import Planned, Question, plan
+from scenecypher.planner.actions.pddl_planner import PlanRequest, PlanResult, find_plan
+from scenecypher.planner.actions.pddl_required_actions import PlanningState
 from scenecypher.planner.actions.vocabularies import operators_of
-from scenecypher.planner.goal_check import missing, steps_of
+from scenecypher.planner.goal_check import missing_goals, steps_of
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """A task: how many actions its plan has and what of the task it misses (`why`), or why there is none (None).
+class PlanAttempt:
+    """Attempt at a task: the number of actions of its plan and what the plan misses (`why`), or None and the reason.
 
-    `seconds` passed on the clock, `processor_s` of processor time, the engine's included.
+    `seconds` is wall time, `processor_s` processor time, both including the engine's.
     """
 
     task: str
@@ -42,7 +42,7 @@ class Tried:
 
 
 def main() -> None:
-    """Plan and print: a line a data set, and its failures with their causes."""
+    """Plan and print a line for each data set, and its failures with their causes."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.plans", description=__doc__)
     parser.add_argument("names", nargs="+", metavar="DATASET", choices=DATASETS, help="data sets with goals on graphs")
     parser.add_argument("--only", metavar="ID", help="one task, as it is called within its data set")
@@ -52,26 +52,26 @@ def main() -> None:
     arguments = parser.parse_args()
     for name in arguments.names:
         ids = [arguments.only] if arguments.only else list(_ids(name))
-        with ProcessPoolExecutor(arguments.workers, initializer=_warm) as pool:
-            rows = list(pool.map(partial(tried, name, seconds=arguments.seconds), ids))
+        with ProcessPoolExecutor(arguments.workers, initializer=_import_planner) as pool:
+            rows = list(pool.map(partial(attempt_task, name, seconds=arguments.seconds), ids))
         if arguments.json:
             sys.stdout.writelines(json.dumps(asdict(row)) + "\n" for row in rows)
-        sys.stdout.writelines(f"{line}\n" for line in report(name, rows))
+        sys.stdout.writelines(f"{line}\n" for line in summary_lines(name, rows))
 
 
-def tried(name: str, within: str, *, seconds: float) -> Tried:
-    """Plan for one task, and carry the plan out in its whole scene."""
+def attempt_task(name: str, within: str, *, seconds: float) -> PlanAttempt:
+    """Plan one task, and execute the plan in its whole scene."""
     task, scene = next(dataset(name).tasks(within)), next(dataset(name).scenes(within))
-    question = Question(task.goal, scene.vocabulary, timeout_s=seconds, deeds=task.action_goals)
+    question = PlanRequest(task.goal, scene.vocabulary, timeout_s=seconds, required_actions=task.action_goals)
     began, spent = time.monotonic(), _processor_s()
-    found = plan(question, partial(_part, scene.graph, task))
-    why = found.why if found.plan is None else _missed(task, scene, found)
+    found = find_plan(question, partial(_part, scene.graph, task))
+    why = found.why if found.plan is None else _missing_parts(task, scene, found)
     count = None if found.plan is None or why.startswith("in the whole scene") else len(found.plan)
-    return Tried(task.id, count, why, found.nodes, time.monotonic() - began, _processor_s() - spent)
+    return PlanAttempt(task.id, count, why, found.nodes, time.monotonic() - began, _processor_s() - spent)
 
 
-def report(name: str, rows: Iterable[Tried]) -> Iterator[str]:
-    """What is printed of a data set."""
+def summary_lines(name: str, rows: Iterable[PlanAttempt]) -> Iterator[str]:
+    """Yield the printed lines of a data set."""
     rows = list(rows)
     solved = [row for row in rows if row.actions is not None]
     yield (
@@ -87,35 +87,35 @@ def report(name: str, rows: Iterable[Tried]) -> Iterator[str]:
 
 
 def _ids(name: str) -> Iterator[str]:
-    """The tasks whose goal says anything about the graph."""
+    """Yield the tasks that have a goal on the graph."""
     return (task.id.removeprefix(f"{name}/") for task in DATASETS[name].tasks() if task.has_graph_goal)
 
 
-def _missed(task: Task, scene: ImportedScene, found: Planned) -> str:
-    """What the plan, carried out in the whole scene, misses of the task."""
-    situation = Situation(scene.graph, min(scene.graph.by_kind["Agent"]), operators_of(scene.vocabulary))
+def _missing_parts(task: Task, scene: ImportedScene, found: PlanResult) -> str:
+    """Return what the plan, executed in the whole scene, misses of the task."""
+    state = PlanningState(scene.graph, min(scene.graph.by_kind["Agent"]), operators_of(scene.vocabulary))
     try:
-        end = situation.after(*(found.plan or ())).graph
+        end = state.after(*(found.plan or ())).graph
     except Infeasible as refusal:
         return f"in the whole scene an action is refused: {refusal}"
     if not evaluate(task.goal, end, {}):
         return "in the whole scene the plan does not reach the goal"
-    undone = missing(steps_of(map(str, found.plan or ())), task.action_goals)
+    undone = missing_goals(steps_of(map(str, found.plan or ())), task.action_goals)
     return f"not done: {undone}" if undone else ""
 
 
-def _part(graph: SceneGraph, task: Task, wide: bool) -> SceneGraph:  # noqa: FBT001 - what a See takes
+def _part(graph: SceneGraph, task: Task, wide: bool) -> SceneGraph:  # noqa: FBT001 - signature of a See
     return part_of(graph, task.goal, wide=wide)
 
 
 def _processor_s() -> float:
-    """Of this process and of those that it started."""
+    """Return the processor time of this process and its children, in seconds."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def _warm() -> None:
-    """Importing the planning library is no part of a plan."""
+def _import_planner() -> None:
+    """Import the planning library, whose import time is not part of a plan."""
     import unified_planning.io
     import up_fast_downward  # noqa: F401
 

@@ -1,4 +1,4 @@
-"""Big imports: EAI's homes by the hundred, and a scene of a million nodes, measured where it hurts."""
+"""Large imports: EAI's homes by the hundred, and a scene of a million nodes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from time import perf_counter
 from typing import Any, Final
 from uuid import uuid4
 
-from benchmarks.crowd import crowd
-from benchmarks.frame import Row, median_ms
+from benchmarks.commits import import_by_hand, temporary_scene
+from benchmarks.comparison import Measurement, median_ms
+from benchmarks.crowd import make_crowd
 from benchmarks.reading import lookup_ms
-from benchmarks.writing import import_by_hand, scene
 from scenecypher.db.store import publish
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.enumerate import Enumerator
@@ -32,10 +32,10 @@ WARM_UP: Final = 5
 HOMES: Final = 40
 
 
-def homes(database: Database) -> Iterator[Row]:
-    """EAI's homes, each imported by us and by two bare UNWIND statements in turn; in all, as time a fact.
+def home_imports(database: Database) -> Iterator[Measurement]:
+    """Compare the import of each of EAI's homes with two bare UNWIND statements, in turn, as time per node or relation.
 
-    A sample of the 518, evenly spread; all of them where SCENECYPHER_TEST_FULL is 1.
+    A sample of the 518, evenly spread; all of them if SCENECYPHER_TEST_FULL is 1.
     """
     ours_s = by_hand_s = 0.0
     facts = 0
@@ -50,37 +50,37 @@ def homes(database: Database) -> Iterator[Row]:
             ours_s += between - began
             by_hand_s += perf_counter() - between
             facts += len(graph.nodes) + len(graph.relations)
-        publish.drop(database, key)
-        publish.drop(database, other)
+        publish.delete_generation(database, key)
+        publish.delete_generation(database, other)
     rate = f"{facts / ours_s:,.0f} nodes and relations a second"
     what = f"import of {len(chosen)} of EAI's homes: {rate} (two bare UNWINDs)"
-    yield Row(what, 1e6 * ours_s / facts, 1e6 * by_hand_s / facts, 2.0, "µs")
+    yield Measurement(what, 1e6 * ours_s / facts, 1e6 * by_hand_s / facts, 2.0, "µs")
 
 
-def million(database: Database) -> Iterator[Row]:
-    """A scene of a million nodes: the importer's memory, and a lookup by name beside one among a thousand."""
+def million(database: Database) -> Iterator[Measurement]:
+    """Measure a scene of a million nodes: the importer's memory, and a lookup by name against a thousand nodes."""
     store = SceneStore(database)
     name = f"bench/{uuid4().hex}"
-    with scene(store, crowd(THOUSAND)) as small:
-        took = imported_elsewhere(database.address, name)
+    with temporary_scene(store, make_crowd(THOUSAND)) as small:
+        took = import_in_subprocess(database.address, name)
         print(f"imported in {took['seconds']:,.0f} s", file=sys.stderr)
         info = store.find(name)
         few, many = lookup_ms(database, small), lookup_ms(database, info)
         listed = median_ms(lambda: Enumerator(database).of(info), rounds=3, warm_up=1)
-    yield Row(
+    yield Measurement(
         "import of 1,000,000 nodes: peak of the importer's memory (1 GiB)",
         took["peak_mib"],
         MEMORY_MIB,
         1.0,
         "MiB",
     )
-    yield Row("lookup by name in 1,000,000 nodes (in 1,000)", many, few, 1.5)
-    yield Row("what occurs in 1,000,000 nodes, read anew (10 s)", listed, 10_000.0, 1.0)
-    publish.drop(database, info.key)
+    yield Measurement("lookup by name in 1,000,000 nodes (in 1,000)", many, few, 1.5)
+    yield Measurement("what occurs in 1,000,000 nodes, read anew (10 s)", listed, 10_000.0, 1.0)
+    publish.delete_generation(database, info.key)
 
 
-def imported_elsewhere(address: Address, name: str, *, nodes: int = MILLION) -> Mapping[str, Any]:
-    """Import a crowd in a process of its own; what `benchmarks.crowd` prints of it."""
+def import_in_subprocess(address: Address, name: str, *, nodes: int = MILLION) -> Mapping[str, Any]:
+    """Import a crowd in a subprocess and return what `benchmarks.crowd` prints."""
     environment = {
         **os.environ,
         "NEO4J_URI": address.uri,

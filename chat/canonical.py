@@ -1,4 +1,4 @@
-"""The canonical form of a request and its hash, equal on every machine and Python for equal requests."""
+"""The canonical form of a request and its hash: equal requests have equal hashes on every machine and Python."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from scenecypher.chat.model import Image, Message, Request
 
 
 def canonical(request: Request) -> dict[str, object]:
-    """The request as a JSON object: pictures by their SHA-256, properties of a schema as ordered pairs.
+    """Return the request as a JSON object: images by their SHA-256, a schema's properties as ordered pairs.
 
-    The order of properties stays, since models write them in that order; no other order has a meaning.
+    The order of properties is kept, since models write them in that order; no other order has a meaning.
     """
     return {
         "messages": [_message(message) for message in request.messages],
         "schema": None if request.schema is None else _ordered(request.schema),
-        "temperature": None if request.temperature is None else request.temperature + 0.0,  # 0, -0.0 and 0.0 are one
+        "temperature": None if request.temperature is None else request.temperature + 0.0,  # 0, -0.0 and 0.0 are equal
         "seed": request.seed,
         "max_tokens": request.max_tokens,
         "model": request.model,
@@ -25,18 +25,18 @@ def canonical(request: Request) -> dict[str, object]:
 
 
 def canonical_text(value: object) -> str:
-    """One JSON text a value: keys sorted, no spaces, ASCII."""
+    """Return the one JSON text of a value: keys sorted, no spaces, ASCII."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def digest(canonical_request: Mapping[str, object]) -> str:
-    """SHA-256 of a canonical form, as 64 hexadecimal digits."""
+def canonical_hash(canonical_request: Mapping[str, object]) -> str:
+    """Return the SHA-256 of a canonical form as 64 hexadecimal digits."""
     return sha256(canonical_text(canonical_request).encode("ascii")).hexdigest()
 
 
 def request_hash(request: Request) -> str:
-    """The key of a request in cassettes."""
-    return digest(canonical(request))
+    """Return the key of a request in cassettes."""
+    return canonical_hash(canonical(request))
 
 
 def _message(message: Message) -> dict[str, object]:

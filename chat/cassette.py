@@ -1,4 +1,4 @@
-"""Conversations on tape: a recorder that keeps every exchange of a service, and a player that needs no service."""
+"""Recording and replaying: a service that records every exchange, and one that answers from a recording alone."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, Protocol
 
-from scenecypher.chat.canonical import canonical, digest
+from scenecypher.chat.canonical import canonical, canonical_hash
 from scenecypher.chat.missing import explain_missing
-from scenecypher.chat.model import Reply, Request, Service, Source
+from scenecypher.chat.model import Reply, ReplySource, Request, Service
 from scenecypher.chat.tape import Exchange, Origin, Tape, begin_tape, read_tape, write_exchange
 from scenecypher.errors import InputError, ModelUnavailable
 
 UNNAMED: Final = ""
-_ORIGINS: Final[Mapping[Source, Origin]] = {"live": "recorded", "recorded": "recorded", "scripted": "scripted"}
+_ORIGINS: Final[Mapping[ReplySource, Origin]] = {"live": "recorded", "recorded": "recorded", "scripted": "scripted"}
 
 
-class _Counting(Protocol):
+class _SessionOwner(Protocol):
     def reply_in(self, session: str, request: Request) -> Reply: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """The view of a recorder or player that belongs to one session."""
+class CassetteSession:
+    """One session's view of a recording or replaying service."""
 
     name: str
-    owner: _Counting
+    owner: _SessionOwner
 
     def reply(self, request: Request) -> Reply:
-        """Answer the next request of this session."""
+        """Answer the next request of this session. Raises as the service does."""
         return self.owner.reply_in(self.name, request)
 
 
 class Recording:
-    """A service whose every reply is also appended to a new cassette, as soon as it has come.
+    """A service that also appends each of its replies to a new cassette as soon as it arrives.
 
-    The file is made with the first reply, and must not exist then; failures of the service are not recorded.
-    `origin` says where the replies are from if the service itself can't know it (a scripted server seems live).
+    The file is created with the first reply and must not exist then. Failures of the service are not recorded. `origin`
+    states the replies' origin if the service itself can't know it (a scripted server looks live).
     """
 
     def __init__(self, service: Service, file: Path, *, origin: Origin | None = None, note: str = "") -> None:
@@ -49,19 +49,19 @@ class Recording:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._lock = Lock()
 
-    def session(self, name: str) -> Session:
-        """The session of this name, recorded under it."""
-        return Session(name, self)
+    def session(self, name: str) -> CassetteSession:
+        """Return the session of this name; its exchanges are recorded under the name."""
+        return CassetteSession(name, self)
 
     def reply(self, request: Request) -> Reply:
         """Ask in the unnamed session."""
         return self.reply_in(UNNAMED, request)
 
     def reply_in(self, session: str, request: Request) -> Reply:
-        """Ask the service and record the exchange. Raises what the service does, and InputError for the file."""
+        """Ask the service and record the exchange. Raises as the service does, and InputError for the file."""
         reply = self._service.session(session).reply(request)
         asked = canonical(request)
-        key = session, digest(asked)
+        key = session, canonical_hash(asked)
         with self._lock:
             origin: Origin = self._stated or _ORIGINS[reply.source]
             self._begin(origin)
@@ -80,10 +80,10 @@ class Recording:
 
 
 class Replaying:
-    """A service that answers from a cassette and from nothing else; the file is read when first needed.
+    """A service that answers only from a cassette, which is read on first use.
 
-    `file` may be a resource of a package, such as `importlib.resources.files("package") / "name.jsonl"`.
-    Raises what `read_tape` does.
+    `file` may be a resource of a package, such as `importlib.resources.files("package") / "name.jsonl"`. Raises as
+    `read_tape` does.
     """
 
     def __init__(self, file: Path | Traversable) -> None:
@@ -94,21 +94,21 @@ class Replaying:
 
     @property
     def tape(self) -> Tape:
-        """What the cassette holds: its origin, its note, its exchanges."""
+        """Return the cassette's content: its origin, note and exchanges."""
         return self._loaded()
 
-    def session(self, name: str) -> Session:
-        """The session of this name, as it was recorded."""
-        return Session(name, self)
+    def session(self, name: str) -> CassetteSession:
+        """Return the recorded session of this name."""
+        return CassetteSession(name, self)
 
     def reply(self, request: Request) -> Reply:
         """Answer in the unnamed session."""
         return self.reply_in(UNNAMED, request)
 
     def reply_in(self, session: str, request: Request) -> Reply:
-        """The reply that was recorded for this request. Raises ModelUnavailable, naming the nearest, if none was."""
+        """Return the reply recorded for this request. Raises ModelUnavailable, with the nearest, if there is none."""
         tape, asked = self._loaded(), canonical(request)
-        like = session, digest(asked)
+        like = session, canonical_hash(asked)
         with self._lock:
             occurrence = self._counts[like] + 1
             exchange = tape.exchanges.get((*like, occurrence))

@@ -1,4 +1,4 @@
-"""What a model meant to say: its reply without thoughts, fences and the prose around JSON or Cypher."""
+"""Cleaning of replies: the text without thoughts, fences and the prose around JSON or Cypher."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class _Block:
     content: str
 
 
-def clean(text: str) -> str:
-    """The reply without its thoughts, and without a fence that encloses all of it."""
+def clean_reply(text: str) -> str:
+    """Return the reply without its thoughts, and without a fence that encloses all of it."""
     bare = text
     while (shorter := _without_enclosing_fence(_without_thoughts(bare))) != bare:
         bare = shorter
@@ -49,25 +49,25 @@ def clean(text: str) -> str:
 
 
 def clean_json(text: str) -> str:
-    """The last JSON object in the reply (else the last array, else all of it), whatever stands around it."""
+    """Return the last JSON object in the reply, else its last array, else the whole cleaned reply."""
     values = json_values(text)
-    return values[0] if values else clean(text)
+    return values[0] if values else clean_reply(text)
 
 
 def json_values(text: str) -> tuple[str, ...]:
-    """Every outermost bracketed piece of the reply, objects before arrays, the last one first.
+    """Return every outermost bracketed piece of the reply, objects before arrays, the last one first.
 
-    A piece that is cut off by the reply's end is kept up to there. Nothing inside a piece is looked at, so that
-    half an answer is never taken for a whole one. Time is linear in the reply's length.
+    A piece that the reply's end cuts off is kept up to there. Pieces are not searched for inner values, so that half an
+    answer is never taken for a whole one. Time is linear in the reply's length.
     """
     pieces = reversed(tuple(_pieces(_without_thoughts(text))))
     return tuple(sorted(pieces, key=lambda piece: piece[0] != "{"))
 
 
 def clean_cypher(text: str) -> str:
-    """The Cypher in the reply: its first fence that says Cypher, else its first fence, else all but the prose.
+    """Return the Cypher in the reply: its first Cypher fence, else its first fence, else all but the prose.
 
-    What might be Cypher is never dropped: a second statement, a write or a doubtful line stays, to be refused in words.
+    Possible Cypher is never dropped: a second statement, a write or a doubtful line stays, and the gate refuses it.
     """
     bare = _without_thoughts(text).strip()
     inline = _INLINE.fullmatch(bare)
@@ -81,9 +81,9 @@ def clean_cypher(text: str) -> str:
 
 
 def _without_thoughts(text: str) -> str:
-    """Drop what stands between thought tags, before a closing tag alone, and after an opening tag alone.
+    """Drop the text between thought tags, before a lone closing tag, and after a lone opening tag.
 
-    An answer that has begun (with a bracket or a fence) is left as it is: a tag in there is one of its words.
+    Once an answer has begun (with a bracket or a fence), it is kept as it is: a tag within it belongs to the answer.
     """
     shown: list[str] = []
     at, thinking = 0, False
@@ -93,7 +93,7 @@ def _without_thoughts(text: str) -> str:
             begun = _ANSWER_STARTS.match("".join(shown)) if tag[1] else _ANSWER_BEGINS.search(shown[-1])
             if begun:
                 return "".join(shown) + text[tag.start() :]
-        if tag[1] and not thinking:  # some templates open the thought in the prompt: the reply begins within it
+        if tag[1] and not thinking:  # some templates open the thought in the prompt
             shown.clear()
         thinking, at = not tag[1], tag.end()
     return "".join(shown if thinking else [*shown, text[at:]])
@@ -106,7 +106,7 @@ def _without_enclosing_fence(text: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[_Block]:
-    """Fenced blocks; the last may be cut off by the reply's end."""
+    """Yield the fenced blocks; the reply's end may cut off the last one."""
     opening = None
     for fence in _FENCE.finditer(text):
         if opening is None:

@@ -1,4 +1,4 @@
-"""The `openai` client and nothing else: bodies go in, bytes come out; it takes a second to import."""
+"""The only module that imports `openai` for requests: bodies in, bytes out. Its import takes a second."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from openai import NotFoundError, OpenAI, OpenAIError
 from scenecypher.chat.endpoint import Endpoint
 from scenecypher.chat.faults import no_such_model, unavailable
 
-_LOOK_UP_S: Final = 5.0
+_LIST_TIMEOUT_S: Final = 5.0
 
 
 class Client:
-    """One pool of connections to one service, for many threads."""
+    """A thread-safe pool of connections to one service."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._openai = OpenAI(
-            api_key=endpoint.key or "none",  # a server of one's own wants no key, but the client wants a word
+            api_key=endpoint.key or "none",  # private servers need no key, but the client requires text
             base_url=endpoint.url,
             timeout=endpoint.timeout_s,
             max_retries=endpoint.tries - 1,
         )
 
     def send(self, body: dict[str, Any], *, timeout_s: float | None = None) -> bytes:
-        """The answer's bytes, asked for once within `timeout_s` where that is given.
+        """Send one request and return the answer's bytes; with `timeout_s` (seconds), send it once within that time.
 
-        Raises ModelUnavailable: FormRefused where another body may be taken.
+        Raises ModelUnavailable, and its subclass FormRefused if the service may take another body.
         """
         client, endpoint = self._openai, self._endpoint
         if timeout_s is not None:
@@ -44,14 +44,14 @@ class Client:
             raise unavailable(error, endpoint, model=body["model"]) from error
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._openai.close()
 
     def _models(self) -> tuple[str, ...]:
-        """The names of the service's models, or none if it doesn't tell."""
-        hurried = self._openai.with_options(max_retries=0, timeout=_LOOK_UP_S)
+        """Return the names of the service's models; none if it does not list them."""
+        hurried = self._openai.with_options(max_retries=0, timeout=_LIST_TIMEOUT_S)
         try:
             rows = getattr(hurried.models.list(), "data", None) or ()
-        except (OpenAIError, ValueError):  # ValueError: an answer that is no JSON
+        except (OpenAIError, ValueError):  # ValueError: the answer is not JSON
             return ()
         return tuple(sorted({str(row.id) for row in rows if getattr(row, "id", None)}))

@@ -1,4 +1,4 @@
-"""What OpenAI-compatible services refuse of the protocol, and what is sent instead."""
+"""Parameters that OpenAI-compatible services refuse, and the fallback for each."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.chat.wire import Parameter
+from scenecypher.chat.wire import RequestParameter
 from scenecypher.errors import ModelUnavailable
 
 
 class FormRefused(ModelUnavailable):
-    """The service refuses a request as it stands, in these `words`; another form of it may be taken."""
+    """The service refuses the form of a request, in these `words`; another form may be accepted."""
 
     def __init__(self, message: str, *, words: str, retryable: bool) -> None:
         super().__init__(message, retryable=retryable)
@@ -20,10 +20,10 @@ class FormRefused(ModelUnavailable):
 
 
 @dataclass(frozen=True, slots=True)
-class Concession:
-    """A parameter that some services refuse: the words they refuse it in, and what is done instead."""
+class Fallback:
+    """A parameter that some services refuse: a pattern of their refusals, and the fallback in words."""
 
-    parameter: Parameter
+    parameter: RequestParameter
     words: re.Pattern[str]
     instead: str
 
@@ -38,20 +38,20 @@ def _refused(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?=.*\b{name}\b)(?=.*(?:{_NOT_TAKEN}))", re.IGNORECASE | re.DOTALL)
 
 
-CONCESSIONS: Final = (
-    Concession(
+FALLBACKS: Final = (
+    Fallback(
         "response_format",
         re.compile(r"response.?format|json.?schema|structured.?output|guided|grammar", re.IGNORECASE),
         "the JSON schema is written into the prompt",
     ),
-    Concession("max_tokens", _refused("max_tokens"), "max_completion_tokens is sent"),
-    Concession("temperature", _refused("temperature"), "the model samples at a temperature of its own"),
-    Concession("seed", _refused("seed"), "no seed is sent, so replies may differ from run to run"),
+    Fallback("max_tokens", _refused("max_tokens"), "max_completion_tokens is sent"),
+    Fallback("temperature", _refused("temperature"), "the model samples at a temperature of its own"),
+    Fallback("seed", _refused("seed"), "no seed is sent, so replies may differ from run to run"),
 )
 
 
-def concession_for(complaint: str, sent: Iterable[str]) -> Concession | None:
-    """What can be done about a service's `complaint` over one of the `sent` parameters, if anything."""
+def fallback_for(complaint: str, sent: Iterable[str]) -> Fallback | None:
+    """Return the fallback for a service's `complaint` about one of the `sent` parameters, else None."""
     parameters = frozenset(sent)
-    fitting = (row for row in CONCESSIONS if row.parameter in parameters and row.words.search(complaint))
+    fitting = (row for row in FALLBACKS if row.parameter in parameters and row.words.search(complaint))
     return next(fitting, None)

@@ -1,4 +1,4 @@
-"""Where a model service is, with what key, and how long it may take."""
+"""The address, key and time limits of a model service."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ OPENAI_URL: Final = "https://api.openai.com/v1"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A service's address; it may stay silent for `timeout_s` seconds, each of the `tries` times that it is asked.
+    """A service's address; `timeout_s` is the time limit in seconds of each of `tries` requests.
 
-    Raises InputError for a `url` that is no HTTP address and a `key` that no HTTP header can carry.
+    Raises InputError for a `url` that is not an HTTP address, and for a `key` that no HTTP header can carry.
     """
 
     url: str
@@ -30,8 +30,8 @@ class Endpoint:
             raise InputError("OPENAI_API_KEY holds characters that no key has; copy it again")
 
     @property
-    def place(self) -> str:
-        """The address for people: without the user and password that it may hold."""
+    def public_url(self) -> str:
+        """Return the address without the user and password that it may hold."""
         parts = urlsplit(self.url)
         return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/")
 
@@ -40,5 +40,5 @@ def _is_http(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port or an IPv6 address that is none
+    except ValueError:  # an invalid port or IPv6 address
         return False

@@ -1,4 +1,4 @@
-"""Every failure of a model service in words that say what to do next: the one place where they are translated."""
+"""Translation of every failure of a model service into an error that says what to do next."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from scenecypher.errors import ModelUnavailable, did_you_mean
 
 _SHOWN_MODELS: Final = 8
 _SHOWN_CHARACTERS: Final = 500
-_KEY: Final = frozenset({401, 403})
-_PASSING: Final = frozenset({408, 409, 425})
-# llama.cpp says 500, others 501, when they can't make a grammar of a schema.
-_FORM: Final = frozenset({400, 422, 500, 501})
+_KEY_STATUSES: Final = frozenset({401, 403})
+_TRANSIENT: Final = frozenset({408, 409, 425})
+# llama.cpp answers 500, others 501, if they can't make a grammar of a schema.
+_FORM_STATUSES: Final = frozenset({400, 422, 500, 501})
 
 
 def unavailable(error: OpenAIError, endpoint: Endpoint, *, model: str) -> ModelUnavailable:
-    """The failure as ModelUnavailable, `retryable` where the same request may succeed later."""
+    """Return the failure as ModelUnavailable; `retryable` if the same request may succeed later."""
     match error:
         case APITimeoutError():
-            return _silent(endpoint, model)
+            return _timed_out(endpoint, model)
         case APIConnectionError():
             return ModelUnavailable(
-                f"can't reach the model service at {endpoint.place} ({error.__cause__ or error}); "
+                f"can't reach the model service at {endpoint.public_url} ({error.__cause__ or error}); "
                 "see that it runs and that OPENAI_BASE_URL is its address",
                 retryable=True,
             )
@@ -37,53 +37,53 @@ def unavailable(error: OpenAIError, endpoint: Endpoint, *, model: str) -> ModelU
 
 
 def no_such_model(error: APIStatusError, endpoint: Endpoint, *, model: str, known: Sequence[str]) -> ModelUnavailable:
-    """A 404 explained by the models that the service says it has."""
+    """Return the error for status 404, explained by the models that the service lists."""
     if known and model not in known:
         shown = ", ".join(known[:_SHOWN_MODELS]) + (", …" if len(known) > _SHOWN_MODELS else "")
         return ModelUnavailable(
-            f"{endpoint.place} has no model {model!r}{did_you_mean(model, known)}; "
+            f"{endpoint.public_url} has no model {model!r}{did_you_mean(model, known)}; "
             f"set SCENECYPHER_MODEL to one that it has: {shown}"
         )
     return ModelUnavailable(
-        f"{endpoint.place} knows no such model or address ({_said(error)}); "
+        f"{endpoint.public_url} knows no such model or address ({_service_message(error)}); "
         f"check SCENECYPHER_MODEL ({model}), and OPENAI_BASE_URL, which usually ends in /v1"
     )
 
 
-def _silent(endpoint: Endpoint, model: str) -> ModelUnavailable:
+def _timed_out(endpoint: Endpoint, model: str) -> ModelUnavailable:
     times = "once" if endpoint.tries == 1 else f"{endpoint.tries} times"
     return ModelUnavailable(
-        f"model {model!r} at {endpoint.place} gave no answer within {endpoint.timeout_s:g} s, asked {times}; "
+        f"model {model!r} at {endpoint.public_url} gave no answer within {endpoint.timeout_s:g} s, asked {times}; "
         "try again later, give it more time, or choose a faster model",
         retryable=True,
     )
 
 
 def _status(error: APIStatusError, endpoint: Endpoint, model: str) -> ModelUnavailable:
-    status, said = error.status_code, f"the model service at {endpoint.place} says {_said(error)}"
+    status, message = error.status_code, f"the model service at {endpoint.public_url} says {_service_message(error)}"
     if status == 429:
-        return _too_much(error, said)
-    if status in _KEY:
-        return ModelUnavailable(f"{said}; set OPENAI_API_KEY to a key that it takes")
-    if status in _FORM:
+        return _rate_limited(error, message)
+    if status in _KEY_STATUSES:
+        return ModelUnavailable(f"{message}; set OPENAI_API_KEY to a key that it takes")
+    if status in _FORM_STATUSES:
         advice = "try again later, and read its log" if status >= 500 else "mend what it names, or choose another model"
-        return FormRefused(f"{said}; {advice}", words=_words(error), retryable=status >= 500)
-    if status in _PASSING or status > 501:
-        return ModelUnavailable(f"{said}; try again later, and read its log", retryable=True)
-    return ModelUnavailable(f"{said}; check the account, and the request to {model!r}, or choose another model")
+        return FormRefused(f"{message}; {advice}", words=_one_line(error), retryable=status >= 500)
+    if status in _TRANSIENT or status > 501:
+        return ModelUnavailable(f"{message}; try again later, and read its log", retryable=True)
+    return ModelUnavailable(f"{message}; check the account, and the request to {model!r}, or choose another model")
 
 
-def _too_much(error: APIStatusError, said: str) -> ModelUnavailable:
+def _rate_limited(error: APIStatusError, message: str) -> ModelUnavailable:
     if error.code == "insufficient_quota":
-        return ModelUnavailable(f"{said}; the quota is used up: look at the account's balance")
-    return ModelUnavailable(f"{said}; wait, or run fewer episodes at once", retryable=True)
+        return ModelUnavailable(f"{message}; the quota is used up: look at the account's balance")
+    return ModelUnavailable(f"{message}; wait, or run fewer episodes at once", retryable=True)
 
 
-def _said(error: APIStatusError) -> str:
-    return f"{error.status_code}: {_words(error)[:_SHOWN_CHARACTERS]}"
+def _service_message(error: APIStatusError) -> str:
+    return f"{error.status_code}: {_one_line(error)[:_SHOWN_CHARACTERS]}"
 
 
-def _words(error: APIStatusError) -> str:
-    """What the service itself said, on one line."""
-    said = error.body.get("message") if isinstance(error.body, dict) else None
-    return " ".join(str(said or error.message).split())
+def _one_line(error: APIStatusError) -> str:
+    """Return the service's own message on one line."""
+    message = error.body.get("message") if isinstance(error.body, dict) else None
+    return " ".join(str(message or error.message).split())

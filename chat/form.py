@@ -1,4 +1,4 @@
-"""Replies in an asked form: a JSON schema goes out, a validated value comes back, and mistakes are asked again."""
+"""Structured replies: a JSON schema is sent, the reply is validated, and mistakes are sent back for another attempt."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from scenecypher.chat.clean import clean, json_values
+from scenecypher.chat.clean import clean_reply, json_values
 from scenecypher.chat.model import SEED, Message, Model, Reply, Request, Usage
 from scenecypher.errors import ReplyRejected
 
@@ -32,10 +32,10 @@ _FINISHES: Final[Mapping[str, str]] = {
 def ask_for(
     model: Model, asked: Sequence[Message] | Request, form: type[Form], *, attempts: int = 3
 ) -> tuple[Form, Usage]:
-    """Ask until the reply has the `form`, telling the model what was wrong; with the tokens of all attempts.
+    """Ask until the reply fits `form`, sending back its mistakes; return the value and the tokens of all attempts.
 
-    `asked` is the conversation so far, sent with SEED, or a Request where temperature, seed or limits matter; its
-    schema becomes that of `form`. Raises ReplyRejected, with the last reply and the tokens spent, after `attempts` (at
+    `asked` is the conversation so far, sent with SEED, or a Request if temperature, seed or limits matter; its schema
+    is replaced by that of `form`. Raises ReplyRejected, with the last reply and the tokens spent, after `attempts` (at
     least 1) replies that don't fit, and ModelUnavailable as the model does.
     """
     plain = asked if isinstance(asked, Request) else Request(tuple(asked), seed=SEED)
@@ -47,9 +47,10 @@ def ask_for(
         if value is not None:
             return value, usage
         if attempt < attempts:
-            request = _again(request, reply, mistake)
+            request = _retry_request(request, reply, mistake)
+    title = form.model_config.get("title") or form.__name__
     raise ReplyRejected(
-        f"the reply does not have the form of {form.__name__}, after {_times(attempts)}: {mistake}; "
+        f"the reply does not have the form of {title}, after {_times(attempts)}: {mistake}; "
         "answer with one JSON object of that form",
         reply=reply.text,
         prompt_tokens=usage.prompt_tokens,
@@ -58,9 +59,9 @@ def ask_for(
 
 
 def schema_of(form: type[BaseModel]) -> dict[str, object]:
-    """The JSON schema of a form in the subset that strict services take: closed objects, everything required.
+    """Return the JSON schema of a form in the subset that strict services accept: closed objects, all required.
 
-    A field with a default must be written too; give it a nullable type where a model should be able to leave it out.
+    Fields with defaults are required too; give a field a nullable type if a model should be able to leave it out.
     """
     return _strict(form.model_json_schema())
 
@@ -70,7 +71,7 @@ def _strict(node: Mapping[str, Any]) -> dict[str, Any]:
     if "properties" in schema:
         schema |= {"required": list(schema["properties"]), "additionalProperties": False}
     if "$ref" in schema and len(schema) > 1:
-        schema["anyOf"] = [{"$ref": schema.pop("$ref")}]  # a strict service takes nothing beside a reference
+        schema["anyOf"] = [{"$ref": schema.pop("$ref")}]  # strict services accept no keyword beside a reference
     return schema
 
 
@@ -83,9 +84,9 @@ def _strict_value(keyword: str, value: Any) -> Any:
 
 
 def _read(reply: Reply, form: type[Form]) -> tuple[Form | None, str]:
-    """The first value in the reply that fits, looking from its end; else what is wrong with the likeliest."""
+    """Return the first value in the reply that fits, searching from its end, else the mistakes of the likeliest one."""
     mistakes = []
-    for text in json_values(reply.text) or (clean(reply.text),):
+    for text in json_values(reply.text) or (clean_reply(reply.text),):
         try:
             return form.model_validate_json(text), ""
         except ValidationError as error:
@@ -101,17 +102,17 @@ def _times(attempts: int) -> str:
 
 def _words(error: ValidationError) -> str:
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{_path(mistake['loc'])}: {mistake['msg']}" for mistake in found[:_SHOWN_MISTAKES]]
-    more = len(found) - len(told)
-    return "; ".join([*told, f"and {more} more"] if more else told)
+    shown = [f"{_path(mistake['loc'])}: {mistake['msg']}" for mistake in found[:_SHOWN_MISTAKES]]
+    more = len(found) - len(shown)
+    return "; ".join([*shown, f"and {more} more"] if more else shown)
 
 
 def _path(place: Sequence[int | str]) -> str:
     return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
 
 
-def _again(request: Request, reply: Reply, mistake: str) -> Request:
-    echo = clean(reply.text)[:_ECHO_CHARACTERS] or "(no text)"
+def _retry_request(request: Request, reply: Reply, mistake: str) -> Request:
+    echo = clean_reply(reply.text)[:_ECHO_CHARACTERS] or "(no text)"
     complaint = (
         f"That reply can't be used: {mistake}. Reply again with one JSON object that fits the schema, and nothing else."
     )

@@ -1,4 +1,4 @@
-"""Models of neo4j-graphrag as ours, and ours as one of its LLMs; importing this module takes two seconds."""
+"""Adapters to neo4j-graphrag: its LLMs as a Model, and a Model as its LLM. Importing this module takes two seconds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from scenecypher.chat.model import Message, Model, Reply, Request, Usage
-from scenecypher.chat.wire import schema_in_words
+from scenecypher.chat.wire import schema_prompt
 from scenecypher.errors import InputError, ModelUnavailable
 
 try:
@@ -25,15 +25,15 @@ NAME: Final = "scenecypher"
 
 @dataclass(frozen=True, slots=True)
 class GraphragModel:
-    """Any LLM of neo4j-graphrag as a Model; temperature, seed and limits are those that it was made with."""
+    """An LLM of neo4j-graphrag as a Model; temperature, seed and limits are those of the LLM."""
 
     llm: LLMInterface | LLMInterfaceV2
 
     def reply(self, request: Request) -> Reply:
-        """Answer once; a schema is asked for in words. Raises ModelUnavailable, and InputError for pictures."""
-        said = _messages(request)
+        """Answer once; a schema is put into the prompt. Raises ModelUnavailable, and InputError for images."""
+        messages = _messages(request)
         try:
-            answer = self._invoke(said)
+            answer = self._invoke(messages)
         except LLMGenerationError as error:
             msg = f"the model {self.llm.model_name!r} failed: {error}; look at its service, or choose another model"
             raise ModelUnavailable(msg, retryable=isinstance(error, RateLimitError)) from error
@@ -56,7 +56,7 @@ class ModelLLM(LLMBase):
         super().__init__(model_name=NAME)
         self._model, self._temperature, self._seed = model, temperature, seed
 
-    def invoke(  # one function for the library's two signatures, as its own classes have
+    def invoke(  # one function for both of the library's signatures, as in its own classes
         self,
         input: str | list[LLMMessage],  # noqa: A002 - the name is the base class's
         message_history: Any = None,
@@ -80,7 +80,7 @@ class ModelLLM(LLMBase):
         return LLMResponse(content=reply.text, usage=counted)
 
     async def ainvoke(self, *arguments: Any, **named: Any) -> LLMResponse:
-        """The same in a thread of its own."""
+        """Run `invoke` in a thread of its own."""
         return await asyncio.to_thread(self.invoke, *arguments, **named)
 
 
@@ -89,7 +89,7 @@ def _messages(request: Request) -> list[LLMMessage]:
         raise InputError("LLMs of neo4j-graphrag take no pictures; use an OpenAI-compatible service for them")
     said = [LLMMessage(role=message.role, content=message.text) for message in request.messages]
     if request.schema is not None:
-        said[-1]["content"] += f"\n\n{schema_in_words(request.schema)}"
+        said[-1]["content"] += f"\n\n{schema_prompt(request.schema)}"
     return said
 
 

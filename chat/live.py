@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible service, asked over HTTP."""
+"""A model behind an OpenAI-compatible service, over HTTP."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
-from scenecypher.chat.dialect import FormRefused, concession_for
+from scenecypher.chat.dialect import FormRefused, fallback_for
 from scenecypher.chat.endpoint import OPENAI_URL, Endpoint
 from scenecypher.chat.model import Reply, Request
-from scenecypher.chat.wire import Parameter, body, read_reply
+from scenecypher.chat.wire import RequestParameter, body, read_reply
 from scenecypher.errors import ModelUnavailable
 from scenecypher.settings import Settings
 
@@ -24,10 +24,10 @@ class _Client(Protocol):
 
 
 class OpenAIModel:
-    """One model of one service; may be used from many threads at once. Close it, or use it in a `with`.
+    """One model of one service, safe for use from many threads. Close it, or use it in a `with`.
 
-    The service may stay silent for `timeout_s` seconds, each of the 1 + `retries` times that it is asked.
-    Raises InputError for a `base_url` that is no HTTP address.
+    `timeout_s` is the time limit in seconds of each request; a failed one is retried `retries` times. Raises InputError
+    for a `base_url` that is not an HTTP address.
     """
 
     def __init__(
@@ -44,35 +44,35 @@ class OpenAIModel:
         self._model, self._is_set_up = model, bool(key or url)
         self._lock = Lock()
         self._client: _Client | None = None
-        self._conceded: dict[str, frozenset[Parameter]] = {}
+        self._unsupported: dict[str, frozenset[RequestParameter]] = {}
         self._uncounted: frozenset[str] = frozenset()
 
     @classmethod
     def from_settings(cls, settings: Settings, *, timeout_s: float = 120.0, retries: int = 2) -> Self:
-        """The model that OPENAI_API_KEY, OPENAI_BASE_URL and SCENECYPHER_MODEL name."""
+        """Return the model that OPENAI_API_KEY, OPENAI_BASE_URL and SCENECYPHER_MODEL name."""
         key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
         url = settings.openai_base_url
         return cls(model=settings.model, api_key=key, base_url=url, timeout_s=timeout_s, retries=retries)
 
     def session(self, name: str) -> Self:  # noqa: ARG002 - only recordings tell sessions apart
-        """The model itself."""
+        """Return the model itself: it has no sessions."""
         return self
 
     def reply(self, request: Request) -> Reply:
-        """Ask, and ask again in the form that the service takes. Raises ModelUnavailable, which says what to do."""
+        """Ask; if the service refuses a parameter, ask again with the fallback. Raises ModelUnavailable."""
         client, model = self._connected(), request.model or self._model
         while True:
-            sent = body(request, model=model, conceded=self._conceded.get(model, frozenset()))
+            sent = body(request, model=model, unsupported=self._unsupported.get(model, frozenset()))
             try:
-                answer = client.send(sent, timeout_s=self._hurry(request.timeout_s))
+                answer = client.send(sent, timeout_s=self._shorter_timeout(request.timeout_s))
             except FormRefused as refusal:
-                if not self._concede(model, sent, refusal.words):
+                if not self._fall_back(model, sent, refusal.words):
                     raise
             else:
                 return self._read(answer, model)
 
     def close(self) -> None:
-        """Give the connections back; the next request opens new ones."""
+        """Close the connections; the next request opens new ones."""
         with self._lock:
             client, self._client = self._client, None
         if client is not None:
@@ -99,34 +99,32 @@ class OpenAIModel:
                 self._client = Client(self._endpoint)
             return self._client
 
-    def _hurry(self, timeout_s: float | None) -> float | None:
-        """The time that a request has, where the usual tries may take longer."""
+    def _shorter_timeout(self, timeout_s: float | None) -> float | None:
+        """Return `timeout_s` if it is shorter than the usual timeout with retries, else None."""
         usual = self._endpoint.timeout_s * self._endpoint.tries
         return timeout_s if timeout_s is not None and timeout_s < usual else None
 
-    def _concede(self, model: str, sent: Mapping[str, Any], complaint: str) -> bool:
-        """Whether there is another form to ask in; it is remembered, and told once."""
-        concession = concession_for(complaint, sent)
-        if concession is None:
+    def _fall_back(self, model: str, sent: Mapping[str, Any], complaint: str) -> bool:
+        """Remember the fallback for a complaint, and log it once; return False if there is none."""
+        fallback = fallback_for(complaint, sent)
+        if fallback is None:
             return False
         with self._lock:
-            before = self._conceded.get(model, frozenset())
-            self._conceded[model] = before.union((concession.parameter,))
-        if concession.parameter not in before:
-            _log.warning(
-                "model %r refuses %s (%s): %s", model, concession.parameter, complaint[:200], concession.instead
-            )
+            before = self._unsupported.get(model, frozenset())
+            self._unsupported[model] = before.union((fallback.parameter,))
+        if fallback.parameter not in before:
+            _log.warning("model %r refuses %s (%s): %s", model, fallback.parameter, complaint[:200], fallback.instead)
         return True
 
     def _read(self, answer: bytes, model: str) -> Reply:
         reply, is_counted = read_reply(answer, model=model)
         if not is_counted:
-            self._tell_uncounted(model)
+            self._warn_uncounted(model)
         return reply
 
-    def _tell_uncounted(self, model: str) -> None:
+    def _warn_uncounted(self, model: str) -> None:
         with self._lock:
-            is_news = model not in self._uncounted
+            is_new = model not in self._uncounted
             self._uncounted |= {model}
-        if is_news:
+        if is_new:
             _log.warning("model %r reports no token usage: its tokens count as 0", model)

@@ -1,4 +1,4 @@
-"""What is said to a model and what comes back, as plain values, and the one interface that methods see."""
+"""Requests to a model and its replies as plain values, and the one interface that methods see."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Final, Literal, Protocol
 
 from scenecypher.errors import InputError
 
-Role = Literal["system", "user", "assistant"]
-Source = Literal["live", "recorded", "scripted"]
+MessageRole = Literal["system", "user", "assistant"]
+ReplySource = Literal["live", "recorded", "scripted"]
 Finish = Literal["stop", "length", "refusal", "tool_call", "filtered"]
 
 SEED: Final = 0
-"""What methods send, so that a run can be repeated (SG2, "Experimental Settings": temperature and seed are 0)."""
+"""The seed that methods send to make runs repeatable (SG2, "Experimental Settings": temperature and seed are 0)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture as it is in its file, with its media type such as ``image/png``."""
+    """The bytes of an image file and its media type, such as ``image/png``."""
 
     data: bytes = field(repr=False)
     media_type: str
 
     @property
     def data_url(self) -> str:
-        """The picture as a `data:` URL (RFC 2397), which is how the protocol carries it."""
+        """Return the image as a `data:` URL (RFC 2397), the form that the protocol carries."""
         return f"data:{self.media_type};base64,{b64encode(self.data).decode('ascii')}"
 
 
@@ -34,7 +34,7 @@ class Image:
 class Message:
     """One turn of a conversation. Raises InputError for text that can't be sent as UTF-8."""
 
-    role: Role
+    role: MessageRole
     text: str
     images: tuple[Image, ...] = ()
 
@@ -50,11 +50,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything that decides a reply: equal requests are the same bytes on every machine.
+    """Everything that decides a reply; equal requests are the same bytes on every machine.
 
-    `model` None means the service's own choice. `schema` is a JSON schema that the reply must fit.
-    Samples at one temperature want `seed` None, since a seed makes them alike. `timeout_s` decides no reply, but how
-    long one is waited for at most; None: as long as the model is used to.
+    `model` None means the service's default. `schema` is a JSON schema that the reply must fit. Leave `seed` None to
+    draw different samples at one temperature. `timeout_s` (seconds) decides no reply, only the time limit; None is the
+    model's own limit.
     """
 
     messages: tuple[Message, ...]
@@ -74,7 +74,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the service counted them; scripted replies cost none."""
+    """Tokens as counted by the service; scripted replies use none."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -87,26 +87,26 @@ class Usage:
 
     @property
     def total_tokens(self) -> int:
-        """Prompt and completion together."""
+        """Return the tokens of prompt and completion together."""
         return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's answer as it came; `text` may be empty, and `finish` then says why.
+    """A model's answer as received; `text` may be empty, and `finish` then gives the reason.
 
-    `source` says where it really is from: a service, a recording of one, or a person's script.
+    `source` is its true origin: a service, a recording of one, or a person's script.
     """
 
     text: str
     usage: Usage
     model: str
-    source: Source
+    source: ReplySource
     finish: Finish = "stop"
 
 
 class Model(Protocol):
-    """Answers requests: all that methods and the retriever know about models."""
+    """The interface of models: all that methods and the retriever know of them."""
 
     def reply(self, request: Request) -> Reply:
         """Answer once. Raises ModelUnavailable if the service failed or a cassette has no such reply."""
@@ -116,10 +116,10 @@ class Model(Protocol):
 class Service(Model, Protocol):
     """A Model that can be split into named sessions.
 
-    A session counts its own requests, so that sessions in several threads don't disturb each other's replay;
-    one session is for one thread at a time. The same name gives the same session again, which counts on.
+    A session counts its own requests, so that sessions in several threads don't disturb each other's replay. A session
+    is for one thread at a time. The same name gives the same session, whose count goes on.
     """
 
     def session(self, name: str) -> Model:
-        """The view of this service that belongs to session `name`."""
+        """Return the view of this service that belongs to session `name`."""
         ...

@@ -1,4 +1,4 @@
-"""A model that a person wrote: a table of rules from what is asked to what is answered, for demos without a key."""
+"""A scripted model: a table of rules from requests to replies, for demonstrations without a key."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ _SHOWN: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ScriptedReply:
-    """One rule: where the last user message holds every text of `when` (and the system message those of `system`)."""
+    """A rule; it fits if the last user message holds all texts of `when` and the system message those of `system`."""
 
     when: tuple[str, ...]
     reply: str
     system: tuple[str, ...] = ()
 
     def fits(self, request: Request) -> bool:
-        """Whether this rule answers the request."""
-        user, system = _last(request, "user"), _last(request, "system")
+        """Return True if this rule answers the request."""
+        user, system = _last_text(request, "user"), _last_text(request, "system")
         return all(piece in user for piece in self.when) and all(piece in system for piece in self.system)
 
 
 class Scripted:
-    """A service that answers by the first rule that fits, at no cost, and says of each reply that it is scripted."""
+    """A service that answers by the first rule that fits, without cost; the source of each reply is scripted."""
 
     def __init__(self, replies: Sequence[ScriptedReply]) -> None:
         self._replies = tuple(replies)
 
     def session(self, name: str) -> Self:  # noqa: ARG002 - rules hold in every session
-        """The script itself: it remembers nothing."""
+        """Return the script itself: it has no state."""
         return self
 
     def reply(self, request: Request) -> Reply:
-        """The first fitting rule's reply. Raises ModelUnavailable, with the message that none fits."""
+        """Return the reply of the first rule that fits. Raises ModelUnavailable, with the message that none fits."""
         for rule in self._replies:
             if rule.fits(request):
                 return Reply(rule.reply, Usage(), MODEL_NAME, source="scripted")
-        asked = _last(request, "user")
+        asked = _last_text(request, "user")
         shown = asked[:_SHOWN] + ("…" if len(asked) > _SHOWN else "")
         raise ModelUnavailable(
             f"none of the {len(self._replies)} scripted replies is for {shown!r}; "
@@ -50,5 +50,5 @@ class Scripted:
         )
 
 
-def _last(request: Request, role: str) -> str:
+def _last_text(request: Request, role: str) -> str:
     return next((message.text for message in reversed(request.messages) if message.role == role), "")

@@ -1,4 +1,4 @@
-"""The file of a cassette: JSON lines, a heading and then one exchange a line, whole requests for people to review."""
+"""The file of a cassette: JSON lines, a heading and one exchange a line, with whole requests for review."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from scenecypher.chat.canonical import digest
+from scenecypher.chat.canonical import canonical_hash
 from scenecypher.chat.model import Finish, Reply, Usage
 from scenecypher.errors import DocumentError, InputError
 
@@ -21,7 +21,7 @@ Key = tuple[str, str, int]  # session, request hash, occurrence
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request in its canonical form, and its reply: the `occurrence`-th (from 1) of its like in `session`."""
+    """A request in its canonical form and its reply: the `occurrence`-th (from 1) equal request in `session`."""
 
     session: str
     occurrence: int
@@ -31,7 +31,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Tape:
-    """A cassette in memory: where its replies are from, and its exchanges by key, in the order of the file."""
+    """A cassette in memory: the origin of its replies, and its exchanges by key in the order of the file."""
 
     origin: Origin
     note: str
@@ -42,7 +42,7 @@ class _Line(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-Row = TypeVar("Row", bound=_Line)
+LineForm = TypeVar("LineForm", bound=_Line)
 
 
 class _Heading(_Line):
@@ -72,7 +72,7 @@ class _Exchange(_Line):
 
 
 def read_tape(file: Path | Traversable) -> Tape:
-    """The cassette in `file`. Raises InputError if it can't be read, DocumentError with the line that is wrong."""
+    """Return the cassette in `file`. Raises InputError if it can't be read, DocumentError with the wrong line."""
     heading, *lines = _lines(file)
     head = _parsed(_Heading, file, heading)
     exchanges: dict[Key, Exchange] = {}
@@ -85,7 +85,7 @@ def read_tape(file: Path | Traversable) -> Tape:
 
 
 def begin_tape(file: Path, *, origin: Origin, note: str) -> None:
-    """Make the file of a new cassette. Raises InputError if it exists or can't be written."""
+    """Create the file of a new cassette. Raises InputError if it exists or can't be written."""
     heading = _Heading(cassette=1, source=origin, note=note)
     _write(file, heading.model_dump(), mode="x")
 
@@ -95,7 +95,7 @@ def write_exchange(file: Path, exchange: Exchange) -> None:
     reply = exchange.reply
     said = {"text": reply.text, "model": reply.model, "finish": reply.finish, "usage": asdict(reply.usage)}
     line = {"session": exchange.session, "occurrence": exchange.occurrence, "request": exchange.request, "reply": said}
-    _write(file, line | {"request_hash": digest(exchange.request)}, mode="a")
+    _write(file, line | {"request_hash": canonical_hash(exchange.request)}, mode="a")
 
 
 def _lines(file: Path | Traversable) -> list[tuple[int, str]]:
@@ -103,7 +103,7 @@ def _lines(file: Path | Traversable) -> list[tuple[int, str]]:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"can't read the cassette {file} ({error}); check its path, or record it anew") from error
-    # A line ends with a line feed only: replies may hold what else Unicode calls a line's end.
+    # Lines end with line feeds only: replies may hold other line separators of Unicode.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if not lines:
         raise DocumentError(str(file), "line 1", "the cassette is empty; record it anew")
@@ -114,7 +114,7 @@ def _exchange(file: Path | Traversable, line: tuple[int, str], origin: Origin) -
     row = _parsed(_Exchange, file, line)
     usage = Usage(row.reply.usage.prompt_tokens, row.reply.usage.completion_tokens)
     reply = Reply(row.reply.text, usage, row.reply.model, source=origin, finish=row.reply.finish)
-    request_hash = digest(row.request)
+    request_hash = canonical_hash(row.request)
     if row.request_hash not in {None, request_hash}:
         raise DocumentError(
             str(file),
@@ -125,7 +125,7 @@ def _exchange(file: Path | Traversable, line: tuple[int, str], origin: Origin) -
     return key, Exchange(row.session, row.occurrence, row.request, reply)
 
 
-def _parsed(form: type[Row], file: Path | Traversable, line: tuple[int, str]) -> Row:
+def _parsed(form: type[LineForm], file: Path | Traversable, line: tuple[int, str]) -> LineForm:
     try:
         return form.model_validate_json(line[1])
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""A model whose every reply is a span, by OpenTelemetry's conventions for generative AI."""
+"""A model with an OpenTelemetry span for each reply, by the conventions for generative AI."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.chat.model import Model, Reply, Request, Source
+from scenecypher.chat.model import Model, Reply, ReplySource, Request
 from scenecypher.db.telemetry import span
 
 OPERATION: Final = "chat"
-PROVIDERS: Final[Mapping[Source, str]] = {"live": "openai", "recorded": "cassette", "scripted": "script"}
-"""Whose protocol a reply came by: any service that speaks OpenAI's counts as that."""
+PROVIDERS: Final[Mapping[ReplySource, str]] = {"live": "openai", "recorded": "cassette", "scripted": "script"}
+"""The provider name of each source; any service that speaks OpenAI's protocol counts as OpenAI."""
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
-    """The same model; its tokens and its time are told to whoever set up a tracer. Words are never told."""
+class TracedModel:
+    """A model whose tokens and times are traced; the words of messages never are."""
 
     model: Model
 
     def reply(self, request: Request) -> Reply:
-        """Answer once. Raises what the model does."""
-        with span(OPERATION, _asked(request), kind="CLIENT") as current:
+        """Answer once, in a span. Raises as the model does."""
+        with span(OPERATION, _request_attributes(request), kind="CLIENT") as current:
             reply = self.model.reply(request)
             current.rename(f"{OPERATION} {reply.model}")
             current.note(
@@ -38,7 +38,7 @@ class Traced:
             return reply
 
 
-def _asked(request: Request) -> dict[str, str | int | float | bool | list[str] | None]:
+def _request_attributes(request: Request) -> dict[str, str | int | float | bool | list[str] | None]:
     return {
         "gen_ai.operation.name": OPERATION,
         "gen_ai.output.type": "text" if request.schema is None else "json",

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from scenecypher.chat.model import Finish, Message, Reply, Request, Usage
 from scenecypher.errors import ModelUnavailable
 
-Parameter = Literal["response_format", "max_tokens", "temperature", "seed"]
+RequestParameter = Literal["response_format", "max_tokens", "temperature", "seed"]
 
 _FINISHES: Final[Mapping[str, Finish]] = {
     "length": "length",
@@ -39,35 +39,35 @@ class _Choice(_Lenient):
     finish_reason: str | None = None
 
 
-class _Counts(_Lenient):
+class _TokenCounts(_Lenient):
     prompt_tokens: int | None = Field(default=0, ge=0)
     completion_tokens: int | None = Field(default=0, ge=0)
 
 
 class _Answer(_Lenient):
     choices: list[_Choice] | None = None
-    usage: _Counts | None = None
+    usage: _TokenCounts | None = None
     model: str | None = None
     error: object = None
 
 
-def body(request: Request, *, model: str, conceded: frozenset[Parameter] = frozenset()) -> dict[str, Any]:
-    """The JSON body that asks `request` of `model`, without the parameters that were `conceded`."""
-    schema_in_prompt = "response_format" in conceded
+def body(request: Request, *, model: str, unsupported: frozenset[RequestParameter] = frozenset()) -> dict[str, Any]:
+    """Return the JSON body that asks `request` of `model`, without the parameters in `unsupported`."""
+    schema_in_prompt = "response_format" in unsupported
     sent: dict[str, Any] = {"model": model, "messages": _turns(request, schema_in_prompt=schema_in_prompt)}
     if request.schema is not None and not schema_in_prompt:
         sent["response_format"] = _response_format(request.schema)
     if request.max_tokens is not None:
-        sent["max_completion_tokens" if "max_tokens" in conceded else "max_tokens"] = request.max_tokens
-    if request.temperature is not None and "temperature" not in conceded:
+        sent["max_completion_tokens" if "max_tokens" in unsupported else "max_tokens"] = request.max_tokens
+    if request.temperature is not None and "temperature" not in unsupported:
         sent["temperature"] = request.temperature
-    if request.seed is not None and "seed" not in conceded:
+    if request.seed is not None and "seed" not in unsupported:
         sent["seed"] = request.seed
     return sent
 
 
 def read_reply(content: bytes, *, model: str) -> tuple[Reply, bool]:
-    """The Reply in an answer's bytes, and whether the service counted its tokens.
+    """Return the Reply in an answer's bytes, and True if the service counted its tokens.
 
     Raises ModelUnavailable for bytes that are not of the protocol, and for an answer without a choice.
     """
@@ -88,7 +88,7 @@ def read_reply(content: bytes, *, model: str) -> tuple[Reply, bool]:
 
 
 def _reply(answer: _Answer, choice: _Choice, model: str) -> Reply:
-    turn, counts = choice.message, answer.usage or _Counts()
+    turn, counts = choice.message, answer.usage or _TokenCounts()
     content = "".join(part.text for part in turn.content) if isinstance(turn.content, list) else turn.content
     return Reply(
         text=_valid_unicode(content or turn.refusal or ""),
@@ -103,7 +103,7 @@ def _turns(request: Request, *, schema_in_prompt: bool) -> list[dict[str, Any]]:
     turns = [_turn(message) for message in request.messages]
     if request.schema is not None and schema_in_prompt:
         last = request.messages[-1]
-        turns[-1] = _turn(Message(last.role, f"{last.text}\n\n{schema_in_words(request.schema)}", last.images))
+        turns[-1] = _turn(Message(last.role, f"{last.text}\n\n{schema_prompt(request.schema)}", last.images))
     return turns
 
 
@@ -114,8 +114,8 @@ def _turn(message: Message) -> dict[str, Any]:
     return {"role": message.role, "content": [{"type": "text", "text": message.text}, *pictures]}
 
 
-def schema_in_words(schema: Mapping[str, object]) -> str:
-    """The demand for a form, for services that take none beside the prompt."""
+def schema_prompt(schema: Mapping[str, object]) -> str:
+    """Return the schema as a demand in words, for services that take it only in the prompt."""
     text = json.dumps(schema, ensure_ascii=False)
     return f"Answer with one JSON object and nothing else. It must fit this JSON schema:\n{text}"
 
@@ -126,7 +126,7 @@ def _response_format(schema: Mapping[str, object]) -> dict[str, Any]:
 
 
 def is_closed(schema: object) -> bool:
-    """Whether every object in the schema lists its properties, all required: the service may then be strict."""
+    """Return True if every object in the schema lists its properties, all required: a service may then be strict."""
     if isinstance(schema, list):
         return all(is_closed(item) for item in schema)
     if not isinstance(schema, Mapping):
@@ -141,7 +141,7 @@ def _lists_all(schema: Mapping[str, Any]) -> bool:
 
 
 def _valid_unicode(text: str) -> str:
-    """Half a surrogate pair (a model can write one as an escape) becomes U+FFFD: it could never be sent back."""
+    """Replace half a surrogate pair, which a model can write as an escape, by U+FFFD: it could never be sent back."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

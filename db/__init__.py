@@ -1,1 +1,1 @@
-"""The one place that talks to Neo4j, and the pure values that go in and out of it."""
+"""Access to Neo4j, the only one in the code, and the pure values that are read and written."""

@@ -10,7 +10,7 @@ from scenecypher.settings import Settings
 
 
 def connect(settings: Settings, *, tell: Callable[[str], None]) -> Database:
-    """The configured server, verified: `NEO4J_URI` where it is set, else the local one, started if need be.
+    """Connect to the server of `NEO4J_URI`, or else to the local one, started if needed, and verify that it answers.
 
     `tell` gets a line for each step that takes time. Raises DatabaseUnavailable, InputError.
     """
@@ -24,7 +24,7 @@ def connect(settings: Settings, *, tell: Callable[[str], None]) -> Database:
 
 
 def address_of(settings: Settings, *, tell: Callable[[str], None]) -> Address:
-    """Where the configured server is; starts the local one where `NEO4J_URI` is not set."""
+    """Return the address of the configured server; start the local one if `NEO4J_URI` is not set."""
     if settings.neo4j_uri is None:
         server = start(settings, tell=tell)
         return Address(server.uri, server.username, server.password)

@@ -1,4 +1,4 @@
-"""The one registry of kinds, relation types and properties, from which indexes and the gate's vocabulary come."""
+"""The registry of kinds, relation types and properties; indexes and the gate's vocabulary are derived from it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RELATION_TYPES: Final[Mapping[LiteralString, str]] = {
 HOLDING: Final[tuple[LiteralString, ...]] = ("HOLDS", "HOLDS_LH", "HOLDS_RH")
 
 REMEMBERED: Final[tuple[LiteralString, ...]] = ("TAKEN_OFF", "TAKEN_OUT_OF", "TAKEN_FROM")
-"""Where a thing was before an agent took it: kept until it is put down, so that it can be put back."""
+"""The place of a thing before an agent took it; stored until it is put down, so that it can be put back."""
 
 CORE_PROPERTIES: Final[Mapping[LiteralString, str]] = {
     "id": "text, unique in the scene",
@@ -71,7 +71,7 @@ PROPERTY_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The extra relation types and properties that one scene brings, each name already checked."""
+    """The relation types and properties that one scene adds to the registry, each name checked."""
 
     relation_types: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What a query about one scene may name."""
+    """The names that a query about one scene may use."""
 
     labels: frozenset[str]
     relation_types: frozenset[str]
@@ -99,10 +99,10 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a dataset's vocabulary promises of its scenes.
+    """The rules that scenes of one dataset's vocabulary keep.
 
-    `one_parent`: a node has at most one of `containment`, and following them never comes back. `like` is a vocabulary
-    whose scenes are read in the same words.
+    `one_parent`: a node has at most one relation of a type in `containment`, and they form no cycle. `like` is a
+    vocabulary whose notes and examples are used for these scenes, too.
     """
 
     containment: tuple[LiteralString, ...] = ("INSIDE", "ON")
@@ -120,13 +120,13 @@ VOCABULARIES: Final[Mapping[str, Rules]] = {
 
 
 def family(vocabulary: str) -> str:
-    """The vocabulary whose notes and examples hold for scenes of this one, too; itself where there is no other."""
+    """Return the vocabulary whose notes and examples apply to scenes of `vocabulary`: its `like`, else itself."""
     rules = VOCABULARIES.get(vocabulary)
     return vocabulary if rules is None or rules.like is None else rules.like
 
 
 def vocabulary_of(declared: Declared) -> Vocabulary:
-    """The registry plus what a scene declares."""
+    """Return the registry and the names that a scene declares."""
     return Vocabulary(
         labels=frozenset({ENTITY, *KINDS}),
         relation_types=frozenset({*RELATION_TYPES, *declared.relation_types}),
@@ -135,7 +135,7 @@ def vocabulary_of(declared: Declared) -> Vocabulary:
 
 
 def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
-    """Every constraint and index as (name, idempotent Cypher), in the order of creation."""
+    """Yield every constraint and index as (name, idempotent Cypher), in order of creation."""
     yield "scene_key", "CREATE CONSTRAINT scene_key IF NOT EXISTS FOR (s:Scene) REQUIRE s.key IS UNIQUE"
     yield "scene_name", "CREATE CONSTRAINT scene_name IF NOT EXISTS FOR (s:Scene) REQUIRE s.name IS UNIQUE"
     yield (
@@ -156,7 +156,7 @@ def definitions() -> Iterator[tuple[LiteralString, LiteralString]]:
         for field in ("", "name", "class"):
             name, keys = _index_of(label, field)
             yield name, "CREATE INDEX " + name + " IF NOT EXISTS FOR (n:" + label + ") ON (" + keys + ")"
-    # A belief has few objects that were seen among many that may be; a world has none, and pays nothing.
+    # A belief has few seen objects among many possible ones; a world has none, so the index is empty.
     yield "object_scene_seen", "CREATE INDEX object_scene_seen IF NOT EXISTS FOR (n:Object) ON (n.scene, n.seen)"
 
 

@@ -1,4 +1,4 @@
-"""OpenTelemetry spans for those who listen: nothing is imported or computed where the program has not set it up."""
+"""OpenTelemetry spans; nothing is imported or computed unless the program has set OpenTelemetry up."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ NAME: Final = "scenecypher"
 
 
 class Span(Protocol):
-    """What is being timed; `note` adds what became known meanwhile, None being nothing."""
+    """A span to which attributes are added while it runs."""
 
     def note(self, attributes: Attributes) -> None:
-        """Add attributes."""
+        """Add attributes; None is left out."""
         ...
 
     def rename(self, name: str) -> None:
-        """Give it a better name."""
+        """Replace the name."""
         ...
 
 
-class _Unheard:
-    """The span that nobody listens to."""
+class _NullSpan:
+    """A span that records nothing."""
 
     def note(self, attributes: Attributes) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def rename(self, name: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
-class _Heard:
+class _OtelSpan:
+    """A span of OpenTelemetry."""
+
     def __init__(self, span: Any) -> None:
         self.span = span
 
@@ -48,54 +50,56 @@ class _Heard:
         self.span.set_attributes({name: value for name, value in attributes.items() if value is not None})
 
     def rename(self, name: str) -> None:
-        """Give it a better name."""
+        """Replace the name."""
         self.span.update_name(name)
 
 
-_UNHEARD: Final = _Unheard()
+_NULL_SPAN: Final = _NullSpan()
 
 
 def _trace() -> Any:
-    """The API, if the program has imported it. Who has set a tracer up has; else there is no one to tell."""
+    """Return OpenTelemetry's API if the program has imported it, else None."""
     return sys.modules.get(API)
 
 
 @contextmanager
 def span(name: str, attributes: Attributes, *, kind: str = "INTERNAL") -> Iterator[Span]:
-    """Time what is done within, as a child of the span around it; an error is its status and its `error.type`."""
+    """Time the block as a child of the current span; an error sets its status and `error.type`."""
     trace = _trace()
     if trace is None:
-        yield _UNHEARD
+        yield _NULL_SPAN
         return
     options = {"kind": trace.SpanKind[kind], "record_exception": False}
     with trace.get_tracer(NAME).start_as_current_span(name, **options) as current:
-        heard = _Heard(current)
-        heard.note(attributes)
+        recorded = _OtelSpan(current)
+        recorded.note(attributes)
         try:
-            yield heard
+            yield recorded
         except SceneCypherError as error:
-            heard.note({"error.type": getattr(error, "code", type(error).__qualname__)})
+            recorded.note({"error.type": getattr(error, "code", type(error).__qualname__)})
             raise
 
 
-def traced(name: str, attributes: Attributes, steps: Iterator[T], *, told: Callable[[T], Attributes]) -> Iterator[T]:
-    """The same steps, with what happens in each of them under one span; what the consumer does between is not.
+def trace_steps(
+    name: str, attributes: Attributes, steps: Iterator[T], *, attributes_of: Callable[[T], Attributes]
+) -> Iterator[T]:
+    """Yield `steps` and time them as one span, without the time that the consumer takes between them.
 
-    `told` gives what a step adds to the span's attributes.
+    `attributes_of` returns the attributes that a step adds to the span.
     """
     trace = _trace()
     if trace is None:
         yield from steps
         return
     current = trace.get_tracer(NAME).start_span(name)
-    _Heard(current).note(attributes)
+    _OtelSpan(current).note(attributes)
     try:
         while True:
             with trace.use_span(current, record_exception=False):
                 step = next(steps, None)
             if step is None:
                 return
-            _Heard(current).note(told(step))
+            _OtelSpan(current).note(attributes_of(step))
             yield step
     finally:
         current.end()

@@ -1,1 +1,1 @@
-"""Tasks, scorers and reports: what a model is worth, measured."""
+"""Tasks, scorers and reports of the experiments, run with Inspect."""

@@ -1,4 +1,4 @@
-"""The experiment `augmentation`: how well pictures become subgraphs (LookPlanGraph, Table III). An Inspect task.
+"""The experiment `augmentation` as an Inspect task: pictures read into subgraphs (LookPlanGraph, Table III).
 
 `inspect eval evaluation/augmentation.py --model PROVIDER/NAME -T folder=DIR`, or `scenecypher eval augmentation`.
 """
@@ -18,18 +18,18 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.augmentation_truth import GoldReader
+from scenecypher.evaluation.augmentation_gold import GoldReader
 from scenecypher.evaluation.inspect_model import InspectModel
-from scenecypher.evaluation.looking import read, simulated
-from scenecypher.evaluation.prompt_version import NOTED, prompt_version
-from scenecypher.evaluation.replies import LIVE, Replies
-from scenecypher.evaluation.views import Taken, read_views, shipped
+from scenecypher.evaluation.picture_samples import score_reading, score_simulation
+from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
+from scenecypher.evaluation.replies import LIVE, ModelSource
+from scenecypher.evaluation.views import ViewFile, bundled_views, read_views
 from scenecypher.planner.perception.truth import Noise
 
 VERSION: Final = 1
-"""Of prompts and scoring together: results of different versions are not compared."""
+"""Version of prompts and scoring; results of different versions are not comparable."""
 SIMULATED: Final = "simulated"
-SEEN: Final = "seen"
+READING: Final = "seen"
 NOISE: Final = Noise()
 
 
@@ -44,54 +44,57 @@ def augmentation(
     mislabelled: float = NOISE.mislabelled,
     undercounted: float = NOISE.undercounted,
 ) -> Task:
-    """Pictures with gold subgraphs: those of `folder`, by default the rendered MiniGrid views that come along.
+    """Return the task of reading pictures that have gold subgraphs.
 
-    `replies` is live, reference (the gold itself, through the same reader), simulated (an observer with seeded
-    mistakes; no model and no picture) or a cassette's file; live ones are appended to the new cassette `record`.
-    Raises InputError.
+    `folder` holds the pictures; by default these are the bundled renderings of MiniGrid. `replies` is `live`,
+    `reference` (the gold answers, read by the same reader), `simulated` (an observer with seeded mistakes; it uses
+    neither model nor picture) or a cassette file. Live replies are appended to the new cassette `record`. Raises
+    InputError.
     """
     _check(missed=missed, mislabelled=mislabelled, undercounted=undercounted)
-    views = {taken.name: taken for taken in read_views(Path(folder) if folder else shipped())}
+    views = {file.name: file for file in read_views(Path(folder) if folder else bundled_views())}
     noise = Noise(missed, mislabelled, undercounted)
     return Task(
-        dataset=MemoryDataset([_sample(taken) for taken in views.values()], name="augmentation"),
-        solver=simulate(views, noise, seed) if replies == SIMULATED else look(views, Replies(replies, record=record)),
+        dataset=MemoryDataset([_sample(file) for file in views.values()], name="augmentation"),
+        solver=simulate_observer(views, noise, seed)
+        if replies == SIMULATED
+        else read_pictures(views, ModelSource(replies, record=record)),
         scorer=subgraph_match(views),
         version=VERSION,
-        metadata={NOTED: prompt_version()},
+        metadata={METADATA_KEY: prompt_version()},
         fail_on_error=False,
     )
 
 
-@solver
-def look(views: Mapping[str, Taken], replies: Replies) -> Solver:
-    """Look at a sample's picture in a worker thread; what was seen is in the sample's metadata."""
+@solver(name="look")
+def read_pictures(views: Mapping[str, ViewFile], replies: ModelSource) -> Solver:
+    """Read a sample's picture in a worker thread and store the observed subgraph in the sample's metadata."""
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the reader asks itself
-        taken = views[str(state.sample_id)]
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the reader calls the model
+        file = views[str(state.sample_id)]
         live = InspectModel(get_model()) if replies.is_live else None
-        model = replies.of(taken.name, live, reference=GoldReader(taken.view))
-        return _with(state, await to_thread.run_sync(partial(read, taken, model)))
+        model = replies.model_for(file.name, live, reference=GoldReader(file.view))
+        return _with_metadata(state, await to_thread.run_sync(partial(score_reading, file, model)))
 
     return solve
 
 
-@solver
-def simulate(views: Mapping[str, Taken], noise: Noise, seed: int) -> Solver:
-    """See the sample's gold subgraph, some of it mistaken."""
+@solver(name="simulate")
+def simulate_observer(views: Mapping[str, ViewFile], noise: Noise, seed: int) -> Solver:
+    """Observe the sample's gold subgraph with seeded mistakes."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - no model is asked
-        return _with(state, simulated(views[str(state.sample_id)], noise=noise, seed=seed))
+        return _with_metadata(state, score_simulation(views[str(state.sample_id)], noise=noise, seed=seed))
 
     return solve
 
 
 @scorer(metrics={"nodes": [mean(), stderr()], "edges": [mean(), stderr()], "exact": [mean(), stderr()]})
-def subgraph_match(views: Mapping[str, Taken]) -> Scorer:
-    """F1 of nodes, F1 of edges, and whether all is as in the gold subgraph."""
+def subgraph_match(views: Mapping[str, ViewFile]) -> Scorer:
+    """Score the F1 of nodes, the F1 of edges, and the exact match with the gold subgraph."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - gold is in the view
-        view, seen = views[str(state.sample_id)].view, state.metadata[SEEN]
+        view, seen = views[str(state.sample_id)].view, state.metadata[READING]
         return Score(
             value={name: float(seen[name]) for name in ("nodes", "edges", "exact")},
             answer=", ".join(seen["parts"]),
@@ -102,16 +105,16 @@ def subgraph_match(views: Mapping[str, Taken]) -> Scorer:
     return score
 
 
-def _with(state: TaskState, seen: dict[str, Any]) -> TaskState:
-    state.metadata[SEEN] = seen
+def _with_metadata(state: TaskState, seen: dict[str, Any]) -> TaskState:
+    state.metadata[READING] = seen
     state.output.completion = str(seen["description"])
     return state
 
 
-def _sample(taken: Taken) -> Sample:
-    view = taken.view
+def _sample(file: ViewFile) -> Sample:
+    view = file.view
     return Sample(
-        id=taken.name, input=f"What is on or in {view.asset.name}? {view.image}", target="", metadata={"set": view.set}
+        id=file.name, input=f"What is on or in {view.asset.name}? {view.image}", target="", metadata={"set": view.set}
     )
 
 

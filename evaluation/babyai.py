@@ -9,12 +9,12 @@ from typing import Final
 
 from inspect_ai import Task, task
 
-from scenecypher.evaluation.book import Book, of_dataset
-from scenecypher.evaluation.episode import Episode
+from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
+from scenecypher.evaluation.episode import EpisodePlan
 from scenecypher.evaluation.episodes import episodes_task
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from scenecypher.evaluation.options import Names, chosen, first
-from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.options import Names, select_names, take_first
+from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
 LEVELS: Final = ("numqa", "trv1", "trv2")
@@ -51,7 +51,7 @@ RWR_PARTS: Final = (
     RowPlan("sg-rwr", "RwR"),
 )
 PARTS: Final = {"sg2-1": SG2, "sg2-3": SG2_REACT, "sg-rwr-1": RWR, "sg-rwr-3": RWR_PARTS}
-"""The papers' tables, each with its rows."""
+"""The papers' tables with their rows."""
 
 
 @task
@@ -65,23 +65,28 @@ def babyai(
     replies: str = LIVE,
     record: str = "",
 ) -> Task:
-    """BabyAI's questions and traversals; the arguments are those of `scenecypher eval babyai`."""
-    replied = Replies(replies, record=record)
-    return episodes_task(experiment(data=data, tables=tables, methods=methods, limit=limit, steps=steps), replied)
+    """Return the task of BabyAI's questions and traversals; arguments as in `scenecypher eval babyai`."""
+    source = ModelSource(replies, record=record)
+    return episodes_task(plan_experiment(data=data, tables=tables, methods=methods, limit=limit, steps=steps), source)
 
 
-def experiment(
+def plan_experiment(
     *, data: Names = "all", tables: Names = "all", methods: Names = PAPER, limit: int = 0, steps: int = 0
 ) -> Experiment:
-    """The levels `data` in the papers' `tables`, `limit` instances each (the papers': 100). Raises InputError."""
-    levels = chosen("level of this experiment", data, LEVELS)
-    parts = chosen("table of this experiment", tables, tuple(PARTS))
-    tasks = {level: first(dataset(level).tasks(), limit or TRIALS) for level in levels}
-    made = [
+    """Plan the papers' `tables` for the levels `data`, with `limit` instances each.
+
+    The papers have 100 instances. Raises InputError.
+    """
+    levels = select_names("level of this experiment", data, LEVELS)
+    parts = select_names("table of this experiment", tables, tuple(PARTS))
+    tasks = {level: take_first(dataset(level).tasks(), limit or TRIALS) for level in levels}
+    plans = [
         _table(part, level, tuple(task.id for task in tasks[level]), steps=steps) for part in parts for level in levels
     ]
-    book = Book((task for found in tasks.values() for task in found), scenes=of_dataset)
-    return planned("babyai", "BabyAI: questions and traversals in grid worlds", made, methods=methods, book=book)
+    assignments = AssignmentCache((task for found in tasks.values() for task in found), scenes=load_dataset_scene)
+    return select_rows(
+        "babyai", "BabyAI: questions and traversals in grid worlds", plans, methods=methods, assignments=assignments
+    )
 
 
 def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int) -> TablePlan:
@@ -92,13 +97,13 @@ def _table(part: str, level: str, tasks: tuple[str, ...], *, steps: int) -> Tabl
         columns=COLUMNS,
         rows=PARTS[part],
         tasks=tasks,
-        like=like(level, steps=steps),
+        common=common_episode(level, steps=steps),
         published=(paper, f"{number}-{level}"),
         settings="babyai",
     )
 
 
-def like(level: str, *, steps: int) -> Episode:
-    """What the episodes of a level have in common."""
+def common_episode(level: str, *, steps: int) -> EpisodePlan:
+    """Return the settings that all episodes of a level share."""
     marking = "answer" if level == "numqa" else "minigrid"
-    return Episode(group=level, marking=marking, outcome_only=True, sizes=True, steps=steps or None)
+    return EpisodePlan(group=level, marking=marking, outcome_only=True, sizes=True, steps=steps or None)

@@ -9,12 +9,12 @@ from typing import Final
 
 from inspect_ai import Task, task
 
-from scenecypher.evaluation.babyai import COLUMNS, PROMPTED, like
-from scenecypher.evaluation.book import Book, of_dataset
+from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
+from scenecypher.evaluation.babyai import COLUMNS, PROMPTED, common_episode
 from scenecypher.evaluation.episodes import episodes_task
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from scenecypher.evaluation.options import Names, first
-from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.options import Names, take_first
+from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
 LEVEL: Final = "numqa"
@@ -26,23 +26,25 @@ ROWS: Final = (*PROMPTED, RowPlan("react-sg2", "ReAct"), RowPlan("sg2", "SG2"))
 def babyai_slm(
     *, methods: Names = PAPER, limit: int = 0, steps: int = 0, replies: str = LIVE, record: str = ""
 ) -> Task:
-    """NumQ&A with a small model; the arguments are those of `scenecypher eval babyai-slm`."""
-    replied = Replies(replies, record=record)
-    return episodes_task(experiment(methods=methods, limit=limit, steps=steps), replied)
+    """Return the task of NumQ&A with a small model; arguments as in `scenecypher eval babyai-slm`."""
+    source = ModelSource(replies, record=record)
+    return episodes_task(plan_experiment(methods=methods, limit=limit, steps=steps), source)
 
 
-def experiment(*, methods: Names = PAPER, limit: int = 0, steps: int = 0) -> Experiment:
-    """The one table; `limit` instances (the paper's: 20). Raises InputError."""
-    tasks = first(dataset(LEVEL).tasks(), limit or TRIALS)
+def plan_experiment(*, methods: Names = PAPER, limit: int = 0, steps: int = 0) -> Experiment:
+    """Plan the one table with `limit` instances (the paper has 20). Raises InputError."""
+    tasks = take_first(dataset(LEVEL).tasks(), limit or TRIALS)
     table = TablePlan(
         key="sg2-5",
         title=f"{dataset(LEVEL).title}, a small model",
         columns=COLUMNS,
         rows=ROWS,
         tasks=tuple(task.id for task in tasks),
-        like=like(LEVEL, steps=steps),
+        common=common_episode(LEVEL, steps=steps),
         published=("sg2", "5-slm"),
         settings="babyai-slm",
     )
-    book = Book(tasks, scenes=of_dataset)
-    return planned("babyai-slm", "BabyAI's questions, small models", [table], methods=methods, book=book)
+    assignments = AssignmentCache(tasks, scenes=load_dataset_scene)
+    return select_rows(
+        "babyai-slm", "BabyAI's questions, small models", [table], methods=methods, assignments=assignments
+    )

@@ -1,7 +1,7 @@
-"""The experiment `dynamic`: LookPlanGraph's table II, in worlds where things are not where they are believed to be.
+"""The experiment `dynamic`: LookPlanGraph's table II, in worlds where things have moved since they were last seen.
 
-`inspect eval evaluation/dynamic.py --model PROVIDER/NAME`, or `scenecypher eval dynamic`. Every method plans on the
-belief that was made before a thing was moved, and acts in the world as it is. Symbolic planning alone sees the world.
+`inspect eval evaluation/dynamic.py --model PROVIDER/NAME`, or `scenecypher eval dynamic`. Every method plans on a
+belief made before a thing was moved, and acts in the changed world. Only symbolic planning sees the changed world.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Final
 from inspect_ai import Task, task
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.book import Book, is_plain
-from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, scene_of, task_of
-from scenecypher.evaluation.episode import Episode, Eyes, Wording
+from scenecypher.evaluation.assignments import AssignmentCache, is_ground_goal
+from scenecypher.evaluation.dynamic_tasks import DynamicTask, dynamic_tasks, load_dynamic_scene, to_task
+from scenecypher.evaluation.episode import EpisodePlan, Perception, Wording
 from scenecypher.evaluation.episodes import episodes_task
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, with_methods
-from scenecypher.evaluation.options import Names, chosen, first, listed
-from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, plan_tables
+from scenecypher.evaluation.options import Names, select_names, split_names, take_first
+from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.reference_plans import reference_plans
 
 WORLDS: Final = ("virtualhome", "behavior")
@@ -41,7 +41,7 @@ ROWS: Final = (
     RowPlan("react-alfworld", "ReActGT", observer="gt", options=TRUTH),
     RowPlan("lookplangraph", "LookPlanGraphGT", observer="gt", options=TRUTH),
 )
-LOOKING: Final = (
+SIMULATED_ROWS: Final = (
     RowPlan("react-alfworld", "ReAct", observer="simulated", options=SIMULATED, is_ours=True),
     RowPlan("lookplangraph", "LookPlanGraph", observer="simulated", options=SIMULATED, is_ours=True),
 )
@@ -59,14 +59,15 @@ def dynamic(
     replies: str = LIVE,
     record: str = "",
 ) -> Task:
-    """Tasks in worlds that changed; the arguments are those of `scenecypher eval dynamic`."""
-    replied = Replies(replies, record=record)
+    """Return the task of planning in changed worlds; arguments as in `scenecypher eval dynamic`."""
+    source = ModelSource(replies, record=record)
     return episodes_task(
-        experiment(data=data, methods=methods, wording=wording, simulated=simulated, limit=limit, steps=steps), replied
+        plan_experiment(data=data, methods=methods, wording=wording, simulated=simulated, limit=limit, steps=steps),
+        source,
     )
 
 
-def experiment(
+def plan_experiment(
     *,
     data: Names = "all",
     methods: Names = PAPER,
@@ -75,55 +76,65 @@ def experiment(
     limit: int = 0,
     steps: int = 0,
 ) -> Experiment:
-    """The tables of `data`: some of WORLDS; with `simulated` also those of an observer that errs. Raises InputError."""
-    lines = {name: first(_lines(name, wording), limit) for name in chosen("world of this experiment", data, WORLDS)}
+    """Plan the tables of `data`, which names some of WORLDS.
+
+    With `simulated`, tables of an observer with seeded mistakes are added. Raises InputError.
+    """
+    lines = {
+        name: take_first(_lines(name, wording), limit)
+        for name in select_names("world of this experiment", data, WORLDS)
+    }
     tables = [_table(name, found, wording=wording, steps=steps) for name, found in lines.items()]
-    looks = _looking(methods) if simulated else ()
-    planned, run = with_methods(tables, _without_looks(methods) if simulated else methods)
+    simulated_methods = _simulated_rows(methods) if simulated else ()
+    planned, run = plan_tables(tables, _played_methods(methods) if simulated else methods)
     if simulated:
-        looking = [_table(name, found, wording=wording, steps=steps, eyes="noise") for name, found in lines.items()]
-        more, also = with_methods(looking, looks)
+        simulated_tables = [
+            _table(name, found, wording=wording, steps=steps, eyes="noise") for name, found in lines.items()
+        ]
+        more, also = plan_tables(simulated_tables, simulated_methods)
         planned, run = (*planned, *more), run | also
     all_lines = [line for found in lines.values() for line in found]
     plans = {**reference_plans(), **{line.id: line.plan for line in all_lines if line.plan}}
-    book = Book(map(task_of, all_lines), scenes=scene_of, plans=plans)
-    return Experiment("dynamic", "Dynamic worlds: things moved since they were seen", planned, book, run)
+    assignments = AssignmentCache(map(to_task, all_lines), scenes=load_dynamic_scene, plans=plans)
+    return Experiment("dynamic", "Dynamic worlds: things moved since they were seen", planned, assignments, run)
 
 
-def _looking(methods: Names) -> tuple[str, ...]:
-    """The keys of LOOKING's rows whose method is among `methods`. Raises InputError where there is none."""
-    words = set(listed(methods))
+def _simulated_rows(methods: Names) -> tuple[str, ...]:
+    """Return the keys of SIMULATED_ROWS whose method is among `methods`. Raises InputError if there are none."""
+    words = set(split_names(methods))
     wanted = words | {row.method for row in ROWS if row.key in words}
-    found = tuple(row.key for row in LOOKING if PAPER in words or wanted & {row.key, row.method})
+    found = tuple(row.key for row in SIMULATED_ROWS if PAPER in words or wanted & {row.key, row.method})
     if not found:
-        names = " or ".join(row.method for row in LOOKING)
+        names = " or ".join(row.method for row in SIMULATED_ROWS)
         raise InputError(f"the simulated observer looks for {names}: name one with --method, and a model with --model")
     return found
 
 
-def _without_looks(methods: Names) -> list[str]:
-    """What is played besides: all but what only a simulated observer looks for."""
-    apart = {row.key for row in LOOKING} | {row.key for row in ROWS if row.absent}
-    return [word for word in listed(methods) if word not in apart]
+def _played_methods(methods: Names) -> list[str]:
+    """Return the methods to be played without the simulated observer."""
+    unplayable = {row.key for row in SIMULATED_ROWS} | {row.key for row in ROWS if row.absent}
+    return [word for word in split_names(methods) if word not in unplayable]
 
 
 def _lines(world: str, wording: Wording) -> Iterator[DynamicTask]:
-    """A world's tasks; worded by their goals, only those whose goals tell all."""
+    """Yield a world's tasks; with the wording `goal`, only tasks whose goals are fully expressed in words."""
     for line in dynamic_tasks():
         is_here = (line.category == "behavior") == (world == "behavior")
-        if is_here and (wording != "goal" or is_plain(task_of(line).goal)):
+        if is_here and (wording != "goal" or is_ground_goal(to_task(line).goal)):
             yield line
 
 
-def _table(world: str, lines: list[DynamicTask], *, wording: Wording, steps: int, eyes: Eyes = "truth") -> TablePlan:
+def _table(
+    world: str, lines: list[DynamicTask], *, wording: Wording, steps: int, eyes: Perception = "truth"
+) -> TablePlan:
     is_paper, group = eyes == "truth", world if eyes == "truth" else f"{world}-simulated"
     return TablePlan(
         key=group,
         title=TITLES[world] if is_paper else f"{TITLES[world]}, seen by a simulated observer",
         columns=COLUMNS,
-        rows=ROWS if is_paper else LOOKING,
+        rows=ROWS if is_paper else SIMULATED_ROWS,
         tasks=tuple(line.id for line in lines),
-        like=Episode(group=group, wording=wording, belief=True, eyes=eyes, steps=steps or None),
+        common=EpisodePlan(group=group, wording=wording, belief=True, eyes=eyes, steps=steps or None),
         moved={line.id: line.seed for line in lines if line.seed is not None},
         published=("lookplangraph", f"II-{world}") if is_paper else ("", ""),
         settings="lookplangraph-2",

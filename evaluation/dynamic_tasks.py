@@ -1,9 +1,9 @@
-"""The tasks of the dynamic experiment, read from a file.
+"""Tasks of the experiment `dynamic`, read from a JSONL file.
 
-`python -m scenecypher.evaluation.dynamic_tasks` generates the file, in some minutes.
-
-50 tasks in our homes in the three categories of LookPlanGraph's section VI-B, and 50 of BEHAVIOR's activities. Before
-half of each kind one thing that the task needs is moved; which, and where to, follows from a seed.
+`python -m scenecypher.evaluation.dynamic_tasks` generates the file in some minutes.
+There are 50 tasks in our homes, in the three categories of LookPlanGraph's section VI-B, and 50 of BEHAVIOR's
+activities. In half of each, one thing that the task needs is moved before it begins; a seed determines which thing and
+where to.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
-from scenecypher.evaluation.book import of_dataset
-from scenecypher.evaluation.marking import standard
+from scenecypher.evaluation.assignments import load_dataset_scene
+from scenecypher.evaluation.marking import marking_scheme
 from scenecypher.importers.datasets import task
-from scenecypher.importers.home_tasks import BUDGET, goal_of
+from scenecypher.importers.home_tasks import BUDGET, goal_from_facts
 from scenecypher.importers.homes import OURS, our_home
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
-from scenecypher.planner.perturbation import drawn, movable, perturbation
-from scenecypher.planner.reference import end_of
+from scenecypher.planner.perturbation import draw_things, movable_things, perturb
+from scenecypher.planner.reference import final_graph
 
 FILE: Final = files("scenecypher.evaluation") / "data" / "dynamic.jsonl"
-HOMES: Final = "dynamic"
-"""What ids of the tasks in our homes begin with."""
+ID_PREFIX: Final = "dynamic"
+"""Prefix of the ids of tasks in our homes."""
 TASKS: Final = 50
-TRIES: Final = 600
-"""Seeds that are tried until one moves a thing that the task needs."""
+MAX_SEEDS: Final = 600
+"""Seeds tried to find one that moves a thing that the task needs."""
 
 Category: TypeAlias = Literal["fridge", "microwave", "dishwasher", "behavior"]
 FOOD: Final = ("breadslice", "plum", "cereal", "chips", "milk", "apple", "bananas", "cupcake", "salmon")
@@ -55,7 +55,7 @@ STATE: Final = {"microwave": "HEATED", "dishwasher": "WASHED"}
 
 
 class DynamicTask(BaseModel):
-    """A line of the file. `seed` moves one thing before the task begins; None: nothing is moved."""
+    """Line of the file; `seed` moves one thing before the task begins, None moves nothing."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -70,12 +70,12 @@ class DynamicTask(BaseModel):
 
 @cache
 def dynamic_tasks() -> tuple[DynamicTask, ...]:
-    """All lines of the file."""
+    """Return all lines of the file."""
     return tuple(map(DynamicTask.model_validate_json, FILE.read_text(encoding="utf-8").splitlines()))
 
 
-def task_of(line: DynamicTask) -> Task:
-    """The task of a line."""
+def to_task(line: DynamicTask) -> Task:
+    """Return a line as a task."""
     if line.category == "behavior":
         return task(line.id)[1]
     scene, _ = our_home(line.home)
@@ -83,7 +83,7 @@ def task_of(line: DynamicTask) -> Task:
         id=line.id,
         instruction=line.instruction,
         scene=scene.name,
-        goal=goal_of(line.goal, scene.graph),
+        goal=goal_from_facts(line.goal, scene.graph),
         action_goals=(),
         budget=BUDGET,
         source=scene.source,
@@ -92,59 +92,62 @@ def task_of(line: DynamicTask) -> Task:
     )
 
 
-def scene_of(task: Task) -> ImportedScene:
-    """The scene of one of these tasks."""
+def load_dynamic_scene(task: Task) -> ImportedScene:
+    """Return the scene of one of these tasks."""
     name, _, within = task.id.partition("/")
-    return our_home(within.partition("/")[0])[0] if name == HOMES else of_dataset(task)
+    return our_home(within.partition("/")[0])[0] if name == ID_PREFIX else load_dataset_scene(task)
 
 
-def _made() -> Iterator[DynamicTask]:
-    """All lines, made anew: every second task of a kind gets a seed."""
-    for lines in (_in_homes(), _of_behavior()):
-        yield from _half_moved(lines, wanted=TASKS)
+def _generate() -> Iterator[DynamicTask]:
+    """Generate all lines; every second task of a kind gets a seed."""
+    for lines in (_home_tasks(), _behavior_tasks()):
+        yield from _with_seeds(lines, wanted=TASKS)
 
 
-def _half_moved(lines: Iterable[DynamicTask], *, wanted: int) -> Iterator[DynamicTask]:
-    """The first `wanted`, half of them with a seed; what can't be moved in counts among the other half."""
-    moved = still = 0
+def _with_seeds(lines: Iterable[DynamicTask], *, wanted: int) -> Iterator[DynamicTask]:
+    """Yield the first `wanted` lines, half of them with a seed.
+
+    A line whose things can't be moved counts in the half without.
+    """
+    moved = unmoved = 0
     for line in lines:
-        seed = _seed(line) if moved < wanted // 2 and moved <= still else None
-        if seed is None and still == wanted - wanted // 2:
+        seed = _seed(line) if moved < wanted // 2 and moved <= unmoved else None
+        if seed is None and unmoved == wanted - wanted // 2:
             seed = _seed(line)
             if seed is None:
                 continue
-        moved, still = (moved + 1, still) if seed is not None else (moved, still + 1)
+        moved, unmoved = (moved + 1, unmoved) if seed is not None else (moved, unmoved + 1)
         yield line.model_copy(update={"seed": seed})
-        if moved + still == wanted:
+        if moved + unmoved == wanted:
             return
 
 
-def _in_homes() -> Iterator[DynamicTask]:
+def _home_tasks() -> Iterator[DynamicTask]:
     for category, (words, classes) in WORDS.items():
         for home in OURS:
             for things in ((it,) for it in classes):
-                yield from _in_home(home, category, words, things)
-    for home in OURS:  # two at once, so that they are 50
-        yield from _in_home(home, "dishwasher", WORDS["dishwasher"][0], ("plate", "mug"))
+                yield from _home_task(home, category, words, things)
+    for home in OURS:  # two things at once, for a total of 50
+        yield from _home_task(home, "dishwasher", WORDS["dishwasher"][0], ("plate", "mug"))
 
 
-def _in_home(home: str, category: str, words: str, things: Sequence[str]) -> Iterator[DynamicTask]:
-    """The task, where the home has such things, and elsewhere."""
+def _home_task(home: str, category: str, words: str, things: Sequence[str]) -> Iterator[DynamicTask]:
+    """Yield the task if the home has such things and they are not there yet."""
     scene, _ = our_home(home)
     if not all(it in scene.graph.by_class for it in things):
         return
     facts = [f"{it} INSIDE {category}" for it in things]
     facts += [f"{it} {STATE[category]}" for it in things if category in STATE]
-    goal = goal_of(facts, scene.graph)
-    there = scene.graph.targets(scene.graph.by_class[things[0]][0], "INSIDE")
-    if evaluate(goal, scene.graph, {}) or {*there} & {*scene.graph.by_class[category]}:
+    goal = goal_from_facts(facts, scene.graph)
+    current = scene.graph.targets(scene.graph.by_class[things[0]][0], "INSIDE")
+    if evaluate(goal, scene.graph, {}) or {*current} & {*scene.graph.by_class[category]}:
         return
     plan = [*_plan(scene.graph, category, things)]
-    if not evaluate(goal, end_of(plan, scene.graph, scene.vocabulary), {}):
-        raise InputError(f"the plan for {facts} in {home} does not reach its goal: {plan}; mend it")
+    if not evaluate(goal, final_graph(plan, scene.graph, scene.vocabulary), {}):
+        raise InputError(f"the plan for {facts} in {home} does not reach its goal: {plan}; correct it")
     yield DynamicTask.model_validate(
         {
-            "id": f"{HOMES}/{home}/{category}/{'-'.join(things)}",
+            "id": f"{ID_PREFIX}/{home}/{category}/{'-'.join(things)}",
             "category": category,
             "seed": None,
             "home": home,
@@ -156,12 +159,12 @@ def _in_home(home: str, category: str, words: str, things: Sequence[str]) -> Ite
 
 
 def _plan(graph: SceneGraph, category: str, things: Sequence[str]) -> Iterator[str]:
-    """Each thing is fetched, out of what shuts it in, and put into the appliance, which then does its work."""
+    """Yield a plan: fetch each thing, put it into the appliance, then switch the appliance on if the task needs it."""
     (appliance,), is_open = graph.by_class[category], False
     for thing in (graph.by_class[it][0] for it in things):
-        for shut in graph.targets(thing, "INSIDE"):
-            if "closed" in graph.nodes[shut].states:
-                yield from (f"walk({shut})", f"open({shut})")
+        for container in graph.targets(thing, "INSIDE"):
+            if "closed" in graph.nodes[container].states:
+                yield from (f"walk({container})", f"open({container})")
         yield from (f"walk({thing})", f"grab({thing})", f"walk({appliance})")
         if not is_open and "closed" in graph.nodes[appliance].states:
             yield f"open({appliance})"
@@ -171,8 +174,8 @@ def _plan(graph: SceneGraph, category: str, things: Sequence[str]) -> Iterator[s
         yield from (f"close({appliance})", f"switch_on({appliance})")
 
 
-def _of_behavior() -> Iterator[DynamicTask]:
-    """All activities with a plan, in an order that spreads the first ones over the alphabet."""
+def _behavior_tasks() -> Iterator[DynamicTask]:
+    """Yield all activities that have a plan, in an order that spreads the first ones over the alphabet."""
     ids = [id_ for id_ in reference_plans() if id_.startswith("behavior-1k/")]
     for first in range(3):
         for id_ in ids[first::3]:
@@ -180,18 +183,18 @@ def _of_behavior() -> Iterator[DynamicTask]:
 
 
 def _seed(line: DynamicTask) -> int | None:
-    """The first seed that moves a thing that the task needs, and does not do the task."""
-    given = task_of(line)
-    scene = scene_of(given)
-    end = end_of(line.plan or reference_plans()[line.id], scene.graph, scene.vocabulary)
-    needed = standard(given.goal, scene.graph, end, vocabulary=scene.vocabulary).needed
-    things = movable(scene.graph, vocabulary=scene.vocabulary)
+    """Return the first seed that moves a thing that the task needs without achieving the task, else None."""
+    given = to_task(line)
+    scene = load_dynamic_scene(given)
+    end = final_graph(line.plan or reference_plans()[line.id], scene.graph, scene.vocabulary)
+    needed = marking_scheme(given.goal, scene.graph, end, vocabulary=scene.vocabulary).needed
+    things = movable_things(scene.graph, vocabulary=scene.vocabulary)
     if not needed & {*things}:
         return None
-    for seed in islice(count(), TRIES):
-        if drawn(things, Random(seed), 1)[0] not in needed:  # noqa: S311 - reproducible, no secret
+    for seed in islice(count(), MAX_SEEDS):
+        if draw_things(things, Random(seed), 1)[0] not in needed:  # noqa: S311 - reproducible, no secret
             continue
-        found = perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
+        found = perturb(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=1)
         if not evaluate(given.goal, apply(scene.graph, found.delta), {}):
             return seed
     return None
@@ -199,7 +202,7 @@ def _seed(line: DynamicTask) -> int | None:
 
 def main() -> None:
     """Write the file."""
-    lines = (line.model_dump_json(exclude_defaults=True) for line in _made())
+    lines = (line.model_dump_json(exclude_defaults=True) for line in _generate())
     Path(str(FILE)).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     sys.stderr.write(f"{FILE}: {json.dumps(_counts())}\n")
 

@@ -1,4 +1,4 @@
-"""One sample of the experiments in which a method plays: which task, by which method, in what sort of world."""
+"""Sample of an experiment in which a method plays: its plan, its marks and its trace."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pydantic import BaseModel, ConfigDict
 from scenecypher.planner.recipe import Recipe
 
 Wording: TypeAlias = Literal["source", "goal", "states"]
-"""The data set's own instruction; the goal in words, as a program can read it; or the goal as its source writes it."""
-Eyes: TypeAlias = Literal["truth", "noise", "person"]
-"""Who sees what a look shows: the simulator (ground truth), the same with seeded mistakes, or a person's pictures."""
+"""The data set's instruction, the goal in words that a program can parse, or the goal in its source's notation."""
+Perception: TypeAlias = Literal["truth", "noise", "person"]
+"""Source of observations: the simulator (ground truth), the simulator with seeded mistakes, or a person's pictures."""
 Marking: TypeAlias = Literal["goal", "minigrid", "answer", "person"]
-"""How one tells that the outcome is reached: by the graph, by MiniGrid's own steps, by an answer, or by a person."""
+"""Criterion of success: the goal on the graph, MiniGrid's own steps, an answer, or a person's judgement."""
 
 SPARE_STEPS: Final = 30
-"""Decisions beyond three for each action that a task grants: a look, a question and the action itself. Ours."""
+"""Decisions granted beyond three for each action that a task grants (look, question, action); ours."""
 
 
-class Episode(BaseModel):
-    """What a sample is made of; it stands in the sample's metadata.
+class EpisodePlan(BaseModel):
+    """Definition of one sample, stored in its metadata.
 
-    `group` is what all tables that count it have as theirs, `row` the key of its row there. In what a table's episodes
-    have in common, `row`, `method` and `task` are empty. `moved` things are moved by
-    `seed` before it begins, after the belief was made. With `outcome_only` infeasible actions do not spoil a success
-    (SG2, SG-RwR). Without a `goal_graph` it has no APP. `belief` is as in `planner.staging.Setting`; `steps` is None
-    where the task decides. With `sizes` it is told what the scene's text costs.
+    `group` is shared by all tables that count the sample, and `row` is the key of its row there. `row`, `method` and
+    `task` are empty in the plan that a table's episodes share. `moved` is the number of things moved by `seed` before
+    the episode begins and after the belief is made. With `outcome_only`, infeasible actions do not spoil a success
+    (SG2, SG-RwR). Without `goal_graph` there is no APP. `belief` is as in `planner.staging.Setting`; `steps` is None if
+    the task decides. With `sizes`, the tokens of the scene's text are measured.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -39,7 +39,7 @@ class Episode(BaseModel):
     wording: Wording = "source"
     moved: int = 0
     seed: int = 0
-    eyes: Eyes = "truth"
+    eyes: Perception = "truth"
     belief: bool | None = None
     marking: Marking = "goal"
     steps: int | None = None
@@ -49,16 +49,16 @@ class Episode(BaseModel):
 
     @property
     def id(self) -> str:
-        """The sample's id: unique in a run, and the name of its session on a cassette."""
+        """Sample id: unique in a run, and the name of its session on a cassette."""
         return f"{self.group}/{self.row}/{self.task}"
 
 
 class Marks(BaseModel):
-    """How far the world is as it should be; where no goal graph is known, there are no nodes to count.
+    """Marks for the final state; without a goal graph, all counts are 0.
 
-    `reached` is whether the task is done. `correct` of `differing` nodes, of all that differ between the initial and
-    the goal graph, are as there; `correct_needed` of `needed` likewise, of those without whose change the goal would
-    not hold. `same` is whether it is, and all nodes but the agent are as in the goal graph.
+    `reached` says that the task is done. `correct` of `differing` nodes match the goal graph, among all that differ
+    between initial and goal graph. `correct_needed` of `needed` counts only the nodes whose change the goal depends on.
+    `same` says that the task is done and that all nodes but the agent match the goal graph.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -72,12 +72,12 @@ class Marks(BaseModel):
 
 
 class Trace(BaseModel):
-    """What came of an episode, as its sample's metadata has it.
+    """Trace of an episode, stored in its sample's metadata.
 
-    `executed` are the actions that were carried out, inserted ones too; `infeasible` counts what was to be carried out
-    and could not be, without the proposals after which the method was asked again. `rounds` are the tokens of each of
-    the model's replies, prompt and completion; `sources` and `models` tell where these are from. `graph_tokens` and
-    `cot_tokens` are estimates, four characters each.
+    `executed` are the executed actions, inserted ones included. `infeasible` counts the actions that could not be
+    executed, except proposals after which the method was asked again. `rounds` are the tokens (prompt and completion)
+    of each reply; `sources` and `models` are where the replies came from. `graph_tokens` and `cot_tokens` are estimates
+    at four characters a token.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -102,6 +102,6 @@ class Trace(BaseModel):
     marks: Marks
 
 
-def uses_belief(episode: Episode, recipe: Recipe) -> bool | None:
-    """What `Setting.belief` is to be: a method that plans on the world as it is has none."""
+def uses_belief(episode: EpisodePlan, recipe: Recipe) -> bool | None:
+    """Return the value for `Setting.belief`; a method that plans on the real world has no belief."""
     return False if recipe.goal else episode.belief

@@ -1,4 +1,4 @@
-"""The Inspect task of every experiment in which a method plays: a sample is one task, one method, its options."""
+"""Inspect task of all experiments in which methods play; a sample is one task, one method and its options."""
 
 from __future__ import annotations
 
@@ -15,54 +15,56 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
-from scenecypher.evaluation.book import Book
-from scenecypher.evaluation.episode import Episode, Trace
+from scenecypher.evaluation.assignments import AssignmentCache
+from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.experiment import Experiment
 from scenecypher.evaluation.inspect_model import InspectModel
 from scenecypher.evaluation.measures import figures
 from scenecypher.evaluation.playing import play
-from scenecypher.evaluation.prompt_version import NOTED, prompt_version
-from scenecypher.evaluation.replies import Replies
-from scenecypher.evaluation.stage import Stage
+from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
+from scenecypher.evaluation.replies import ModelSource
+from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.planner.methods import recipe_named
 from scenecypher.planner.staging import NoModel
 
 VERSION: Final = 3
-"""Of tasks, play and scoring together: results of different versions are not compared."""
+"""Version of tasks, play and scoring; results of different versions are not comparable."""
 EPISODE: Final = "episode"
 TRACE: Final = "trace"
 SCORER: Final = "plan_execution"
 
 
-def episodes_task(experiment: Experiment, replies: Replies, *, stage: Stage | None = None) -> Task:
-    """The task: each of the experiment's episodes is a sample, and stands on no other's result.
+def episodes_task(experiment: Experiment, replies: ModelSource, *, pool: WorldPool | None = None) -> Task:
+    """Return the task whose samples are the experiment's episodes; each is independent of the others.
 
-    Raises InputError where none can be played.
+    Raises InputError if no episode can be played.
     """
     samples = [_sample(one) for one in experiment.episodes()]
     if not samples:
-        raise InputError(f"nothing of {experiment.name} can be played so: name a model with --model, or other methods")
+        raise InputError(
+            f"no sample of {experiment.name} can be played so: name a model with --model, or other methods"
+        )
     return Task(
         dataset=MemoryDataset(samples, name=experiment.name),
-        solver=play_episode(experiment.book, replies, stage or Stage()),
+        solver=play_episode(experiment.assignments, replies, pool or WorldPool()),
         scorer=plan_execution(),
         name=experiment.name,
         version=VERSION,
-        metadata={NOTED: prompt_version()},
+        metadata={METADATA_KEY: prompt_version()},
         fail_on_error=False,
     )
 
 
 @solver
-def play_episode(book: Book, replies: Replies, stage: Stage) -> Solver:
-    """Play the sample's episode in a worker thread; the trace of it goes to the sample's metadata.
+def play_episode(book: AssignmentCache, replies: ModelSource, stage: WorldPool) -> Solver:
+    """Play the sample's episode in a worker thread and store its trace in the sample's metadata.
 
-    A person plays one at a time, however many samples run.
+    Episodes with a person run one at a time, whatever the number of parallel samples.
     """
     person = Lock()
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method asks itself
-        episode = Episode.model_validate(state.metadata[EPISODE])
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the method calls the model
+        episode = EpisodePlan.model_validate(state.metadata[EPISODE])
         model = _model(episode, replies)
         turn: AbstractAsyncContextManager[None] = person if episode.eyes == "person" else nullcontext()
         async with turn:
@@ -76,14 +78,14 @@ def play_episode(book: Book, replies: Replies, stage: Stage) -> Solver:
 
 @scorer(metrics=[accuracy(), stderr(), grouped(accuracy(), "row", all=False)], name=SCORER)
 def plan_execution() -> Scorer:
-    """Whether the executed plan is a success as the sample's paper has it; all its figures are in the metadata."""
+    """Score an episode's success as its paper defines it; all figures are in the score's metadata."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the goal is the task's
-        episode = Episode.model_validate(state.metadata[EPISODE])
+        episode = EpisodePlan.model_validate(state.metadata[EPISODE])
         trace = Trace.model_validate(state.metadata[TRACE])
         found = figures(episode, trace)
         return Score(
-            value=CORRECT if found[decides(episode)] else INCORRECT,
+            value=CORRECT if found[success_figure(episode)] else INCORRECT,
             answer=state.output.completion,
             explanation=f"{trace.outcome}: {trace.reason}",
             metadata={"figures": found},
@@ -92,19 +94,22 @@ def plan_execution() -> Scorer:
     return score
 
 
-def decides(episode: Episode) -> str:
-    """The figure that is an episode's success: with LookPlanGraph's goals nothing infeasible may be in the plan."""
+def success_figure(episode: EpisodePlan) -> str:
+    """Return the name of the figure that decides success.
+
+    With LookPlanGraph's goals, a plan with infeasible actions is no success.
+    """
     return "success" if episode.marking == "goal" and not episode.outcome_only else "done"
 
 
-def _model(episode: Episode, replies: Replies) -> Model:
+def _model(episode: EpisodePlan, replies: ModelSource) -> Model:
     if not recipe_named(episode.method).model and episode.eyes != "person":
         return NoModel()
     live = InspectModel(get_model()) if replies.is_live else None
-    return replies.of(episode.id, live, reference=NoModel())
+    return replies.model_for(episode.id, live, reference=NoModel())
 
 
-def _sample(episode: Episode) -> Sample:
+def _sample(episode: EpisodePlan) -> Sample:
     return Sample(
         id=episode.id,
         input=f"{episode.task} by {episode.row}",

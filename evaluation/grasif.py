@@ -1,4 +1,4 @@
-"""The experiment `grasif`: LookPlanGraph's tables IV and V, on GraSIF's three subsets. An Inspect task.
+"""The experiment `grasif` as an Inspect task: LookPlanGraph's tables IV and V, on GraSIF's three subsets.
 
 `inspect eval evaluation/grasif.py --model PROVIDER/NAME`, or `scenecypher eval grasif`.
 """
@@ -9,17 +9,17 @@ from typing import Final
 
 from inspect_ai import Task, task
 
-from scenecypher.evaluation.book import Book, of_dataset, with_plans
-from scenecypher.evaluation.episode import Episode, Wording
+from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene, with_reference_plans
+from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import episodes_task
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from scenecypher.evaluation.options import Names, chosen, first, readable
-from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.options import Names, keep_readable, select_names, take_first
+from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
 SUBSETS: Final = ("sayplan-office", "behavior-1k", "robothow")
 ABLATIONS: Final = "ablations"
-"""Table V, in the first subset."""
+"""Name of table V, which uses the first subset."""
 TABLES: Final = (*SUBSETS, ABLATIONS)
 COLUMNS: Final = ("sr", "app", "tpa", "sr_all", "app_needed", "tpa_pooled")
 
@@ -51,31 +51,31 @@ def grasif(
     replies: str = LIVE,
     record: str = "",
 ) -> Task:
-    """GraSIF's tasks by methods and ablations; the arguments are those of `scenecypher eval grasif`."""
-    replied = Replies(replies, record=record)
-    return episodes_task(experiment(data=data, methods=methods, wording=wording, limit=limit, steps=steps), replied)
+    """Return the task of GraSIF's tasks by methods and ablations; arguments as in `scenecypher eval grasif`."""
+    source = ModelSource(replies, record=record)
+    return episodes_task(plan_experiment(data=data, methods=methods, wording=wording, limit=limit, steps=steps), source)
 
 
-def experiment(
+def plan_experiment(
     *, data: Names = "all", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
 ) -> Experiment:
-    """The tables of `data`: some of TABLES. Raises InputError."""
-    names = chosen("table of this experiment", data, TABLES)
+    """Plan the tables of `data`, which names some of TABLES. Raises InputError."""
+    names = select_names("table of this experiment", data, TABLES)
     tasks = {
-        name: first(readable(with_plans(dataset(name).tasks()), wording), limit)
+        name: take_first(keep_readable(with_reference_plans(dataset(name).tasks()), wording), limit)
         for name in dict.fromkeys(map(_subset, names))
     }
-    like = Episode(wording=wording, steps=steps or None)
+    like = EpisodePlan(wording=wording, steps=steps or None)
     tables = [_table(name, tuple(task.id for task in tasks[_subset(name)]), like) for name in names]
-    book = Book((task for found in tasks.values() for task in found), scenes=of_dataset)
-    return planned("grasif", "GraSIF: planning on scene graphs", tables, methods=methods, book=book)
+    assignments = AssignmentCache((task for found in tasks.values() for task in found), scenes=load_dataset_scene)
+    return select_rows("grasif", "GraSIF: planning on scene graphs", tables, methods=methods, assignments=assignments)
 
 
 def _subset(name: str) -> str:
     return SUBSETS[0] if name == ABLATIONS else name
 
 
-def _table(name: str, tasks: tuple[str, ...], like: Episode) -> TablePlan:
+def _table(name: str, tasks: tuple[str, ...], like: EpisodePlan) -> TablePlan:
     is_ablation = name == ABLATIONS
     return TablePlan(
         key=name,
@@ -83,7 +83,7 @@ def _table(name: str, tasks: tuple[str, ...], like: Episode) -> TablePlan:
         columns=COLUMNS,
         rows=ABLATED if is_ablation else ROWS,
         tasks=tasks,
-        like=like.model_copy(update={"group": _subset(name)}),
+        common=like.model_copy(update={"group": _subset(name)}),
         published=("lookplangraph", "V" if is_ablation else f"IV-{name}"),
         settings="lookplangraph-5" if is_ablation else "lookplangraph-4",
         notes=("only tasks whose goal says of single nodes where and how they are, in its words",)

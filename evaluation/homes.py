@@ -1,4 +1,4 @@
-"""Homes of the experiment `household`, each with the tasks that are tested in it."""
+"""Homes of the experiment `household`, each with its test tasks."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from pathlib import Path
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError
-from scenecypher.evaluation.options import first
+from scenecypher.evaluation.options import take_first
 from scenecypher.importers.home_tasks import TESTED
 from scenecypher.importers.homes import OURS, folders, our_home, read_home
 from scenecypher.importers.task import Task
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
-    """A home and the tasks that are tested in it."""
+class TestedHome:
+    """Home with its test tasks."""
 
     name: str
     scene: ImportedScene
     tasks: tuple[Task, ...]
 
-    def first(self, limit: int) -> Home:
-        """The home with its first so many tasks, all where the limit is 0."""
-        return replace(self, tasks=tuple(first(self.tasks, limit)))
+    def first(self, limit: int) -> TestedHome:
+        """Return the home with its first `limit` tasks, all if the limit is 0."""
+        return replace(self, tasks=tuple(take_first(self.tasks, limit)))
 
 
-def our_homes() -> list[Home]:
-    """Those that come along. Their tasks' ids are as the data set has them, so that reference plans are found."""
-    return [_home(name, f"homes/{name}", our_home(name)) for name in OURS]
+def bundled_homes() -> list[TestedHome]:
+    """Return the bundled homes; task ids are the data set's, so that reference plans are found."""
+    return [_tested_home(name, f"homes/{name}", our_home(name)) for name in OURS]
 
 
-def homes_in(folder: Path) -> list[Home]:
-    """The home that `folder` is, or those in it. Raises InputError, also where none has tasks to test."""
-    found = [_home(each.name, each.name, read_home(each)) for each in folders(folder)]
+def load_homes(folder: Path) -> list[TestedHome]:
+    """Return the home in `folder`, or the homes in its subfolders. Raises InputError, also if none has test tasks."""
+    found = [_tested_home(each.name, each.name, read_home(each)) for each in folders(folder)]
     if not any(home.tasks for home in found):
-        raise InputError(f"{folder}: no home there has tasks to test; add a tasks.json whose tasks are no examples")
+        raise InputError(f"{folder}: no home in it has test tasks; add a tasks.json with tasks that are not examples")
     return found
 
 
-def _home(name: str, prefix: str, read: tuple[ImportedScene, Sequence[Task]]) -> Home:
+def _tested_home(name: str, prefix: str, read: tuple[ImportedScene, Sequence[Task]]) -> TestedHome:
     scene, tasks = read
-    return Home(
+    return TestedHome(
         name, scene, tuple(replace(task, id=f"{prefix}/{task.id}") for task in tasks if task.category == TESTED)
     )

@@ -1,7 +1,7 @@
-"""The experiment `household`: SG2's and SG-RwR's tables 2, in our homes or in those of a folder.
+"""The experiment `household`: tables 2 of SG2 and SG-RwR, in our homes or in those of a folder.
 
 `inspect eval evaluation/household.py --model PROVIDER/NAME`, or `scenecypher eval household [FOLDER]`. A home is a
-folder of an environment graph of VirtualHome and of tasks as desired states (docs/datasets.md).
+folder with an environment graph of VirtualHome and tasks given as desired states (docs/datasets.md).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Final
 
 from inspect_ai import Task, task
 
+from scenecypher.evaluation.assignments import AssignmentCache
 from scenecypher.evaluation.babyai import PROMPTED
-from scenecypher.evaluation.book import Book
-from scenecypher.evaluation.episode import Episode, Wording
+from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import episodes_task
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from scenecypher.evaluation.homes import Home, homes_in, our_homes
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.homes import TestedHome, bundled_homes, load_homes
 from scenecypher.evaluation.options import Names
-from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.homes import OURS
 
 COLUMNS: Final = ("success", "success_clean", "app", "rounds", "tokens")
@@ -27,7 +27,7 @@ ROWS: Final = {
     "sg2-2": (*PROMPTED[:5], RowPlan("sg2", "SG2")),
     "sg-rwr-2": (*PROMPTED[:5], RowPlan("sg-rwr", "RwR")),
 }
-"""The papers' tables; algorithm prompting is not in them."""
+"""The papers' tables, which have no algorithm prompting."""
 NO_GOAL_GRAPH: Final = "APP is n/a: the tasks are desired states, and no goal graph is known of these homes"
 STANDS_FOR: Final[Mapping[str, str]] = dict(zip(OURS, ("vh-1", "vh-2"), strict=True))
 
@@ -43,28 +43,32 @@ def household(
     replies: str = LIVE,
     record: str = "",
 ) -> Task:
-    """Tasks in homes; the arguments are those of `scenecypher eval household`."""
-    replied = Replies(replies, record=record)
-    return episodes_task(experiment(folder=folder, methods=methods, wording=wording, limit=limit, steps=steps), replied)
+    """Return the task of household tasks; arguments as in `scenecypher eval household`."""
+    source = ModelSource(replies, record=record)
+    return episodes_task(
+        plan_experiment(folder=folder, methods=methods, wording=wording, limit=limit, steps=steps), source
+    )
 
 
-def experiment(
+def plan_experiment(
     *, folder: str = "", methods: Names = PAPER, wording: Wording = "states", limit: int = 0, steps: int = 0
 ) -> Experiment:
-    """The tables of our homes, or of those in `folder`. Raises InputError."""
-    homes = [home.first(limit) for home in (homes_in(Path(folder)) if folder else our_homes())]
+    """Plan the tables of our homes, or of the homes in `folder`. Raises InputError."""
+    homes = [home.first(limit) for home in (load_homes(Path(folder)) if folder else bundled_homes())]
     tables = [
         _table(part, home, wording=wording, steps=steps, is_ours=not folder)
         for part in (ROWS if not folder else {"household": ()})
         for home in homes
     ]
     scenes = {home.scene.name: home.scene for home in homes}
-    book = Book((task for home in homes for task in home.tasks), scenes=lambda task: scenes[task.scene])
+    assignments = AssignmentCache(
+        (task for home in homes for task in home.tasks), scenes=lambda task: scenes[task.scene]
+    )
     title = f"Homes of {Path(folder).name}" if folder else "Our homes"
-    return planned("household", title, tables, methods=methods, book=book)
+    return select_rows("household", title, tables, methods=methods, assignments=assignments)
 
 
-def _table(part: str, home: Home, *, wording: Wording, steps: int, is_ours: bool) -> TablePlan:
+def _table(part: str, home: TestedHome, *, wording: Wording, steps: int, is_ours: bool) -> TablePlan:
     paper, _, number = part.rpartition("-")
     both = (*ROWS["sg2-2"], ROWS["sg-rwr-2"][-1])
     return TablePlan(
@@ -73,7 +77,7 @@ def _table(part: str, home: Home, *, wording: Wording, steps: int, is_ours: bool
         columns=COLUMNS,
         rows=ROWS[part] if is_ours else both,
         tasks=tuple(task.id for task in home.tasks),
-        like=Episode(
+        common=EpisodePlan(
             group=home.name,
             wording=wording,
             outcome_only=True,

@@ -1,4 +1,4 @@
-"""Inspect's model behind our own interface: methods run in worker threads and see no difference."""
+"""Adapter from Inspect's model to our model interface, for methods that run in worker threads."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from inspect_ai.model import (
 from inspect_ai.model import Model as Generator
 from inspect_ai.util import JSONSchema
 
-from scenecypher.chat.model import Finish, Message, Reply, Request, Source, Usage
+from scenecypher.chat.model import Finish, Message, Reply, ReplySource, Request, Usage
 from scenecypher.errors import ModelUnavailable
 
 PROGRAMS: Final = ("mockllm/", "oracle/")
-"""Providers whose models are programs."""
+"""Prefixes of providers whose models are programs."""
 FINISHES: Final[Mapping[StopReason, Finish]] = {
     "max_tokens": "length",
     "model_length": "length",
@@ -40,20 +40,20 @@ FINISHES: Final[Mapping[StopReason, Finish]] = {
 
 @dataclass(frozen=True, slots=True)
 class InspectModel:
-    """A Service whose replies are Inspect's: its retries, its cache, its log.
+    """Service that asks Inspect's model, with Inspect's retries, cache and log.
 
-    `reply` is for worker threads that `anyio.to_thread` started. What a provider raises beyond Inspect's own retries
-    passes through, and Inspect records it as that sample's error.
+    `reply` must be called in a worker thread started by `anyio.to_thread`. Exceptions that remain after Inspect's
+    retries propagate, and Inspect records them as the sample's error.
     """
 
     generator: Generator
 
-    def session(self, name: str) -> Self:  # noqa: ARG002 - only recordings tell sessions apart
-        """The model itself."""
+    def session(self, name: str) -> Self:  # noqa: ARG002 - only recordings have sessions
+        """Return the model itself."""
         return self
 
     def reply(self, request: Request) -> Reply:
-        """Answer once. Raises ModelUnavailable where Inspect says that the model failed."""
+        """Ask once. Raises ModelUnavailable if Inspect reports that the model failed."""
         return from_thread.run(self._reply, request)
 
     async def _reply(self, request: Request) -> Reply:
@@ -73,7 +73,7 @@ class InspectModel:
         )
 
     @property
-    def _source(self) -> Source:
+    def _source(self) -> ReplySource:
         return "scripted" if str(self.generator).startswith(PROGRAMS) else "live"
 
 
@@ -94,13 +94,13 @@ def _config(request: Request) -> GenerateConfig:
         temperature=request.temperature,
         seed=request.seed,
         max_tokens=request.max_tokens,
-        cache=False if request.temperature else None,  # equal requests would be one sample
+        cache=False if request.temperature else None,  # a cache would return one sample for equal requests
         response_schema=None if request.schema is None else _form(dumps(request.schema)),
     )
 
 
 class _Form(ResponseSchema):
-    """A schema that nobody changes: Inspect copies a request's settings five times, and its log counts them apart."""
+    """Immutable schema: Inspect copies a request's settings five times, and its log would count each copy apart."""
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self
@@ -108,7 +108,7 @@ class _Form(ResponseSchema):
 
 @lru_cache(maxsize=64)
 def _form(schema: str) -> ResponseSchema:
-    """Inspect's form of a schema, given as JSON, knows no references: what they name stands in their place."""
+    """Return a JSON schema in Inspect's form, with references replaced by what they name."""
     read = loads(schema)
     return _Form(name="reply", json_schema=JSONSchema.model_validate(_inlined(read, read)), strict=True)
 

@@ -12,7 +12,7 @@ RESAMPLES: Final = 2_000
 
 
 def wilson(successes: int, trials: int, *, z: float = Z_95) -> tuple[float, float]:
-    """Wilson's score interval of a proportion, by default at 95% (E. B. Wilson, 1927); (0, 1) for no trials."""
+    """Return Wilson's score interval of a proportion, at 95% by default (E. B. Wilson, 1927); (0, 1) for no trials."""
     if not trials:
         return 0.0, 1.0
     share, square = successes / trials, z * z
@@ -22,7 +22,10 @@ def wilson(successes: int, trials: int, *, z: float = Z_95) -> tuple[float, floa
 
 
 def bootstrap(values: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
-    """The percentile interval of a mean at 95%, from seeded resamples (B. Efron, 1979); raises ValueError for none."""
+    """Return the 95% percentile interval of a mean, from seeded resamples (B. Efron, 1979).
+
+    Raises ValueError if there are no values.
+    """
     if not values:
         raise ValueError("there are no values to resample")
     random = Random(seed)  # noqa: S311 - a statistic

@@ -1,8 +1,8 @@
-"""Which nodes a task needs changed, and how many of them are: LookPlanGraph's success and plan precision.
+"""Marking by the nodes that a task changes: LookPlanGraph's success and average plan precision.
 
 Sections V, VI-C and appendix B. A node is compared by its states and by what it is in, on, under, attached to or held
-by. Things of a class stand for one another, as the paper counts "the required number of relations for key objects
-rather than exact IDs"; so do they as places.
+by. Things of a class are interchangeable, also as places, since the paper counts "the required number of relations for
+key objects rather than exact IDs".
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.evaluation.episode import Marks
 
-Look: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
-"""How a node is, so that nodes alike are equal: its class, its states, and its places by relation."""
+NodeSignature: TypeAlias = tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]
+"""Class, states, and places by relation of a node; equal for interchangeable nodes."""
 
-CHANGING: Final = frozenset({"Asset", "Object", "Agent"})
-"""The kinds that a task can change; of an agent, only where it is."""
+CHANGEABLE_KINDS: Final = frozenset({"Asset", "Object", "Agent"})
+"""Kinds of nodes that a task can change; of an agent, only its place."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standard:
-    """What a task is marked by. `differing` are all assets and objects that differ between initial and goal graph.
+class MarkingScheme:
+    """Marking scheme of a task; `differing` are all assets and objects that differ between initial and goal graph.
 
-    What a plan changes on its way, such as a door that it leaves open, is among them (LookPlanGraph, appendix B).
-    `needed` are those of the nodes without whose change the goal would not hold, which is ours.
+    This includes side effects of the plan, such as a door left open (LookPlanGraph, appendix B). `needed` are the nodes
+    without whose change the goal would not hold, which is ours.
     """
 
     goal: Condition
@@ -39,34 +39,38 @@ class Standard:
     differing: frozenset[str]
 
 
-def standard(goal: Condition, initial: SceneGraph, end: SceneGraph | None, *, vocabulary: str) -> Standard:
-    """What is to change from `initial` to the goal graph `end` (None: no goal graph is known)."""
+def marking_scheme(goal: Condition, initial: SceneGraph, end: SceneGraph | None, *, vocabulary: str) -> MarkingScheme:
+    """Return the scheme for the changes from `initial` to the goal graph `end` (None if it is unknown)."""
     if end is None:
-        return Standard(goal, vocabulary, None, frozenset(), frozenset())
-    changed = [it for it in _ids(end) if it in initial and look(initial, it, vocabulary) != look(end, it, vocabulary)]
-    needed = frozenset(it for it in changed if not _holds(goal, _put_back(end, initial, it, vocabulary)))
+        return MarkingScheme(goal, vocabulary, None, frozenset(), frozenset())
+    changed = [
+        it
+        for it in _changeable_ids(end)
+        if it in initial and node_signature(initial, it, vocabulary) != node_signature(end, it, vocabulary)
+    ]
+    needed = frozenset(it for it in changed if not _holds(goal, _revert_node(end, initial, it, vocabulary)))
     differing = frozenset(it for it in changed if end.nodes[it].kind != "Agent")
-    return Standard(goal, vocabulary, end, needed or differing, differing)
+    return MarkingScheme(goal, vocabulary, end, needed or differing, differing)
 
 
-def marks(by: Standard, now: SceneGraph) -> Marks:
-    """How far the task is done in `now`. What reaches the goal by another grounding has all that is needed."""
-    reached = _holds(by.goal, now)
-    if by.end is None:
+def mark_graph(scheme: MarkingScheme, now: SceneGraph) -> Marks:
+    """Mark the graph `now`; if the goal is reached by another grounding, all needed nodes count as correct."""
+    reached = _holds(scheme.goal, now)
+    if scheme.end is None:
         return Marks(reached=reached)
-    full = len(by.needed)
+    full = len(scheme.needed)
     return Marks(
         reached=reached,
-        correct=_correct(by, by.end, by.differing, now),
-        differing=len(by.differing),
-        correct_needed=full if reached else _correct(by, by.end, by.needed, now),
+        correct=_correct(scheme, scheme.end, scheme.differing, now),
+        differing=len(scheme.differing),
+        correct_needed=full if reached else _correct(scheme, scheme.end, scheme.needed, now),
         needed=full,
-        same=reached and _all(by.end, by.vocabulary) == _all(now, by.vocabulary),
+        same=reached and _all_signatures(scheme.end, scheme.vocabulary) == _all_signatures(now, scheme.vocabulary),
     )
 
 
-def look(graph: SceneGraph, node_id: str, vocabulary: str) -> Look:
-    """How a node is. What it is in or on is told by id for a place or furniture, by class for a thing."""
+def node_signature(graph: SceneGraph, node_id: str, vocabulary: str) -> NodeSignature:
+    """Return a node's signature: its places by id for places and furniture, by class for objects."""
     node = graph.nodes[node_id]
     places = [
         (relation.type, _name(graph, relation.target))
@@ -83,42 +87,44 @@ def _name(graph: SceneGraph, node_id: str) -> str:
     return node.class_ if node.kind == "Object" else node_id
 
 
-def _ids(graph: SceneGraph) -> Iterator[str]:
-    return (node.id for node in graph.nodes.values() if node.kind in CHANGING)
+def _changeable_ids(graph: SceneGraph) -> Iterator[str]:
+    return (node.id for node in graph.nodes.values() if node.kind in CHANGEABLE_KINDS)
 
 
 def _holds(goal: Condition, graph: SceneGraph) -> bool:
     return evaluate(goal, graph, {})
 
 
-def _put_back(end: SceneGraph, initial: SceneGraph, node_id: str, vocabulary: str) -> SceneGraph:
-    """The goal graph with one node as it was at first."""
-    before, after = (set(_own(graph, node_id, vocabulary)) for graph in (initial, end))
+def _revert_node(end: SceneGraph, initial: SceneGraph, node_id: str, vocabulary: str) -> SceneGraph:
+    """Return the goal graph with one node as it was in the initial graph."""
+    before, after = (set(_placements(graph, node_id, vocabulary)) for graph in (initial, end))
     nodes = {**end.nodes, node_id: initial.nodes[node_id]}
     relations = (set(end.relations) - after) | {it for it in before if it.source in nodes and it.target in nodes}
     return SceneGraph.of(nodes.values(), relations)
 
 
-def _own(graph: SceneGraph, node_id: str, vocabulary: str) -> Iterator[Relation]:
+def _placements(graph: SceneGraph, node_id: str, vocabulary: str) -> Iterator[Relation]:
     containment = VOCABULARIES[vocabulary].containment
     yield from (it for it in graph.outgoing.get(node_id, ()) if it.type in containment)
     yield from (it for it in graph.incoming.get(node_id, ()) if it.type in HOLDING)
 
 
-def _correct(by: Standard, end: SceneGraph, ids: frozenset[str], now: SceneGraph) -> int:
-    """How many of the nodes are as they should be, or others of their class in their stead."""
-    wanted = Counter(look(end, it, by.vocabulary) for it in ids)
-    others = Counter(look(end, it, by.vocabulary) for it in end.nodes if it not in ids)
-    have = _counted(now, wanted, by.vocabulary)
+def _correct(scheme: MarkingScheme, end: SceneGraph, ids: frozenset[str], now: SceneGraph) -> int:
+    """Count the nodes that match the goal graph, by themselves or by others of their class."""
+    wanted = Counter(node_signature(end, it, scheme.vocabulary) for it in ids)
+    others = Counter(node_signature(end, it, scheme.vocabulary) for it in end.nodes if it not in ids)
+    have = _count_signatures(now, wanted, scheme.vocabulary)
     return sum(min(count, max(0, have[one] - others[one])) for one, count in wanted.items())
 
 
-def _counted(graph: SceneGraph, wanted: Mapping[Look, int], vocabulary: str) -> Counter[Look]:
+def _count_signatures(
+    graph: SceneGraph, wanted: Mapping[NodeSignature, int], vocabulary: str
+) -> Counter[NodeSignature]:
     classes = {class_ for class_, _, _ in wanted}
     nodes = (node.id for node in graph.nodes.values() if node.class_ in classes)
-    return Counter(look(graph, it, vocabulary) for it in nodes)
+    return Counter(node_signature(graph, it, vocabulary) for it in nodes)
 
 
-def _all(graph: SceneGraph, vocabulary: str) -> Counter[Look]:
-    """All nodes but agents, things of a class standing for one another."""
-    return Counter(look(graph, node.id, vocabulary) for node in graph.nodes.values() if node.kind != "Agent")
+def _all_signatures(graph: SceneGraph, vocabulary: str) -> Counter[NodeSignature]:
+    """Return the signatures of all nodes but agents, with their counts."""
+    return Counter(node_signature(graph, node.id, vocabulary) for node in graph.nodes.values() if node.kind != "Agent")

@@ -1,4 +1,4 @@
-"""Execution match: whether the rows of a query hold the gold answer."""
+"""Execution match: comparison of a query's rows with the gold answer."""
 
 from __future__ import annotations
 
@@ -15,51 +15,51 @@ TRUTHS: Final = {"yes": True, "true": True, "no": False, "false": False}
 
 Rows = Sequence[Sequence[Any]]
 
-COLUMNS: Final = 8
-"""Answers with more columns are dumps of nodes, and match nothing."""
+MAX_COLUMNS: Final = 8
+"""Rows with more columns are dumps of nodes and match nothing."""
 
 
-def holds(gold: Rows, rows: Rows) -> bool:
-    """Whether some columns of `rows`, in any order, have exactly the gold rows, as sets.
+def rows_contain(gold: Rows, rows: Rows) -> bool:
+    """Check that some columns of `rows`, in any order, hold exactly the gold rows, as sets.
 
-    So evidence beside the answer is no mistake, nor is a row told twice; one row too many or too few is. A list in
-    a single row may stand for a column of its items. Where gold is empty, nothing but nulls is right. To a question
-    whose answer is one number, or yes or no, two different ones are no answer.
+    So columns of evidence and repeated rows are allowed; a row too many or too few is not. A list in a single row may
+    stand for a column of its items. If gold is empty, only nulls are right. Where gold is one number or truth value,
+    different values in several columns are wrong.
     """
     if not gold:
         return all(cell is None for row in rows for cell in row)
-    if not rows or len(rows[0]) > COLUMNS or _is_hedged(gold, rows):
+    if not rows or len(rows[0]) > MAX_COLUMNS or _is_ambiguous(gold, rows):
         return False
     wanted = _set(gold)
     return any(_set(one) == wanted for one in _readings(rows, width=len(gold[0])))
 
 
-def _is_hedged(gold: Rows, rows: Rows) -> bool:
-    """Whether gold is one number or truth value, and `rows` have several columns of such that differ."""
+def _is_ambiguous(gold: Rows, rows: Rows) -> bool:
+    """Check that gold is one number or truth value, and that `rows` give several that differ."""
     if len(gold) != 1 or len(gold[0]) != 1 or not isinstance(gold[0][0], bool | int | float):
         return False
     is_truth = isinstance(gold[0][0], bool)
-    columns = [column for column in zip(*rows, strict=True) if all(_is_like(cell, is_truth) for cell in column)]
+    columns = [column for column in zip(*rows, strict=True) if all(_is_same_type(cell, is_truth) for cell in column)]
     return len({_key(column) for column in columns}) > 1
 
 
-def _is_like(cell: Any, is_truth: bool) -> bool:  # noqa: FBT001 - which of two kinds
+def _is_same_type(cell: Any, is_truth: bool) -> bool:  # noqa: FBT001 - selects one of two kinds
     return isinstance(cell, bool) if is_truth else isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
-def told(gold: Rows, text: str) -> bool:
-    """Whether an answer in words names all values of the gold rows.
+def text_names(gold: Rows, text: str) -> bool:
+    """Check that an answer in words names all values of the gold rows.
 
-    Yes or no is the first of these words, the one number the last number; names are taken as whole words. What is named
-    besides is no mistake, since words alone can't tell an answer from its reasons.
+    A truth value is the first yes or no, a single number is the last number, and names match whole words. Further names
+    are allowed, since words alone can't separate an answer from its reasons.
     """
     words = [word.casefold() for word in WORD.findall(text)]
     if len(gold) == 1 and len(gold[0]) == 1 and isinstance(gold[0][0], bool | int | float):
-        return _told_one(gold[0][0], words)
+        return _text_gives(gold[0][0], words)
     return bool(gold) and all(_is_named(cell, words) for row in gold for cell in _cells(row))
 
 
-def _told_one(value: bool | float, words: Sequence[str]) -> bool:  # noqa: FBT001 - which of two kinds
+def _text_gives(value: bool | float, words: Sequence[str]) -> bool:  # noqa: FBT001 - selects one of two kinds
     if isinstance(value, bool):
         return next((TRUTHS[word] for word in words if word in TRUTHS), None) is value
     numbers = [float(word) for word in words if NUMBER.fullmatch(word)]
@@ -72,15 +72,15 @@ def _cells(row: Sequence[Any]) -> Iterator[Any]:
 
 
 def _is_named(cell: Any, words: Sequence[str]) -> bool:
-    """Whether a value stands among the words, those of a name in their order."""
+    """Check that a value occurs among the words, the words of a name in order."""
     if isinstance(cell, int | float) and not isinstance(cell, bool):
         return any(isclose(float(word), cell, abs_tol=1e-6) for word in words if NUMBER.fullmatch(word))
     name = [word.casefold() for word in WORD.findall(str(cell))]
     return any([*words[at : at + len(name)]] == name for at in range(len(words) - len(name) + 1))
 
 
-def equals(gold: Rows, rows: Rows) -> bool:
-    """Whether the rows are the gold rows and nothing else: as many columns, as many rows, in any order."""
+def rows_equal(gold: Rows, rows: Rows) -> bool:
+    """Check that the rows equal the gold rows in any order: as many columns, as many rows."""
     return sorted(map(_key, gold)) == sorted(map(_key, rows))
 
 
@@ -100,7 +100,7 @@ def _key(row: Sequence[Any]) -> str:
 
 
 def _plain(cell: Any) -> Any:
-    """The same text for what Cypher takes for equal: 2 and 2.0, and sums that differ in their last digits."""
+    """Return equal values for what Cypher considers equal: 2 and 2.0, and sums that differ in their last digits."""
     match cell:
         case bool():
             return cell

@@ -1,4 +1,4 @@
-"""What the tables' columns are: each a figure of single samples, and how many of them make one cell."""
+"""Columns of the tables: figures of single samples, and their aggregation into cells."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Final, Literal, TypeAlias
 
-from scenecypher.evaluation.episode import Episode, Trace
+from scenecypher.evaluation.episode import EpisodePlan, Trace
 from scenecypher.evaluation.interval import bootstrap, wilson
 from scenecypher.evaluation.result import Cell, Column
 
 Figures: TypeAlias = Mapping[str, float]
-"""What one sample has, by name; a figure that it can't have is left out."""
+"""Figures of one sample by name; figures that it can't have are left out."""
 
-How: TypeAlias = Literal["share", "mean", "ratio"]
+Aggregation: TypeAlias = Literal["share", "mean", "ratio"]
 PRECISIONS: Final = ("app", "app_needed")
 SHARES: Final = ("success", "done", "clean", "same", *PRECISIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A column, and how its cells are made.
+    """Column and its aggregation.
 
-    Of the figure `of`: the share of samples that have 1, its mean, or the ratio of sums to the figure `by`; over those
-    samples alone whose figure `where` is `equals`.
+    Aggregates the figure `of` as the share of samples that have 1, as the mean, or as the ratio of its sum to that of
+    the figure `by`; only over samples whose figure `where` is `equals`.
     """
 
     column: Column
     of: str
-    how: How
+    how: Aggregation
     by: str = ""
     where: str = ""
     equals: float = 1
 
 
-def figures(episode: Episode, trace: Trace | None) -> dict[str, float]:
-    """The figures of one sample; an episode that failed has the worst of each share, and no costs.
+def figures(episode: EpisodePlan, trace: Trace | None) -> dict[str, float]:
+    """Return the figures of one sample; a failed episode has the worst value of each share, and no costs.
 
-    ``success`` is LookPlanGraph's: the goal is reached, and nothing that was to be carried out was infeasible
-    (section V). ``done`` looks at the outcome alone, as SG2 and SG-RwR do. ``app`` and ``tpa``: its appendix B.
+    ``success`` is LookPlanGraph's: the goal is reached and no action was infeasible (section V). ``done`` considers the
+    outcome only, as in SG2 and SG-RwR. ``app`` and ``tpa`` are as in LookPlanGraph's appendix B.
     """
     found = {"moved": float(bool(episode.moved))} | (dict.fromkeys(SHARES, 0.0) if trace is None else _played(trace))
     return found if episode.goal_graph else {key: found[key] for key in found if key not in PRECISIONS}
@@ -47,13 +47,13 @@ def figures(episode: Episode, trace: Trace | None) -> dict[str, float]:
 
 def _played(trace: Trace) -> dict[str, float]:
     marks, tokens, actions = trace.marks, trace.prompt_tokens + trace.completion_tokens, len(trace.executed)
-    is_clean = not trace.infeasible
-    success = marks.reached and is_clean
+    is_feasible = not trace.infeasible
+    success = marks.reached and is_feasible
     found = {
         "success": float(success),
         "done": float(marks.reached),
         "clean": float(success),
-        "same": float(marks.same and is_clean),
+        "same": float(marks.same and is_feasible),
         "app": _share(marks.correct, marks.differing, otherwise=marks.reached),
         "app_needed": _share(marks.correct_needed, marks.needed, otherwise=marks.reached),
         "tokens": float(tokens),
@@ -74,8 +74,8 @@ def _share(correct: int, total: int, *, otherwise: bool) -> float:
     return correct / total if total else float(otherwise)
 
 
-def cell(measure: Measure, samples: Sequence[Figures]) -> Cell:
-    """One cell over the samples of a row; n/a where none of them has the figure."""
+def measured_cell(measure: Measure, samples: Sequence[Figures]) -> Cell:
+    """Return one cell over the samples of a row; n/a if none of them has the figure."""
     samples = [one for one in samples if not measure.where or one.get(measure.where, 0) == measure.equals]
     values = [one[measure.of] for one in samples if measure.of in one]
     match measure.how:
@@ -136,4 +136,4 @@ MEASURES: Final[Mapping[str, Measure]] = {
         _cost("cot", "CoT's tokens", "cot", second=True),
     )
 }
-"""Each column by its key; adding one is adding a row."""
+"""Columns by key; to add a column, add a row."""

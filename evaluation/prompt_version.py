@@ -1,4 +1,4 @@
-"""A short name for the prompts as they are: results of different prompts are not compared."""
+"""Short digest of the prompts; results of different prompts are not comparable."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ PROMPTS: Final = (
     "scenecypher.planner.perception",
     "scenecypher.retriever",
 )
-"""The packages that make the texts models are shown, their folders included."""
-KINDS: Final = (".py", ".md", ".txt", ".json", ".jsonl", ".pddl")
-NOTED: Final = "prompts"
-"""What a log's metadata has it as: a log may be reported when prompts are others."""
+"""Packages, with their subfolders, that produce the texts shown to models."""
+SUFFIXES: Final = (".py", ".md", ".txt", ".json", ".jsonl", ".pddl")
+METADATA_KEY: Final = "prompts"
+"""Key of the digest in a log's metadata, since a log may be reported after prompts have changed."""
 
 
 @cache
 def prompt_version() -> str:
-    """The first twelve digits of the digest of all source that makes prompts."""
+    """Return the first twelve digits of the digest of all source files that produce prompts."""
     digest = sha256()
     for package in PROMPTS:
         for file in prompt_files(package):
@@ -34,9 +34,9 @@ def prompt_version() -> str:
     return digest.hexdigest()[:12]
 
 
-def prompts_of(log: EvalLog) -> str:
-    """The version of the prompts that a run was made with; empty where its log does not say."""
-    return str((log.eval.metadata or {}).get(NOTED, ""))
+def logged_prompt_version(log: EvalLog) -> str:
+    """Return the prompt version of a logged run; empty if the log has none."""
+    return str((log.eval.metadata or {}).get(METADATA_KEY, ""))
 
 
 def prompt_files(package: str) -> Iterator[Traversable]:
@@ -48,7 +48,7 @@ def _files(folder: Traversable) -> Iterator[Traversable]:
     for one in sorted(folder.iterdir(), key=_name):
         if one.is_dir():
             yield from _files(one)
-        elif one.name.endswith(KINDS):
+        elif one.name.endswith(SUFFIXES):
             yield one
 
 

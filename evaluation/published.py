@@ -1,4 +1,4 @@
-"""The papers' figures and settings, as files keyed by paper, table and method: sister papers print different ones."""
+"""Figures and settings of the papers, in files keyed by paper, table and method, since related papers differ."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from scenecypher.evaluation.result import Cell, Row, Setting
+from scenecypher.evaluation.result import Cell, Row, TableSetting
 
 FOLDER: Final = files("scenecypher.evaluation") / "data"
 
 
-class _Strict(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class PublishedRow(_Strict):
-    """A row as the paper prints it; "?" where its text can't be read."""
+class PublishedRow(_StrictModel):
+    """Row as the paper prints it; "?" is a cell that its text does not show legibly."""
 
     method: str
     label: str
@@ -28,31 +28,31 @@ class PublishedRow(_Strict):
     cells: Mapping[str, float | Literal["?"]]
 
 
-class PublishedTable(_Strict):
-    """A part of a paper's table; `model` is that of all its rows, where they have one."""
+class PublishedTable(_StrictModel):
+    """Part of a paper's table; `model` is the model of all its rows, if they share one."""
 
     table: str
     model: str = ""
     rows: tuple[PublishedRow, ...]
 
 
-class Published(_Strict):
-    """A paper's tables by key."""
+class PublishedPaper(_StrictModel):
+    """Tables of a paper by key."""
 
     paper: str
     tables: Mapping[str, PublishedTable]
 
 
-def published(name: str, key: str) -> tuple[str, str, tuple[Row, ...]]:
-    """The paper, its table and its rows: of the file `name`, such as ``lookplangraph``, and the key ``V``."""
-    paper = Published.model_validate(_document("published", name))
+def published_rows(name: str, key: str) -> tuple[str, str, tuple[Row, ...]]:
+    """Return the paper, the number of its table and the rows, for a file (``lookplangraph``) and a key (``V``)."""
+    paper = PublishedPaper.model_validate(_document("published", name))
     table = paper.tables[key]
     return paper.paper, table.table, tuple(_row(row, table) for row in table.rows)
 
 
-def settings(name: str) -> tuple[Setting, ...]:
-    """The settings of a table, each with who says so."""
-    return TypeAdapter(tuple[Setting, ...]).validate_python(_document("settings", name))
+def table_settings(name: str) -> tuple[TableSetting, ...]:
+    """Return the settings of a table, each with its source."""
+    return TypeAdapter(tuple[TableSetting, ...]).validate_python(_document("settings", name))
 
 
 def _row(row: PublishedRow, table: PublishedTable) -> Row:

@@ -1,4 +1,4 @@
-"""The table of the experiment `questions`: right answers by kind and by data, each with its interval."""
+"""Report of the experiment `questions`: right answers by kind and by data set, each with its interval."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any, Final
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.scorer import CORRECT
 
-from scenecypher.evaluation import failing
+from scenecypher.evaluation import sample_errors
 from scenecypher.evaluation.interval import wilson
-from scenecypher.evaluation.limited import wanted
 from scenecypher.evaluation.question_set import DATA, KINDS
 from scenecypher.evaluation.replies import REFERENCE
+from scenecypher.evaluation.sample_limit import count_wanted_samples
 
 SCORER: Final = "execution_match"
 FAILED: Final = "failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """One question and what came of it; `outcome` is ``failed`` where there is no answer at all, which is wrong."""
+class ScoredQuestion:
+    """Scored question; `outcome` is ``failed`` if there is no answer at all, which counts as wrong."""
 
     kind: str
     data: str
@@ -36,8 +36,8 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of the table: `low` and `high` are Wilson's interval at 95%, `exact` counts rows that are gold alone."""
+class ReportLine:
+    """Line of the report: `low` and `high` are Wilson's 95% interval; `exact` counts answers equal to gold."""
 
     name: str
     questions: int
@@ -52,8 +52,8 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What a run is worth, and all that one must know to believe it; `error` is the commonest that ended a sample."""
+class QuestionReport:
+    """Figures and provenance of a run; `error` is the most common error that ended a sample."""
 
     model: str
     replies: str
@@ -62,46 +62,46 @@ class Report:
     settings: Mapping[str, Any]
     finished: bool
     wanted: int
-    total: Line
-    kinds: tuple[Line, ...]
-    data: tuple[Line, ...]
+    total: ReportLine
+    kinds: tuple[ReportLine, ...]
+    data: tuple[ReportLine, ...]
     tokens: int
     log: str
     error: str
 
     def document(self) -> dict[str, Any]:
-        """All of it as plain JSON values."""
+        """Return the report as plain JSON values."""
         return asdict(self)
 
 
-def report(log: EvalLog) -> Report:
-    """The report of one run's log. A run that did not finish says so: `finished`, and how many were `wanted`."""
+def make_report(log: EvalLog) -> QuestionReport:
+    """Return the report of one run's log; an unfinished run has `finished` False and more `wanted` than scored."""
     scored = [_scored(sample) for sample in log.samples or ()]
     arguments = dict(log.eval.task_args)
-    return Report(
+    return QuestionReport(
         model=_model(log, scored),
         replies=_replies(arguments, scored),
         date=log.eval.created,
         version=str(log.eval.task_version),
         settings=arguments,
         finished=log.status == "success"
-        and len(scored) >= wanted(log)
+        and len(scored) >= count_wanted_samples(log)
         and not all(it.outcome == FAILED for it in scored),
-        wanted=wanted(log),
+        wanted=count_wanted_samples(log),
         total=_line("all", scored),
         kinds=_lines(KINDS, scored, of=lambda one: one.kind),
         data=_lines(DATA, scored, of=lambda one: one.data),
         tokens=sum(one.tokens for one in scored),
         log=log.location,
-        error=failing.told(one.error for one in scored),
+        error=sample_errors.most_common_error(one.error for one in scored),
     )
 
 
-def _scored(sample: EvalSample) -> Scored:
-    """A sample without a score is a failure, counted in the open."""
+def _scored(sample: EvalSample) -> ScoredQuestion:
+    """Return a sample's score; a sample without one is a counted failure."""
     score = (sample.scores or {}).get(SCORER)
     figures = (score.metadata if score else None) or {}
-    return Scored(
+    return ScoredQuestion(
         kind=str(sample.metadata["kind"]),
         data=str(sample.metadata["data"]),
         right=score is not None and score.value == CORRECT,
@@ -115,15 +115,17 @@ def _scored(sample: EvalSample) -> Scored:
     )
 
 
-def _lines(names: Iterable[str], scored: Sequence[Scored], *, of: Callable[[Scored], str]) -> tuple[Line, ...]:
+def _lines(
+    names: Iterable[str], scored: Sequence[ScoredQuestion], *, of: Callable[[ScoredQuestion], str]
+) -> tuple[ReportLine, ...]:
     groups = ((name, [one for one in scored if of(one) == name]) for name in names)
     return tuple(_line(name, group) for name, group in groups if group)
 
 
-def _line(name: str, group: Sequence[Scored]) -> Line:
+def _line(name: str, group: Sequence[ScoredQuestion]) -> ReportLine:
     right, count = sum(one.right for one in group), len(group)
     low, high = wilson(right, count)
-    return Line(
+    return ReportLine(
         name=name,
         questions=count,
         right=right,
@@ -137,15 +139,15 @@ def _line(name: str, group: Sequence[Scored]) -> Line:
     )
 
 
-def _replies(arguments: Mapping[str, Any], scored: Sequence[Scored]) -> str:
-    """Where the replies really came from: live, recorded, scripted, or the set's own reference queries."""
+def _replies(arguments: Mapping[str, Any], scored: Sequence[ScoredQuestion]) -> str:
+    """Return the sources of the replies: live, recorded, scripted, or the reference queries."""
     if arguments.get("replies") == REFERENCE:
         return REFERENCE
     return ", ".join(sorted({one.source for one in scored if one.source})) or "none"
 
 
-def _model(log: EvalLog, scored: Sequence[Scored]) -> str:
-    """The model that was asked, or those whose replies were recorded."""
+def _model(log: EvalLog, scored: Sequence[ScoredQuestion]) -> str:
+    """Return the model that was asked, or the models whose replies were recorded."""
     if any(one.source == "live" for one in scored):
         return log.eval.model
     return ", ".join(sorted({one.model for one in scored if one.source == "recorded"})) or "none"

@@ -1,4 +1,4 @@
-"""The result document of the experiment `questions`."""
+"""Result document of the experiment `questions`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,20 @@ from typing import Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
-from scenecypher.evaluation.limited import limited
-from scenecypher.evaluation.prompt_version import prompts_of
-from scenecypher.evaluation.question_report import SCORER, Line, Report, report
-from scenecypher.evaluation.result import Cell, Column, Provenance, Result, Row, Setting, Table, Trial, replies_of
+from scenecypher.evaluation.prompt_version import logged_prompt_version
+from scenecypher.evaluation.question_report import SCORER, QuestionReport, ReportLine, make_report
+from scenecypher.evaluation.result import (
+    Cell,
+    Column,
+    ExperimentResult,
+    Provenance,
+    Row,
+    Table,
+    TableSetting,
+    Trial,
+    reply_sources,
+)
+from scenecypher.evaluation.sample_limit import limit_notes
 
 TABLE: Final = "questions"
 BY_HEADING: Final = (
@@ -26,34 +36,36 @@ NOTE: Final = "An answer is right where some of its columns hold exactly the gol
 REFERENCES: Final = "The set's own reference queries were scored: it shows that all is in its place, and nothing else."
 
 
-def result(log: EvalLog) -> Result:
-    """The result of one run's log; a run that did not finish says so."""
-    found = report(log)
-    return Result(
+def questions_result(log: EvalLog) -> ExperimentResult:
+    """Return the result of one run's log; an unfinished run is marked as such."""
+    report = make_report(log)
+    return ExperimentResult(
         experiment=TABLE,
         title="Questions about scene graphs",
-        finished=found.finished,
-        provenance=_provenance(found, log),
-        tables=(_table(found),),
+        finished=report.finished,
+        provenance=_provenance(report, log),
+        tables=(_table(report),),
         samples=tuple(_trial(sample) for sample in log.samples or ()),
-        notes=(*((REFERENCES,) if found.replies == "reference" else ()), *limited(log)),
+        notes=(*((REFERENCES,) if report.replies == "reference" else ()), *limit_notes(log)),
     )
 
 
-def _table(found: Report) -> Table:
-    rows = (_row(kind, line) for kind, line in _lines(found))
-    settings = tuple(Setting(name=name, value=str(value)) for name, value in found.settings.items() if value != "")
-    notes = (NOTE, found.error) if found.error else (NOTE,)
+def _table(report: QuestionReport) -> Table:
+    rows = (_row(kind, line) for kind, line in _lines(report))
+    settings = tuple(
+        TableSetting(name=name, value=str(value)) for name, value in report.settings.items() if value != ""
+    )
+    notes = (NOTE, report.error) if report.error else (NOTE,)
     return Table(key=TABLE, title="Questions", columns=BY_HEADING, rows=tuple(rows), settings=settings, notes=notes)
 
 
-def _lines(found: Report) -> Iterator[tuple[str, Line]]:
-    yield from (("kind", line) for line in found.kinds)
-    yield from (("data", line) for line in found.data)
-    yield "", found.total
+def _lines(report: QuestionReport) -> Iterator[tuple[str, ReportLine]]:
+    yield from (("kind", line) for line in report.kinds)
+    yield from (("data", line) for line in report.data)
+    yield "", report.total
 
 
-def _row(kind: str, line: Line) -> Row:
+def _row(kind: str, line: ReportLine) -> Row:
     count = max(1, line.questions)
     cells = {
         "right": Cell(value=line.right / count, n=line.questions, low=line.low, high=line.high, count=line.right),
@@ -89,18 +101,18 @@ def _trial(sample: EvalSample) -> Trial:
     )
 
 
-def _provenance(found: Report, log: EvalLog) -> Provenance:
+def _provenance(report: QuestionReport, log: EvalLog) -> Provenance:
     return Provenance(
-        model=found.model,
-        replies=replies_of(found.replies.split(", ")),
-        date=found.date,
-        version=found.version,
-        prompt_version=prompts_of(log),
+        model=report.model,
+        replies=reply_sources(report.replies.split(", ")),
+        date=report.date,
+        version=report.version,
+        prompt_version=logged_prompt_version(log),
         temperature=0.0,
-        samples=found.total.questions,
-        wanted=found.wanted,
-        tokens=found.tokens,
+        samples=report.total.questions,
+        wanted=report.wanted,
+        tokens=report.tokens,
         log=log.location,
         packages={"inspect_ai": version("inspect_ai"), "scenecypher": version("scenecypher")},
-        arguments=dict(found.settings),
+        arguments=dict(report.settings),
     )

@@ -1,4 +1,4 @@
-"""The question set: questions about imported scenes, with their gold answers and a query that gives each."""
+"""The question set: questions about imported scenes, with their gold answers and reference queries."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ DATA: Final = ("virtualhome", "babyai", "grasif")
 ALL: Final = "all"
 
 
-class Question(BaseModel):
-    """One line of a file of the set.
+class GoldQuestion(BaseModel):
+    """Line of a file of the set.
 
-    `scene` is a data set's name and an id there, such as ``eai/963_2``. `rows` are what a right answer holds, in any
-    order; where the scene can't answer, there are none. `cypher` is a query that gives exactly these rows.
+    `scene` is a data set's name and an id there, such as ``eai/963_2``. `rows` are the gold rows, in any order; there
+    are none if the scene can't answer. `cypher` is a query that returns exactly these rows.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -38,25 +38,25 @@ class Question(BaseModel):
     cypher: str
 
 
-def questions(data: str = ALL) -> tuple[Question, ...]:
-    """The questions of one of DATA, or all of them. Raises InputError."""
+def load_questions(data: str = ALL) -> tuple[GoldQuestion, ...]:
+    """Return the questions of one of DATA, or all of them. Raises InputError."""
     if data != ALL and data not in DATA:
         hint = did_you_mean(data[:60], (ALL, *DATA)) or f"; there are {', '.join((ALL, *DATA))}"
-        raise InputError(f"no questions are about {data[:60]!r}{hint}")
-    return tuple(question for name in DATA if data in {ALL, name} for question in _read(name))
+        raise InputError(f"there are no questions about {data[:60]!r}{hint}")
+    return tuple(question for name in DATA if data in {ALL, name} for question in _read_file(name))
 
 
-def scenes_of(asked: Sequence[Question]) -> tuple[str, ...]:
-    """The scenes that questions are about, each once, in their order."""
+def question_scenes(asked: Sequence[GoldQuestion]) -> tuple[str, ...]:
+    """Return the scenes that the questions are about, each once, in order."""
     return tuple(dict.fromkeys(question.scene for question in asked))
 
 
-def scene_of(scene: str) -> ImportedScene:
-    """The scene as its importer makes it. Raises InputError where its source is not installed, saying how to."""
+def load_question_scene(scene: str) -> ImportedScene:
+    """Return a scene as its importer makes it. Raises InputError, with installation help, if its source is missing."""
     name, _, within = scene.partition("/")
     return next(dataset(name).scenes(within or None))
 
 
-def _read(name: str) -> list[Question]:
+def _read_file(name: str) -> list[GoldQuestion]:
     text = (files("scenecypher.evaluation") / "data" / "questions" / f"{name}.jsonl").read_text(encoding="utf-8")
-    return [Question.model_validate_json(line) for line in text.split("\n") if line]
+    return [GoldQuestion.model_validate_json(line) for line in text.split("\n") if line]

@@ -1,4 +1,4 @@
-"""The experiment `questions`: how many of the set's questions a model answers right. An Inspect task.
+"""The experiment `questions` as an Inspect task: the share of the set's questions that a model answers right.
 
 `inspect eval evaluation/questions.py --model PROVIDER/NAME`, or `scenecypher eval questions`.
 """
@@ -28,27 +28,27 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.chat.model import Model
 from scenecypher.errors import InputError
-from scenecypher.evaluation.heard import Heard
 from scenecypher.evaluation.inspect_model import InspectModel
-from scenecypher.evaluation.matching import equals, holds, told
-from scenecypher.evaluation.prompt_version import NOTED, prompt_version
-from scenecypher.evaluation.question_set import ALL, Question
-from scenecypher.evaluation.question_set import questions as question_set
-from scenecypher.evaluation.replies import LIVE, REFERENCE, Reference, Replies
-from scenecypher.evaluation.scenes import Scenes
+from scenecypher.evaluation.matching import rows_contain, rows_equal, text_names
+from scenecypher.evaluation.metered_model import MeteredModel
+from scenecypher.evaluation.prompt_version import METADATA_KEY, prompt_version
+from scenecypher.evaluation.question_set import ALL, GoldQuestion
+from scenecypher.evaluation.question_set import load_questions as question_set
+from scenecypher.evaluation.replies import LIVE, REFERENCE, ModelSource, ReferenceQueryModel
+from scenecypher.evaluation.scenes import ScenePool
 from scenecypher.retriever.retrieval import Retrieval, retrieval_document
 from scenecypher.retriever.retriever import Options, RetrievalMode, Retriever
-from scenecypher.retriever.schema_text import FORMS, Form, schema_text
+from scenecypher.retriever.schema_text import FORMS, SchemaForm, schema_text
 from scenecypher.retriever.verifier import VerifierMode
 
 VERSION: Final = 1
-"""Of questions, prompts and scoring together: results of different versions are not compared."""
+"""Version of questions, prompts and scoring; results of different versions are not comparable."""
 FOUND: Final = "retrieval"
 MODEL: Final = "replied_by"
 BASELINE: Final = "text2cypher"
 
-Way: TypeAlias = Literal["cypher", "text", "text2cypher"]
-Ask: TypeAlias = Callable[[Scenes, Question, Model], Retrieval]
+Baseline: TypeAlias = Literal["cypher", "text", "text2cypher"]
+Ask: TypeAlias = Callable[[ScenePool, GoldQuestion, Model], Retrieval]
 
 
 @task
@@ -59,48 +59,48 @@ def questions(
     record: str = "",
     attempts: int = 4,
     verifier: VerifierMode = "off",
-    schema_form: Form = "compact",
+    schema_form: SchemaForm = "compact",
     examples: int = 4,
     checks: bool = False,
-    retrieval: Way = "cypher",
+    retrieval: Baseline = "cypher",
 ) -> Task:
-    """Questions about imported scenes; the other arguments are those of `scenecypher ask`.
+    """Return the task of questions about imported scenes; other arguments as in `scenecypher ask`.
 
-    `data` is virtualhome, babyai, grasif or all; `replies` is live, reference or a cassette's file; live ones are
-    appended to the new cassette `record`. `retrieval` may also be text2cypher, neo4j-graphrag's own retriever: of the
-    other options it has `schema_form` alone. Raises InputError.
+    `data` is virtualhome, babyai, grasif or all; `replies` is live, reference or a cassette file. Live replies are
+    appended to the new cassette `record`. `retrieval` may also be text2cypher, neo4j-graphrag's own retriever, which
+    uses only the option `schema_form`. Raises InputError.
     """
-    _check("retrieval", retrieval, get_args(Way))
+    _check("retrieval", retrieval, get_args(Baseline))
     if retrieval == "text" and replies == REFERENCE:
         raise InputError("the reference queries are Cypher, and no answers in words; give --model or --replies")
     _check("verifier", verifier, get_args(VerifierMode))
     _check("schema_form", schema_form, tuple(FORMS))
     mode: RetrievalMode = "text" if retrieval == "text" else "cypher"
     options = Options(attempts, schema_form, examples=examples, verifier=verifier, checks=checks, retrieval=mode)
-    ask = _asked_baseline if retrieval == BASELINE else _asked
+    ask = _ask_text2cypher if retrieval == BASELINE else _ask_retriever
     return Task(
         dataset=MemoryDataset([_sample(question) for question in question_set(data)], name=f"questions-{data}"),
-        solver=ask_scene(partial(ask, options), Replies(replies, record=record)),
+        solver=ask_scene(partial(ask, options), ModelSource(replies, record=record)),
         scorer=execution_match(),
         version=VERSION,
-        metadata={NOTED: prompt_version()},
+        metadata={METADATA_KEY: prompt_version()},
         fail_on_error=False,
     )
 
 
 @solver
-def ask_scene(ask: Ask, replies: Replies) -> Solver:
-    """Ask the sample's scene in a worker thread; all that came of it is in the sample's metadata."""
-    scenes = Scenes()
+def ask_scene(ask: Ask, replies: ModelSource) -> Solver:
+    """Ask the sample's scene in a worker thread and store the retrieval in the sample's metadata."""
+    scenes = ScenePool()
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the retriever asks itself
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - the retriever calls the model
         question = _question(state)
         live = InspectModel(get_model()) if replies.is_live else None
-        model = replies.of(question.id, live, reference=Reference(question.cypher))
-        heard = Heard(model)
-        found = await to_thread.run_sync(partial(ask, scenes, question, heard))
+        model = replies.model_for(question.id, live, reference=ReferenceQueryModel(question.cypher))
+        metered = MeteredModel(model)
+        found = await to_thread.run_sync(partial(ask, scenes, question, metered))
         state.metadata[FOUND] = retrieval_document(found)
-        state.metadata[MODEL] = heard.model_name
+        state.metadata[MODEL] = metered.model_name
         state.output.completion = found.answer
         return state
 
@@ -109,7 +109,7 @@ def ask_scene(ask: Ask, replies: Replies) -> Solver:
 
 @scorer(metrics=[accuracy(), stderr(), grouped(accuracy(), "kind", all=False)])
 def execution_match() -> Scorer:
-    """Whether the rows hold the gold answer; for what can't be answered, whether that is said, or nothing found."""
+    """Score 1 if the rows hold the gold answer; an unanswerable question is right if refused or without rows."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - gold rows are in the metadata
         question, found = _question(state), state.metadata[FOUND]
@@ -123,28 +123,28 @@ def execution_match() -> Scorer:
             answer=found["answer"],
             explanation=found["cypher"],
             metadata=_figures(found)
-            | {"model": state.metadata[MODEL], "exact": is_right and equals(question.rows, found["rows"])},
+            | {"model": state.metadata[MODEL], "exact": is_right and rows_equal(question.rows, found["rows"])},
         )
 
     return score
 
 
-def _is_answer(question: Question, found: dict[str, Any]) -> bool:
-    """Whether what was found is the gold answer: by its rows, or by the words of a model that has read the graph."""
+def _is_answer(question: GoldQuestion, found: dict[str, Any]) -> bool:
+    """Compare the retrieval with the gold answer: its rows, or the words of a model that has read the graph."""
     if any("told" in attempt for attempt in found["attempts"]):
-        return told(question.rows, found["answer"])
-    return found["truncated"] is None and holds(question.rows, found["rows"])
+        return text_names(question.rows, found["answer"])
+    return found["truncated"] is None and rows_contain(question.rows, found["rows"])
 
 
-def _asked(options: Options, scenes: Scenes, question: Question, model: Model) -> Retrieval:
-    with scenes.opened(question.scene) as (opened, scene):
+def _ask_retriever(options: Options, scenes: ScenePool, question: GoldQuestion, model: Model) -> Retrieval:
+    with scenes.open(question.scene) as (opened, scene):
         return Retriever(model, opened.gate, opened.enumerator, options).ask(question.question, scene)
 
 
-def _asked_baseline(options: Options, scenes: Scenes, question: Question, model: Model) -> Retrieval:
+def _ask_text2cypher(options: Options, scenes: ScenePool, question: GoldQuestion, model: Model) -> Retrieval:
     from scenecypher.retriever.graphrag import ask_text2cypher
 
-    with scenes.opened(question.scene) as (opened, scene):
+    with scenes.open(question.scene) as (opened, scene):
         occurring = opened.enumerator.of(scene)
         schema = schema_text(occurring, question.question, vocabulary=scene.vocabulary, form=options.form)
         address = opened.store.database.address
@@ -161,7 +161,7 @@ def _figures(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sample(question: Question) -> Sample:
+def _sample(question: GoldQuestion) -> Sample:
     return Sample(
         id=question.id,
         input=question.question,
@@ -170,8 +170,8 @@ def _sample(question: Question) -> Sample:
     )
 
 
-def _question(state: TaskState) -> Question:
-    return Question.model_validate(state.metadata["question"])
+def _question(state: TaskState) -> GoldQuestion:
+    return GoldQuestion.model_validate(state.metadata["question"])
 
 
 def _check(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -1,6 +1,7 @@
-"""The experiment `realworld`: LookPlanGraph's section VII-E in our office, by a person's hands and eyes, or scripted.
+"""The experiment `realworld`: LookPlanGraph's section VII-E in our office, with a person as robot, or scripted.
 
-`scenecypher eval realworld --hands person` asks somebody at the terminal to do what is printed and to take pictures.
+`scenecypher eval realworld --hands person` asks a person at the terminal to do the printed actions and to take
+pictures.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from typing import Final, Literal, TypeAlias
 
 from inspect_ai import Task, task
 
-from scenecypher.evaluation.book import Book, of_dataset
-from scenecypher.evaluation.episode import Episode, Wording
+from scenecypher.evaluation.assignments import AssignmentCache, load_dataset_scene
+from scenecypher.evaluation.episode import EpisodePlan, Wording
 from scenecypher.evaluation.episodes import episodes_task
-from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, planned
-from scenecypher.evaluation.options import Names, first, readable
-from scenecypher.evaluation.replies import LIVE, Replies
+from scenecypher.evaluation.experiment import PAPER, Experiment, RowPlan, TablePlan, select_rows
+from scenecypher.evaluation.options import Names, keep_readable, take_first
+from scenecypher.evaluation.replies import LIVE, ModelSource
 from scenecypher.importers.datasets import dataset
 
 Hands: TypeAlias = Literal["scripted", "person"]
@@ -35,18 +36,20 @@ def realworld(
     replies: str = LIVE,
     record: str = "",
 ) -> Task:
-    """Our office's tasks; the arguments are those of `scenecypher eval realworld`."""
-    replied = Replies(replies, record=record)
-    return episodes_task(experiment(hands=hands, methods=methods, wording=wording, limit=limit, steps=steps), replied)
+    """Return the task of our office's tasks; arguments as in `scenecypher eval realworld`."""
+    source = ModelSource(replies, record=record)
+    return episodes_task(
+        plan_experiment(hands=hands, methods=methods, wording=wording, limit=limit, steps=steps), source
+    )
 
 
-def experiment(
+def plan_experiment(
     *, hands: Hands = "scripted", methods: Names = PAPER, wording: Wording = "source", limit: int = 0, steps: int = 0
 ) -> Experiment:
-    """The one table. `hands` of a person: the world is real, and the person says whether a task is done."""
-    tasks = first(readable(dataset(OFFICE).tasks(), wording), limit)
+    """Plan the one table; with `hands` of a person, the world is real and the person judges success."""
+    tasks = take_first(keep_readable(dataset(OFFICE).tasks(), wording), limit)
     is_real = hands == "person"
-    like = Episode(group=OFFICE, wording=wording, steps=steps or None)
+    like = EpisodePlan(group=OFFICE, wording=wording, steps=steps or None)
     if is_real:
         like = like.model_copy(update={"eyes": "person", "marking": "person", "belief": True})
     table = TablePlan(
@@ -55,12 +58,14 @@ def experiment(
         columns=BY_A_PERSON if is_real else COLUMNS,
         rows=ROWS,
         tasks=tuple(task.id for task in tasks),
-        like=like,
+        common=like,
         published=("lookplangraph", "VII-E"),
         settings="lookplangraph-7e",
         notes=()
         if is_real
         else ("scripted: the simulator is hands and eyes, so that nothing of the real world is in it",),
     )
-    book = Book(tasks, scenes=of_dataset)
-    return planned("realworld", "An office, as in the trial with a person", [table], methods=methods, book=book)
+    assignments = AssignmentCache(tasks, scenes=load_dataset_scene)
+    return select_rows(
+        "realworld", "An office, as in the trial with a person", [table], methods=methods, assignments=assignments
+    )

@@ -1,4 +1,4 @@
-"""Where the replies of an experiment come from: a live model, a cassette, or the set's own queries."""
+"""Sources of an experiment's replies: a live model, a cassette, or the set's own reference queries."""
 
 from __future__ import annotations
 
@@ -15,42 +15,45 @@ REFERENCE: Final = "reference"
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
-    """A model that always writes one query, which a person's template made."""
+class ReferenceQueryModel:
+    """Model that always returns one reference query."""
 
     cypher: str
 
     def reply(self, request: Request) -> Reply:  # noqa: ARG002 - whatever is asked
-        """The query, at no cost."""
+        """Return the query, at no cost."""
         return Reply(self.cypher, Usage(), REFERENCE, source="scripted")
 
 
-class Replies:
-    """The models of the samples. `chosen` is LIVE, REFERENCE or a cassette's file; live ones may be recorded.
+class ModelSource:
+    """Source of the samples' models; `choice` is LIVE, REFERENCE or a cassette file. Live replies may be recorded.
 
-    Raises InputError where there is no such file, or the one to record exists.
+    Raises InputError if the cassette is missing, or if the file to record exists.
     """
 
-    def __init__(self, chosen: str = LIVE, *, record: str = "") -> None:
-        self.chosen = chosen
-        if chosen not in {LIVE, REFERENCE} and not Path(chosen).is_file():
-            raise InputError(f"{chosen}: there is no such cassette; give a file that --record wrote")
+    name: Final = "Replies"
+    """Name of this type in Inspect's logs."""
+
+    def __init__(self, choice: str = LIVE, *, record: str = "") -> None:
+        self.choice = choice
+        if choice not in {LIVE, REFERENCE} and not Path(choice).is_file():
+            raise InputError(f"{choice}: there is no such cassette; give a file that --record wrote")
         if record and Path(record).exists():
             raise InputError(
                 f"the cassette {record} exists; move it away or choose another file "
-                "(a run that is resumed records the rest of its replies in a new one)"
+                "(a resumed run records its remaining replies in a new one)"
             )
-        self._tape = Replaying(Path(chosen)) if chosen not in {LIVE, REFERENCE} else None
+        self._tape = Replaying(Path(choice)) if choice not in {LIVE, REFERENCE} else None
         self._record = Path(record) if record else None
         self._recording: Recording | None = None
 
     @property
     def is_live(self) -> bool:
-        """Whether a model is asked now."""
-        return self.chosen == LIVE
+        """Whether live models are asked."""
+        return self.choice == LIVE
 
-    def of(self, sample: str, live: Service | None, *, reference: Model) -> Model:
-        """The model that one sample is put to; `reference` where no other was chosen. Raises InputError."""
+    def model_for(self, sample: str, live: Service | None, *, reference: Model) -> Model:
+        """Return the model of one sample; `reference` if no other was chosen. Raises InputError."""
         if self._tape is not None:
             return self._tape.session(sample)
         if live is None:

@@ -1,16 +1,15 @@
-"""The result document of an experiment: its tables with all that one must know to believe them, as one JSON file.
+"""Result document of an experiment: its tables and their provenance, as one JSON file.
 
-Beside Inspect's log ``NAME.eval`` stands ``NAME.result.json``: one `Result`. A reader (Markdown, CSV, figures) needs
-nothing else. For each `Table`:
+The file ``NAME.result.json`` stands beside Inspect's log ``NAME.eval`` and holds one `ExperimentResult`. Readers
+(Markdown, CSV, figures) need nothing else. For each `Table`:
+- `columns` describe the cells; a `second` column is another reading of the same figure, or a cost;
+- `rows` are ours, each by method and options, with a `Cell` for each column's key; a row that was not run has no cells,
+  and a `note` with the reason;
+- `published` are the paper's rows of the same table, with the same columns as far as the paper has them;
+- `settings` are the paper's settings and our choices, each with its source.
 
-- `columns` say what the cells are; a `second` one is another reading of the same figure, or a cost beside it;
-- `rows` are ours, each by method and options, with a `Cell` for each column's key; a row that was not run has a `note`
-  that says why, and no cells;
-- `published` are the paper's rows of the same table, with the same columns where it has them;
-- `settings` are what the paper says of it and what we chose, each marked with where it is from.
-
-`Result.finished` is false where not all samples were tried: whoever shows it must say so. `samples` has one line for
-each episode or question, for figures over sizes, costs and mistakes.
+`ExperimentResult.finished` is False if not all samples were tried, which every display must say. `samples` has one line
+for each episode or question, for figures over sizes, costs and mistakes.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ from scenecypher.errors import InputError
 SUFFIX: Final = ".result.json"
 
 Unit: TypeAlias = Literal["share", "percent", "count", "number"]
-"""A share is 0 to 1, a percent 0 to 100, a count is whole; a number is anything, such as tokens."""
+"""A share is from 0 to 1, a percent from 0 to 100, a count is whole; a number is any other, such as tokens."""
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 Interval: TypeAlias = Literal["wilson", "bootstrap", "none"]
-Replies: TypeAlias = Literal["live", "recorded", "scripted", "oracle", "reference", "none"]
-"""Where the replies came from; ``none`` where no model was asked, ``reference`` where a set's own answers stood in."""
+ReplySource: TypeAlias = Literal["live", "recorded", "scripted", "oracle", "reference", "none"]
+"""Source of replies; ``none`` if no model was asked, ``reference`` if a set's own answers were used."""
 
 UNREADABLE: Final = "?"
-"""A published cell that the paper's text does not show."""
+"""Value of a published cell that the paper's text does not show."""
 
 
 class Document(BaseModel):
-    """What all parts have in common."""
+    """Base class of all parts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Column(Document):
-    """A column: its `key` in the rows, its `heading`, what its values are, and how its intervals were made."""
+    """Column: its `key` in the rows, its `heading`, the unit of its values, and the kind of its intervals."""
 
     key: str
     heading: str
@@ -54,9 +53,9 @@ class Column(Document):
 
 
 class Cell(Document):
-    """A figure over `n` trials; None is n/a, such as tokens per action where nothing succeeded; "?" is unreadable.
+    """Figure over `n` trials; None is n/a, such as tokens per action without a success; "?" is unreadable.
 
-    `low` and `high` are its interval at 95%; `count` is how many of the `n`, where the value is a share.
+    `low` and `high` are its 95% interval; `count` is the numerator if the value is a share of `n`.
     """
 
     value: float | Literal["?"] | None
@@ -67,11 +66,11 @@ class Cell(Document):
 
 
 class Row(Document):
-    """A method with its options, such as ``{"ablation": "no-priors"}``; `label` is how the paper writes it.
+    """Method with its options, such as ``{"ablation": "no-priors"}``; `label` is the paper's name for it.
 
-    `kind` is ``paper`` where a paper has this row, ``ours`` where it is an addition. `model` is set where the row's
-    model is its point. `failed` counts samples that ended in an error, which are failures in every figure. `note` says
-    what one must know, above all why a row has no cells.
+    `kind` is ``paper`` if a paper has this row, ``ours`` if it is an addition. `model` is set if the rows differ by
+    model. `failed` counts samples that ended in an error, which are failures in every figure. `note` explains the row,
+    above all why it has no cells.
     """
 
     method: str
@@ -84,8 +83,8 @@ class Row(Document):
     note: str = ""
 
 
-class Setting(Document):
-    """One setting of a table: its value, and whether the paper or we say so."""
+class TableSetting(Document):
+    """Setting of a table: its value, and whether it is the paper's or ours."""
 
     name: str
     value: str
@@ -93,9 +92,9 @@ class Setting(Document):
 
 
 class Table(Document):
-    """One table. `paper` and `paper_table` name the published one that it stands beside, empty where there is none.
+    """Table; `paper` and `paper_table` name the published table beside it, empty if there is none.
 
-    `samples` is what its samples have as `Trial.table`, where that is not its own `key`: tables may share samples.
+    `samples` is the `Trial.table` of its samples if that differs from its own `key`, since tables may share samples.
     """
 
     key: str
@@ -106,15 +105,15 @@ class Table(Document):
     published: tuple[Row, ...] = ()
     paper: str = ""
     paper_table: str = ""
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[TableSetting, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 class Trial(Document):
-    """One sample: what was tried, in which table and row, on how large a graph, at what cost, and what came of it.
+    """Sample: its table and row, the size of its graph, its cost and its outcome.
 
-    `outcome` is how it ended (``failed`` where an error ended it); `mistakes` counts refusals by cause; `figures` has
-    the values of the columns for this sample alone, such as ``{"sr": 0, "app": 0.5}``.
+    `outcome` says how it ended (``failed`` after an error); `mistakes` counts refusals by cause; `figures` are the
+    columns' values for this sample, such as ``{"sr": 0, "app": 0.5}``.
     """
 
     table: str
@@ -132,10 +131,10 @@ class Trial(Document):
 
 
 class Provenance(Document):
-    """Where a result is from. `prompt_version` and `version` are of prompts and scoring; results differ across them."""
+    """Origin of a result; results with different `prompt_version` or `version` (of scoring) are not comparable."""
 
     model: str
-    replies: tuple[Replies, ...]
+    replies: tuple[ReplySource, ...]
     date: str
     version: str
     prompt_version: str = ""
@@ -149,8 +148,8 @@ class Provenance(Document):
     arguments: Mapping[str, Any] = Field(default_factory=dict)
 
 
-class Result(Document):
-    """All of one run. `document` is this format's version."""
+class ExperimentResult(Document):
+    """Result of one run; `document` is the version of this format."""
 
     document: Literal[1] = 1
     experiment: str
@@ -162,19 +161,19 @@ class Result(Document):
     notes: tuple[str, ...] = ()
 
 
-def replies_of(sources: Collection[str]) -> tuple[Replies, ...]:
-    """Where replies came from, each source once; ``none`` where there are no replies."""
-    return tuple(kind for kind in get_args(Replies) if kind in sources) or ("none",)
+def reply_sources(sources: Collection[str]) -> tuple[ReplySource, ...]:
+    """Return the sources of replies, each once; ``none`` if there are no replies."""
+    return tuple(kind for kind in get_args(ReplySource) if kind in sources) or ("none",)
 
 
 def result_path(log: str) -> Path:
-    """Where the result of a log stands: beside it."""
+    """Return the path of a log's result, which is beside the log."""
     path = Path(log)
     return path.with_name(path.name.removesuffix(".eval").removesuffix(".json") + SUFFIX)
 
 
-def write(result: Result, path: Path) -> Path:
-    """Write a result. Raises InputError where that can't be."""
+def write_result(result: ExperimentResult, path: Path) -> Path:
+    """Write a result. Raises InputError if the file can't be written."""
     try:
         path.write_text(result.model_dump_json(indent=1) + "\n", encoding="utf-8")
     except OSError as error:
@@ -182,13 +181,13 @@ def write(result: Result, path: Path) -> Path:
     return path
 
 
-def read(path: Path) -> Result:
-    """Read a result. Raises InputError for what is none."""
+def read_result(path: Path) -> ExperimentResult:
+    """Read a result. Raises InputError if the file is not a result."""
     try:
-        return Result.model_validate_json(path.read_bytes())
+        return ExperimentResult.model_validate_json(path.read_bytes())
     except OSError as error:
         raise InputError(f"{path}: can't be read ({error.strerror}); give a *{SUFFIX} file") from error
     except ValidationError as error:
         raise InputError(
-            f"{path}: is no result of an experiment ({error.error_count()} problems); run the experiment again"
+            f"{path}: is not a result of an experiment ({error.error_count()} problems); run the experiment again"
         ) from error

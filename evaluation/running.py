@@ -1,4 +1,4 @@
-"""Running an experiment's task through Inspect, from our own command line."""
+"""Run an experiment's task with Inspect, from our own command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scenecypher.errors import InputError
 
-__all__ = ["EvalLog", "Run", "Task", "check_installed", "full_name", "name_in", "resume", "run"]
+__all__ = [
+    "EvalLog",
+    "RunOptions",
+    "Task",
+    "check_inspect_installed",
+    "experiment_name_of",
+    "full_name",
+    "resume_task",
+    "run_task",
+]
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -19,18 +28,18 @@ if TYPE_CHECKING:
     from inspect_ai.model import Model
 
 
-UNSEEN: Final[Mapping[str, Any]] = {
+QUIET: Final[Mapping[str, Any]] = {
     "fail_on_error": False,
     "display": "none",
     "ctl_server": False,
     "acp_server": False,
 }
-"""Inspect prints and serves nothing, and a sample that fails stops no others."""
+"""Options that stop Inspect's display and servers, and that let other samples continue after a failure."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """How a task is run: `model` as Inspect names it (none asks none), `limit` samples, `at_once` of them."""
+class RunOptions:
+    """Options of a run: `model` in Inspect's notation (None asks none), `limit` samples, `at_once` in parallel."""
 
     model: str | Model | None = None
     limit: int | None = None
@@ -38,72 +47,72 @@ class Run:
     log_dir: str | None = None
 
 
-def check_installed() -> None:
-    """Raises InputError where Inspect is missing."""
+def check_inspect_installed() -> None:
+    """Check that Inspect is installed. Raises InputError."""
     if find_spec("inspect_ai") is None:
         raise InputError("Inspect is not installed: run `pip install 'scenecypher[evaluation]'`")
 
 
-def run(task: Task, how: Run) -> EvalLog:
-    """The log of one run. Samples that fail are failures of their own and stop no others. Raises InputError."""
+def run_task(task: Task, options: RunOptions) -> EvalLog:
+    """Run a task and return its log; failed samples do not stop the others. Raises InputError."""
     from inspect_ai import eval as evaluate
 
     try:
         (log,) = evaluate(
             task,
-            model=full_name(how.model),
-            limit=how.limit,
-            max_samples=how.at_once,
-            log_dir=how.log_dir,
+            model=full_name(options.model),
+            limit=options.limit,
+            max_samples=options.at_once,
+            log_dir=options.log_dir,
             score_display=False,
-            log_realtime=False,  # a third of what Inspect takes: samples are in the log when they have ended
-            log_buffer=1 if how.model else None,  # each at once, for what a model said has its price
-            **UNSEEN,
+            log_realtime=False,  # costs a third of Inspect's time; samples are logged when they end anyway
+            log_buffer=1 if options.model else None,  # write each sample at once, since model replies cost money
+            **QUIET,
         )
     except ValueError as error:  # a model or provider that Inspect does not know
         raise InputError(f"Inspect can't run this: {error}; name the model as PROVIDER/NAME") from error
     return log
 
 
-def resume(file: Path, how: Run) -> EvalLog:
-    """The log of a run that goes on from the log `file`: what was played stays, the rest and what failed is played.
+def resume_task(file: Path, options: RunOptions) -> EvalLog:
+    """Resume the run of the log `file` and return the new log; only missing and failed samples are played.
 
-    The experiment's module has to be imported. Raises InputError.
+    The experiment's module must have been imported. Raises InputError.
     """
     from inspect_ai import eval_retry
 
     if not file.is_file():
-        raise InputError(f"{file}: there is no such log; logs are in ./logs, or where --log-dir said")
+        raise InputError(f"{file}: there is no such log; logs are in ./logs, or in the folder given as --log-dir")
     try:
         (log,) = eval_retry(
             str(file),
-            max_samples=how.at_once,
-            log_dir=how.log_dir,
-            **UNSEEN,
+            max_samples=options.at_once,
+            log_dir=options.log_dir,
+            **QUIET,
         )
     except (ValueError, FileNotFoundError) as error:
         raise InputError(
-            f"{file}: can't be resumed ({error}); resume it from the folder that it was run in, or run it anew"
+            f"{file}: can't be resumed ({error}); resume it in the folder that it was run in, or start a new run"
         ) from error
     return log
 
 
-def name_in(file: Path) -> str:
-    """The name of the experiment that a log is of, as its task function has it. Raises InputError."""
+def experiment_name_of(file: Path) -> str:
+    """Return the name of a log's experiment, which is its task function's. Raises InputError."""
     from inspect_ai.log import read_eval_log
 
     try:
         read = read_eval_log(str(file), header_only=True)
     except (OSError, ValueError) as error:
-        raise InputError(f"{file}: is no log that can be read ({error}); give a .eval file") from error
+        raise InputError(f"{file}: is not a readable log ({error}); give a .eval file") from error
     return (read.eval.task_registry_name or read.eval.task).rpartition("/")[2]
 
 
 def full_name(model: str | Model | None) -> str | Model | None:
-    """The model as Inspect names it: without a provider it is OpenAI's, or any service behind OPENAI_BASE_URL.
+    """Return the model in Inspect's notation; without a provider it is OpenAI's, or a service at OPENAI_BASE_URL.
 
-    Such a service is asked as ``openai-api``: Inspect's ``openai`` takes names that it does not know for the newest
-    models of OpenAI's, leaves the temperature out without a word, and speaks a protocol that few others do.
+    Such a service is asked through ``openai-api``: Inspect's ``openai`` takes unknown names for OpenAI's newest models,
+    drops the temperature silently, and uses a protocol that few other services support.
     """
     if not isinstance(model, str):
         return model

@@ -1,4 +1,4 @@
-"""The scenes that samples need, imported once under names of their own, on one connection while any sample runs."""
+"""Scenes that samples need, imported once under names of their own, on a connection shared by running samples."""
 
 from __future__ import annotations
 
@@ -13,71 +13,71 @@ from scenecypher.db.gate import Gate, Limits
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.evaluation.question_set import scene_of
+from scenecypher.evaluation.question_set import load_question_scene
 from scenecypher.settings import Settings
 
 PREFIX: Final = "evaluation"
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """One connection: the store, and what reads its scenes."""
+class OpenDatabase:
+    """Open connection: the scene store, the gate and the enumerator."""
 
     store: SceneStore
     gate: Gate
     enumerator: Enumerator
 
 
-class Scenes:
-    """A connection that opens with the first user and closes with the last; safe to share between threads.
+class ScenePool:
+    """Connection opened by the first user and closed by the last; safe to share between threads.
 
-    Makes no call before `opened`. Scenes stay in the database: an equal source changes nothing the next time, and
-    what somebody changed in them meanwhile is put right.
+    Makes no call before `open`. Scenes stay in the database: importing an unchanged source is a no-op, and changes made
+    to a scene in the meantime are reverted.
     """
 
     def __init__(self, settings: Settings | None = None, *, prefix: str = PREFIX) -> None:
         self._settings, self._prefix = settings, prefix
         self._lock = Lock()
         self._users = 0
-        self._opened: Opened | None = None
-        self._known: dict[str, SceneInfo] = {}
+        self._opened: OpenDatabase | None = None
+        self._scenes: dict[str, SceneInfo] = {}
 
     @contextmanager
-    def opened(self, scene: str) -> Iterator[tuple[Opened, SceneInfo]]:
-        """The database and one scene of a data set in it. Raises InputError, ServiceError."""
+    def open(self, scene: str) -> Iterator[tuple[OpenDatabase, SceneInfo]]:
+        """Yield the database and one scene of a data set in it. Raises InputError, ServiceError."""
         with self._lock:
             self._users += 1
         try:
-            yield self._found(scene)
+            yield self._find_or_import(scene)
         finally:
             with self._lock:
                 self._users -= 1
                 if not self._users:
                     self._close()
 
-    def _found(self, scene: str) -> tuple[Opened, SceneInfo]:
+    def _find_or_import(self, dataset_scene: str) -> tuple[OpenDatabase, SceneInfo]:
         with self._lock:
             if self._opened is None:
                 self._opened = _open(self._settings or Settings())
-            if scene not in self._known:
-                name = f"{self._prefix}/{scene}"
-                self._opened.store.put(replace(scene_of(scene), name=name))
-                self._known[scene] = self._opened.store.find(name)
-            return self._opened, self._known[scene]
+            if dataset_scene not in self._scenes:
+                name = f"{self._prefix}/{dataset_scene}"
+                self._opened.store.put(replace(load_question_scene(dataset_scene), name=name))
+                self._scenes[dataset_scene] = self._opened.store.find(name)
+            return self._opened, self._scenes[dataset_scene]
 
     def _close(self) -> None:
         if self._opened is not None:
             self._opened.store.database.close()
-        self._opened, self._known = None, {}
+        self._opened, self._scenes = None, {}
 
 
 def check_database() -> None:
-    """Open the configured database once, before a run whose samples need it. Raises DatabaseUnavailable, InputError."""
+    """Connect to the configured database and disconnect. Raises DatabaseUnavailable, InputError."""
     connect(Settings(), tell=lambda _: None).close()
 
 
-def _open(settings: Settings) -> Opened:
+def _open(settings: Settings) -> OpenDatabase:
     database = connect(settings, tell=lambda _: None)
     store = SceneStore(database, commit_timeout_s=settings.commit_timeout_s)
     store.prepare()
-    return Opened(store, Gate(database, limits=Limits.of(settings)), Enumerator(database))
+    return OpenDatabase(store, Gate(database, limits=Limits.of(settings)), Enumerator(database))

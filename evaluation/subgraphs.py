@@ -1,8 +1,8 @@
-"""How near what was seen comes to the gold subgraph of an asset: F1 of nodes, F1 of edges, and whether they are equal.
+"""Similarity of an observed subgraph to the gold subgraph: F1 of nodes, F1 of edges, and exact match.
 
-LookPlanGraph, section VI-B: the nodes and edges of the generated graph are compared with the ground truth, and only
-a perfect match of all is a success. Things of one class are alike, so that counts matter and numbers in names don't;
-how F1 is averaged is not said there: ours is the mean over pictures.
+LookPlanGraph, section VI-B: the nodes and edges of the generated graph are compared with the ground truth, and only a
+perfect match is a success. Things of one class are interchangeable: counts matter, the numbers in names do not. The
+paper does not say how F1 is averaged; ours is the mean over pictures.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import VOCABULARIES
-from scenecypher.evaluation.views import VOCABULARY, View, belief_of, class_of
+from scenecypher.evaluation.views import VOCABULARY, GoldView, belief_before_view, class_from_name
 from scenecypher.planner.perception.merge import merge
 from scenecypher.planner.perception.observation import Observation
 
@@ -24,8 +24,8 @@ CONTAINMENT: Final = VOCABULARIES[VOCABULARY].containment
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One thing below the asset; `parent` None where it can't be said what it is on or in."""
+class SubgraphNode:
+    """Thing below the asset; `parent` is None if the thing was seen but not placed."""
 
     name: str
     class_: str
@@ -34,74 +34,74 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
-    """Two subgraphs compared: F1 of their nodes and of their edges (0 to 1), and whether they are the same tree."""
+class Similarity:
+    """Comparison of two subgraphs: F1 of nodes and of edges (0 to 1), and whether they are the same tree."""
 
     nodes: float
     edges: float
     exact: bool
 
 
-def gold_parts(view: View) -> tuple[Part, ...]:
-    """The gold subgraph."""
-    return tuple(Part(it.name, it.sort.casefold(), it.relation, it.related_to) for it in view.gold)
+def gold_parts(view: GoldView) -> tuple[SubgraphNode, ...]:
+    """Return the nodes of the gold subgraph."""
+    return tuple(SubgraphNode(it.name, it.class_name.casefold(), it.relation, it.related_to) for it in view.gold)
 
 
-def seen_parts(view: View, observation: Observation) -> tuple[Part, ...]:
-    """What the belief holds below the asset after the merge, as far as it was seen, and what was seen but not placed.
+def seen_parts(view: GoldView, observation: Observation) -> tuple[SubgraphNode, ...]:
+    """Return the things seen below the asset after merging the observation into the belief, unplaced ones included.
 
-    Raises UnknownReference where the observation is of something else.
+    Raises UnknownReference if the observation is of another node.
     """
-    belief = belief_of(view)
+    belief = belief_before_view(view)
     found = merge(belief, observation, vocabulary=VOCABULARY)
     after = apply(belief, found.delta)
     placed = tuple(_parts(after))
-    loose = (Part(it.node, class_of(it.node)) for it in found.findings if it.kind == "unplaced")
+    loose = (SubgraphNode(it.node, class_from_name(it.node)) for it in found.findings if it.kind == "unplaced")
     return (*placed, *loose)
 
 
-def likeness(asset: str, gold: Sequence[Part], seen: Sequence[Part]) -> Likeness:
-    """How near `seen` comes to `gold`."""
+def measure_similarity(asset: str, gold: Sequence[SubgraphNode], seen: Sequence[SubgraphNode]) -> Similarity:
+    """Compare `seen` with `gold`."""
     exact = all(part.parent is not None for part in seen) and _form(asset, gold) == _form(asset, seen)
     nodes = f1((part.class_ for part in gold), (part.class_ for part in seen))
-    return Likeness(nodes, f1(_edges(asset, gold), _edges(asset, seen)), exact)
+    return Similarity(nodes, f1(_edges(asset, gold), _edges(asset, seen)), exact)
 
 
-def slips(gold: Sequence[Part], seen: Sequence[Part]) -> dict[str, int]:
-    """How many things were missed, and how many told that are not there; one misnamed is both."""
-    there, told = Counter(part.class_ for part in gold), Counter(part.class_ for part in seen)
-    found = {"missed": (there - told).total(), "invented": (told - there).total()}
+def count_mistakes(gold: Sequence[SubgraphNode], seen: Sequence[SubgraphNode]) -> dict[str, int]:
+    """Count the missed and the invented things; a misnamed thing is both."""
+    expected, observed = Counter(part.class_ for part in gold), Counter(part.class_ for part in seen)
+    found = {"missed": (expected - observed).total(), "invented": (observed - expected).total()}
     return {name: count for name, count in found.items() if count}
 
 
 def f1(gold: Iterable[Hashable], seen: Iterable[Hashable]) -> float:
-    """The harmonic mean of precision and recall of two multisets; 1 where both are empty."""
+    """Return the harmonic mean of precision and recall of two multisets; 1 if both are empty."""
     wanted, found = Counter(gold), Counter(seen)
     right, all_ = (wanted & found).total(), wanted.total() + found.total()
     return 2 * right / all_ if all_ else 1.0
 
 
-def _parts(after: SceneGraph) -> Iterable[Part]:
+def _parts(after: SceneGraph) -> Iterable[SubgraphNode]:
     for node in after.nodes.values():
         if node.kind == "Object" and node.properties.get("last_seen") == STEP:
             for relation in after.outgoing.get(node.id, ()):
                 if relation.type in CONTAINMENT:
-                    yield Part(node.id, node.class_.casefold(), relation.type, relation.target)
+                    yield SubgraphNode(node.id, node.class_.casefold(), relation.type, relation.target)
 
 
-def _edges(asset: str, parts: Sequence[Part]) -> Iterable[tuple[str, str, str]]:
+def _edges(asset: str, parts: Sequence[SubgraphNode]) -> Iterable[tuple[str, str, str]]:
     classes = {part.name: part.class_ for part in parts} | {asset: ""}
     for part in parts:
         if part.parent is not None:
             yield part.class_, part.relation, classes.get(part.parent, part.parent)
 
 
-def _form(asset: str, parts: Sequence[Part]) -> str:
-    """A text that is the same for trees that differ in nothing but the numbers of things that are alike."""
-    below = defaultdict[str | None, list[Part]](list)
+def _form(asset: str, parts: Sequence[SubgraphNode]) -> str:
+    """Return a canonical text of a tree; trees that differ only in the numbers of interchangeable things are equal."""
+    below = defaultdict[str | None, list[SubgraphNode]](list)
     for part in parts:
         below[part.parent].append(part)
-    order = [Part(asset, "")]
+    order = [SubgraphNode(asset, "")]
     for part in order:
         order += below[part.name]
     forms: dict[str, str] = {}

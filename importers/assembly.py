@@ -1,11 +1,11 @@
-"""The graph of a file whose form was read: its nodes and relations put together, every problem at its place."""
+"""Assembly of a scene graph from the nodes and relations of a file, with each problem at its place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.problems import Problem
 from scenecypher.db.graph.scene import InvalidValue, Node, Relation, SceneGraph
 from scenecypher.db.graph.value import shown
@@ -14,16 +14,16 @@ from scenecypher.errors import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A node to be: where the file has it, and what makes it. Making it may raise InvalidValue."""
+class NodeDraft:
+    """A node to be made: its place in the file, and the function that makes it, which may raise InvalidValue."""
 
     place: str
     make: Callable[[], Node]
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A relation to be, in our words: where the file has it, and the ids of its two nodes."""
+class RelationDraft:
+    """A relation to be made, in our vocabulary: its place in the file, and the ids of its two nodes."""
 
     place: str
     source: str
@@ -31,22 +31,22 @@ class Link:
     target: str
 
 
-def assembled(
-    drafts: Iterable[Draft], links: Iterable[Link], *, vocabulary: str = "generic", declared: Declared
+def assemble(
+    drafts: Iterable[NodeDraft], links: Iterable[RelationDraft], *, vocabulary: str = "generic", declared: Declared
 ) -> tuple[SceneGraph, list[Problem]]:
-    """The graph, and what is wrong with it; where anything is, the graph holds the nodes that could be made alone."""
+    """Return the graph and its problems. If there are any, the graph holds only the nodes that could be made."""
     problems: list[Problem] = []
-    nodes, places = _made(drafts, problems)
-    relations = _linked(links, nodes, problems)
+    nodes, places = _make_nodes(drafts, problems)
+    relations = _make_relations(links, nodes, problems)
     if not problems:
         problems += _undeclared(relations, nodes, places, declared)
     if problems:
         return SceneGraph.of(nodes.values()), problems
     graph = SceneGraph.of(nodes.values(), relations)
-    return graph, [(places[node_id], f"{node_id}: {cause}") for node_id, cause in broken_promises(graph, vocabulary)]
+    return graph, [(places[node_id], f"{node_id}: {cause}") for node_id, cause in broken_rules(graph, vocabulary)]
 
 
-def _made(drafts: Iterable[Draft], problems: list[Problem]) -> tuple[dict[str, Node], dict[str, str]]:
+def _make_nodes(drafts: Iterable[NodeDraft], problems: list[Problem]) -> tuple[dict[str, Node], dict[str, str]]:
     nodes: dict[str, Node] = {}
     places: dict[str, str] = {}
     for draft in drafts:
@@ -63,7 +63,9 @@ def _made(drafts: Iterable[Draft], problems: list[Problem]) -> tuple[dict[str, N
     return nodes, places
 
 
-def _linked(links: Iterable[Link], nodes: dict[str, Node], problems: list[Problem]) -> dict[Relation, str]:
+def _make_relations(
+    links: Iterable[RelationDraft], nodes: dict[str, Node], problems: list[Problem]
+) -> dict[Relation, str]:
     relations: dict[Relation, str] = {}
     for link in links:
         try:

@@ -1,4 +1,4 @@
-"""BabyAI: any MiniGrid level, and the papers' three, as scenes with their tasks; made afresh from level and seed."""
+"""BabyAI: any MiniGrid level, and the papers' three, as scenes with tasks, generated from level and seed."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from typing import Any, Final
 from scenecypher.db.condition import ALWAYS, Condition, HasState, HeldBy, Id, Or
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.importers.babyai_grid import AGENT, Things, named, scene_graph
-from scenecypher.importers.babyai_oracle import plan
+from scenecypher.importers.babyai_grid import AGENT, Things, grid_scene_graph, things_by_id
+from scenecypher.importers.babyai_oracle import oracle_plan
 from scenecypher.importers.task import Task
 
 NAME_PREFIX: Final = "babyai/"
 BUDGET: Final = 20
-"""Actions that an episode may take: more than thrice the longest of the papers' plans."""
+"""The most actions of an episode: over three times the longest of the papers' plans."""
 
 LEVELS: Final[Mapping[str, str]] = {"trv1": "Trv1", "trv2": "Trv2", "numqa": "NumQA"}
-"""The papers' levels, and their classes in `scenecypher.importers.babyai_levels`."""
+"""The papers' levels and their classes in `scenecypher.importers.babyai_levels`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
-    """A level at its start: the environment, its objects by node id, its graph, and what is to be done.
+class LevelInstance:
+    """A level at its start: the environment, its objects by node id, its graph, and its task.
 
-    `task` is None where the mission is neither to pick up nor to open something, nor a question. The environment
-    changes by its own `step`; the rest stays as it is.
+    `task` is None if the mission is neither to pick up nor to open something, nor a question. The environment changes
+    by its own `step`; the other fields stay as they are.
     """
 
     env: Any
@@ -40,37 +40,37 @@ class Episode:
 
 
 def read_level(level: str, seed: int) -> ImportedScene:
-    """The scene of a level's instance, such as ``babyai/trv1/7``. Raises InputError as `episode` does."""
-    return episode(level, seed).scene
+    """Return the scene of a level's instance, such as ``babyai/trv1/7``. Raises InputError as `level_instance` does."""
+    return level_instance(level, seed).scene
 
 
 def read_task(level: str, seed: int) -> Task | None:
-    """The task of a level's instance, such as ``trv1/7``. Raises InputError as `episode` does."""
-    return episode(level, seed).task
+    """Return the task of a level's instance, such as ``trv1/7``. Raises InputError as `level_instance` does."""
+    return level_instance(level, seed).task
 
 
-def episode(level: str, seed: int) -> Episode:
-    """An instance of one of LEVELS or of any registered MiniGrid id, always the same for the same seed.
+def level_instance(level: str, seed: int) -> LevelInstance:
+    """Return an instance of one of LEVELS or of any registered MiniGrid id, equal for equal seeds.
 
-    Raises InputError where MiniGrid is missing, the level is unknown or can't be made, or the seed is negative.
+    Raises InputError if MiniGrid is missing, the level is unknown or can't be made, or the seed is negative.
     """
     if seed < 0:
         msg = f"the seed {seed} is negative; give a whole number from 0"
         raise InputError(msg)
-    env = _reset(_made(level), level, seed)
-    things = named(env)
+    env = _reset(_environment(level), level, seed)
+    things = things_by_id(env)
     source = f"minigrid {version('minigrid')}, {level}, seed {seed}"
-    scene = ImportedScene(scene_name(level, seed), scene_graph(env, things), vocabulary="babyai", source=source)
-    return Episode(env, things, scene, _task(env, things, scene, level=level))
+    scene = ImportedScene(scene_name(level, seed), grid_scene_graph(env, things), vocabulary="babyai", source=source)
+    return LevelInstance(env, things, scene, _task(env, things, scene, level=level))
 
 
 def scene_name(level: str, seed: int) -> str:
-    """What the scene of a level's instance is called."""
+    """Return the scene name of a level's instance."""
     return f"{NAME_PREFIX}{level}/{seed}"
 
 
 def check_level(level: str) -> None:
-    """Raises InputError where MiniGrid is missing, or has no such level; those of LEVELS are built on it."""
+    """Check that MiniGrid is installed and has the level, or that it is one of LEVELS. Raises InputError."""
     if find_spec("minigrid") is None:
         msg = "MiniGrid is not installed: run `pip install 'scenecypher[babyai]'`"
         raise InputError(msg)
@@ -86,7 +86,7 @@ def check_level(level: str) -> None:
         raise InputError(msg)
 
 
-def _made(level: str) -> Any:
+def _environment(level: str) -> Any:
     check_level(level)
     if level in LEVELS:
         from scenecypher.importers import babyai_levels
@@ -97,20 +97,20 @@ def _made(level: str) -> Any:
     try:
         return gymnasium.make(level, disable_env_checker=True).unwrapped
     except (ImportError, gymnasium.error.Error) as error:
-        raise _unmade(level, error) from error
+        raise _cannot_make(level, error) from error
 
 
 def _reset(env: Any, level: str, seed: int) -> Any:
-    """Rejected draws are no one's concern: MiniGrid prints each of them."""
+    """Reset the environment; MiniGrid's printed messages about rejected draws are dropped."""
     try:
         with redirect_stdout(StringIO()):
             env.reset(seed=seed)
     except (ImportError, OSError) as error:
-        raise _unmade(level, error) from error
+        raise _cannot_make(level, error) from error
     return env
 
 
-def _unmade(level: str, error: Exception) -> InputError:
+def _cannot_make(level: str, error: Exception) -> InputError:
     return InputError(f"MiniGrid can't make {level}: {error}; install what it asks for, or choose another level")
 
 
@@ -119,7 +119,7 @@ def _task(env: Any, things: Things, scene: ImportedScene, *, level: str) -> Task
     found = str(getattr(env, "answer", ""))
     if not targets and not found:
         return None
-    program = plan(scene.graph, next(iter(targets))) if targets else None
+    program = oracle_plan(scene.graph, next(iter(targets))) if targets else None
     return Task(
         id=scene.name.removeprefix(NAME_PREFIX),
         instruction=str(env.mission),
@@ -144,7 +144,7 @@ def _one_of(conditions: tuple[Condition, ...]) -> Condition:
 
 
 def _targets(env: Any, things: Things) -> dict[str, Condition]:
-    """The nodes of which one is to be picked up, or opened, each with what must hold of it."""
+    """Return the nodes of which one is to be picked up or opened, each with its goal condition."""
     instruction: Any = getattr(env, "instrs", None)
     match type(instruction).__name__:
         case "OpenInstr":

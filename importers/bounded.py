@@ -1,4 +1,4 @@
-"""Files of untrusted origin read whole, up to a size."""
+"""Bounded reading of files of untrusted origin."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 from scenecypher.errors import DocumentError
 
 
-def bytes_of(path: Path, *, most: int) -> bytes:
-    """A file's bytes, `most` at most. Raises DocumentError for a larger one, or one that can't be read.
+def read_bytes(path: Path, *, max_bytes: int) -> bytes:
+    """Return a file's bytes, at most `max_bytes`. Raises DocumentError for a larger file, or one that can't be read.
 
-    What the directory says of its size is not relied upon: a device or a pipe says 0, and may never end.
+    The size in the directory is not relied upon: a device or a pipe reports 0 and may never end.
     """
     try:
         with path.open("rb") as file:
-            data = file.read(most + 1)
+            data = file.read(max_bytes + 1)
     except OSError as error:
         raise DocumentError(str(path), "the file", f"can't be read ({error.strerror}); check its path") from error
-    if len(data) > most:
-        raise DocumentError(str(path), "$", f"over {most // 2**20} MB, the most that is read: split the file")
+    if len(data) > max_bytes:
+        raise DocumentError(str(path), "$", f"over {max_bytes // 2**20} MB, the most that is read: split the file")
     return data

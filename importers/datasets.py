@@ -1,4 +1,4 @@
-"""The one table of data sets: where each comes from, how its scenes are imported, and its scenes and tasks."""
+"""The one table of data sets: their origin, the import of their scenes, and their scenes and tasks."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.errors import InputError, did_you_mean
 from scenecypher.importers.task import Task
 
-Scenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
-Tasks: TypeAlias = Callable[[str | None], Iterator[Task]]
+ReadScenes: TypeAlias = Callable[[str | None], Iterator[ImportedScene]]
+ReadTasks: TypeAlias = Callable[[str | None], Iterator[Task]]
 
 SEEDS: Final = 100
-"""Instances of a made level that its list holds: the papers' number. A single one may have any seed."""
+"""The listed instances of a generated level, as many as the papers have. A single instance may have any seed."""
 
 
-class _Source(Protocol):
-    """A module that has both."""
+class _DatasetModule(Protocol):
+    """A module with both functions."""
 
     def scenes(self, only: str | None) -> Iterator[ImportedScene]: ...
 
@@ -31,36 +31,36 @@ class _Source(Protocol):
 class Dataset:
     """Scenes and their tasks from one source.
 
-    `name` is one word and its key in DATASETS. `importing` is the command that brings a task's scene into the database,
-    `{}` standing for the task's id within the data set.
+    `name` is one word and its key in DATASETS. `import_command` imports a task's scene into the database; `{}` stands
+    for the task's id within the data set.
 
-    `read_scenes` and `read_tasks` take an id within the data set, or None for all; they raise InputError where the
-    source is not installed or has no such id. Read tasks by `tasks`, which gives them ids that are theirs alone.
+    `read_scenes` and `read_tasks` take an id within the data set, or None for all. They raise InputError if the source
+    is not installed or has no such id. Use `tasks`, not `read_tasks`, for ids that are unique across data sets.
     """
 
     name: str
     title: str
     source: str
-    importing: str
-    read_scenes: Scenes
-    read_tasks: Tasks
+    import_command: str
+    read_scenes: ReadScenes
+    read_tasks: ReadTasks
 
     def scenes(self, only: str | None = None) -> Iterator[ImportedScene]:
-        """The scenes in the source's order, made one by one, or that of the task `only`."""
+        """Return the scenes in the source's order, made one by one, or the one of the task `only`."""
         return self.read_scenes(only)
 
     def tasks(self, only: str | None = None) -> Iterator[Task]:
-        """The tasks likewise, under ids such as ``eai/963_2``: the data set's name, then the id that it has there."""
+        """Yield the tasks under ids such as ``eai/963_2``: the data set's name, then the id within it."""
         for task in self.read_tasks(only):
             yield replace(task, id=f"{self.name}/{task.id}")
 
     def command(self, task_id: str) -> str:
-        """The command that imports the scene of a task, by the task's id in `tasks`."""
-        return self.importing.format(task_id.removeprefix(f"{self.name}/"))
+        """Return the command that imports the scene of a task, given the task's id in `tasks`."""
+        return self.import_command.format(task_id.removeprefix(f"{self.name}/"))
 
 
 def dataset(name: str) -> Dataset:
-    """The data set of this name. Raises InputError with the nearest ones."""
+    """Return the data set of this name. Raises InputError with the nearest names."""
     if name not in DATASETS:
         hint = did_you_mean(name[:60], tuple(DATASETS)) or f"; there are {', '.join(DATASETS)}"
         msg = f"no data set is called {name[:60]!r}{hint}"
@@ -69,7 +69,7 @@ def dataset(name: str) -> Dataset:
 
 
 def task(task_id: str) -> tuple[Dataset, Task]:
-    """The task of an id such as ``eai/963_2``, and its data set. Raises InputError."""
+    """Return the data set and the task of an id such as ``eai/963_2``. Raises InputError."""
     name, slash, within = task_id.partition("/")
     if not slash or not within:
         msg = f"{task_id[:60]!r} is no task: ids look like eai/963_2; `scenecypher tasks list` shows them"
@@ -91,17 +91,17 @@ def _virtualhome_tasks(only: str | None) -> Iterator[Task]:
 
 
 def _scenes(only: str | None, *, module: str) -> Iterator[ImportedScene]:
-    return _source(module).scenes(only)
+    return _module(module).scenes(only)
 
 
 def _tasks(only: str | None, *, module: str) -> Iterator[Task]:
-    return _source(module).tasks(only)
+    return _module(module).tasks(only)
 
 
-def _source(module: str) -> _Source:
-    """A module of this package, imported when it is read: most need what is not always installed."""
+def _module(module: str) -> _DatasetModule:
+    """Import a module of this package on first use, since most need optional packages."""
     found: Any = import_module(f"scenecypher.importers.{module}")
-    source: _Source = found
+    source: _DatasetModule = found
     return source
 
 
@@ -147,7 +147,7 @@ def _office(subset: str, title: str) -> Dataset:
         name=subset,
         title=title,
         source="SceneCypher, made by hand",
-        importing=f"scenecypher import grasif --subset {subset}",
+        import_command=f"scenecypher import grasif --subset {subset}",
         read_scenes=partial(_office_scenes, subset=subset),
         read_tasks=partial(_office_tasks, subset=subset),
     )
@@ -158,7 +158,7 @@ def _level(level: str, title: str) -> Dataset:
         name=level,
         title=title,
         source="MiniGrid, made from level and seed",
-        importing=f"scenecypher import babyai --level {level} --seed {{}}",
+        import_command=f"scenecypher import babyai --level {level} --seed {{}}",
         read_scenes=partial(_level_scenes, level=level),
         read_tasks=partial(_level_tasks, level=level),
     )
@@ -171,7 +171,7 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="eai",
             title="VirtualHome, as the Embodied Agent Interface sets it",
             source="eai-eval",
-            importing="scenecypher import virtualhome --only {}",
+            import_command="scenecypher import virtualhome --only {}",
             read_scenes=_virtualhome_scenes,
             read_tasks=_virtualhome_tasks,
         ),
@@ -179,7 +179,7 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="behavior-1k",
             title="BEHAVIOR-1K's activities of moving things about",
             source="bddl",
-            importing="scenecypher import grasif --subset behavior-1k --only {}",
+            import_command="scenecypher import grasif --subset behavior-1k --only {}",
             read_scenes=partial(_scenes, module="behavior"),
             read_tasks=partial(_tasks, module="behavior"),
         ),
@@ -187,7 +187,7 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="robothow",
             title="RobotHow's programs of moving and switching things, in GraSIF's terms",
             source="eai-eval",
-            importing="scenecypher import grasif --subset robothow --only {}",
+            import_command="scenecypher import grasif --subset robothow --only {}",
             read_scenes=partial(_scenes, module="robothow"),
             read_tasks=partial(_tasks, module="robothow"),
         ),
@@ -197,7 +197,7 @@ DATASETS: Final[Mapping[str, Dataset]] = {
             name="homes",
             title="Two homes of ours, the same ten tasks in each",
             source="SceneCypher, made by hand",
-            importing="scenecypher import homes",
+            import_command="scenecypher import homes",
             read_scenes=partial(_scenes, module="homes"),
             read_tasks=partial(_tasks, module="homes"),
         ),
@@ -206,4 +206,4 @@ DATASETS: Final[Mapping[str, Dataset]] = {
         _level("numqa", "BabyAI, questions that take counting"),
     )
 }
-"""Each row's ids begin with its name; adding a data set is adding a row."""
+"""The data sets by name, with which the ids of their tasks begin."""

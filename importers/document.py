@@ -12,12 +12,12 @@ from scenecypher.importers.json_file import read_json
 
 
 def read_document(path: Path) -> ImportedScene:
-    """The scene of a document, under the name that stands in it. Raises DocumentError with all its problems."""
+    """Return the scene of a document, under the name in it. Raises DocumentError with all its problems."""
     return scene_from_document(read_json(path), file=str(path))
 
 
-def schema_text() -> str:
-    """The JSON Schema of a document as published.
+def json_schema_text() -> str:
+    """Return the published JSON Schema of a document.
 
     `python -m scenecypher.importers.document > docs/scene.schema.json` writes it.
     """
@@ -25,4 +25,4 @@ def schema_text() -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(schema_text())
+    sys.stdout.write(json_schema_text())

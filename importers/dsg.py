@@ -11,10 +11,10 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, json_path, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Value
 from scenecypher.db.graph.value import shown
-from scenecypher.importers.assembly import Draft, Link, assembled
+from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
 from scenecypher.importers.dsg_format import (
     ATTRIBUTES,
     BOX_TYPE,
@@ -25,9 +25,9 @@ from scenecypher.importers.dsg_format import (
     ROTATIONS,
     SYMMETRIC,
     UPRIGHT,
-    Attributes,
-    Box,
     Dsg,
+    DsgAttributes,
+    DsgBox,
     DsgNode,
     LayerKey,
     Quaternion,
@@ -39,16 +39,16 @@ INDEX_BITS: Final = 56
 
 
 def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
-    """The scene of a file, called after it where no name is given. Raises DocumentError with all its problems."""
+    """Return the scene of a file, named after it by default. Raises DocumentError with all its problems."""
     return from_document(read_json(path), file=str(path), name=name or NAME_PREFIX + path.stem)
 
 
 def from_document(document: object, *, file: str, name: str) -> ImportedScene:
-    """The scene of a document of spark-dsg's form. Raises DocumentError with all its problems."""
+    """Return the scene of a document of spark-dsg's form. Raises DocumentError with all its problems."""
     try:
         form = Dsg.model_validate(document)
     except ValidationError as error:
-        raise refusal(file, problems_of(error, document)) from error
+        raise document_error(file, problems_of(error, document)) from error
     layers = _layers(form)
     problems: list[Problem] = []
     for index, node in enumerate(form.nodes):
@@ -56,21 +56,21 @@ def from_document(document: object, *, file: str, name: str) -> ImportedScene:
             cause = f"the layer {shown(layers[node.id])} is none of {', '.join(LAYERS)}; leave it out of the file"
             problems.append((json_path(("nodes", index, "layer")), cause))
     if problems:
-        raise refusal(file, problems)
-    graph, problems = assembled(_drafts(form, layers), _links(form, layers), declared=DECLARED)
+        raise document_error(file, problems)
+    graph, problems = assemble(_drafts(form, layers), _links(form, layers), declared=DECLARED)
     if problems:
-        raise refusal(file, problems)
+        raise document_error(file, problems)
     return ImportedScene(name, graph, "generic", declared=DECLARED, source=file)
 
 
 def symbol(number: int) -> str:
-    """A node's id as spark-dsg prints it: O(3); a number without a letter as it is."""
+    """Return a node's id as spark-dsg prints it: O(3), or the number itself if it has no letter."""
     letter, index = chr(number >> INDEX_BITS), number & ((1 << INDEX_BITS) - 1)
     return f"{letter}({index})" if letter.isascii() and letter.isalpha() else str(number)
 
 
-def number_of(node_id: str) -> int:
-    """The number of an id such as O(3). Raises InvalidValue for an id of another form."""
+def symbol_number(node_id: str) -> int:
+    """Return the number of an id such as O(3). Raises InvalidValue for an id of another form."""
     found = re.fullmatch(r"([A-Za-z])\((\d+)\)", node_id)
     number = (ord(found[1]) << INDEX_BITS) + int(found[2]) if found else int(node_id) if node_id.isdecimal() else -1
     if number not in range(2**64) or symbol(number) != node_id:
@@ -80,7 +80,7 @@ def number_of(node_id: str) -> int:
 
 
 def _layers(form: Dsg) -> Mapping[int, str]:
-    """The name of each node's layer, the file's own before those that spark-dsg gives by default."""
+    """Return the name of each node's layer: the file's own names take precedence over spark-dsg's defaults."""
     names = {(layer.number, layer.partition): name for name, layer in LAYERS.items()}
     for name, given in form.layer_names.items():
         key = given if isinstance(given, LayerKey) else LayerKey(layer=given)
@@ -97,12 +97,12 @@ def _layer(node: DsgNode, names: Mapping[tuple[int, int], str]) -> str:
     return own or str(node.layer)
 
 
-def _drafts(form: Dsg, layers: Mapping[int, str]) -> Iterator[Draft]:
+def _drafts(form: Dsg, layers: Mapping[int, str]) -> Iterator[NodeDraft]:
     spaces = {key: _labels(given) for key, given in form.metadata.labelspaces.items()}
     for index, node in enumerate(form.nodes):
         space = spaces.get(f"_l{node.layer}p{node.partition or 0}", {})
         label = space.get(node.attributes.semantic_label)
-        yield Draft(json_path(("nodes", index)), partial(_node, node, layers[node.id], label))
+        yield NodeDraft(json_path(("nodes", index)), partial(_node, node, layers[node.id], label))
 
 
 def _labels(given: Any) -> dict[Any, str]:
@@ -118,12 +118,12 @@ def _node(node: DsgNode, layer: str, label: str | None) -> Node:
 
 
 def plain_class(layer: str, label: int | None) -> str:
-    """The class of a node whose label has no name."""
+    """Return the class of a node whose label has no name."""
     unlabelled = label in {None, NO_LABEL} or layer not in LABELLED
     return LAYERS[layer].class_ if unlabelled else f"label_{label}"
 
 
-def _properties(attributes: Attributes) -> dict[str, Value | None]:
+def _properties(attributes: DsgAttributes) -> dict[str, Value | None]:
     box, position = attributes.bounding_box, Point(*attributes.position)
     read: dict[str, Value | None] = {ours: getattr(attributes, theirs) for theirs, ours in ATTRIBUTES.items()}
     read |= {ours: _rotation(getattr(attributes, ours)) for ours in ROTATIONS.values()}
@@ -131,7 +131,7 @@ def _properties(attributes: Attributes) -> dict[str, Value | None]:
     return read if box is None else read | {"position": position, **_box(box)}
 
 
-def _box(box: Box) -> dict[str, Value | None]:
+def _box(box: DsgBox) -> dict[str, Value | None]:
     size = box.dimensions
     if size is None:
         if box.min is None or box.max is None:
@@ -150,18 +150,18 @@ def _rotation(rotation: Quaternion | None) -> tuple[float, ...] | None:
     return None if rotation is None else (rotation.w, rotation.x, rotation.y, rotation.z)
 
 
-def _links(form: Dsg, layers: Mapping[int, str]) -> Iterator[Link]:
+def _links(form: Dsg, layers: Mapping[int, str]) -> Iterator[RelationDraft]:
     for index, edge in enumerate(form.edges):
         one, other = layers.get(edge.source), layers.get(edge.target)
         low, type_, high = _relation(edge.source, one, edge.target, other)
         place = json_path(("edges", index))
-        yield Link(place, symbol(low), type_, symbol(high))
+        yield RelationDraft(place, symbol(low), type_, symbol(high))
         if type_ in SYMMETRIC and low != high:
-            yield Link(place, symbol(high), type_, symbol(low))
+            yield RelationDraft(place, symbol(high), type_, symbol(low))
 
 
 def _relation(source: int, one: str | None, target: int, other: str | None) -> tuple[int, str, int]:
-    """The relation of an edge between nodes of these layers; None is the layer of a node that is missing."""
+    """Return the relation of an edge between nodes of these layers; None is the layer of a missing node."""
     if one is None or other is None:
         return source, "INSIDE", target
     if one == other:

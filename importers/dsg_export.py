@@ -1,4 +1,4 @@
-"""Scenes that came from a 3D scene graph, written as one that spark-dsg loads."""
+"""Export of scenes that came from a 3D scene graph to a file that spark-dsg loads."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, Final
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Relation, Value
 from scenecypher.db.graph.value import shown
-from scenecypher.importers.dsg import INDEX_BITS, number_of, plain_class
+from scenecypher.importers.dsg import INDEX_BITS, plain_class, symbol_number
 from scenecypher.importers.dsg_format import ATTRIBUTES, BOX_TYPE, LAYERS, ROTATIONS, SYMMETRIC, UPRIGHT
 
 HEADER: Final = {"project_name": "main", "version": {"major": 1, "minor": 1, "patch": 3}}
 
 
 def to_document(scene: ImportedScene) -> dict[str, Any]:
-    """The spark-dsg form of a scene that came from one; `DynamicSceneGraph.load` reads it.
+    """Return the spark-dsg form of a scene that came from one; `DynamicSceneGraph.load` reads it.
 
-    Raises InvalidValue for what the form can't say. What was not read of a file is not in it either.
+    Data of the original file that was not imported is missing. Raises InvalidValue for content that the form lacks.
     """
     nodes = [scene.graph.nodes[node_id] for node_id in sorted(scene.graph.nodes)]
     spaces: dict[str, dict[int, str]] = {}
@@ -25,7 +25,7 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
         _note_label(node, spaces)
     used = sorted({_layer_of(node) for node in nodes})
     keys = {name: {"layer": LAYERS[name].number, "partition": LAYERS[name].partition} for name in used}
-    edges = [_edge(r.source, r.type, r.target) for r in sorted(scene.graph.relations) if not _is_second(r)]
+    edges = [_edge(r.source, r.type, r.target) for r in sorted(scene.graph.relations) if not _is_repeated(r)]
     return {
         "SPARK_DSG_header": HEADER,
         "directed": False,
@@ -49,7 +49,7 @@ def _note_label(node: Node, spaces: dict[str, dict[int, str]]) -> None:
 
 def _partition(node: Node) -> int:
     layer = _layer_of(node)
-    return number_of(node.id) >> INDEX_BITS if layer == "AGENTS" else LAYERS[layer].partition
+    return symbol_number(node.id) >> INDEX_BITS if layer == "AGENTS" else LAYERS[layer].partition
 
 
 def _layer_of(node: Node) -> str:
@@ -73,12 +73,12 @@ def _node_document(node: Node) -> dict[str, Any]:
         extra = next(iter(rest), "states or affordances")
         msg = f"node {shown(node.id)}: a 3D scene graph has no {extra}; remove it before exporting"
         raise InvalidValue(msg)
-    number = number_of(node.id)
+    number = symbol_number(node.id)
     return {"id": number, "layer": layer.number, "partition": _partition(node), "attributes": attributes}
 
 
 def _space(node: Node, rest: dict[str, Value]) -> dict[str, Any]:
-    """Position and box, taken out of the rest."""
+    """Return position and box, and remove them from the rest."""
     center, position = rest.pop("center", None), rest.pop("position", None)
     if position is None:
         return {"position": _axes(node, center)}
@@ -113,8 +113,8 @@ def _channels(node: Node, color: Value) -> dict[str, int]:
     return dict(zip("rgba", (*bytes.fromhex(color[1:]), 255), strict=False))
 
 
-def _is_second(relation: Relation) -> bool:
-    """Of a relation that is stored both ways, one edge says both."""
+def _is_repeated(relation: Relation) -> bool:
+    """Return True for the second of a relation stored both ways, since one edge stands for both."""
     return relation.type in SYMMETRIC and relation.source > relation.target
 
 
@@ -124,4 +124,4 @@ def _edge(source: str, type_: str, target: str) -> dict[str, Any]:
         raise InvalidValue(msg)
     ends = (target, source) if type_ == "INSIDE" else (source, target)
     info = {"type": "EdgeAttributes", "weighted": False, "weight": 1.0}
-    return {"source": number_of(ends[0]), "target": number_of(ends[1]), "info": info}
+    return {"source": symbol_number(ends[0]), "target": symbol_number(ends[1]), "info": info}

@@ -1,8 +1,7 @@
-"""3D scene graphs of Hydra and spark-dsg: the form of their JSON files, old and new, and the tables between their words
-and ours.
+"""The JSON files of Hydra's and spark-dsg's 3D scene graphs, old and new, and the tables between their words and ours.
 
-Only what a table names is read. What else a node carries (indices into a mesh, bags of visual words, traversability
-masks) points to data that a scene does not hold, and an edge's weight has no place in a relation.
+Only fields named in a table are read. The others (indices into a mesh, bags of visual words, traversability masks)
+point to data that a scene does not hold, and a relation has no place for an edge's weight.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from scenecypher.db.schema import Declared
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What stands for a layer: `siblings` is the relation between two of its nodes, CONNECTS and CLOSE both ways.
+    """The representation of a layer; `siblings` relates two of its nodes, CONNECTS and CLOSE in both directions.
 
-    `number` orders the layers: a node is INSIDE each that it is joined to in a layer of a higher number.
+    `number` orders the layers: a node is INSIDE the nodes of higher layers that an edge joins it to.
     """
 
     number: int
@@ -42,14 +41,17 @@ LAYERS: Final[Mapping[str, Layer]] = {
     "ROOMS": Layer(4, 0, "Place", "room", "CONNECTS"),
     "BUILDINGS": Layer(5, 0, "Place", "building", "CONNECTS"),
 }
-"""By the names that spark-dsg gives them, kept as the property `layer`. A node's class is what its file's label space
-says of its semantic label; without one it is the class here, of an object with its label: label_5. Agents are the poses
-of a trajectory, each NEXT the following one. Nodes of two layers of one number are CLOSE."""
+"""Layers by spark-dsg's names, kept as the property `layer`.
+
+The class of a node is the name of its semantic label in the file's label space, else the class here, for objects with
+the label: label_5. Agents are the poses of a trajectory, each NEXT the following one. Nodes of two layers with one
+number are CLOSE.
+"""
 
 SYMMETRIC: Final = ("CLOSE", "CONNECTS")
 LABELLED: Final = ("SEGMENTS", "OBJECTS")
 NO_LABEL: Final = 2**32 - 1
-"""What spark-dsg writes for a node without a semantic label."""
+"""The semantic label that spark-dsg writes for none."""
 
 ATTRIBUTES: Final[Mapping[str, str]] = {
     "type": "node_type",
@@ -62,9 +64,12 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "last_update_time_ns": "last_update_time_ns",
     "timestamp": "timestamp",
 }
-"""A node's scalar attributes. Besides, with a valid `bounding_box` its middle is `center` and its size `size_x`,
-`size_y`, `size_z`, and `position` is kept under its name; without one `position` is `center`. `color` is #rrggbb, with
-two digits more unless opaque; a rotation is w, x, y, z; a box that is not AABB, or turned, says so."""
+"""A node's scalar attributes.
+
+With a valid `bounding_box`, its middle is `center` and its size `size_x`, `size_y`, `size_z`, and `position` keeps its
+name; without one `position` is `center`. `color` is #rrggbb, with two more digits unless opaque. A rotation is w, x, y,
+z. Type and rotation of a box are kept unless it is an upright AABB.
+"""
 
 ROTATIONS: Final[Mapping[str, str]] = {"world_R_object": "rotation", "world_R_body": "pose_rotation"}
 BOX_TYPE: Final = "AABB"
@@ -81,7 +86,7 @@ def _valid_box(box: Any) -> Any:
 
 
 def _color(color: Any) -> Any:
-    """`#rrggbb` of a list (old files) or a map (new ones)."""
+    """Return `#rrggbb` from a list (old files) or a map (new ones)."""
     parts = [color.get(key, 255) for key in "rgba"] if isinstance(color, dict) else color
     if parts is None:
         return None
@@ -100,7 +105,7 @@ class _Read(BaseModel):
 
 
 Unsigned = Annotated[int, Field(ge=0, lt=2**64)]
-Triple = Annotated[tuple[float, float, float], Field(strict=False)]
+Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
 
 
 class Quaternion(_Read):
@@ -112,24 +117,24 @@ class Quaternion(_Read):
     z: float
 
 
-class Box(_Read):
+class DsgBox(_Read):
     """A bounding box in metres; files before 1.0.3 give its corners, later ones its dimensions."""
 
     type: str
-    center: Triple = Field(alias="world_P_center")
+    center: Vector3 = Field(alias="world_P_center")
     rotation: Quaternion = Field(alias="world_R_center")
-    dimensions: Triple | None = None
-    min: Triple | None = None
-    max: Triple | None = None
+    dimensions: Vector3 | None = None
+    min: Vector3 | None = None
+    max: Vector3 | None = None
 
 
-class Attributes(_Read):
-    """What is read of a node's attributes."""
+class DsgAttributes(_Read):
+    """The attributes of a node that are read."""
 
     type: str
-    position: Triple
+    position: Vector3
     name: str = ""
-    bounding_box: Annotated[Box | None, BeforeValidator(_valid_box)] = None
+    bounding_box: Annotated[DsgBox | None, BeforeValidator(_valid_box)] = None
     color: Annotated[str | None, BeforeValidator(_color)] = None
     semantic_label: int | None = None
     is_active: bool | None = None
@@ -144,13 +149,13 @@ class Attributes(_Read):
 
 
 class DsgNode(_Read):
-    """A node; files before 1.1.0 mark an agent's by a time, later ones by a partition."""
+    """A node; the mark of an agent is a timestamp in files before 1.1.0, a partition in later ones."""
 
     id: Unsigned
     layer: int
     partition: int | None = None
     timestamp: int | None = None
-    attributes: Attributes
+    attributes: DsgAttributes
 
 
 class DsgEdge(_Read):
@@ -161,14 +166,14 @@ class DsgEdge(_Read):
 
 
 class LayerKey(_Read):
-    """A layer's number, and the part of it."""
+    """A layer's number and partition."""
 
     layer: int
     partition: int = 0
 
 
 class Metadata(_Read):
-    """`labelspaces` has the names of semantic labels, a layer's under `_l2p0`: a list of pairs, or a map."""
+    """`labelspaces`: the names of semantic labels, a layer's under `_l2p0`, as a list of pairs or a map."""
 
     labelspaces: dict[str, list[Annotated[tuple[int, str], Field(strict=False)]] | dict[str, str]] = {}
 

@@ -1,4 +1,4 @@
-"""Where `eai-eval` keeps VirtualHome's tasks on disk; found without importing that package, which is heavy."""
+"""The location of VirtualHome's tasks in `eai-eval`, found without importing that heavy package."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TASK_ID: Final = re.compile(r"\d+_\d+")
 
 
 def package_folder() -> Path:
-    """The installed `virtualhome_eval`. Raises InputError where it is not installed."""
+    """Return the folder of `virtualhome_eval`. Raises InputError if it is not installed."""
     spec = find_spec("virtualhome_eval")
     folders = list(spec.submodule_search_locations or ()) if spec else []
     if not folders or not (Path(folders[0]) / DATASET).is_dir():
@@ -27,7 +27,7 @@ def package_folder() -> Path:
 
 
 def package_name() -> str:
-    """Name and version of the package, for a scene's `source`."""
+    """Return name and version of the package, for a scene's `source`."""
     try:
         return f"eai-eval {version('eai-eval')}"
     except PackageNotFoundError:
@@ -35,27 +35,27 @@ def package_name() -> str:
 
 
 def graph_files(only: str | None = None) -> Mapping[str, Path]:
-    """The files of graph pairs by task id, in the order of the ids. Raises InputError for an unknown `only`."""
+    """Return the files of graph pairs by task id, ordered by id. Raises InputError for an unknown `only`."""
     return _by_task(DATASET / "init_and_final_graphs", ".json", only)
 
 
 def program_files(only: str | None = None) -> Mapping[str, Path]:
-    """The recorded human programs by task id, likewise."""
+    """Return the recorded human programs by task id, ordered by id. Raises InputError for an unknown `only`."""
     return _by_task(DATASET / "executable_programs", ".txt", only)
 
 
 def source_of(path: Path) -> str:
-    """What a scene says of its origin: the package, its version and the file, not where this machine keeps it."""
+    """Return the `source` of a scene: package, version and file name, without the folder on this machine."""
     return f"{package_name()}, {path.name}"
 
 
 def task_order(task_id: str) -> tuple[int, ...]:
-    """The key by which task ids sort: by number, not by text."""
+    """Return the sort key of a task id: its numbers."""
     return tuple(int(number) for number in task_id.split("_"))
 
 
 def unknown_task(task_id: str, known: Sequence[str]) -> InputError:
-    """The error for an id that none of `known` is."""
+    """Return the error for an id that is not in `known`."""
     hint = did_you_mean(task_id[:60], known) or "; ids look like 963_2"
     return InputError(f"no VirtualHome task {task_id[:60]!r} among the {len(known)} of {package_name()}{hint}")
 

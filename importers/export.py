@@ -1,4 +1,4 @@
-"""Scenes written in the form of any format that has a way back: exactly, or not at all."""
+"""Export of scenes to every format that can be imported again: exact, or refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JSON: Final = "json"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a scene becomes a document, and how the document is read; None where reading again need not be tried."""
+    """The functions that write and read a document; `read` is None if the result need not be checked."""
 
     write: Callable[[ImportedScene], dict[str, Any]]
     read: Callable[..., ImportedScene] | None
@@ -45,20 +45,20 @@ FORMATS: Final[Mapping[str, Format]] = {
     "networkx": Format(networkx_json.to_document, networkx_json.from_document),
     "dsg": Format(dsg_export.to_document, dsg.from_document),
 }
-"""Our own document says everything of every scene; each of the others only what its readers know."""
+"""Formats by name. Our own document holds everything; the others only what their readers know."""
 
 
 def format_of(name: str) -> str:
-    """`name`, if it is a format's. Raises InputError."""
+    """Return `name` if it is a format. Raises InputError."""
     if name not in FORMATS:
         raise InputError(f"no format {shown(name)} is known; give one of {', '.join(FORMATS)}")
     return name
 
 
-def exported(scene: ImportedScene, name: str = JSON) -> dict[str, Any]:
-    """The document of a scene in the format of that name, which an import takes back as the same scene.
+def export_document(scene: ImportedScene, name: str = JSON) -> dict[str, Any]:
+    """Return a scene as a document of the format `name`, from which an import makes the same scene.
 
-    Raises InputError where the format is not known, or can't say all of the scene.
+    Raises InputError if the format is not known or can't hold all of the scene.
     """
     chosen = FORMATS[format_of(name)]
     try:
@@ -77,7 +77,7 @@ def exported(scene: ImportedScene, name: str = JSON) -> dict[str, Any]:
 
 
 def _lost(scene: ImportedScene, back: ImportedScene) -> str:
-    """What would be otherwise in a scene that was written and read again; nothing where it is the same."""
+    """Return the first difference of a scene that was written and read again, an empty text if there is none."""
     for fact in ("vocabulary", "role"):
         here, there = getattr(scene, fact), getattr(back, fact)
         if here != there:

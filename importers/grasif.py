@@ -1,4 +1,4 @@
-"""GraSIF scenes and tasks in JSON, as scenes, and back again."""
+"""GraSIF's JSON scenes and tasks: import and export."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ from pydantic import ValidationError
 
 from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState, Id, Related, Term
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Properties, SceneGraph
 from scenecypher.db.graph.value import shown
 from scenecypher.db.schema import Declared
 from scenecypher.errors import did_you_mean
-from scenecypher.importers.assembly import Draft, Link, assembled
-from scenecypher.importers.grasif_format import NOTHING, RELATIONS, TRAITS, Facts, GoalNode, Nodes, SceneForm, TaskForm
+from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
+from scenecypher.importers.grasif_format import (
+    NOTHING,
+    RELATIONS,
+    TRAITS,
+    GoalNode,
+    GrasifTaskForm,
+    ItemFacts,
+    NodesForm,
+    SceneForm,
+)
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.task import Task
 
@@ -29,39 +38,39 @@ _WORDS: Final = {ours: theirs for theirs, ours in RELATIONS.items()}
 
 
 def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
-    """The scene of a file. Raises DocumentError with all its problems, each at its JSON path."""
+    """Return the scene of a file. Raises DocumentError with all its problems, each at its JSON path."""
     return read_file(path, name=name)[0]
 
 
 def read_file(path: Path, *, name: str | None = None) -> tuple[ImportedScene, tuple[Task, ...]]:
-    """A file's scene, called after the file where no name is given, and the tasks in it. Raises DocumentError."""
+    """Return a file's scene, named after the file by default, and its tasks. Raises DocumentError."""
     return from_document(read_json(path), file=str(path), name=name or NAME_PREFIX + path.stem)
 
 
 def from_document(document: object, *, file: str, name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
-    """The scene of a document of GraSIF's form, and the tasks in it. Raises DocumentError with all its problems."""
+    """Return the scene and tasks of a document of GraSIF's form. Raises DocumentError with all its problems."""
     try:
         form = SceneForm.model_validate(document)
     except ValidationError as error:
-        raise refusal(file, problems_of(error, document)) from error
-    graph, problems = scene_graph(form.nodes)
+        raise document_error(file, problems_of(error, document)) from error
+    graph, problems = graph_of_form(form.nodes)
     if not problems:
         problems = [
             problem for number, task in enumerate(form.tasks) for problem in _task_problems(task, number, graph)
         ]
     if problems:
-        raise refusal(file, problems)
+        raise document_error(file, problems)
     scene = ImportedScene(name, graph, "grasif", declared=DECLARED, source=file)
     return scene, tuple(_task(task, name, file) for task in form.tasks)
 
 
-def scene_graph(nodes: Nodes) -> tuple[SceneGraph, list[Problem]]:
-    """The graph of a form, and what is wrong with it; where anything is, it holds nodes alone."""
-    return assembled(_drafts(nodes), _links(nodes), vocabulary="grasif", declared=DECLARED)
+def graph_of_form(nodes: NodesForm) -> tuple[SceneGraph, list[Problem]]:
+    """Return the graph of a form and its problems; if there are any, the graph holds nodes alone."""
+    return assemble(_drafts(nodes), _links(nodes), vocabulary="grasif", declared=DECLARED)
 
 
 def to_document(scene: ImportedScene) -> dict[str, Any]:
-    """The GraSIF form of a scene: exact but for order. Raises InvalidValue for what the form can't say."""
+    """Return the GraSIF form of a scene, exact but for order. Raises InvalidValue for content that the form lacks."""
     graph = scene.graph
     agents = graph.by_kind.get("Agent", ())
     if len(agents) != 1:
@@ -72,7 +81,7 @@ def to_document(scene: ImportedScene) -> dict[str, Any]:
         "nodes": {
             "rooms": [{"name": room.id} for room in _of_kind(graph, "Place")],
             "asset": [{"name": n.id, "room": _room(graph, n.id), **_facts(n)} for n in _of_kind(graph, "Asset")],
-            "objects": [{"name": n.id, **_whereabouts(graph, n.id), **_facts(n)} for n in _of_kind(graph, "Object")],
+            "objects": [{"name": n.id, **_parent_fields(graph, n.id), **_facts(n)} for n in _of_kind(graph, "Object")],
             "agent": {
                 "name": agents[0],
                 "location": _room(graph, agents[0]),
@@ -94,55 +103,55 @@ def _room(graph: SceneGraph, node_id: str) -> str:
     return rooms[0]
 
 
-def class_of(name: str) -> str:
-    """``butter_cookie-2`` is a butter_cookie; a name without a number is its own class."""
+def class_of_name(name: str) -> str:
+    """Return the class in a name: ``butter_cookie-2`` is a butter_cookie; without a number it is the name itself."""
     numbered = _NUMBERED.fullmatch(name)
     return numbered[1] if numbered else name
 
 
-def goal_of(wanted: GoalNode) -> Condition:
-    """What a goal node asks: of the node of that name, or of at least `count` nodes of that class."""
+def node_goal(wanted: GoalNode) -> Condition:
+    """Return the condition of a goal node: on the node of that name, or on at least `count` nodes of that class."""
     if wanted.class_ is not None:
-        return AtLeast(wanted.count, "x", And((HasClass("x", wanted.class_), *_wishes("x", wanted))))
-    return And(tuple(_wishes(Id(wanted.name or ""), wanted)))
+        return AtLeast(wanted.count, "x", And((HasClass("x", wanted.class_), *_wanted_facts("x", wanted))))
+    return And(tuple(_wanted_facts(Id(wanted.name or ""), wanted)))
 
 
-def _wishes(node: Term, wanted: GoalNode) -> Iterator[Condition]:
+def _wanted_facts(node: Term, wanted: GoalNode) -> Iterator[Condition]:
     if wanted.relation is not None and wanted.related_to is not None:
         yield Related(node, RELATIONS[wanted.relation], Id(wanted.related_to))
     for state in wanted.states:
         yield HasState(node, state)
 
 
-def _drafts(nodes: Nodes) -> Iterator[Draft]:
+def _drafts(nodes: NodesForm) -> Iterator[NodeDraft]:
     for i, room in enumerate(nodes.rooms):
-        yield Draft(f"$.nodes.rooms[{i}]", partial(node_of, room.name, "Place"))
+        yield NodeDraft(f"$.nodes.rooms[{i}]", partial(form_node, room.name, "Place"))
     for i, asset in enumerate(nodes.asset):
-        yield Draft(f"$.nodes.asset[{i}]", partial(node_of, asset.name, "Asset", asset))
+        yield NodeDraft(f"$.nodes.asset[{i}]", partial(form_node, asset.name, "Asset", asset))
     for i, thing in enumerate(nodes.objects):
-        yield Draft(f"$.nodes.objects[{i}]", partial(node_of, thing.name, "Object", thing))
-    yield Draft("$.nodes.agent", partial(node_of, nodes.agent.name, "Agent"))
+        yield NodeDraft(f"$.nodes.objects[{i}]", partial(form_node, thing.name, "Object", thing))
+    yield NodeDraft("$.nodes.agent", partial(form_node, nodes.agent.name, "Agent"))
 
 
-def node_of(name: str, kind: str, facts: Facts | None = None) -> Node:
-    """The node of a name, with what GraSIF says of an asset or an object."""
-    class_ = class_of(name) if isinstance(name, str) else name
+def form_node(name: str, kind: str, facts: ItemFacts | None = None) -> Node:
+    """Return the node of a name, with the facts that GraSIF gives an asset or an object."""
+    class_ = class_of_name(name) if isinstance(name, str) else name
     if facts is None:
         return Node(name, kind, name, class_)
     traits = Properties({TRAITS: tuple(sorted(facts.properties))} if facts.properties else {})
     return Node(name, kind, name, class_, tuple(facts.states), tuple(facts.affordances), traits)
 
 
-def _links(nodes: Nodes) -> Iterator[Link]:
+def _links(nodes: NodesForm) -> Iterator[RelationDraft]:
     for i, asset in enumerate(nodes.asset):
-        yield Link(f"$.nodes.asset[{i}].room", asset.name, "INSIDE", asset.room)
+        yield RelationDraft(f"$.nodes.asset[{i}].room", asset.name, "INSIDE", asset.room)
     for i, thing in enumerate(nodes.objects):
         if thing.relation is not None and thing.related_to is not None:
             place = f"$.nodes.objects[{i}].related_to"
-            yield Link(place, thing.name, RELATIONS[thing.relation], thing.related_to)
-    yield Link("$.nodes.agent.location", nodes.agent.name, "INSIDE", nodes.agent.location)
+            yield RelationDraft(place, thing.name, RELATIONS[thing.relation], thing.related_to)
+    yield RelationDraft("$.nodes.agent.location", nodes.agent.name, "INSIDE", nodes.agent.location)
     if nodes.agent.holding not in NOTHING:
-        yield Link("$.nodes.agent.holding", nodes.agent.name, "HOLDS", nodes.agent.holding or "")
+        yield RelationDraft("$.nodes.agent.holding", nodes.agent.name, "HOLDS", nodes.agent.holding or "")
 
 
 def _facts(node: Node) -> dict[str, Any]:
@@ -151,19 +160,19 @@ def _facts(node: Node) -> dict[str, Any]:
     return {"states": list(node.states), "affordances": list(node.affordances), "properties": listed}
 
 
-def _whereabouts(graph: SceneGraph, node_id: str) -> dict[str, str | None]:
+def _parent_fields(graph: SceneGraph, node_id: str) -> dict[str, str | None]:
     for relation in graph.outgoing.get(node_id, ()):
         if relation.type in _WORDS:
             return {"relation": _WORDS[relation.type], "related_to": relation.target}
     return {"relation": None, "related_to": None}
 
 
-def _task(task: TaskForm, scene: str, source: str) -> Task:
-    goal = And(tuple(goal_of(node) for node in task.goal))
+def _task(task: GrasifTaskForm, scene: str, source: str) -> Task:
+    goal = And(tuple(node_goal(node) for node in task.goal))
     return Task(task.id, task.instruction, scene, goal, (), task.budget, source)
 
 
-def _task_problems(task: TaskForm, number: int, graph: SceneGraph) -> Iterator[Problem]:
+def _task_problems(task: GrasifTaskForm, number: int, graph: SceneGraph) -> Iterator[Problem]:
     for i, wanted in enumerate(task.goal):
         place = f"$.tasks[{number}].goal[{i}]"
         if (wanted.name is None) == (wanted.class_ is None):
@@ -177,6 +186,6 @@ def _task_problems(task: TaskForm, number: int, graph: SceneGraph) -> Iterator[P
         if wanted.class_ is not None and len(graph.by_class.get(wanted.class_, ())) < wanted.count:
             yield place, f"the scene has fewer than {wanted.count} of class {wanted.class_!r}"
         try:
-            goal_of(wanted)
+            node_goal(wanted)
         except InvalidValue as error:
             yield place, str(error)

@@ -14,10 +14,10 @@ RELATIONS: Final[Mapping[str, str]] = {
     "under": "UNDER",
     "attached_to": "ATTACHED_TO",
 }
-"""GraSIF's words for relations, and ours. Assets and the agent are INSIDE their room; the agent HOLDS what it holds."""
+"""GraSIF's relation words and ours. Assets and the agent are INSIDE their room; the agent HOLDS an object."""
 
 NOTHING: Final = ("nothing", "", None)
-"""How the sources write an empty hand; an export writes the first."""
+"""The sources' words for an empty hand; an export writes the first."""
 
 TRAITS: Final = "traits"
 """The property that keeps GraSIF's `properties` of a node, a list of text."""
@@ -29,42 +29,42 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Room(_Strict):
+class RoomForm(_Strict):
     """A place."""
 
     name: str
 
 
-class Facts(_Strict):
-    """What is said of an asset or an object."""
+class ItemFacts(_Strict):
+    """The facts about an asset or an object."""
 
     states: list[str] = []
     affordances: list[str] = []
     properties: list[str] = []
 
 
-class Asset(Facts):
-    """Furniture or an appliance, in a room."""
+class AssetForm(ItemFacts):
+    """Furniture or an appliance in a room."""
 
     name: str
     room: str
 
 
-class Thing(Facts):
-    """An object, on or in an asset or another object; both nulls where the agent holds it."""
+class ObjectForm(ItemFacts):
+    """An object on or in an asset or another object; both fields are null if the agent holds it."""
 
     name: str
     relation: RelationWord | None
     related_to: str | None
 
     @model_validator(mode="after")
-    def _whole(self) -> Thing:
+    def _whole(self) -> ObjectForm:
         if (self.relation is None) != (self.related_to is None):
             raise PydanticCustomError("half", "relation and related_to belong together; give both or neither")
         return self
 
 
-class Agent(_Strict):
+class AgentForm(_Strict):
     """The robot."""
 
     name: str
@@ -72,17 +72,17 @@ class Agent(_Strict):
     holding: str | None = "nothing"
 
 
-class Nodes(_Strict):
+class NodesForm(_Strict):
     """All nodes by kind."""
 
-    rooms: list[Room]
-    asset: list[Asset]
-    objects: list[Thing]
-    agent: Agent
+    rooms: list[RoomForm]
+    asset: list[AssetForm]
+    objects: list[ObjectForm]
+    agent: AgentForm
 
 
 class GoalNode(_Strict):
-    """What one node, or `count` nodes of a class, shall be like in the end."""
+    """The desired relation and states of one node, or of `count` nodes of a class."""
 
     name: str | None = None
     class_: str | None = Field(None, alias="class")
@@ -92,7 +92,7 @@ class GoalNode(_Strict):
     states: list[str] = []
 
 
-class TaskForm(_Strict):
+class GrasifTaskForm(_Strict):
     """An instruction with its goal nodes."""
 
     id: str
@@ -102,7 +102,7 @@ class TaskForm(_Strict):
 
 
 class SceneForm(_Strict):
-    """A file: one scene, and maybe tasks in it."""
+    """A file: one scene, and optionally its tasks."""
 
-    nodes: Nodes
-    tasks: list[TaskForm] = []
+    nodes: NodesForm
+    tasks: list[GrasifTaskForm] = []

@@ -1,7 +1,7 @@
 """GraSIF's released form, a pickled NetworkX graph, as a scene.
 
-The papers do not print its attributes, so the reading is that of the JSON form: node attributes have the names of its
-fields, and an edge says what `relation` and `related_to` say there.
+The papers do not print its attributes, so it is read like the JSON form: node attributes have the names of its fields,
+and an edge holds its `relation` and `related_to`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.assembly import Draft, Link, assembled
-from scenecypher.importers.grasif import DECLARED, NAME_PREFIX, node_of
-from scenecypher.importers.grasif_format import NOTHING, RELATIONS, Facts
+from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
+from scenecypher.importers.grasif import DECLARED, NAME_PREFIX, form_node
+from scenecypher.importers.grasif_format import NOTHING, RELATIONS, ItemFacts
 from scenecypher.importers.pickled import NETWORKX, Instance, read_pickle
 
 SUFFIXES: Final = (".pkl", ".pickle", ".gpickle")
@@ -32,7 +32,7 @@ KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("object", "objects"), "Object"),
     "agent": "Agent",
 }
-"""The names of the JSON form's lists, in one and in many. The node of the kind `scene`, the root, is left out."""
+"""Names of the JSON form's lists, singular and plural. The node of the kind `scene`, the root, is left out."""
 ROOT: Final = "scene"
 
 FACTS: Final = ("states", "affordances", "properties")
@@ -47,15 +47,15 @@ WORDS: Final[Mapping[str, str]] = {
     "holding": "HOLDS",
     "holds": "HOLDS",
 }
-"""An edge without a word is `inside_of`, as the edges of the hierarchy are."""
+"""Words of edges; an edge without one is `inside_of`, as the edges of the hierarchy are."""
 
 LEVELS: Final = ("Place", "Asset", "Object")
-"""From the top of the hierarchy; which way its edges run is seen from those that join two levels."""
+"""The hierarchy from the top; the edges that join two levels show the direction of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """What a NetworkX graph holds: attributes by key, and edges as (source key, target key, attributes)."""
+    """The content of a NetworkX graph: attributes by key, and edges as (source key, target key, attributes)."""
 
     directed: bool
     nodes: Mapping[Any, dict[str, Any]]
@@ -63,16 +63,16 @@ class _Graph:
 
 
 def read_scene(path: Path, *, name: str | None = None) -> ImportedScene:
-    """The scene of a pickled graph. Raises DocumentError with all its problems, or where it is more than a graph."""
+    """Return the scene of a pickled graph. Raises DocumentError with all its problems, or for more than a graph."""
     graph = _graph_of(_only_graph(read_pickle(path), path), path)
     kinds = {key: kind for key, attributes in graph.nodes.items() if (kind := _kind(attributes)) is not None}
     problems = [*_attribute_problems(graph)]
     drafts = [_draft(graph, key, kinds[key], problems) for key in graph.nodes if key in kinds]
     links = [*_links_of_nodes(graph, kinds, problems)]
     links += _links_of_edges(graph, kinds, problems, {(link.source, link.type, link.target) for link in links})
-    scene_graph, more = assembled(drafts, links, vocabulary="grasif", declared=DECLARED)
+    scene_graph, more = assemble(drafts, links, vocabulary="grasif", declared=DECLARED)
     if problems or more:
-        raise refusal(str(path), problems + more)
+        raise document_error(str(path), problems + more)
     return ImportedScene(name or NAME_PREFIX + path.stem, scene_graph, "grasif", declared=DECLARED, source=str(path))
 
 
@@ -89,26 +89,33 @@ def _graph_of(instance: Instance, path: Path) -> _Graph:
     class_ = instance.name.rpartition(".")[2]
     nodes: Any = instance.state.get("_node", instance.state.get("node"))
     neighbours: Any = instance.state.get("_adj", instance.state.get("adj"))
-    if class_ not in {"Graph", "DiGraph", "MultiGraph", "MultiDiGraph"} or not (_maps(nodes) and _maps(neighbours)):
+    if class_ not in {"Graph", "DiGraph", "MultiGraph", "MultiDiGraph"} or not (
+        _is_map_of_maps(nodes) and _is_map_of_maps(neighbours)
+    ):
         cause = f"{instance.name.removeprefix(NETWORKX)} is no graph with nodes and edges; pickle a networkx.DiGraph"
         raise DocumentError(str(path), "$", cause)
     directed, many = "Di" in class_, class_.startswith("Multi")
-    edges = [(s, t, each) for s, ends in neighbours.items() for t, given in ends.items() for each in _each(given, many)]
-    return _Graph(directed, nodes, tuple(edges if directed else _once(edges)))
+    edges = [
+        (s, t, each)
+        for s, ends in neighbours.items()
+        for t, given in ends.items()
+        for each in _edges_between(given, many)
+    ]
+    return _Graph(directed, nodes, tuple(edges if directed else _unique_edges(edges)))
 
 
-def _maps(value: Any) -> bool:
+def _is_map_of_maps(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(inner, dict) for inner in value.values())
 
 
-def _each(given: Any, many: bool) -> list[dict[str, Any]]:  # noqa: FBT001 - the graph's own flag
-    """The attributes of each edge between two nodes; what is no map is an edge without attributes."""
+def _edges_between(given: Any, many: bool) -> list[dict[str, Any]]:  # noqa: FBT001 - the graph's own flag
+    """Return the attributes of each edge between two nodes; a value that is not a map gives none."""
     between = [*given.values()] if many and isinstance(given, dict) else [given]
     return [attributes if isinstance(attributes, dict) else {} for attributes in between]
 
 
-def _once(edges: Iterable[tuple[Any, Any, dict[str, Any]]]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-    """An undirected graph has the same attributes at both ends of an edge."""
+def _unique_edges(edges: Iterable[tuple[Any, Any, dict[str, Any]]]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+    """Yield each edge once: an undirected graph has it at both ends, with the same attributes."""
     seen: set[tuple[frozenset[Any], int]] = set()
     for source, target, attributes in edges:
         edge = (frozenset((source, target)), id(attributes))
@@ -147,27 +154,27 @@ def _place(key: Any) -> str:
 
 
 def _name(graph: _Graph, key: Any) -> Any:
-    """What a node is called; the id of one that is missing, for the message."""
+    """Return a node's name; the key of a missing node, for the message."""
     name = graph.nodes.get(key, {}).get("name", key)
     return str(name) if isinstance(name, int) and not isinstance(name, bool) else name
 
 
-def _draft(graph: _Graph, key: Any, kind: str, problems: list[Problem]) -> Draft:
+def _draft(graph: _Graph, key: Any, kind: str, problems: list[Problem]) -> NodeDraft:
     facts = {fact: _listed(graph.nodes[key].get(fact)) for fact in FACTS}
-    read: Facts | None = None
+    read: ItemFacts | None = None
     if kind in {"Asset", "Object"}:
         try:
-            read = Facts.model_validate(facts)
+            read = ItemFacts.model_validate(facts)
         except ValidationError as error:
             problems += problems_of(error, facts, root=_place(key))
-    return Draft(_place(key), partial(node_of, _name(graph, key), kind, read))
+    return NodeDraft(_place(key), partial(form_node, _name(graph, key), kind, read))
 
 
 def _listed(given: Any) -> Any:
     return [] if given is None else [*given] if isinstance(given, tuple | set | list) else given
 
 
-def _links_of_nodes(graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem]) -> Iterator[Link]:
+def _links_of_nodes(graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem]) -> Iterator[RelationDraft]:
     for key in kinds:
         attributes = graph.nodes[key]
         for name, type_ in PLACED.items():
@@ -181,17 +188,17 @@ def _links_of_nodes(graph: _Graph, kinds: Mapping[Any, str], problems: list[Prob
             problems.append((_place(key), f"relation should be one of {', '.join(RELATIONS)}, not {shown(word)}"))
 
 
-def _link(place: str, field: str, relation: tuple[Any, str, Any], problems: list[Problem]) -> Iterator[Link]:
+def _link(place: str, field: str, relation: tuple[Any, str, Any], problems: list[Problem]) -> Iterator[RelationDraft]:
     source, type_, target = relation
     if isinstance(source, str) and isinstance(target, str):
-        yield Link(f"{place}.{field}", source, type_, target)
+        yield RelationDraft(f"{place}.{field}", source, type_, target)
     else:
         problems.append((f"{place}.{field}", f"should be the name of a node, not {shown(target)}"))
 
 
 def _links_of_edges(
     graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem], known: set[tuple[str, str, str]]
-) -> Iterator[Link]:
+) -> Iterator[RelationDraft]:
     downwards = _runs_downwards(graph, kinds, problems)
     for source, target, attributes in graph.edges:
         place = f"edge {shown(source)} to {shown(target)}"
@@ -201,16 +208,18 @@ def _links_of_edges(
         if not isinstance(word, str) or word not in WORDS:
             problems.append((place, f"relation should be one of {', '.join(WORDS)}, not {shown(word)}"))
             continue
-        low, high = (target, source) if _turned(source, target, WORDS[word], kinds, downwards) else (source, target)
+        low, high = (
+            (target, source) if _is_reversed(source, target, WORDS[word], kinds, downwards) else (source, target)
+        )
         relation = _name(graph, low), WORDS[word], _name(graph, high)
         if not all(isinstance(part, str) for part in relation):
             problems.append((place, "its two ends should be nodes with names of text"))
         elif relation not in known:
-            yield Link(place, *relation)
+            yield RelationDraft(place, *relation)
 
 
-def _turned(source: Any, target: Any, type_: str, kinds: Mapping[Any, str], downwards: bool | None) -> bool:  # noqa: FBT001
-    """Whether an edge is to be read from its target to its source."""
+def _is_reversed(source: Any, target: Any, type_: str, kinds: Mapping[Any, str], downwards: bool | None) -> bool:  # noqa: FBT001
+    """Return True if an edge is to be read from its target to its source."""
     if type_ == "HOLDS":
         return kinds.get(target) == "Agent"
     levels = _level(source, kinds), _level(target, kinds)
@@ -222,7 +231,7 @@ def _level(key: Any, kinds: Mapping[Any, str]) -> int:
 
 
 def _runs_downwards(graph: _Graph, kinds: Mapping[Any, str], problems: list[Problem]) -> bool | None:
-    """Whether edges lead from a room to what is in it; None where each must be asked."""
+    """Return True if edges lead from a room to its content; None if the direction differs by edge."""
     joined = [(s, t) for s, t, given in graph.edges if s in kinds and t in kinds and not _is_holding(given)]
     steps = [_level(t, kinds) - _level(s, kinds) for s, t in joined]
     if not graph.directed:

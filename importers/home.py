@@ -1,4 +1,4 @@
-"""The small home of our own that comes with the package: four rooms, with positions, sizes and models' names."""
+"""The small home of our own that comes with the package: four rooms, with positions, sizes and prefab names."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ FILE: Final = "small_home.json"
 
 
 def small_home() -> ImportedScene:
-    """The home, in VirtualHome's vocabulary.
+    """Return the home, in VirtualHome's vocabulary.
 
-    Things that the public home has as well (`freezer_289`, `microwave_297`, `cup_2004`, `character_65`, …) have the
-    same names here, so that an example about them works in both; where they stand, and all else, is made up.
+    Items that the public home has too (`freezer_289`, `microwave_297`, `cup_2004`, `character_65`, …) have the same
+    names, so that examples about them work in both; their places, and all else, are made up.
     """
     with as_file(files("scenecypher.importers") / "data" / FILE) as path:
         return read_graph(path, name=NAME, source="scenecypher's small home")

@@ -1,4 +1,4 @@
-"""Tasks in a home as desired states, such as ``plum INSIDE garbagecan`` (SG², Table 8), as Tasks with Conditions."""
+"""Tasks in a home as desired states, such as ``plum INSIDE garbagecan`` (SG², Table 8), with Conditions as goals."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scenecypher.db.condition import And, Condition, Exists, HasClass, HasState, Id, Related, Term
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import did_you_mean
 from scenecypher.importers.json_file import read_json
-from scenecypher.importers.task import Step, Task
+from scenecypher.importers.task import ProgramStep, Task
 from scenecypher.importers.virtualhome_format import RELATIONS
 from scenecypher.importers.virtualhome_format import STATES as SOURCE_STATES
 from scenecypher.importers.virtualhome_graph import node_id
 
 STATES: Final[Mapping[str, str]] = {**SOURCE_STATES, "HEATED": "heated", "WASHED": "washed"}
-"""VirtualHome's states, and the two that appliances give to what is in them: no home begins with these."""
+"""VirtualHome's states, and two that appliances give to their content; no home begins with these two."""
 
 BUDGET: Final = 30
 EXAMPLE: Final = "example"
 TESTED: Final = "tested"
-"""The two categories of tasks: shown to a model with their program, or set to it."""
+"""The two categories of tasks: shown to a model with a program, or tested."""
 
 _STEP: Final = re.compile(r"\[(\w+)\]((?: <[^<>]+> \(\d+\))*)")
 _ARGUMENT: Final = re.compile(r"<([^<>]+)> \((\d+)\)")
@@ -38,8 +38,8 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class TaskForm(_Strict):
-    """One task: what is said, what shall be the case, and, of an example, a program that brings it about."""
+class HomeTaskForm(_Strict):
+    """One task: its instruction, its goal and, for an example, a program that reaches it."""
 
     id: str = Field(min_length=1)
     instruction: str = Field(min_length=1)
@@ -50,43 +50,43 @@ class TaskForm(_Strict):
 
 
 class TasksForm(_Strict):
-    """The file: what the home is called, and its tasks."""
+    """The file: the home's title, and its tasks."""
 
     title: str
-    tasks: list[TaskForm]
+    tasks: list[HomeTaskForm]
 
 
 @dataclass(frozen=True, slots=True)
-class _Wrong(Exception):
-    """What is wrong with a goal or a step."""
+class _FactError(Exception):
+    """The error in a goal or a step."""
 
     cause: str
 
 
 def read_tasks(path: Path, scene: ImportedScene) -> tuple[Task, ...]:
-    """The tasks of a file, set in `scene`. Raises DocumentError with all its problems, each at its JSON path."""
+    """Return the tasks of a file, set in `scene`. Raises DocumentError with all its problems, each at its JSON path."""
     document = read_json(path)
     try:
         form = TasksForm.model_validate(document)
     except ValidationError as error:
-        raise refusal(str(path), problems_of(error, document)) from error
+        raise document_error(str(path), problems_of(error, document)) from error
     problems = [*_repeated(form.tasks), *_problems(form.tasks, scene.graph)]
     if problems:
-        raise refusal(str(path), problems)
+        raise document_error(str(path), problems)
     return tuple(_task(task, scene) for task in form.tasks)
 
 
-def goal_of(facts: Sequence[str], graph: SceneGraph) -> Condition:
-    """All of `facts`, where a class that has several nodes stands for one and the same of them in all facts.
+def goal_from_facts(facts: Sequence[str], graph: SceneGraph) -> Condition:
+    """Return the conjunction of `facts`; a class with several nodes means one and the same node in all facts.
 
-    Raises ValueError for a fact that says nothing of this graph.
+    Raises ValueError for a fact that does not fit this graph.
     """
     terms: dict[str, Term] = {}
     try:
-        told: list[Condition] = [_fact(fact, graph, terms) for fact in facts]
-    except _Wrong as wrong:
+        conditions: list[Condition] = [_fact(fact, graph, terms) for fact in facts]
+    except _FactError as wrong:
         raise ValueError(wrong.cause) from wrong
-    goal: Condition = And(tuple(told))
+    goal: Condition = And(tuple(conditions))
     for class_, term in reversed(terms.items()):
         if isinstance(term, str):
             goal = Exists(term, And((HasClass(term, class_), goal)))
@@ -102,34 +102,34 @@ def _fact(fact: str, graph: SceneGraph, terms: dict[str, Term]) -> Condition:
         case [_, word] | [_, word, _]:
             known = (*STATES, *RELATIONS)
             hint = did_you_mean(word[:60], known) or f"; choose one of {', '.join(dict.fromkeys(known))}"
-            raise _Wrong(f"{shown(word)} is no state or relation here{hint}")
-    raise _Wrong(f"{shown(fact)} is no fact; write one like 'tv ON' or 'plum INSIDE garbagecan'")
+            raise _FactError(f"{shown(word)} is no state or relation here{hint}")
+    raise _FactError(f"{shown(fact)} is no fact; write one like 'tv ON' or 'plum INSIDE garbagecan'")
 
 
 def _term(word: str, graph: SceneGraph, terms: dict[str, Term]) -> Term:
-    """The node of this id, the only one of this class, or a variable for one of several."""
+    """Return the node of this id, the only node of this class, or a variable for one of several."""
     if word in graph:
         return Id(word)
     found = graph.by_class.get(word, ())
     if not found:
         hint = did_you_mean(word[:60], (*graph.nodes, *graph.by_class)) or "; give a node's id, or a class of this home"
-        raise _Wrong(f"no node and no class is called {shown(word)}{hint}")
+        raise _FactError(f"no node and no class is called {shown(word)}{hint}")
     return terms.setdefault(word, Id(found[0]) if len(found) == 1 else re.sub(r"\W", "_", f"a_{word}"))
 
 
-def _step(text: str, graph: SceneGraph) -> Step:
+def _step(text: str, graph: SceneGraph) -> ProgramStep:
     found = _STEP.fullmatch(text)
     if not found:
-        raise _Wrong(f"{shown(text)} is no step; write one like '[grab] <plum> (12)'")
+        raise _FactError(f"{shown(text)} is no step; write one like '[grab] <plum> (12)'")
     nodes = tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
     for node in nodes:
         if node not in graph:
             hint = did_you_mean(node[:60], tuple(graph.nodes)) or "; take class and number from the graph"
-            raise _Wrong(f"no node has the id {shown(node)}{hint}")
-    return Step(found[1].lower(), nodes)
+            raise _FactError(f"no node has the id {shown(node)}{hint}")
+    return ProgramStep(found[1].lower(), nodes)
 
 
-def _repeated(tasks: Sequence[TaskForm]) -> Iterator[Problem]:
+def _repeated(tasks: Sequence[HomeTaskForm]) -> Iterator[Problem]:
     first: dict[str, int] = {}
     for number, task in enumerate(tasks):
         if first.setdefault(task.id, number) != number:
@@ -139,29 +139,29 @@ def _repeated(tasks: Sequence[TaskForm]) -> Iterator[Problem]:
             )
 
 
-def _problems(tasks: Sequence[TaskForm], graph: SceneGraph) -> Iterator[Problem]:
+def _problems(tasks: Sequence[HomeTaskForm], graph: SceneGraph) -> Iterator[Problem]:
     for number, task in enumerate(tasks):
         place = f"$.tasks[{number}]"
         for i, fact in enumerate(task.goal):
             try:
                 _fact(fact, graph, {})
-            except _Wrong as wrong:
+            except _FactError as wrong:
                 yield f"{place}.goal[{i}]", wrong.cause
         for i, step in enumerate(task.program):
             try:
                 _step(step, graph)
-            except _Wrong as wrong:
+            except _FactError as wrong:
                 yield f"{place}.program[{i}]", wrong.cause
         if task.example and not task.program:
             yield place, "an example needs a program that shows how it is done; add it, or leave out 'example'"
 
 
-def _task(task: TaskForm, scene: ImportedScene) -> Task:
+def _task(task: HomeTaskForm, scene: ImportedScene) -> Task:
     return Task(
         id=task.id,
         instruction=task.instruction,
         scene=scene.name,
-        goal=goal_of(task.goal, scene.graph),
+        goal=goal_from_facts(task.goal, scene.graph),
         action_goals=(),
         budget=task.budget,
         source=scene.source,

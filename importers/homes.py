@@ -1,4 +1,4 @@
-"""Homes in VirtualHome's form, each a folder of a graph and of tasks given as desired states: two of ours, or yours."""
+"""Homes in VirtualHome's form: folders with a graph and tasks as desired states; two of ours, or the user's."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from scenecypher.importers.virtualhome import read_graph
 
 NAME_PREFIX: Final = "homes/"
 VOCABULARY: Final = "virtualhome_ext"
-"""VirtualHome's words; its appliances have an effect, which goals such as ``breadslice HEATED`` need."""
+"""VirtualHome's vocabulary with effects of appliances, which goals such as ``breadslice HEATED`` need."""
 
 GRAPH: Final = "graph.json"
 TASKS: Final = "tasks.json"
-"""The files of a folder. The second may be missing: such a home has no tasks."""
+"""The files of a folder. The second may be missing: the home then has no tasks."""
 
 OURS: Final = ("apartment", "cottage")
 """Our homes: 115 nodes each, and the same ten tasks."""
 
 
 def scene_name(folder: Path) -> str:
-    """What a folder's scene is called."""
+    """Return the name of a folder's scene."""
     return NAME_PREFIX + folder.name
 
 
 def read_home(folder: Path, *, source: str | None = None) -> tuple[ImportedScene, tuple[Task, ...]]:
-    """A folder's scene and its tasks. Raises DocumentError with all problems of the file that has any."""
+    """Return a folder's scene and tasks. Raises DocumentError with all problems of the first file that has any."""
     read = read_graph(folder / GRAPH, name=scene_name(folder), source=source)
     scene = replace(read, vocabulary=VOCABULARY)
     tasks = folder / TASKS
@@ -41,12 +41,12 @@ def read_home(folder: Path, *, source: str | None = None) -> tuple[ImportedScene
 
 
 def read_scene(folder: Path) -> ImportedScene:
-    """A folder's scene alone. Raises DocumentError with all its problems."""
+    """Return a folder's scene alone. Raises DocumentError with all its problems."""
     return read_home(folder)[0]
 
 
 def folders(path: Path) -> tuple[Path, ...]:
-    """`path` where it is a home, else the homes in it, by name. Raises InputError where there is none."""
+    """Return `path` if it is a home, else the homes in it, by name. Raises InputError if there is none."""
     found = (path,) if (path / GRAPH).is_file() else tuple(sorted(file.parent for file in path.glob(f"*/{GRAPH}")))
     if not found:
         msg = f"no home is at {path}: it, or folders in it, must hold {GRAPH}, and {TASKS} beside it; check the path"
@@ -55,14 +55,14 @@ def folders(path: Path) -> tuple[Path, ...]:
 
 
 def our_home(name: str) -> tuple[ImportedScene, tuple[Task, ...]]:
-    """The scene of one of OURS and its tasks."""
+    """Return the scene of one of OURS and its tasks."""
     with ExitStack() as stack:
         folder = stack.enter_context(as_file(files("scenecypher.importers") / "data" / "homes" / name))
         return read_home(folder, source=f"scenecypher's {name}")
 
 
 def scenes(only: str | None = None) -> Iterator[ImportedScene]:
-    """Our homes, or that of the task `only`, such as ``cottage/watch_tv``. Raises InputError for an unknown one."""
+    """Yield our homes, or the home of the task `only`, such as ``cottage/watch_tv``. Raises InputError."""
     if only is None:
         yield from (our_home(name)[0] for name in OURS)
     for task in tasks(only) if only is not None else ():
@@ -70,7 +70,7 @@ def scenes(only: str | None = None) -> Iterator[ImportedScene]:
 
 
 def tasks(only: str | None = None) -> Iterator[Task]:
-    """Our homes' tasks, or the one with the id `only`, likewise."""
+    """Yield our homes' tasks, or the one with the id `only`. Raises InputError for an unknown id."""
     found = {f"{name}/{task.id}": task for name in OURS for task in our_home(name)[1]}
     if only is not None and only not in found:
         hint = did_you_mean(only[:60], tuple(found)) or "; ids look like cottage/watch_tv"

@@ -1,4 +1,4 @@
-"""JSON files read strictly: UTF-8, no repeated keys, no NaN, and every problem at its place."""
+"""Strict JSON files: UTF-8, no repeated keys, no NaN, and every problem at its place."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from scenecypher.db.graph.problems import PROBLEMS_KEPT, Problem, json_path, refusal
+from scenecypher.db.graph.problems import PROBLEMS_LIMIT, Problem, document_error, json_path
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
-from scenecypher.importers.bounded import bytes_of
+from scenecypher.importers.bounded import read_bytes
 
 FILE_BYTES: Final = 512 * 2**20
-"""The largest file that is read; a graph takes about twelve times its file's size in memory."""
-NESTED: Final = 100
-"""How deep lists and maps may stand in one another; a scene needs seven."""
-TOO_DEEP: Final = f"nested over {NESTED} deep, which no scene is; mend the file"
+"""The size of the largest file that is read; a graph takes about twelve times its file's size in memory."""
+MAX_DEPTH: Final = 100
+"""The greatest depth of nested lists and maps; a scene needs seven."""
+TOO_DEEP: Final = f"nested over {MAX_DEPTH} deep, which no scene is; mend the file"
 
 _OTHER_ENCODINGS: Final = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -30,7 +30,7 @@ _OTHER_ENCODINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class NotFinite:
-    """Where the file says NaN or Infinity: a value that no form accepts."""
+    """NaN or Infinity in a file: a value that no form accepts."""
 
     text: str
 
@@ -39,7 +39,7 @@ class NotFinite:
 
 
 def read_json(path: Path) -> Any:
-    """The value of a JSON file. Raises DocumentError for what is no strict JSON, or can't be read."""
+    """Return the value of a JSON file. Raises DocumentError if it is not strict JSON or can't be read."""
     text = _decoded(path)
     repeated: list[tuple[dict[str, Any], str]] = []
 
@@ -59,14 +59,14 @@ def read_json(path: Path) -> Any:
     except ValueError as error:
         raise DocumentError(str(path), "$", "a whole number with thousands of digits; mend the file") from error
     if repeated:
-        raise refusal(str(path), [_repetition(value, made, key) for made, key in repeated[:PROBLEMS_KEPT]])
+        raise document_error(str(path), [_repetition(value, made, key) for made, key in repeated[:PROBLEMS_LIMIT]])
     if _too_deep(value):
         raise DocumentError(str(path), "$", TOO_DEEP)
     return value
 
 
 def _decoded(path: Path) -> str:
-    data = bytes_of(path, most=FILE_BYTES)
+    data = read_bytes(path, max_bytes=FILE_BYTES)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -77,7 +77,7 @@ def _decoded(path: Path) -> str:
 
 def _too_deep(value: Any) -> bool:
     level = [value]
-    for _ in range(NESTED):
+    for _ in range(MAX_DEPTH):
         level = [inner for outer in level for inner in _within(outer) if isinstance(inner, dict | list)]
         if not level:
             return False

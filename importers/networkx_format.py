@@ -1,8 +1,8 @@
 """NetworkX's node-link JSON: the form of its files, and the one table between its words and ours.
 
-NetworkX leaves the attributes to whoever makes a graph, so each of ours has the names that people give it; the first
-that a node or an edge has counts, and an export writes the first of all. Every other attribute of a node is a property
-under its own name. What a table does not say is refused, not dropped.
+NetworkX leaves attributes to the makers of graphs, so each of ours has several common names; the first that a node or
+an edge has counts, and an export writes the first of all. Every other attribute of a node is a property under its own
+name. A word outside the tables is refused, not dropped.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ NODE_ATTRIBUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "affordances": ("affordances",),
     "center": ("center", "position", "pos"),
 }
-"""Whole numbers are good ids too: 7 becomes "7". Without a kind a node is an Object, without a name it is called by its
-id, without a class by its name less the number at its end. A position is [x, y] or [x, y, z]."""
+"""Names of node attributes by ours.
+
+Whole numbers are valid ids too: 7 becomes "7". A node's default kind is Object, its default name is its id, and its
+default class is its name without the number at its end. A position is [x, y] or [x, y, z].
+"""
 
 EDGE_ATTRIBUTES: Final[tuple[str, ...]] = ("relation", "type", "relation_type", "label")
-"""The relation type; in a multigraph it may be the key. Relations have no further attributes."""
+"""Names of the relation type; in a multigraph it may be the key. Relations have no further attributes."""
 
 DEFAULT_KIND: Final = "Object"
 
@@ -44,7 +47,7 @@ KINDS: Final[Mapping[str, str]] = {
     "robot": "Agent",
     "door": "Door",
 }
-"""Words for kinds, in any case; an export writes ours."""
+"""Words for kinds, case-insensitive; an export writes ours."""
 
 RELATIONS: Final[Mapping[str, str]] = {
     "in": "INSIDE",
@@ -60,15 +63,17 @@ RELATIONS: Final[Mapping[str, str]] = {
     "connected_to": "CONNECTS",
     "holding": "HOLDS",
 }
-"""Words for relations, in any case, blanks and hyphens as underscores. A type in capitals stands as it is, and so does
-every other word, in capitals then; an export writes ours."""
+"""Words for relations, case-insensitive, with blanks and hyphens as underscores.
+
+A type in capitals is kept, and every other word is put into capitals; an export writes ours.
+"""
 
 SYMMETRIC: Final = ("CLOSE", "CONNECTS")
-"""The types that an undirected graph can say besides its own; each is stored both ways."""
+"""The types that an undirected graph can hold besides declared ones; each is stored both ways."""
 
 
 class GraphAttributes(Form):
-    """What a file says of its scene as a whole: `relation_types` and `properties` are what it declares."""
+    """The attributes of a scene as a whole; it declares `relation_types` and `properties`."""
 
     name: str = Field("", description="not kept: a scene is called after its file")
     vocabulary: str = "generic"
@@ -78,7 +83,7 @@ class GraphAttributes(Form):
 
 
 class NodeLink(Form):
-    """A file, as `networkx.node_link_data` gives it; older versions say `links` for edges."""
+    """A file, as `networkx.node_link_data` makes it; older versions say `links` for edges."""
 
     directed: bool = False
     multigraph: bool = False

@@ -1,4 +1,4 @@
-"""Graphs in NetworkX's node-link JSON, as scenes, and back again."""
+"""Graphs in NetworkX's node-link JSON: import and export."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pydantic import ValidationError
 
 from scenecypher.db.graph.document import value_document, value_from
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import Problem, json_path, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, json_path, problems_of
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties
 from scenecypher.db.graph.value import property_name, shown
 from scenecypher.db.schema import KINDS as OUR_KINDS
 from scenecypher.db.schema import RELATION_NAME, RELATION_TYPES, VOCABULARIES, Declared
-from scenecypher.importers.assembly import Draft, Link, assembled
-from scenecypher.importers.grasif import class_of
+from scenecypher.importers.assembly import NodeDraft, RelationDraft, assemble
+from scenecypher.importers.grasif import class_of_name
 from scenecypher.importers.json_file import read_json
 from scenecypher.importers.networkx_format import (
     DEFAULT_KIND,
@@ -36,31 +36,31 @@ _BETWEEN_WORDS: Final = re.compile(r"[\s-]+")
 
 
 def read_scene(path: Path, *, name: str | None = None, declare: Declared | None = None) -> ImportedScene:
-    """The scene of a file, called after it where no name is given. Raises DocumentError with all its problems.
+    """Return the scene of a file, named after it by default. Raises DocumentError with all its problems.
 
-    What the scene declares is what the file's graph attributes say, and `declare` besides.
+    The scene declares the types and properties in the file's graph attributes, and those of `declare`.
     """
     return from_document(read_json(path), file=str(path), name=name or NAME_PREFIX + path.stem, declare=declare)
 
 
 def from_document(document: object, *, file: str, name: str, declare: Declared | None = None) -> ImportedScene:
-    """The scene of a node-link document. Raises DocumentError with all its problems."""
+    """Return the scene of a node-link document. Raises DocumentError with all its problems."""
     try:
         form = NodeLink.model_validate(document)
     except ValidationError as error:
-        raise refusal(file, problems_of(error, document)) from error
+        raise document_error(file, problems_of(error, document)) from error
     problems = [*_graph_problems(form.graph)]
     links = [*_links(form, _word_for_edges(document), problems)]
     declared = _declared(form.graph, declare or Declared())
     vocabulary = form.graph.vocabulary if not problems else "generic"
-    graph, more = assembled(_drafts(form.nodes), links, vocabulary=vocabulary, declared=declared)
+    graph, more = assemble(_drafts(form.nodes), links, vocabulary=vocabulary, declared=declared)
     if problems or more:
-        raise refusal(file, problems + more)
+        raise document_error(file, problems + more)
     return ImportedScene(name, graph, vocabulary, role=form.graph.role, declared=declared, source=file)
 
 
 def to_document(scene: ImportedScene) -> dict[str, Any]:
-    """The node-link document of a scene: `networkx.node_link_graph(document, edges="edges")` reads it."""
+    """Return the node-link document of a scene: `networkx.node_link_graph(document, edges="edges")` reads it."""
     attributes = {
         "vocabulary": scene.vocabulary,
         "role": scene.role,
@@ -92,9 +92,9 @@ def _word_for_edges(document: object) -> str:
     return "edges" if isinstance(document, dict) and "edges" in document else "links"
 
 
-def _drafts(nodes: list[dict[str, Any]]) -> Iterator[Draft]:
+def _drafts(nodes: list[dict[str, Any]]) -> Iterator[NodeDraft]:
     for index, attributes in enumerate(nodes):
-        yield Draft(json_path(("nodes", index)), partial(_node, attributes))
+        yield NodeDraft(json_path(("nodes", index)), partial(_node, attributes))
 
 
 def _node(attributes: dict[str, Any]) -> Node:
@@ -110,7 +110,7 @@ def _node(attributes: dict[str, Any]) -> Node:
         node_id,
         _kind(read.get("kind", DEFAULT_KIND)),
         name,
-        read.get("class", class_of(name) if isinstance(name, str) else name),
+        read.get("class", class_of_name(name) if isinstance(name, str) else name),
         read.get("states", ()),
         read.get("affordances", ()),
         Properties(properties),
@@ -150,7 +150,7 @@ def _position(given: object, place: str) -> object:
     raise InvalidValue(msg)
 
 
-def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[Link]:
+def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[RelationDraft]:
     for index, edge in enumerate(form.edges):
         place = json_path((word, index))
         try:
@@ -159,9 +159,9 @@ def _links(form: NodeLink, word: str, problems: list[Problem]) -> Iterator[Link]
         except InvalidValue as error:
             problems.append((place, str(error)))
             continue
-        yield Link(place, source, type_, target)
+        yield RelationDraft(place, source, type_, target)
         if both:
-            yield Link(place, target, type_, source)
+            yield RelationDraft(place, target, type_, source)
 
 
 def _relation(edge: dict[str, Any]) -> tuple[str, str, str]:
@@ -184,7 +184,7 @@ def _type(word: str) -> str:
 
 
 def _is_symmetric(type_: str) -> bool:
-    """Of an undirected graph's edge. Raises InvalidValue where the type needs a direction."""
+    """Return True for an undirected graph's edge. Raises InvalidValue if the type needs a direction."""
     if type_ in RELATION_TYPES and type_ not in SYMMETRIC:
         msg = f'an undirected graph can\'t say which end of {type_} is which; make it a DiGraph ("directed": true)'
         raise InvalidValue(msg)

@@ -1,4 +1,4 @@
-"""Two offices of our own in GraSIF's form: one of the size of SayPlan's, one of that of LookPlanGraph's trial."""
+"""Two offices of our own in GraSIF's form, as large as SayPlan's and that of LookPlanGraph's trial."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from scenecypher.importers.grasif import NAME_PREFIX, read_file
 from scenecypher.importers.task import Task
 
 SUBSETS: Final[Mapping[str, str]] = {"sayplan-office": "sayplan_office.json", "our-office": "our_office.json"}
-"""The offices, and the files that come with the package. Their tasks' ids are a category and a number."""
+"""The offices and their files in the package. Their tasks' ids are a category and a number."""
 
 
 def scene_name(subset: str) -> str:
-    """What an office's scene is called."""
+    """Return the name of an office's scene."""
     return NAME_PREFIX + subset
 
 
 def scene(subset: str) -> ImportedScene:
-    """The one scene of an office."""
+    """Return the one scene of an office."""
     return _read(subset)[0]
 
 
 def tasks(subset: str, only: str | None = None) -> Iterator[Task]:
-    """The tasks in the order of the file, or the one with the id `only`. Raises InputError for an unknown one."""
+    """Return the tasks in the order of the file, or the one with the id `only`. Raises InputError for an unknown id."""
     found = {task.id: task for task in _read(subset)[1]}
     if only is not None and only not in found:
         hint = did_you_mean(only[:60], tuple(found)) or f"; ids look like {next(iter(found))}"
@@ -38,8 +38,8 @@ def tasks(subset: str, only: str | None = None) -> Iterator[Task]:
 
 def _read(subset: str) -> tuple[ImportedScene, tuple[Task, ...]]:
     with as_file(files("scenecypher.importers") / "data" / SUBSETS[subset]) as path:
-        read, told = read_file(path, name=scene_name(subset))
+        read, found = read_file(path, name=scene_name(subset))
     source = f"scenecypher's {subset}"
     return replace(read, source=source), tuple(
-        replace(task, source=source, category=task.id.rpartition("-")[0]) for task in told
+        replace(task, source=source, category=task.id.rpartition("-")[0]) for task in found
     )

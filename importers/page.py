@@ -1,4 +1,4 @@
-"""Generate the page of data sets: `python -m scenecypher.importers.page > docs/datasets.md`, in some minutes."""
+"""Generator of the page of data sets: `python -m scenecypher.importers.page > docs/datasets.md`, in some minutes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ NONE: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """What the papers count, as they print it, and what of it is different here, and why."""
+class PaperFigures:
+    """The papers' figures as printed, and the differences here with their reasons."""
 
     tasks: str = NONE
     rooms: str = NONE
@@ -30,8 +30,8 @@ class Published:
     difference: str = ""
 
 
-PUBLISHED: Final[Mapping[str, Published]] = {
-    "sayplan-office": Published(
+PUBLISHED: Final[Mapping[str, PaperFigures]] = {
+    "sayplan-office": PaperFigures(
         "29",
         "37",
         "202.6",
@@ -40,7 +40,7 @@ PUBLISHED: Final[Mapping[str, Published]] = {
         "one scene for all tasks, and its instructions are our own: six searches for a room by a thing in it, six that "
         "take a second fact, nine errands and eight long tasks",
     ),
-    "behavior-1k": Published(
+    "behavior-1k": PaperFigures(
         "177",
         "1.23",
         "12.1",
@@ -48,7 +48,7 @@ PUBLISHED: Final[Mapping[str, Published]] = {
         "all activities of `bddl` 3.5.0 whose predicates are those the paper allows; which eleven of them the paper's "
         "annotators dropped besides, and what they added to the scenes, is not said",
     ),
-    "robothow": Published(
+    "robothow": PaperFigures(
         "308",
         "4",
         "195.7",
@@ -56,12 +56,12 @@ PUBLISHED: Final[Mapping[str, Published]] = {
         "the paper's filters on the public programs: 111 of 518 pass, all in one home, and nine of these leave all as "
         "it was, so that they set no task; the paper had programs that are not public",
     ),
-    "our-office": Published(
+    "our-office": PaperFigures(
         "15",
         "7",
         difference="the paper counts 75 assets and 130 objects, as here; with rooms and agent these are 213 nodes",
     ),
-    "homes": Published(
+    "homes": PaperFigures(
         "10 a home",
         NONE,
         "115",
@@ -69,13 +69,13 @@ PUBLISHED: Final[Mapping[str, Published]] = {
         "the papers' homes are not ours to ship; these are two others of that size, with the same ten tasks in each, "
         "the five that the paper prints among them; two are examples with their program, eight are tested",
     ),
-    "eai": Published(
+    "eai": PaperFigures(
         "338",
         difference="342 ids are listed, of which four have no goal; the scenes are those of all recorded programs",
     ),
-    "trv1": Published("100", "2", difference="one instance a seed; the root, a node too, is no room"),
-    "trv2": Published("100", "2", difference="likewise"),
-    "numqa": Published("100", "9", difference="likewise; its tasks are questions"),
+    "trv1": PaperFigures("100", "2", difference="one instance a seed; the root, a node too, is no room"),
+    "trv2": PaperFigures("100", "2", difference="likewise"),
+    "numqa": PaperFigures("100", "9", difference="likewise; its tasks are questions"),
 }
 
 UNPLANNED: Final[Mapping[str, str]] = {
@@ -84,13 +84,13 @@ UNPLANNED: Final[Mapping[str, str]] = {
     "behavior-1k/sorting_books_on_shelf": "seven books that lie on one another at the start and may do so at the end: "
     "too many ways to lay them for the grounding, which names each",
 }
-"""Tasks of the GraSIF form without a reference plan, and why."""
+"""Tasks of the GraSIF form without a reference plan, with the reasons."""
 
 FINAL_GRAPHS: Final[Mapping[str, Callable[[str], SceneGraph]]] = {
     "eai": lambda task_id: virtualhome.packaged_scene(task_id, part="final").graph,
-    "robothow": lambda task_id: robothow.scene_of(next(robothow.programs(task_id)), part="final").graph,
+    "robothow": lambda task_id: robothow.program_scene(next(robothow.programs(task_id)), part="final").graph,
 }
-"""The graph after a task's recorded program, by the task's id, where the source has one."""
+"""The graph after a task's recorded program, by the task's id, for sources that have one."""
 
 HEAD: Final = """\
 # Data sets
@@ -130,26 +130,26 @@ Rooms and nodes are means a scene; nodes count rooms and the agent. Actions are 
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 """
 
-BETWEEN: Final = """
+PLANS_HEAD: Final = """
 A reference plan is the shortest that was found for a task, by [symbolic planning](acting.md) and A*, without any action
 that nothing in it needs; each was carried out by the operators and reaches the goal. They come with the package
 (`importers/data/reference_plans.jsonl`; `python -m scenecypher.planner.reference` finds them anew), and a plan's end
 is the goal graph that LookPlanGraph's average plan precision compares with. The paper prints its means, not its plans.
-No plan is there for:
+Tasks without a plan:
 
 """
 
 DIFFERENCES: Final = """
-What differs, and why:
+Differences and their reasons:
 
 """
 
 GOALS_HEAD: Final = """
 ## Goals
 
-A task is done when its goal holds of the graph, when its actions were executed, when both is so, or when its question
-is answered. No goal of a graph holds at the start, and where a source has the graph after its recorded program, the
-goal holds of that.
+A task is done when its goal holds of the graph, when its actions were executed, when both hold, or when its question
+is answered. No graph goal holds at the start. If a source has the graph after its recorded program, the goal holds of
+that graph.
 
 | data set | graph | graph and actions | actions | question | false at the start | true after the program |
 |---|--:|--:|--:|--:|--:|--:|
@@ -158,7 +158,7 @@ goal holds of that.
 TAIL: Final = """
 ## GraSIF's parts
 
-GraSIF's own files can't be shipped, so that its three parts are made anew. BEHAVIOR-1K's goals are those of its
+GraSIF's own files can't be shipped, so its three parts are rebuilt. BEHAVIOR-1K's goals are those of its
 definitions, and each activity has an instruction of ours. A scene of RobotHow is the home before a recorded program,
 in GraSIF's terms: rooms, assets and objects, of which what can be grabbed is an object; no floors, walls, ceilings and
 doors; and of all relations one a node, since GraSIF's nodes have one parent:
@@ -183,8 +183,8 @@ dishwasher, that is switched on gives to what is in it.
 
 
 @dataclass(slots=True)
-class Counts:
-    """What is counted of a data set."""
+class DatasetCounts:
+    """The counts of a data set."""
 
     scenes: int = 0
     rooms: int = 0
@@ -195,16 +195,16 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """A data set's line in the table of sizes and in that of goals."""
+class PageRows:
+    """A data set's rows in the table of sizes and in that of goals."""
 
     sizes: str
     goals: str
 
 
-def counted(dataset: Dataset) -> Counts:
-    """The counts of a data set, each scene read once. Raises InputError where its source is not installed."""
-    counts = Counts()
+def count_dataset(dataset: Dataset) -> DatasetCounts:
+    """Return the counts of a data set, reading each scene once. Raises InputError if its source is not installed."""
+    counts = DatasetCounts()
     tasks: dict[str, list[Task]] = {}
     for task in dataset.tasks():
         counts.goals[task.goal_kind] += 1
@@ -219,10 +219,10 @@ def counted(dataset: Dataset) -> Counts:
     return counts
 
 
-def rows_of(dataset: Dataset) -> Rows:
-    """The lines of a data set. Raises InputError where its source is not installed."""
-    counts = counted(dataset)
-    published = PUBLISHED.get(dataset.name, Published())
+def rows_of(dataset: Dataset) -> PageRows:
+    """Return the rows of a data set. Raises InputError if its source is not installed."""
+    counts = count_dataset(dataset)
+    published = PUBLISHED.get(dataset.name, PaperFigures())
     total, scenes = counts.goals.total(), counts.scenes
     sizes = (
         *(dataset.name, f"{total}", published.tasks),
@@ -233,16 +233,16 @@ def rows_of(dataset: Dataset) -> Rows:
     kinds = (f"{counts.goals[kind] or NONE}" for kind in ("graph", "both", "actions", "question"))
     end = NONE if counts.true_at_end is None else f"{counts.true_at_end}"
     goals = (dataset.name, *kinds, f"{counts.false_at_start or NONE}", end)
-    return Rows(_line(sizes), _line(goals))
+    return PageRows(_line(sizes), _line(goals))
 
 
-def page(rows: Mapping[str, Rows]) -> str:
-    """The whole page, with the lines of each data set."""
+def page(rows: Mapping[str, PageRows]) -> str:
+    """Return the whole page, with the rows of each data set."""
     return "".join(
         (
             HEAD,
             *(rows[name].sizes for name in DATASETS),
-            BETWEEN,
+            PLANS_HEAD,
             *(f"- **{task_id}**: {why}.\n" for task_id, why in UNPLANNED.items()),
             DIFFERENCES,
             *_differences(),
@@ -254,14 +254,14 @@ def page(rows: Mapping[str, Rows]) -> str:
 
 
 def mean_actions(name: str) -> str:
-    """The mean of a data set's reference plans, or a dash."""
+    """Return the mean length of a data set's reference plans, or a dash."""
     plans = [plan for task_id, plan in reference_plans().items() if task_id.startswith(f"{name}/")]
     return _mean(sum(map(len, plans)), len(plans)) if plans else NONE
 
 
 def _differences() -> Iterator[str]:
     for name, row in DATASETS.items():
-        published = PUBLISHED.get(name, Published())
+        published = PUBLISHED.get(name, PaperFigures())
         yield f"- **{name}**: {row.title}; {published.difference}.\n" if published.difference else f"- **{name}**\n"
 
 

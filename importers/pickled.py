@@ -1,4 +1,4 @@
-"""Pickles of NetworkX graphs and plain values, read by an interpreter that calls nothing that a pickle names."""
+"""An interpreter for pickles of NetworkX graphs and plain values that calls nothing that a pickle names."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any, Final, TypeAlias
 
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.bounded import bytes_of
+from scenecypher.importers.bounded import read_bytes
 
 PICKLE_BYTES: Final = 64 * 2**20
 OPERATIONS: Final = 1_000_000
-"""The most that are carried out, a copied item counting as one: a graph of 30,000 nodes. It bounds time and memory."""
+"""The most operations, a copied item counting as one: a graph of 30,000 nodes. It bounds time and memory."""
 KEY_PARTS: Final = 10
 
 PLAIN: Final = {"object", "dict", "list", "tuple", "set", "frozenset"}
 MODULES: Final = {"__builtin__": "builtins", "copy_reg": "copyreg"}
-"""Modules that Python 2 called otherwise."""
+"""New names of modules that Python 2 called otherwise."""
 ADMITTED: Final = frozenset(
     {*(f"builtins.{name}" for name in PLAIN), "copyreg._reconstructor", "collections.OrderedDict"}
     | {"collections.defaultdict"}
 )
-"""What a pickle may name besides the classes of NetworkX; each stands for the plain value that it makes."""
+"""The names allowed besides NetworkX's classes; each stands for the plain value that it makes."""
 NETWORKX: Final = "networkx.classes."
 
 _NETWORKX_CLASS: Final = re.compile(r"networkx\.classes\.[a-z]+\.[A-Za-z]+")
@@ -34,7 +34,7 @@ _MARK: Final = object()
 
 @dataclass(eq=False, slots=True)
 class Instance:
-    """An object of a NetworkX class, as the state that was pickled."""
+    """An object of a NetworkX class, as the pickled state."""
 
     name: str
     state: dict[str, Any] = field(default_factory=dict)
@@ -42,21 +42,21 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A class or function that a pickle names, by its full name; never the thing itself."""
+    """A class or function named by a pickle: its full name, never the object itself."""
 
     name: str
 
 
 class _Refused(InputError):
-    """What the pickle asks for is not admitted, or makes no sense."""
+    """The pickle asks for an operation that is not admitted, or is malformed."""
 
 
 def read_pickle(path: Path) -> Any:
-    """The value of a pickle: plain values, and an `Instance` for each NetworkX object.
+    """Return the value of a pickle: plain values, and an `Instance` for each NetworkX object.
 
-    Nothing is imported, called or changed, whatever the pickle says. Raises DocumentError where it asks for more.
+    Nothing is imported, called or changed, whatever the pickle holds. Raises DocumentError if it asks for more.
     """
-    data = bytes_of(path, most=PICKLE_BYTES)
+    data = read_bytes(path, max_bytes=PICKLE_BYTES)
     machine = _Machine()
     position = 0
     try:
@@ -101,7 +101,7 @@ class _Machine:
             _refuse(f"the operation {name}{named} makes no graph or plain value; nothing was run. {_SAFE}")
 
     def since_mark(self) -> list[Any]:
-        """What stands above the last mark; both are taken away."""
+        """Pop the items above the last mark, and the mark."""
         at = len(self.stack) - 1
         while self.stack[at] is not _MARK:
             at -= 1
@@ -112,7 +112,7 @@ class _Machine:
         return items
 
     def top(self, kind: type[Any]) -> Any:
-        """The value on top, where it is of that kind."""
+        """Return the value on top. Refuses a value of another type."""
         if not isinstance(self.stack[-1], kind):
             _refuse(
                 f"a {type(self.stack[-1]).__name__} stands where the pickle changes a {kind.__name__.lower()}. {_SAFE}"
@@ -131,7 +131,7 @@ _SAFE: Final = "Take files from people you trust, and save graphs as node-link J
 
 
 def _key(value: Any) -> Any:
-    """`value`, if it may be a key: a scalar or a few of them. To hash others may call, or nest without end."""
+    """Return `value` if it may be a key: a scalar or a few of them. Hashing others may call, or nest without end."""
     scalars = value if isinstance(value, tuple) else (value,)
     if len(scalars) > KEY_PARTS or not all(map(_is_scalar, scalars)):
         _refuse(f"{shown(value)} can't be a key or a member of a set; only text and numbers can")
@@ -174,17 +174,17 @@ def _tuple_of(count: int) -> _Operation:
 
 
 def _reduce(machine: _Machine, _: Any) -> None:
-    """Make what a class that is named would make of its arguments, without it."""
+    """Push the plain value that stands for a call of a named class, without calling it."""
     called, arguments = _pop_two(machine, _)
     if not isinstance(called, Named) or not isinstance(arguments, tuple):
         _refuse(f"it calls a {type(called).__name__}; nothing was run. {_SAFE}")
-    machine.stack.append(_made(machine, called.name, arguments))
+    machine.stack.append(_value_of_call(machine, called.name, arguments))
 
 
-def _made(machine: _Machine, name: str, arguments: tuple[Any, ...]) -> Any:
+def _value_of_call(machine: _Machine, name: str, arguments: tuple[Any, ...]) -> Any:
     match arguments:
         case (Named(name=inner), Named(name="builtins.object"), None) if name == "copyreg._reconstructor":
-            return _made(machine, inner, ())
+            return _value_of_call(machine, inner, ())
         case () if name.startswith(NETWORKX):
             return Instance(name)
         case () if name in _MAKERS:
@@ -235,7 +235,7 @@ _MAKERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "builtins.dict": _entries,
     "collections.OrderedDict": _entries,
 }
-"""What stands for the call of a plain class on one list."""
+"""The functions that stand for the call of a plain class on one list."""
 
 _Operation: TypeAlias = Callable[[_Machine, Any], object]
 
@@ -243,7 +243,7 @@ _NUMBERS: Final = frozenset({"INT", "BININT", "BININT1", "BININT2", "LONG", "LON
 _TEXTS: Final = frozenset(
     {"STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"}
 )
-"""Operations that push what stands in the file."""
+"""Operations that push a value of the file."""
 
 _OPERATIONS: Final[Mapping[str, _Operation]] = {
     "PROTO": lambda _m, _a: None,
@@ -285,4 +285,4 @@ _OPERATIONS: Final[Mapping[str, _Operation]] = {
     "NEWOBJ": _reduce,
     "BUILD": _build,
 }
-"""Operations that make something of what is on the stack; all others are refused."""
+"""Operations on the stack; all others are refused."""

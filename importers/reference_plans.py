@@ -1,4 +1,4 @@
-"""Reference plans: for each task of the GraSIF form the shortest plan that is known to reach its goal, as text."""
+"""Reference plans: for each task of the GraSIF form the shortest known plan that reaches its goal, as text."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from scenecypher.errors import InputError
 DATA_SETS: Final = ("behavior-1k", "robothow", "sayplan-office", "our-office", "homes")
 """The data sets whose tasks have reference plans."""
 FILE: Final = files("scenecypher.importers") / "data" / "reference_plans.jsonl"
-"""A line a task: its id and its actions. `python -m scenecypher.planner.reference` finds the plans."""
+"""One line a task: its id and its actions. `python -m scenecypher.planner.reference` finds the plans."""
 
 
 def reference_plans() -> Mapping[str, tuple[str, ...]]:
-    """The actions of each plan, by the task's id, such as ``behavior-1k/raking_leaves``."""
+    """Return the actions of each plan by task id, such as ``behavior-1k/raking_leaves``."""
     return dict(_read(FILE.read_text(encoding="utf-8").splitlines()))
 
 
 def reference_plan(task_id: str) -> tuple[str, ...]:
-    """The actions for one task. Raises InputError where no plan is known."""
+    """Return the actions for one task. Raises InputError if no plan is known."""
     plans = reference_plans()
     if task_id not in plans:
         msg = f"no reference plan is known for {task_id[:60]!r}: `scenecypher tasks list` shows which tasks there are"
@@ -30,7 +30,7 @@ def reference_plan(task_id: str) -> tuple[str, ...]:
 
 
 def as_lines(plans: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """The plans as the file has them."""
+    """Yield the plans as lines of the file."""
     for task_id, actions in plans.items():
         yield json.dumps({"task": task_id, "plan": actions}, ensure_ascii=False) + "\n"
 

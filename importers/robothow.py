@@ -1,4 +1,4 @@
-"""RobotHow's programs of moving and switching things, as GraSIF scenes and tasks (LookPlanGraph, appendix H1)."""
+"""RobotHow's programs of moving and switching objects, as GraSIF scenes and tasks (LookPlanGraph, appendix H1)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import Any, Final
 
 from scenecypher.db.condition import And
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import refusal
+from scenecypher.db.graph.problems import document_error
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import DocumentError, InputError, did_you_mean
 from scenecypher.importers.eai import graph_files, package_name, program_files
 from scenecypher.importers.grasif import NAME_PREFIX
 from scenecypher.importers.json_file import read_json
-from scenecypher.importers.robothow_graph import READ, Fact, admitting, facts_of, reduced
+from scenecypher.importers.robothow_graph import READ, NodeFact, facts_of, reduce_to_grasif, with_admitted_actions
 from scenecypher.importers.robothow_words import instruction
-from scenecypher.importers.task import Step, Task
-from scenecypher.importers.virtualhome import Part, part_name
+from scenecypher.importers.task import ProgramStep, Task
+from scenecypher.importers.virtualhome import GraphPart, part_name
 from scenecypher.importers.virtualhome_check import checked_graph
-from scenecypher.importers.virtualhome_graph import scene_graph
+from scenecypher.importers.virtualhome_graph import graph_from_source
 from scenecypher.importers.virtualhome_tasks import parse_program
 
 SUBSET: Final = "robothow"
-LEAST_BUDGET: Final = 20
+MIN_BUDGET: Final = 20
 
 ACTIONS: Final = frozenset(
     (
@@ -32,10 +32,10 @@ ACTIONS: Final = frozenset(
         *("grab", "putin", "putback", "putobjback"),
     )
 )
-"""The actions that a program may consist of: 13."""
+"""The 13 actions that a program may contain."""
 
 MOVING: Final = frozenset({"find", "walk", "turnto", "lookat", "run"})
-"""Those of them that leave all as it is, but for the agent."""
+"""The actions that change nothing but the agent's place."""
 
 EXCLUDED: Final = frozenset(
     title.strip().casefold()
@@ -47,7 +47,7 @@ EXCLUDED: Final = frozenset(
     front door, Close door, Pick up phone
     """.replace("\n    ", " ").split(",")
 )
-"""The titles of programs that are left out whatever they consist of: 34."""
+"""The 34 titles of programs that are left out, whatever they contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +56,27 @@ class Program:
 
     id: str
     title: str
-    steps: tuple[Step, ...]
+    steps: tuple[ProgramStep, ...]
 
     @property
     def only_moves(self) -> bool:
-        """Whether it only goes about and looks."""
+        """Return True if the program only goes about and looks."""
         return all(step.action in MOVING for step in self.steps)
 
 
 def scene_name(program_id: str) -> str:
-    """What a program's scene is called."""
+    """Return the name of a program's scene."""
     return f"{NAME_PREFIX}{SUBSET}/{program_id}"
 
 
 def programs(only: str | None = None) -> Iterator[Program]:
-    """The programs that pass the filters, in the order of their ids, or that of `only`.
+    """Yield the programs that pass the filters, in the order of their ids, or the one of `only`.
 
-    Raises InputError where `eai-eval` is missing, has no such program, or the filters leave it out.
+    Raises InputError if `eai-eval` is missing, has no such program, or the filters leave it out.
     """
     for program_id, path in program_files(only).items():
         program = _program(program_id, path)
-        if passes(program):
+        if passes_filters(program):
             yield program
         elif only is not None:
             known = [found.id for found in programs()]
@@ -85,23 +85,23 @@ def programs(only: str | None = None) -> Iterator[Program]:
             raise InputError(msg)
 
 
-def passes(program: Program) -> bool:
-    """Whether a program has allowed actions only, and no excluded title."""
+def passes_filters(program: Program) -> bool:
+    """Return True if a program has allowed actions only, and no excluded title."""
     return program.title.casefold() not in EXCLUDED and all(step.action in ACTIONS for step in program.steps)
 
 
 def scenes(only: str | None = None) -> Iterator[ImportedScene]:
-    """The graphs before the programs. Raises InputError, as `programs` does."""
-    return (scene_of(program) for program in programs(only))
+    """Return the graphs before the programs. Raises InputError, as `programs` does."""
+    return (program_scene(program) for program in programs(only))
 
 
 def tasks(only: str | None = None) -> Iterator[Task]:
-    """The tasks of the programs that leave something changed; the others have no goal to check.
+    """Yield the tasks of the programs that change something; the others have no goal to check.
 
-    Raises InputError, as `programs` does, and where the program `only` changes nothing.
+    Raises InputError, as `programs` does, and if the program `only` changes nothing.
     """
     for program in programs(only):
-        task = task_of(program)
+        task = program_task(program)
         if task is not None:
             yield task
         elif only is not None:
@@ -109,16 +109,16 @@ def tasks(only: str | None = None) -> Iterator[Task]:
             raise InputError(msg)
 
 
-def scene_of(program: Program, *, part: Part = "initial") -> ImportedScene:
-    """The graph before the program, or the one after it as the scene ``NAME@final``."""
+def program_scene(program: Program, *, part: GraphPart = "initial") -> ImportedScene:
+    """Return the graph before the program, or the one after it as the scene ``NAME@final``."""
     name = part_name(scene_name(program.id), part)
     return ImportedScene(name, _graphs(program)[part], "grasif", source=f"{_source(program)}, {part} graph")
 
 
-def task_of(program: Program) -> Task | None:
-    """The task to bring about what the program changed; None where that is nothing."""
+def program_task(program: Program) -> Task | None:
+    """Return the task to bring about the program's changes, None if there are none."""
     graphs = _graphs(program)
-    wanted = wishes(program, graphs["initial"], after=graphs["final"])
+    wanted = changed_facts(program, graphs["initial"], after=graphs["final"])
     if not wanted:
         return None
     return Task(
@@ -127,16 +127,16 @@ def task_of(program: Program) -> Task | None:
         scene=scene_name(program.id),
         goal=And(wanted),
         action_goals=(),
-        budget=max(LEAST_BUDGET, 2 * len(program.steps)),
+        budget=max(MIN_BUDGET, 2 * len(program.steps)),
         source=_source(program),
         category=program.title,
     )
 
 
-def wishes(program: Program, before: SceneGraph, *, after: SceneGraph) -> tuple[Fact, ...]:
-    """What is true after the program and was not before, of the nodes that it handles, in the order of its steps.
+def changed_facts(program: Program, before: SceneGraph, *, after: SceneGraph) -> tuple[NodeFact, ...]:
+    """Return the facts that hold after the program and did not before, of the nodes that it names, by its steps.
 
-    Where the robot ends is asked only of a program that does nothing but go about.
+    The robot's final place counts only for a program that does nothing but go about.
     """
     named = tuple(node_id for step in program.steps for node_id in step.arguments)
     nodes = before.by_kind["Agent"] if program.only_moves else tuple(dict.fromkeys(named))
@@ -144,27 +144,27 @@ def wishes(program: Program, before: SceneGraph, *, after: SceneGraph) -> tuple[
     return tuple(fact for node_id in nodes if node_id in after for fact in facts_of(after, node_id) if fact not in had)
 
 
-def _graphs(program: Program) -> Mapping[Part, SceneGraph]:
-    """The home before and after the program, reduced."""
+def _graphs(program: Program) -> Mapping[GraphPart, SceneGraph]:
+    """Return the home before and after the program, reduced to GraSIF's form."""
     path = graph_files(program.id)[program.id]
     document = read_json(path)
     initial, final = (_reduced(document, f"{part}_graph", path=path) for part in ("init", "final"))
     relations = initial.relations | final.relations
-    return {"initial": admitting(initial, relations), "final": admitting(final, relations)}
+    return {"initial": with_admitted_actions(initial, relations), "final": with_admitted_actions(final, relations)}
 
 
 def _reduced(document: Any, key: str, *, path: Path) -> SceneGraph:
-    """One graph of a pair. Of its relations, nine in ten are dropped before they are looked at."""
+    """Return one graph of a pair; nine in ten of its relations are dropped before they are checked."""
     root = f"$.{key}"
     try:
         raw = document[key]
         read = [edge for edge in raw["edges"] if edge["relation_type"] in READ]
     except (KeyError, TypeError) as error:
         raise DocumentError(str(path), root, "no VirtualHome graph is here; install the package again") from error
-    graph, problems = scene_graph(checked_graph({**raw, "edges": read}, root, path))
+    graph, problems = graph_from_source(checked_graph({**raw, "edges": read}, root, path))
     if problems:
-        raise refusal(str(path), [(root + place, cause) for place, cause in problems])
-    return reduced(graph)
+        raise document_error(str(path), [(root + place, cause) for place, cause in problems])
+    return reduce_to_grasif(graph)
 
 
 def _program(program_id: str, path: Path) -> Program:

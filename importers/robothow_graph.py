@@ -1,4 +1,4 @@
-"""VirtualHome's graphs in GraSIF's terms: rooms, assets, objects, and of all relations one parent a node."""
+"""VirtualHome's graphs in GraSIF's terms: rooms, assets, objects, and one parent a node."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from scenecypher.db.condition import HasState, Id, Related
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING
 
-Fact: TypeAlias = Related | HasState
-"""Where a node is, or a state of it."""
+NodeFact: TypeAlias = Related | HasState
+"""A node's place, or a state of it."""
 
 DROPPED: Final = frozenset({"ceiling", "door", "floor", "wall"})
-"""Classes that make up a room: what lies on its floor is in the room."""
+"""Classes that make up a room: an object on its floor is in the room."""
 
 AFFORDANCES: Final[Mapping[str, tuple[str, ...]]] = {
     "can_open": ("open", "close"),
@@ -23,25 +23,25 @@ AFFORDANCES: Final[Mapping[str, tuple[str, ...]]] = {
     "surfaces": ("put_on",),
     "containers": ("put_inside",),
 }
-"""VirtualHome's affordances, and the actions in GraSIF's words that they admit; the others admit none of them."""
+"""VirtualHome's affordances and the actions in GraSIF's words that they admit; the others admit none."""
 
 ADMITTING: Final[Mapping[str, str]] = {"ON": "put_on", "INSIDE": "put_inside"}
-"""What a node admits besides, since something is on or in it before or after the program."""
+"""Actions that a node admits besides, since something is on or in it before or after the program."""
 
 _THINGS: Final = frozenset({"Asset", "Object"})
 READ: Final = frozenset({*ADMITTING, *HOLDING})
 """The relation types that one parent is chosen from."""
 
 
-def reduced(graph: SceneGraph) -> SceneGraph:
-    """The graph with what GraSIF keeps of it: nodes but for DROPPED ones, each on, in or held by one other."""
+def reduce_to_grasif(graph: SceneGraph) -> SceneGraph:
+    """Return the graph as GraSIF holds it: without DROPPED nodes, each node on, in or held by one other."""
     kept = [_node(node) for node in graph.nodes.values() if node.class_ not in DROPPED]
     kinds = {node.id: node.kind for node in kept}
     return SceneGraph.of(kept, (parent for node in kept for parent in _parent(graph, node, kinds)))
 
 
-def admitting(graph: SceneGraph, relations: Iterable[Relation]) -> SceneGraph:
-    """The graph, where the targets of `relations` admit things on or in them."""
+def with_admitted_actions(graph: SceneGraph, relations: Iterable[Relation]) -> SceneGraph:
+    """Return the graph with the targets of `relations` admitting objects on or in them."""
     more: dict[str, set[str]] = {}
     for relation in relations:
         if relation.type in ADMITTING and graph.nodes[relation.target].kind in _THINGS:
@@ -53,8 +53,8 @@ def admitting(graph: SceneGraph, relations: Iterable[Relation]) -> SceneGraph:
     return SceneGraph.of({**graph.nodes, **changed}.values(), graph.relations)
 
 
-def facts_of(graph: SceneGraph, node_id: str) -> Iterator[Fact]:
-    """Where a node is, and its states."""
+def facts_of(graph: SceneGraph, node_id: str) -> Iterator[NodeFact]:
+    """Yield a node's place and its states."""
     for relation in graph.outgoing.get(node_id, ()):
         if relation.type in ADMITTING:
             yield Related(Id(node_id), relation.type, Id(relation.target))
@@ -63,9 +63,9 @@ def facts_of(graph: SceneGraph, node_id: str) -> Iterator[Fact]:
 
 
 def _node(node: Node) -> Node:
-    """Of what is neither room nor agent, what can be grabbed is an object, all else, frames of doors too, an asset.
+    """Return the node in GraSIF's terms: what can be grabbed is an object, all else, door frames too, an asset.
 
-    GraSIF says nothing of a room or an agent but its name.
+    GraSIF has only the name of a room or an agent.
     """
     if node.kind in {"Place", "Agent"}:
         return Node(node.id, node.kind, node.name, node.class_)
@@ -75,10 +75,10 @@ def _node(node: Node) -> Node:
 
 
 def _parent(graph: SceneGraph, node: Node, kinds: Mapping[str, str]) -> Iterator[Relation]:
-    """The one relation that is kept: who holds an object, else what it is in or on, else the room.
+    """Yield the one relation that is kept: an object's holder, else its container or support, else the room.
 
-    Assets and the agent are in their room, whatever they stand on. An object that is both in one thing and on another
-    is in the one; of several things that it is on, it is on the one that lies on another.
+    Assets and the agent are in their room, whatever they stand on. For an object both in one item and on another, the
+    container counts; of several supports, the one that lies on another.
     """
     room = [r for r in graph.outgoing.get(node.id, ()) if r.type == "INSIDE" and kinds.get(r.target) == "Place"]
     holders = sorted(graph.sources(node.id, *HOLDING))
@@ -93,7 +93,7 @@ def _parent(graph: SceneGraph, node: Node, kinds: Mapping[str, str]) -> Iterator
 
 
 def _supports(graph: SceneGraph, node_id: str, kinds: Mapping[str, str]) -> list[Relation]:
-    """What an object is in or on, rooms and itself aside, the best first."""
+    """Return an object's containers and supports except rooms and itself, the best first."""
     found = [
         relation
         for relation in graph.outgoing.get(node_id, ())

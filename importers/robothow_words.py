@@ -1,4 +1,4 @@
-"""RobotHow's tasks in plain words that name all they ask for, since the titles of the programs do not."""
+"""Instructions for RobotHow's tasks that name the whole goal, since the programs' titles do not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, assert_never
 
 from scenecypher.db.condition import HasState, Id, Related, Term
 from scenecypher.db.graph.scene import Node, SceneGraph
-from scenecypher.importers.robothow_graph import Fact
+from scenecypher.importers.robothow_graph import NodeFact
 
 LEADS: Final[Mapping[str, str]] = {
     "Change TV channel": "It is time for the news",
@@ -19,7 +19,7 @@ LEADS: Final[Mapping[str, str]] = {
     "Wash clothes": "See to the laundry",
     "Wash dishes with dishwasher": "See to the dishes",
 }
-"""What stands before the colon, by a program's title; the other titles need no more than what is asked for."""
+"""The words before the colon, by a program's title; the other titles need none."""
 
 MOVING: Final[Mapping[str, str]] = {"ON": "put {} on {}", "INSIDE": "put {} into {}"}
 STATES: Final[Mapping[str, str]] = {
@@ -28,31 +28,31 @@ STATES: Final[Mapping[str, str]] = {
     "off": "turn off {}",
     "on": "turn on {}",
 }
-"""How a wish is said; those that come first here are said first."""
+"""The phrases of facts, in the order in which they are said."""
 
 
-def instruction(title: str, wanted: Sequence[Fact], graph: SceneGraph) -> str:
-    """One sentence that names each node, place and state of `wanted`."""
+def instruction(title: str, wanted: Sequence[NodeFact], graph: SceneGraph) -> str:
+    """Return one sentence that names each node, place and state of `wanted`."""
     parts = [*_moves(wanted, graph), *_states(wanted, graph)]
     said = _listed(parts, ", and " if len(parts) > 1 else "")
     lead = LEADS.get(title)
     return f"{lead}: {said}." if lead else f"{said[0].upper()}{said[1:]}."
 
 
-def called(node: Term, graph: SceneGraph) -> str:
-    """``the home office``, or ``light_411 in the home office`` where the home has more than one of its class."""
+def node_phrase(node: Term, graph: SceneGraph) -> str:
+    """Return ``the home office``, or ``light_411 in the home office`` if the home has several of its class."""
     found = _node(node, graph)
     if len(graph.by_class[found.class_]) == 1:
         return f"the {found.class_.removeprefix('food_').removeprefix('clothes_').replace('_', ' ')}"
     rooms = graph.targets(found.id, "INSIDE") if found.kind == "Asset" else ()
-    return " in ".join([found.id, *(called(Id(room), graph) for room in rooms)])
+    return " in ".join([found.id, *(node_phrase(Id(room), graph) for room in rooms)])
 
 
 def _node(term: Term, graph: SceneGraph) -> Node:
     return graph.nodes[term.id if isinstance(term, Id) else term]
 
 
-def _moves(wanted: Sequence[Fact], graph: SceneGraph) -> Iterator[str]:
+def _moves(wanted: Sequence[NodeFact], graph: SceneGraph) -> Iterator[str]:
     groups: dict[tuple[str, Term], list[Term]] = {}
     for fact in wanted:
         match fact:
@@ -64,12 +64,12 @@ def _moves(wanted: Sequence[Fact], graph: SceneGraph) -> Iterator[str]:
                 assert_never(fact)
     for (type_, target), moved in groups.items():
         if all(_node(node, graph).kind == "Agent" for node in moved):
-            yield f"go to {called(target, graph)}"
+            yield f"go to {node_phrase(target, graph)}"
         else:
-            yield MOVING[type_].format(_all(moved, graph), called(target, graph))
+            yield MOVING[type_].format(_all(moved, graph), node_phrase(target, graph))
 
 
-def _states(wanted: Sequence[Fact], graph: SceneGraph) -> Iterator[str]:
+def _states(wanted: Sequence[NodeFact], graph: SceneGraph) -> Iterator[str]:
     for state, words in STATES.items():
         nodes = [fact.x for fact in wanted if isinstance(fact, HasState) and fact.state == state]
         if nodes:
@@ -77,7 +77,7 @@ def _states(wanted: Sequence[Fact], graph: SceneGraph) -> Iterator[str]:
 
 
 def _all(nodes: Sequence[Term], graph: SceneGraph) -> str:
-    return _listed([called(node, graph) for node in nodes], " and ")
+    return _listed([node_phrase(node, graph) for node in nodes], " and ")
 
 
 def _listed(parts: Sequence[str], last: str) -> str:

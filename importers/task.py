@@ -1,4 +1,4 @@
-"""Task: what shall be brought about in a scene, and how one tells that it was."""
+"""Task: a goal in a scene, and the ways to check that it is reached."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ GoalKind: TypeAlias = Literal["graph", "actions", "both", "question"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """An action of a recorded program, in the source's word (lower case), with ids of nodes."""
+class ProgramStep:
+    """An action of a recorded program, in the source's word (lower case), with node ids."""
 
     action: str
     arguments: tuple[str, ...] = ()
@@ -28,9 +28,9 @@ class Task:
     """One task of a data set.
 
     `scene` names the scene that it starts in; `goal` must hold of the graph at the end, and `action_goals` must be met
-    by the executed steps in their order. `budget` is the most actions that an episode may take. `category` groups
-    tasks as the source does; `formula` is the goal as the source writes it; `program` is a recorded solution. The goal
-    of a question is empty, and `answer` is the one right answer.
+    by the executed steps in their order. `budget` is the most actions of an episode. `category` groups tasks as the
+    source does; `formula` is the goal in the source's form; `program` is a recorded solution. The goal of a question is
+    empty, and `answer` is the one right answer.
     """
 
     id: str
@@ -42,17 +42,17 @@ class Task:
     source: str
     category: str = ""
     formula: str = ""
-    program: tuple[Step, ...] = ()
+    program: tuple[ProgramStep, ...] = ()
     answer: str = ""
 
     @property
     def has_graph_goal(self) -> bool:
-        """Whether the goal says anything about the graph."""
+        """Return True if the goal is a condition on the graph."""
         return self.goal != ALWAYS
 
     @property
     def goal_kind(self) -> GoalKind:
-        """By what one tells that it is done: the graph at the end, executed actions, both, or an answer."""
+        """Return the kind of check: the graph at the end, executed actions, both, or an answer."""
         if self.answer:
             return "question"
         if self.action_goals:
@@ -60,7 +60,7 @@ class Task:
         return "graph"
 
 
-def meets_action_goals(steps: tuple[Step, ...], goals: tuple[ActionGoal, ...]) -> bool:
-    """Whether the steps contain, one after the other, one alternative of each goal."""
+def meets_action_goals(steps: tuple[ProgramStep, ...], goals: tuple[ActionGoal, ...]) -> bool:
+    """Return True if the steps contain, in order, one alternative of each goal."""
     remaining = iter(steps)
     return all(any(step.action in alternatives for step in remaining) for alternatives in goals)

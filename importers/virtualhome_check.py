@@ -1,4 +1,4 @@
-"""Everything that is wrong with a VirtualHome graph, each problem with its JSON path and its cause."""
+"""Validation of a VirtualHome graph: every problem with its JSON path and its cause."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from scenecypher.db.graph.problems import Problem, problems_of, refusal
+from scenecypher.db.graph.problems import Problem, document_error, problems_of
 from scenecypher.db.graph.value import shown
 from scenecypher.importers.virtualhome_format import Graph
 
 
 def checked_graph(raw: Any, root: str, path: Path) -> Graph:
-    """The graph that stands at `root` (such as ``$.init_graph``) of a file. Raises DocumentError with all problems."""
+    """Return the graph at `root` (such as ``$.init_graph``) of a file. Raises DocumentError with all problems."""
     try:
         graph = Graph.model_validate(raw)
     except ValidationError as error:
-        raise refusal(str(path), [*problems_of(error, raw, root=root), *_reference_problems(raw, root)]) from error
-    if not _hangs_together(graph):
-        raise refusal(str(path), list(_reference_problems(raw, root)))
+        raise document_error(
+            str(path), [*problems_of(error, raw, root=root), *_reference_problems(raw, root)]
+        ) from error
+    if not _is_consistent(graph):
+        raise document_error(str(path), list(_reference_problems(raw, root)))
     return graph
 
 
-def _hangs_together(graph: Graph) -> bool:
+def _is_consistent(graph: Graph) -> bool:
     ids = {node.id for node in graph.nodes}
     ends = {edge["from_id"] for edge in graph.edges} | {edge["to_id"] for edge in graph.edges}
     relations = {(edge["from_id"], edge["relation_type"], edge["to_id"]) for edge in graph.edges}
@@ -32,7 +34,7 @@ def _hangs_together(graph: Graph) -> bool:
 
 
 def _reference_problems(raw: Any, root: str) -> Iterator[Problem]:
-    """Of a graph with other problems too: what can be told all the same."""
+    """Yield the reference problems that can be found even if the graph has other problems."""
     if not isinstance(raw, dict):
         return
     nodes, edges = (raw[key] if isinstance(raw.get(key), list) else [] for key in ("nodes", "edges"))

@@ -1,7 +1,7 @@
 """VirtualHome's environment graph: the form of its files, and the one table between its words and ours.
 
-Read the tables from left to right to import and from right to left to export; nothing else is translated. Classes,
-categories and prefab names stay as the source has them.
+The tables are read from left to right to import and from right to left to export; nothing else is translated. Classes,
+categories and prefab names are kept as the source has them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ KIND_OF_CATEGORY: Final[Mapping[str, str]] = {
     "Doors": "Door",
     "Characters": "Agent",
 }
-"""Every other category (Furniture, Appliances, Electronics, Decor, Props, placable_objects, …) holds things of both
-kinds, a couch and a pillow, so GRABBABLE decides: with it an Object, without it an Asset."""
+"""Kinds of categories with nodes of one kind.
+
+Every other category (Furniture, Appliances, Electronics, Decor, Props, placable_objects, …) holds both kinds, a couch
+and a pillow, so GRABBABLE decides: with it a node is an Object, without it an Asset.
+"""
 
 STATES: Final[Mapping[str, str]] = {
     "OPEN": "open",
@@ -75,7 +78,7 @@ RELATIONS: Final[Mapping[str, str]] = {
     "HOLDS_RH": "HOLDS_RH",
     "SITTING": "SITTING",
 }
-"""All as they are. SITTING is in the simulator's list, not in the public data: a scene that has it declares it."""
+"""Relations, all unchanged. SITTING is the simulator's, not in the public data: a scene with it declares it."""
 
 PROPERTIES: Final[Mapping[str, str]] = {
     "category": "category",
@@ -86,7 +89,7 @@ PROPERTIES: Final[Mapping[str, str]] = {
     "obj_transform.rotation": "rotation",
     "obj_transform.scale": "scale",
 }
-"""What else a node carries, null being absence. `obj_transform` comes from newer simulators: a scene declares it."""
+"""A node's further properties; null means absent. `obj_transform` is from newer simulators: a scene declares it."""
 
 LONGEST_CLASS: Final = NAME_LENGTH - len(f"_{-(2**63)}")
 _NO_CLASS: Final = re.compile(r"""[\x00-\x1f\x7f-\x9f\ud800-\udfff`'"\\(){}\[\],;:$=|&*<>/]""")
@@ -122,39 +125,39 @@ class _Strict(BaseModel):
 
 
 WholeNumber = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-Triple = Annotated[tuple[float, float, float], Field(strict=False)]
-Quadruple = Annotated[tuple[float, float, float, float], Field(strict=False)]
+Vector3 = Annotated[tuple[float, float, float], Field(strict=False)]
+Vector4 = Annotated[tuple[float, float, float, float], Field(strict=False)]
 ClassName = Annotated[str, AfterValidator(_checked_class)]
-State = Annotated[str, _known("state", STATES)]
-Affordance = Annotated[str, _known("property", AFFORDANCES)]
-RelationType = Annotated[str, _known("relation type", RELATIONS)]
+StateWord = Annotated[str, _known("state", STATES)]
+AffordanceWord = Annotated[str, _known("property", AFFORDANCES)]
+RelationTypeWord = Annotated[str, _known("relation type", RELATIONS)]
 
 
-class Box(_Strict):
+class BoundingBox(_Strict):
     """An axis-aligned box in metres, y upwards."""
 
-    center: Triple
-    size: Triple
+    center: Vector3
+    size: Vector3
 
 
 class Transform(_Strict):
-    """Where newer simulators put an object: metres, a quaternion, factors."""
+    """A pose of newer simulators: position in metres, a quaternion, scale factors."""
 
-    position: Triple
-    rotation: Quadruple
-    scale: Triple
+    position: Vector3
+    rotation: Vector4
+    scale: Vector3
 
 
 class GraphNode(_Strict):
-    """A node; the last four are null throughout the public task data, the simulator's own graphs have them."""
+    """A node; its last four fields are null in all public task data, but the simulator's own graphs have them."""
 
     id: WholeNumber
     class_name: ClassName
-    properties: list[Affordance]
-    states: list[State]
+    properties: list[AffordanceWord]
+    states: list[StateWord]
     category: str | None = None
     prefab_name: str | None = None
-    bounding_box: Box | None = None
+    bounding_box: BoundingBox | None = None
     obj_transform: Transform | None = None
 
 
@@ -164,7 +167,7 @@ class GraphEdge(TypedDict):
     __pydantic_config__ = _STRICT  # type: ignore[misc]
 
     from_id: WholeNumber
-    relation_type: RelationType
+    relation_type: RelationTypeWord
     to_id: WholeNumber
 
 

@@ -1,4 +1,4 @@
-"""VirtualHome's graph to a scene graph and back, by the tables of its format."""
+"""Conversion between VirtualHome's graph and a scene graph, by the tables of its format."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _HELD: Final = frozenset({"category", "prefab", *_BOX, *_TRANSFORM})
 
 
 def node_id(class_name: str, source_id: int) -> str:
-    """Id and name of a node: ``soap_1001``; what follows the last underscore is the source's own number."""
+    """Return id and name of a node: ``soap_1001``; the number after the last underscore is the source's own."""
     return f"{class_name}_{source_id}"
 
 
-def kind_of(category: str | None, properties: list[str]) -> str:
-    """Kind by category where the category says it, else by whether a hand can take the thing."""
+def kind_by_category(category: str | None, properties: list[str]) -> str:
+    """Return the kind by category if it decides, else by whether a hand can take the object."""
     movable = "Object" if "GRABBABLE" in properties else "Asset"
     return KIND_OF_CATEGORY.get(category or "", movable)
 
 
-def scene_graph(graph: Graph) -> tuple[SceneGraph, list[Problem]]:
-    """The scene graph, or what of it can't be held, by path from the graph's own root.
+def graph_from_source(graph: Graph) -> tuple[SceneGraph, list[Problem]]:
+    """Return the scene graph, or its problems by path from the graph's own root.
 
     Relations must have been checked: each ends in a node and is given once.
     """
@@ -59,7 +59,7 @@ def scene_graph(graph: Graph) -> tuple[SceneGraph, list[Problem]]:
 
 
 def declared_by(graph: SceneGraph) -> Declared:
-    """The relation types and properties that this graph has beyond the registry's."""
+    """Return the relation types and properties of this graph beyond the registry's."""
     return Declared(
         tuple({relation.type for relation in graph.relations}),
         tuple({key for node in graph.nodes.values() for key in node.properties}),
@@ -67,9 +67,9 @@ def declared_by(graph: SceneGraph) -> Declared:
 
 
 def document_of(graph: SceneGraph) -> dict[str, Any]:
-    """The source's form of a graph, which has no place for what was taken from where.
+    """Return the source's form of a graph, which has no place for the remembered origins of taken objects.
 
-    Raises InvalidValue for the first thing that it has no word for.
+    Raises InvalidValue for the first item that it has no word for.
     """
     return {
         "nodes": [_source_node(node) for node in graph.nodes.values()],
@@ -86,7 +86,7 @@ def document_of(graph: SceneGraph) -> dict[str, Any]:
 
 
 def source_id(id_: str) -> int:
-    """The source's number of a node. Raises InvalidValue for a node that did not come from VirtualHome."""
+    """Return the source's number of a node. Raises InvalidValue for a node that is not VirtualHome's."""
     _, _, number = id_.rpartition("_")
     if not number.removeprefix("-").isdecimal() or node_id("", int(number)) != f"_{number}":
         msg = f"id {shown(id_)} does not end in '_' and a number, as VirtualHome's must; rename the node"
@@ -98,7 +98,7 @@ def _node(node: GraphNode) -> Node:
     id_ = node_id(node.class_name, node.id)
     return Node(
         id_,
-        kind_of(node.category, node.properties),
+        kind_by_category(node.category, node.properties),
         id_,
         node.class_name,
         tuple(STATES[state] for state in node.states),

@@ -1,4 +1,4 @@
-"""The 338 tasks that the Embodied Agent Interface sets in VirtualHome: instruction, goal and recorded program."""
+"""The 338 tasks of the Embodied Agent Interface in VirtualHome: instruction, goal and recorded program."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Final
 from pydantic import BaseModel, RootModel, ValidationError
 
 from scenecypher.db.condition import And, Condition, HasState, Id, Related
-from scenecypher.db.graph.problems import problems_of, refusal
+from scenecypher.db.graph.problems import document_error, problems_of
 from scenecypher.db.graph.value import shown
 from scenecypher.errors import DocumentError
 from scenecypher.importers.eai import GOALS, package_folder, package_name, program_files, task_order, unknown_task
 from scenecypher.importers.json_file import read_json
-from scenecypher.importers.task import ActionGoal, Step, Task
+from scenecypher.importers.task import ActionGoal, ProgramStep, Task
 from scenecypher.importers.virtualhome import NAME_PREFIX, PackagedPair
 from scenecypher.importers.virtualhome_format import STATES
 from scenecypher.importers.virtualhome_graph import node_id, source_id
@@ -28,10 +28,10 @@ PREDICATES: Final[Mapping[str, str]] = {
     "HOLDS_LH": "HOLDS_LH",
     "HOLDS_RH": "HOLDS_RH",
 }
-"""The goal formulas' words for relations; with one argument, a predicate is a state and is called as in the graphs."""
+"""The goal formulas' words for relations; a predicate with one argument is a state, named as in the graphs."""
 
-LEAST_BUDGET: Final = 20
-"""Actions that an episode may take at least; a longer program than half of it gives twice its own length."""
+MIN_BUDGET: Final = 20
+"""The least budget of an episode, in actions; twice a program's length if that is more."""
 
 _ATOM: Final = re.compile(r"([A-Z_]+)\(([^()]*)\)")
 _OBJECT: Final = re.compile(r"([^\s.,]+)\.(\d+)")
@@ -46,14 +46,14 @@ class _Goal(BaseModel):
 
 
 class _Goals(RootModel[dict[str, dict[str, dict[str, _Goal]]]]):
-    """Scene, then category, then task id."""
+    """Task ids in categories in scenes."""
 
 
 def tasks(only: str | None = None) -> Iterator[Task]:
-    """The tasks in the order of their ids, or the one with the id `only`; their scenes are the initial graphs.
+    """Yield the tasks in the order of their ids, or the one with the id `only`; their scenes are the initial graphs.
 
-    The package lists four ids more, which have no goal. Raises InputError where it is missing or has no such task,
-    DocumentError where it is not as expected.
+    The package lists four more ids, which have no goal. Raises InputError if it is missing or has no such task,
+    DocumentError if its content is not as expected.
     """
     goals = _goals(package_folder() / GOALS)
     if only is not None and only not in goals:
@@ -67,7 +67,7 @@ def tasks(only: str | None = None) -> Iterator[Task]:
 
 
 def relevant_objects(pair: PackagedPair) -> tuple[str, ...]:
-    """Ids, by ascending number, of the nodes that differ between the two graphs, themselves or by a relation."""
+    """Return the ids, by ascending number, of the nodes whose values or relations differ between the graphs."""
     before, after = pair.initial.graph, pair.final.graph
     changed = {node_id_ for node_id_ in before.nodes if before.nodes[node_id_] != after.nodes.get(node_id_)}
     changed |= after.nodes.keys() - before.nodes.keys()
@@ -77,7 +77,7 @@ def relevant_objects(pair: PackagedPair) -> tuple[str, ...]:
 
 
 def parse_formula(text: str) -> tuple[tuple[ActionGoal, ...], Condition]:
-    """The action goals in their order and the graph goal of a formula ``(… then … then (… and …))``.
+    """Return the action goals in their order and the graph goal of a formula ``(… then … then (… and …))``.
 
     Raises ValueError for any other form.
     """
@@ -97,19 +97,19 @@ def parse_formula(text: str) -> tuple[tuple[ActionGoal, ...], Condition]:
     return tuple(actions), And(tuple(dict.fromkeys(conditions)))
 
 
-def parse_program(text: str) -> tuple[str, tuple[Step, ...]]:
-    """Description and steps of a recorded program. Raises ValueError for a line of another form."""
+def parse_program(text: str) -> tuple[str, tuple[ProgramStep, ...]]:
+    """Return description and steps of a recorded program. Raises ValueError for a line of another form."""
     _, description, *lines = text.splitlines()
     return description.strip(), tuple(_step(line) for line in lines if line.strip())
 
 
 def _goals(path: Path) -> Mapping[str, tuple[str, str]]:
-    """Category and formula of each task that has a goal."""
+    """Return category and formula of each task that has a goal."""
     document = read_json(path)
     try:
         scenes = _Goals.model_validate(document).root
     except ValidationError as error:
-        raise refusal(str(path), problems_of(error, document)) from error
+        raise document_error(str(path), problems_of(error, document)) from error
     return {
         task_id: (category, goal.tl_goal)
         for categories in scenes.values()
@@ -131,7 +131,7 @@ def _task(task_id: str, category: str, *, formula: str, program: Path) -> Task:
         scene=NAME_PREFIX + task_id,
         goal=goal,
         action_goals=action_goals,
-        budget=max(LEAST_BUDGET, 2 * len(steps)),
+        budget=max(MIN_BUDGET, 2 * len(steps)),
         source=f"{package_name()}, {category}",
         category=category,
         formula=formula,
@@ -149,8 +149,10 @@ def _fact(predicate: str, arguments: str) -> Condition:
     raise ValueError(msg)
 
 
-def _step(line: str) -> Step:
+def _step(line: str) -> ProgramStep:
     if not (found := _STEP.fullmatch(line.strip())):
         msg = f"{shown(line)} is no step such as [GRAB] <soap> (1.1001)"
         raise ValueError(msg)
-    return Step(found[1].lower(), tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2])))
+    return ProgramStep(
+        found[1].lower(), tuple(node_id(name, int(number)) for name, number in _ARGUMENT.findall(found[2]))
+    )

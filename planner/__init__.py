@@ -1,1 +1,1 @@
-"""Deciding and acting: operators, the session, planning methods."""
+"""Planning and acting: operators, the session and the planning methods."""

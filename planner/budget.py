@@ -1,4 +1,4 @@
-"""What a session may spend, and what it has spent: one budget for all methods."""
+"""The budget of a session and its use so far, the same for all methods."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from typing import Final
 from scenecypher.chat.model import Model, Reply, Request, Usage
 from scenecypher.planner.events import Outcome
 
-INFEASIBLE: Final = 3
-"""Proposals in a row that could not be carried out, before a session ends (LookPlanGraph, section IV-A)."""
-MOMENT_S: Final = 0.1
+MAX_INFEASIBLE: Final = 3
+"""Consecutive infeasible proposals after which a session ends (LookPlanGraph, section IV-A)."""
+MIN_TIMEOUT_S: Final = 0.1
+"""Least time limit of a request when the budget is spent."""
 SPARE_STEPS: Final = 10
-"""Decisions beyond the actions that a task grants: to say that all is done, and to plan anew."""
+"""Decisions granted beyond a task's actions: to report that it is done, and to replan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a session may spend: decisions, proposals refused in a row, tokens, seconds (None: any).
+    """Limits of a session: decisions, consecutive refusals, tokens and seconds (None: no limit).
 
-    Tokens are those of planning and of pictures together.
+    Tokens count planning and pictures together.
     """
 
     steps: int = 30
-    infeasible: int = INFEASIBLE
+    infeasible: int = MAX_INFEASIBLE
     tokens: int | None = None
     seconds: float | None = None
 
 
 class Stopwatch:
-    """How long a session has taken, with what it had taken before it was resumed; stands still until it is started."""
+    """Clock of a session, including the time before it was resumed; stopped until `start` is called."""
 
     def __init__(self, limit_s: float | None = None) -> None:
         self._limit_s = limit_s
@@ -38,48 +39,48 @@ class Stopwatch:
         self._before = 0.0
 
     def start(self, before: float = 0.0) -> None:
-        """Begin to count, from `before` seconds on."""
+        """Start the clock at `before` seconds."""
         self._began, self._before = time.monotonic(), before
 
     @property
     def seconds(self) -> float:
-        """The seconds so far."""
+        """Seconds so far."""
         return self._before + (0.0 if self._began is None else time.monotonic() - self._began)
 
     @property
     def left(self) -> float | None:
-        """The seconds that are left, at least a moment; None where there is no limit."""
-        return None if self._limit_s is None else max(self._limit_s - self.seconds, MOMENT_S)
+        """Seconds left, at least MIN_TIMEOUT_S; None without a limit."""
+        return None if self._limit_s is None else max(self._limit_s - self.seconds, MIN_TIMEOUT_S)
 
 
 @dataclass(frozen=True, slots=True)
-class Hurried:
-    """A model that has no longer for a reply than the session has left."""
+class DeadlineModel:
+    """Model whose requests time out when the session's time is over."""
 
     model: Model
     watch: Stopwatch
 
     def reply(self, request: Request) -> Reply:
-        """Answer once. Raises what the model does."""
+        """Return one reply. Raises as the model does."""
         return self.model.reply(replace(request, timeout_s=self.watch.left))
 
 
-class Meter:
-    """What a session's eyes have cost so far, with what they had before it was resumed."""
+class UsageMeter:
+    """Token counter for the pictures of a session, including those before it was resumed."""
 
     def __init__(self) -> None:
         self.usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)
-class Metered:
-    """A model that reads pictures, whose tokens are counted apart from those of planning."""
+class MeteredVisionModel:
+    """Model for pictures whose tokens are counted separately from planning."""
 
     model: Model
-    meter: Meter
+    meter: UsageMeter
 
     def reply(self, request: Request) -> Reply:
-        """Answer once. Raises what the model does."""
+        """Return one reply. Raises as the model does."""
         reply = self.model.reply(request)
         self.meter.usage += reply.usage
         return reply
@@ -87,7 +88,7 @@ class Metered:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a session has spent so far: `usage` on planning, `seeing` on pictures; `seconds` before it was resumed."""
+    """Budget used so far: `usage` by planning, `seeing` by pictures; `seconds` are those before a resume."""
 
     steps: int = 0
     actions: int = 0
@@ -96,8 +97,8 @@ class Spent:
     seconds: float = 0.0
     seeing: Usage = field(default_factory=Usage)
 
-    def over(self, budget: Budget, seconds: float) -> tuple[Outcome, str] | None:
-        """Which budget is spent, in words; None where there is something left of each."""
+    def exceeded(self, budget: Budget, seconds: float) -> tuple[Outcome, str] | None:
+        """Return the outcome and reason if a limit is reached, else None."""
         if self.refused >= budget.infeasible:
             return "infeasible", f"{self.refused} proposals in a row could not be carried out"
         if self.steps >= budget.steps:

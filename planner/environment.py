@@ -1,4 +1,4 @@
-"""What a plan is carried out in: a world that may disagree with what is believed of it."""
+"""Environments: worlds in which actions are executed, and which may differ from the belief about them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.footprint import Footprint
-from scenecypher.db.store.look import look
+from scenecypher.db.store.look import read_part
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.simulator import Simulator
@@ -16,82 +16,81 @@ from scenecypher.planner.perception.truth import TruthObserver
 
 
 class Environment(Protocol):
-    """Where actions happen and things are seen."""
+    """A world that executes actions and can be observed."""
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
-        """Carry out one action on ids, such as ``open(fridge-1)``; once for each `action_id`.
+        """Execute one action on ids, such as ``open(fridge-1)``; a repeated `action_id` is a no-op.
 
-        `because` says why a correction inserted it, for a world that keeps a history. Raises ActionRefused or
-        UnknownReference, with nothing done, where the world does not let it be; InputError where the id was another
-        action's.
+        `because` is the reason if a correction inserted it, for a world that keeps a history. Raises ActionRefused or
+        UnknownReference if the world refuses it, with nothing done; InputError if another action has this id.
         """
         ...
 
     def observe(self, of: str, *, step: int) -> Observation:
-        """Look at a node. Raises UnknownReference where the world has no such node."""
+        """Look at a node. Raises UnknownReference if the world has no such node."""
         ...
 
     def body(self, agent: str) -> Body | None:
-        """What an agent knows of itself without looking; None where the world can't tell."""
+        """Return what an agent knows of itself without looking; None if the world can't tell."""
         ...
 
     def reset(self) -> None:
-        """Back to how it was at the start."""
+        """Restore the state at the start."""
         ...
 
 
 class SceneEnvironment:
-    """A world that is a scene of the database: its own simulator checks and commits, and its truth is what is seen."""
+    """A world stored as a scene: a simulator checks and commits actions; observations are the ground truth."""
 
     def __init__(self, store: SceneStore, scene: SceneInfo, *, actor: str, agent: str | None = None) -> None:
         self._store, self._scene, self._start = store, scene, scene.version
         self._simulator = Simulator(store, scene, actor=actor, agent=agent)
-        self._eyes = TruthObserver(store.database, scene)
+        self._observer = TruthObserver(store.database, scene)
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
-        """Commit one action to the world. Raises ActionRefused, UnknownReference."""
-        self._simulator.once(action, action_id=action_id, because=because)
+        """Commit one action to the world. Raises ActionRefused, UnknownReference, InputError."""
+        self._simulator.act_once(action, action_id=action_id, because=because)
 
     def observe(self, of: str, *, step: int) -> Observation:
-        """The truth about a node and its direct children. Raises UnknownReference."""
-        return self._eyes.observe(of, step=step)
+        """Return the ground truth about a node and its direct children. Raises UnknownReference."""
+        return self._observer.observe(of, step=step)
 
     def body(self, agent: str) -> Body | None:
-        """What the agent holds, where it is and its states; None where the world has no such agent."""
+        """Return what the agent holds, its place and states; None if the world has no such agent."""
         footprint = Footprint(body_reads(self._scene.vocabulary), agent=agent)
-        part = look(self._store.database, self._scene, footprint)
+        part = read_part(self._store.database, self._scene, footprint)
         return body_of(part, agent) if agent in part else None
 
     def reset(self) -> None:
-        """Take back, in one commit, what happened to the world since this environment was made."""
+        """Restore, in one commit, the version of the world at which this environment was created."""
         self._store.reset(self._scene, self._start)
 
 
-class SeenBy:
-    """A world that is seen by other eyes than its own."""
+class ObservedWorld:
+    """A world whose observations come from another observer."""
 
-    def __init__(self, world: Environment, eyes: Observer) -> None:
-        self._world, self._eyes = world, eyes
+    def __init__(self, world: Environment, observer: Observer) -> None:
+        self._world, self._observer = world, observer
 
     def execute(self, action: str, *, action_id: str, because: str | None = None) -> None:
-        """What the world does."""
+        """Execute the action in the world. Raises as the world does."""
         self._world.execute(action, action_id=action_id, because=because)
 
     def observe(self, of: str, *, step: int) -> Observation:
-        """What these eyes see."""
-        return self._eyes.observe(of, step=step)
+        """Return the observer's observation. Raises as the observer does."""
+        return self._observer.observe(of, step=step)
 
     def body(self, agent: str) -> Body | None:
-        """What the agent knows of itself, for which it takes no eyes."""
+        """Return what the world tells of the agent itself."""
         return self._world.body(agent)
 
     def reset(self) -> None:
-        """The world, back to how it was at the start."""
+        """Restore the world's state at the start."""
         self._world.reset()
 
 
-class Disagreed(ActionRefused):
-    """The world did not let an action be that was possible by what is believed; the belief has been mended."""
+class WorldMismatch(ActionRefused):
+    """The world refused an action that the belief allowed; the belief has been corrected."""
 
     def __init__(self, action: str, reasons: tuple[str, ...], found: tuple[str, ...]) -> None:
         super().__init__(action, (f"the world is not as believed: {'; '.join(reasons)}", *found))

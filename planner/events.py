@@ -1,4 +1,4 @@
-"""What happens in a planning session, as a closed union: the CLI, logs and evaluation listen to one stream."""
+"""Events of a planning session, a closed union; the CLI, logs and evaluation read one stream of them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from typing import Any, Literal, TypeAlias
 from scenecypher.chat.model import Usage
 
 Outcome: TypeAlias = Literal["done", "given_up", "infeasible", "steps", "tokens", "seconds"]
-"""How a session ends: the method says so, or a budget is spent."""
+"""Outcome of a session: the method ended it, or a limit of the budget was reached."""
 
 Cause: TypeAlias = Literal[
     "missing", "affordance", "already", "unknown", "no_action", "world", "conflict", "reply", "question", "call"
 ]
-"""Why something is refused.
+"""Cause of a refusal.
 
-A requirement's fault; a word that names no node; no such action; the world is not as believed; the scene changed
-meanwhile; a reply that can't be read; a question that can't be answered; a tool's call that can't be.
+``missing``, ``affordance``, ``already``: the fault of the first unmet requirement. ``unknown``: a word names no node.
+``no_action``: there is no such action. ``world``: the world differs from the belief. ``conflict``: the scene changed
+meanwhile. ``reply``, ``question``, ``call``: a reply can't be parsed, a question or a tool call has no answer.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The method wants to know something about the scene. `step` counts the method's decisions, from 1."""
+    """The method asks a question about the scene. `step` counts the method's decisions, from 1."""
 
     step: int
     question: str
@@ -32,7 +33,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """The answer to a question, with the Cypher that led to it where there was one."""
+    """The answer to a question, with the Cypher query behind it, if any."""
 
     step: int
     question: str
@@ -43,7 +44,7 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """The method uses one of the session's tools."""
+    """The method calls one of the session's tools."""
 
     step: int
     tool: str
@@ -53,7 +54,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a tool gave."""
+    """The result of a tool call."""
 
     step: int
     tool: str
@@ -63,7 +64,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A thought that is a turn of its own: nothing happens."""
+    """A thought as a turn of its own, without any effect."""
 
     step: int
     thought: str
@@ -71,7 +72,7 @@ class Thought:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """The method gives a whole solution, whose actions are proposed one after the other from here on.
+    """The method gives a whole solution; its actions are proposed one by one in the events that follow.
 
     The other fields are as in `scenecypher.planner.method.Solve`.
     """
@@ -88,7 +89,7 @@ class Solved:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The method wants an action to be carried out, in a scene that was at version `since` or later."""
+    """The method proposes an action; the scene is at version `since` or later."""
 
     step: int
     action: str
@@ -98,7 +99,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """An action that a rule inserted, and that was committed as `version`, `because` something stood in the way."""
+    """An action that a correction inserted and committed as `version`; `because` is the unmet requirement."""
 
     step: int
     action: str
@@ -108,7 +109,7 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """A proposed action that was committed as `version`; `changes` counts what it changed in the graph."""
+    """A proposed action, committed as `version`; `changes` is the number of changes of the graph."""
 
     step: int
     action: str
@@ -118,7 +119,7 @@ class Acted:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What an action showed, and what that changed in the belief: a line for each node."""
+    """The findings of an action's observation, merged into the belief: a line for each node."""
 
     step: int
     action: str
@@ -127,7 +128,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What the method proposed can't be done, or can't be understood; `reasons` are what stands in the way."""
+    """The refusal of an action, a question, a tool call or a reply, with all its `reasons`."""
 
     step: int
     action: str
@@ -137,12 +138,12 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The end of a decision's turn, with all that the method may know of it later: a session can go on from there.
+    """The end of a turn, with all that the method may know of it later; a session can be resumed from here.
 
-    `decision` is as `planner.method.decision_document` writes it, None where the reply could not be understood; `usage`
-    is what the turn cost, `infeasible` the count of refusals in a row after it, `seconds` the time since the session
-    began and `seeing` what pictures cost since then. The first one has the `opening`, the view that the session began
-    with.
+    `decision` is as `planner.method.decision_document` writes it, None if the reply could not be parsed. `usage` is
+    the turn's token count, `infeasible` the number of consecutive refusals after it, `seconds` the time since the
+    session began and `seeing` the tokens of pictures since then. The first such event has the `opening`, the method's
+    first view.
     """
 
     step: int
@@ -159,10 +160,10 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end: how, after how many decisions and committed actions, at the cost of how many tokens and seconds.
+    """The end of a session: its outcome, decisions, committed actions, tokens and seconds.
 
-    Where the task is a question, `answer` is the answer. `usage` is of planning; `seeing` is of pictures, which the
-    papers' measure leaves out (LookPlanGraph, section VI-B).
+    `answer` is set if the task is a question. `usage` counts planning; `seeing` counts pictures, which the papers'
+    measure leaves out (LookPlanGraph, section VI-B).
     """
 
     outcome: Outcome
@@ -193,5 +194,5 @@ Event: TypeAlias = (
 
 
 def event_document(event: Event) -> dict[str, Any]:
-    """An event as plain JSON values, its name under ``event``: one line of a session's log."""
+    """Return an event as plain JSON values, its name under ``event``: one line of a session's log."""
     return {"event": type(event).__name__.lower(), **asdict(event)}

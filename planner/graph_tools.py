@@ -1,4 +1,4 @@
-"""The tools that read a scene: the papers' graph calls, a query in Cypher, and a plan's rehearsal."""
+"""Tools that read a scene: the papers' graph calls, a Cypher query, and the rehearsal of a plan."""
 
 from __future__ import annotations
 
@@ -8,35 +8,36 @@ from typing import Any, Final
 
 from scenecypher.errors import ActionRefused, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.vocabularies import operators_of
-from scenecypher.planner.recipe import Access
+from scenecypher.planner.recipe import SceneAccess
 from scenecypher.planner.rehearsal import rehearse
 from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
 from scenecypher.retriever import graph_api
-from scenecypher.retriever.graph_api import SETS, GraphApi
+from scenecypher.retriever.graph_api import CALL_SETS, GraphApi
 from scenecypher.retriever.retrieval import rows_text
 
 REHEARSED: Final = "the plan can be carried out"
+"""Answer of `verify_plan` to a plan without a fault."""
 
 
-def graph_call(name: str) -> Callable[[Access], Tool]:
-    """One of the papers' calls on the graph (`scenecypher.retriever.graph_api.CALLS`), its answer as JSON."""
+def graph_call_tool(name: str) -> Callable[[SceneAccess], Tool]:
+    """Return the tool for a graph call of the papers (`scenecypher.retriever.graph_api.CALLS`), answering in JSON."""
 
-    def on(access: Access) -> Tool:
+    def make(access: SceneAccess) -> Tool:
         api = GraphApi(access.reader)
         return lambda arguments: ToolAnswer(
-            json.dumps(graph_api.call(api, name, arguments), ensure_ascii=False, separators=(", ", ": "))
+            json.dumps(graph_api.run_call(api, name, arguments), ensure_ascii=False, separators=(", ", ": "))
         )
 
-    return on
+    return make
 
 
-def query(access: Access) -> Tool:
-    """``query(cypher)``: a read-only query through the gate, its rows in words."""
+def query_tool(access: SceneAccess) -> Tool:
+    """Return the tool ``query(cypher)``: a read-only query through the gate, answered with its rows as text."""
     return lambda arguments: ToolAnswer(rows_text(access.reader.run(argument(arguments, "cypher", tool="query"))))
 
 
-def verify_plan(access: Access) -> Tool:
-    """``verify_plan(plan)``: carries actions out on the graph in memory and tells what stops the first that fails."""
+def verify_plan(access: SceneAccess) -> Tool:
+    """Return the tool ``verify_plan(plan)``: simulates the plan in memory and explains its first failure."""
 
     def verify(arguments: Mapping[str, Any]) -> ToolAnswer:
         plan = arguments.get("plan")
@@ -52,16 +53,16 @@ def verify_plan(access: Access) -> Tool:
     return verify
 
 
-def confirm_graph(access: Access) -> Tool:
-    """``verify_graph()``: ends the search of SayPlan Lite."""
+def confirm_graph(access: SceneAccess) -> Tool:
+    """Return the tool ``verify_graph()``, which ends the search of SayPlan Lite."""
     del access
     return lambda _: ToolAnswer("the graph is confirmed")
 
 
-def graph_calls(*names: str) -> dict[str, Callable[[Access], Tool]]:
-    """Several of the papers' calls."""
-    return {name: graph_call(name) for name in names}
+def graph_call_tools(*names: str) -> dict[str, Callable[[SceneAccess], Tool]]:
+    """Return the tools for several of the papers' graph calls, by name."""
+    return {name: graph_call_tool(name) for name in names}
 
 
-PAPER_SETS: Final = {name: graph_calls(*names) for name, names in SETS.items()}
-"""The calls of each paper's ReAct (`scenecypher.retriever.graph_api.SETS`)."""
+PAPER_SETS: Final = {name: graph_call_tools(*names) for name, names in CALL_SETS.items()}
+"""Tools of each paper's ReAct (`scenecypher.retriever.graph_api.SETS`)."""

@@ -1,4 +1,4 @@
-"""What a planning method is: a small object that, from what happened so far, yields the next decision."""
+"""The protocol of planning methods: a small object that makes the next decision from a memory of the turns so far."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from scenecypher.chat.model import Usage
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Find something out about the scene first, in words: the session's asker (the retriever) answers."""
+    """Ask a question about the scene in words; the session's asker (the retriever) answers."""
 
     question: str
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """Use one of the session's tools, such as ``expand`` with ``{"node_id": "kitchen"}``; it changes nothing."""
+class CallTool:
+    """Call one of the session's read-only tools, such as ``expand`` with ``{"node_id": "kitchen"}``."""
 
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -28,14 +28,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Think:
-    """A thought that is a turn of its own (ReAct): nothing happens."""
+    """A thought as a turn of its own (ReAct), without any effect."""
 
     thought: str
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Carry out an action, such as ``grab(soap_1001)``."""
+    """Execute an action, such as ``grab(soap_1001)``."""
 
     action: str
     reason: str = ""
@@ -43,11 +43,12 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Solve:
-    """The whole solution, which ends the session: carried out action by action, what is refused being skipped.
+    """The whole solution: executed action by action, refused actions being skipped, after which the session ends.
 
-    That is the papers' static setting (SG2, section IV-A). Not `final`, the first refusal stops it and is told the
-    method, which may solve anew: a stepwise execution of ours. Where a program ended amid a solution, the first `tried`
-    actions were tried before, `refused` of them refused; `done` was carried out, and `told` is what became of that.
+    This is the papers' static setting (SG2, section IV-A). If it is not `final`, the first refusal stops it and is fed
+    back to the method, which may give another solution: stepwise execution, an addition of ours. In a resumed session
+    the first `tried` actions were tried before the interruption, `refused` of them were refused and `done` executed;
+    `told` is the feedback on them.
     """
 
     actions: tuple[str, ...]
@@ -61,7 +62,7 @@ class Solve:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The instruction is carried out; of a question (NumQ&A) `answer` is the answer."""
+    """The instruction is carried out; for a question (NumQ&A) `answer` is the answer."""
 
     reason: str = ""
     answer: str = ""
@@ -74,24 +75,24 @@ class GiveUp:
     reason: str = ""
 
 
-Decision: TypeAlias = Ask | Call | Think | Act | Solve | Done | GiveUp
+Decision: TypeAlias = Ask | CallTool | Think | Act | Solve | Done | GiveUp
 DECISIONS: Final[Mapping[str, type[Decision]]] = {
     "ask": Ask,
-    "call": Call,
+    "call": CallTool,
     "think": Think,
     "act": Act,
     "solve": Solve,
     "done": Done,
     "give_up": GiveUp,
 }
-"""Each decision by the word that a session's log has for it."""
+"""Decisions by their words in a session's log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A decision (None: the reply could not be understood), and in words what became of it.
+    """A decision (None: the reply could not be parsed) and the feedback on it.
 
-    `done` are the actions that were carried out, inserted ones too; `refused` is whether something was not.
+    `done` are the executed actions, inserted ones included; `refused` is True if something was refused.
     """
 
     decision: Decision | None
@@ -102,11 +103,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a method may know: the task, the actions there are, and its turns.
+    """All that a method may know: the task, the list of actions, and its turns.
 
-    `schema` is the scene's schema text. `view` is what the method is shown of the graph as it is now, which the session
-    renews before each decision; it is empty for the methods that are shown the schema only. `opening` is what the view
-    was before the first decision.
+    `schema` is the scene's schema text. `view` is the text of the present graph, which the session renews before each
+    decision; it is empty for methods that get the schema only. `opening` is the view before the first decision.
     """
 
     instruction: str
@@ -119,26 +119,26 @@ class Memory:
     def remember(
         self, decision: Decision | None, feedback: str, *, done: tuple[str, ...] = (), refused: bool = False
     ) -> Self:
-        """With one turn more."""
+        """Return the memory with another turn."""
         return replace(self, turns=(*self.turns, Turn(decision, feedback, done, refused)))
 
 
 class Method(Protocol):
-    """Decides; it touches no database, and asks the session for all that it wants to know."""
+    """A planning method; it has no access to the database and asks the session for information."""
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next decision, and what it cost. Raises ReplyRejected where the model's reply means nothing."""
+        """Return the next decision and its tokens. Raises ReplyRejected if the model's reply can't be used."""
         ...
 
 
 def decision_document(decision: Decision) -> dict[str, Any]:
-    """A decision as plain JSON values, its word under ``decision``."""
+    """Return a decision as plain JSON values, its word under ``decision``."""
     word = next(word for word, type_ in DECISIONS.items() if isinstance(decision, type_))
     return {"decision": word, **asdict(decision)}
 
 
-def decision_of(document: Mapping[str, Any]) -> Decision:
-    """The decision that `decision_document` made a document of."""
+def decision_from_document(document: Mapping[str, Any]) -> Decision:
+    """Return the decision of a document that `decision_document` made. Raises KeyError, TypeError."""
     values: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in document.items()
     }

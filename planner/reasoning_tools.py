@@ -1,4 +1,4 @@
-"""The reasoning tools of SG2 and SG-RwR, alone and in model-written Python, and the agent that writes calls of them."""
+"""Reasoning tools of SG2 and SG-RwR: as single calls, in model-written Python, and through the Tool Caller."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner import traversal
-from scenecypher.planner.prompts.talking import ask_in_text, program_in
-from scenecypher.planner.recipe import Access
-from scenecypher.planner.sandbox.running import Ran, run
+from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program
+from scenecypher.planner.recipe import SceneAccess
+from scenecypher.planner.sandbox.running import ProgramResult, run_program
 from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
 from scenecypher.retriever.reader import SceneReader
 
@@ -23,22 +23,22 @@ TOOL_CALLER: Final = "tool_caller"
 FAILED: Final = "The program failed: "
 NOTHING: Final = "The program printed nothing; print what you want to know."
 ATTEMPTS: Final = 3
-"""Programs that the Tool Caller writes for one message; SG2 names no number."""
+"""Programs that the Tool Caller may write for one message; SG2 gives no number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reasoning:
-    """A tool that calculates: the function, its arguments in order, and how a model is told of it."""
+class ReasoningTool:
+    """A computing tool: the function, its arguments in order, and its annotation for a model."""
 
     run: Callable[..., Any]
     arguments: tuple[str, ...]
     annotation: str
 
 
-TOOLS: Final[Mapping[str, Mapping[str, Reasoning]]] = {
-    "babyai": {traversal.NAME: Reasoning(traversal.traverse_room, traversal.ARGUMENTS, traversal.ANNOTATION)},
+TOOLS: Final[Mapping[str, Mapping[str, ReasoningTool]]] = {
+    "babyai": {traversal.NAME: ReasoningTool(traversal.traverse_room, traversal.ARGUMENTS, traversal.ANNOTATION)},
 }
-"""By vocabulary; others have none, as VirtualHome has none in the papers."""
+"""Reasoning tools by vocabulary; the others have none, like VirtualHome in the papers."""
 
 QUERY_ANNOTATION: Final = """\
 query(cypher)
@@ -57,21 +57,21 @@ but theirs, your own and those of Python's built-in functions."""
 MEND: Final = "The execution failed: {error}\n\nWrite the program again, in a ```python block, mending this."
 
 
-def tools_of(vocabulary: str) -> Mapping[str, Reasoning]:
-    """The reasoning tools that there are in a vocabulary."""
+def tools_of(vocabulary: str) -> Mapping[str, ReasoningTool]:
+    """Return the reasoning tools of a vocabulary."""
     return TOOLS.get(family(vocabulary), {})
 
 
 def tools_text(vocabulary: str, *, query: bool = False) -> str:
-    """What a model is told of the tools; with `query` of Cypher too."""
-    told = [tool.annotation for tool in tools_of(vocabulary).values()]
-    return "\n\n".join([*told, QUERY_ANNOTATION] if query else told)
+    """Return the annotations of the tools for a model; with `query`, that of Cypher queries too."""
+    annotations = [tool.annotation for tool in tools_of(vocabulary).values()]
+    return "\n\n".join([*annotations, QUERY_ANNOTATION] if query else annotations)
 
 
-def reasoning(name: str) -> Callable[[Access], Tool]:
-    """A reasoning tool as a tool of the session, its result as JSON (SG2's ReAct)."""
+def reasoning_tool(name: str) -> Callable[[SceneAccess], Tool]:
+    """Return a reasoning tool as a tool of the session; it answers in JSON (SG2's ReAct)."""
 
-    def on(access: Access) -> Tool:
+    def make(access: SceneAccess) -> Tool:
         tool = tools_of(access.scene.vocabulary).get(name)
 
         def call(arguments: Mapping[str, Any]) -> ToolAnswer:
@@ -83,64 +83,65 @@ def reasoning(name: str) -> Callable[[Access], Tool]:
 
         return call
 
-    return on
+    return make
 
 
-def python(access: Access) -> Tool:
-    """``python(code)``: a program over the reasoning tools, in the sandbox (SG-RwR's Reasoner)."""
-    functions = _functions(access.scene.vocabulary)
-    return lambda arguments: ToolAnswer(outcome(run(argument(arguments, "code", tool=PYTHON), functions)))
+def python_tool(access: SceneAccess) -> Tool:
+    """Return the tool ``python(code)``: runs a program with the reasoning tools in the sandbox (SG-RwR's Reasoner)."""
+    functions = _tool_functions(access.scene.vocabulary)
+    return lambda arguments: ToolAnswer(run_text(run_program(argument(arguments, "code", tool=PYTHON), functions)))
 
 
-def program(access: Access) -> Tool:
-    """``program(code)``: the same with ``query(cypher)`` as well (SG-RwR's SingleCoder)."""
-    functions = {**_functions(access.scene.vocabulary), "query": querying(access.reader)}
-    return lambda arguments: ToolAnswer(outcome(run(argument(arguments, "code", tool=PROGRAM), functions)))
+def program_tool(access: SceneAccess) -> Tool:
+    """Return the tool ``program(code)``: like ``python(code)``, with ``query(cypher)`` too (SG-RwR's SingleCoder)."""
+    functions = {**_tool_functions(access.scene.vocabulary), "query": query_function(access.reader)}
+    return lambda arguments: ToolAnswer(run_text(run_program(argument(arguments, "code", tool=PROGRAM), functions)))
 
 
-def tool_caller(access: Access) -> Tool:
-    """``tool_caller(message)``: an agent that writes the message as a program, which is run (SG2, "Reasoner Module").
+def tool_caller_tool(access: SceneAccess) -> Tool:
+    """Return the tool ``tool_caller(message)``: an agent writes the message as a program (SG2, "Reasoner Module").
 
-    A program that fails is written again with the error, at most `ATTEMPTS` times, as the paper's Code Writer does.
+    The program is run. A failed one is rewritten given the error, `ATTEMPTS` programs in all, like the paper's Code
+    Writer.
     """
-    functions = _functions(access.scene.vocabulary)
-    asked = Message("system", CALLER.format(tools=tools_text(access.scene.vocabulary)))
+    functions = _tool_functions(access.scene.vocabulary)
+    system = Message("system", CALLER.format(tools=tools_text(access.scene.vocabulary)))
 
     def call(arguments: Mapping[str, Any]) -> ToolAnswer:
         message = Message("user", argument(arguments, "message", tool=TOOL_CALLER))
-        return _written_and_run(access.model, (asked, message), functions)
+        return _write_and_run(access.model, (system, message), functions)
 
     return call
 
 
-def _written_and_run(
+def _write_and_run(
     model: Model, messages: tuple[Message, ...], functions: Mapping[str, Callable[..., Any]]
 ) -> ToolAnswer:
-    usage, ran = Usage(), Ran("", None)
+    usage, result = Usage(), ProgramResult("", None)
     for _ in range(ATTEMPTS):
-        code, usage = ask_in_text(model, messages, program_in, spent=usage)
-        ran = run(code, functions)
-        if ran.error is None and ran.output:
+        code, usage = ask_in_text(model, messages, extract_program, spent=usage)
+        result = run_program(code, functions)
+        if result.error is None and result.output:
             break
-        problem = MEND.format(error=ran.error or NOTHING)
+        problem = MEND.format(error=result.error or NOTHING)
         messages = (*messages, Message("assistant", f"```python\n{code}\n```"), Message("user", problem))
-    return ToolAnswer(outcome(ran), usage)
+    return ToolAnswer(run_text(result), usage)
 
 
-def outcome(ran: Ran) -> str:
-    """What a program printed, and how it failed where it did, in words."""
-    if ran.error is None:
-        return ran.output.strip() or NOTHING
-    return f"{ran.output}{FAILED}{ran.error}"
+def run_text(result: ProgramResult) -> str:
+    """Return the output of a program, with its error if it failed."""
+    if result.error is None:
+        return result.output.strip() or NOTHING
+    return f"{result.output}{FAILED}{result.error}"
 
 
 def has_failed(text: str) -> bool:
-    """Whether the words of `outcome` are those of a program that failed or printed nothing."""
+    """Check if a text of `run_text` is of a program that failed or printed nothing."""
     return FAILED in text or text == NOTHING
 
 
-def querying(reader: SceneReader) -> Callable[..., Any]:
-    """``query(cypher)`` for programs: rows as dicts, through the gate, whose refusals a program may catch."""
+def query_function(reader: SceneReader) -> Callable[..., Any]:
+    """Return ``query(cypher)`` for programs: rows as dicts; a program may catch the gate's refusals."""
 
     def query(cypher: Any) -> list[dict[str, Any]]:
         if not isinstance(cypher, str):
@@ -151,5 +152,5 @@ def querying(reader: SceneReader) -> Callable[..., Any]:
     return query
 
 
-def _functions(vocabulary: str) -> dict[str, Callable[..., Any]]:
+def _tool_functions(vocabulary: str) -> dict[str, Callable[..., Any]]:
     return {name: tool.run for name, tool in tools_of(vocabulary).items()}

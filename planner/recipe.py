@@ -1,4 +1,4 @@
-"""What a planning method is made of, as data: who decides, what it is shown, what it may call, and its ablations."""
+"""Recipes: planning methods as data, with their view of the graph, their tools and their ablations."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.planner.actions.pddl_deeds import Deed
-from scenecypher.planner.actions.pddl_planner import Planned
+from scenecypher.planner.actions.pddl_planner import PlanResult
+from scenecypher.planner.actions.pddl_required_actions import RequiredAction
 from scenecypher.planner.method import Method
-from scenecypher.planner.session import Asker, Teller
+from scenecypher.planner.session import Asker, StepWriter
 from scenecypher.planner.toolbox import Tool
 from scenecypher.retriever.reader import SceneReader
 
 Extent: TypeAlias = Literal["nothing", "schema", "memory", "full", "collapsed"]
-"""What a method is shown of the graph: nothing, its schema, LookPlanGraph's memory graph, all, or expanded rooms."""
+"""Extent of a method's view: nothing, the schema, LookPlanGraph's memory graph, all, or expanded rooms."""
 
-Form: TypeAlias = Literal["text", "json", "lines", "glance"]
-"""LookPlanGraph's sentences, its JSON document (appendix C), a line of JSON a node and a link, or ALFWorld's glance."""
+ViewForm: TypeAlias = Literal["text", "json", "lines", "glance"]
+"""Form of the view: LookPlanGraph's sentences or JSON document (appendix C), JSON lines, or ALFWorld's words."""
 
 
-class Planning(Protocol):
-    """Plans for a goal from the scene as it is now, and for actions that are to be done besides."""
+class GoalPlanner(Protocol):
+    """Function that plans from the present scene for a goal and for required actions."""
 
-    def __call__(self, goal: Condition, deeds: tuple[Deed, ...] = ()) -> Planned:
-        """The plan, or why there is none."""
+    def __call__(self, goal: Condition, required_actions: tuple[RequiredAction, ...] = ()) -> PlanResult:
+        """Return the plan, or the reason why there is none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What a method is made from: no database, but functions that look for it.
+class MethodContext:
+    """Inputs for building a method: not the database, only functions that read from it.
 
-    `occurring` is what occurs in the scene, its classes, states and relations; `timeout_s` says how many seconds an
-    engine may take now. `goal` is that of a data set's task, where there is one, and `deeds` the actions that it asks
-    for besides.
+    `occurring` returns the classes, states and relations that occur in the scene; `timeout_s` returns the seconds that
+    an engine may take now. `goal` is the goal of a data set's task, if any, and `required_actions` are the actions
+    that it requires in addition.
     """
 
     model: Model
     vocabulary: str
     ablations: frozenset[str]
-    planning: Planning
+    plan_goal: GoalPlanner
     occurring: Callable[[], Enumerations]
     timeout_s: Callable[[], float]
     goal: Condition | None = None
-    deeds: tuple[Deed, ...] = ()
+    required_actions: tuple[RequiredAction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
-    """What a tool or an asker works on: one scene, which it only reads."""
+class SceneAccess:
+    """Read-only access of a tool or an asker to one scene."""
 
     store: SceneStore
     scene: SceneInfo
@@ -65,35 +65,36 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """What a switch changes in a recipe (None: nothing); what else it does, the method does by its name."""
+    """Changes of a recipe by a switch (None: no change); the method itself may read the switch by its name."""
 
     words: str
     extent: Extent | None = None
-    form: Form | None = None
+    form: ViewForm | None = None
     priors: bool | None = None
     fix: bool | None = None
     reprompt: bool | None = None
-    asker: Callable[[Access], Asker] | None = None
+    asker: Callable[[SceneAccess], Asker] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One method: `build` makes what decides, `paper` says where it is from ("" : ours), `words` what it does.
+    """One planning method: `build` creates it, `paper` is its source ("": ours), `words` describe it.
 
-    `tools` makes what it may call; `asker` what answers its questions (None: the retriever); `tell` what tells it of
-    its actions (None: the session). `fix` is whether a rule does first what stands in the way, `reprompt` whether it
-    is told that an action was infeasible. `belief` is whether it decides by what the robot believes.
+    `tools` create its tools, `asker` creates what answers its questions (None: the retriever) and `step_writer` what
+    words its executed actions (None: the session). With `fix`, corrections are inserted before an action; with
+    `reprompt`, infeasible actions are fed back; with `belief`, it acts on the robot's belief. `model` and `goal` state
+    whether it needs a model and a goal.
     """
 
-    build: Callable[[Given], Method]
+    build: Callable[[MethodContext], Method]
     words: str
     paper: str = ""
     extent: Extent = "schema"
-    form: Form = "text"
+    form: ViewForm = "text"
     priors: bool = True
-    tools: Mapping[str, Callable[[Access], Tool]] = field(default_factory=dict)
-    asker: Callable[[Access], Asker] | None = None
-    tell: Callable[[Access], Teller] | None = None
+    tools: Mapping[str, Callable[[SceneAccess], Tool]] = field(default_factory=dict)
+    asker: Callable[[SceneAccess], Asker] | None = None
+    step_writer: Callable[[SceneAccess], StepWriter] | None = None
     model: bool = True
     goal: bool = False
     belief: bool = False
@@ -102,18 +103,18 @@ class Recipe:
     ablations: Mapping[str, Ablation] = field(default_factory=dict)
 
     def without(self, name: str, switches: tuple[str, ...]) -> Recipe:
-        """The recipe, called `name`, with these ablations. Raises InputError for one that it does not have."""
+        """Return the recipe called `name` with these ablations. Raises InputError for an unknown ablation."""
         recipe = self
         for switch in switches:
             if switch not in self.ablations:
                 hint = did_you_mean(switch, tuple(self.ablations))
                 known = ", ".join(self.ablations) or "none"
                 raise InputError(f"the method {name} has no ablation {switch!r}{hint}; it has {known}")
-            recipe = _ablated(recipe, self.ablations[switch])
+            recipe = _apply_ablation(recipe, self.ablations[switch])
         return recipe
 
 
-def _ablated(recipe: Recipe, ablation: Ablation) -> Recipe:
+def _apply_ablation(recipe: Recipe, ablation: Ablation) -> Recipe:
     return replace(
         recipe,
         extent=recipe.extent if ablation.extent is None else ablation.extent,

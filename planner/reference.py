@@ -1,7 +1,7 @@
-"""Reference plans, found and replayed: `python -m scenecypher.planner.reference` finds them anew, in about an hour.
+"""Reference plans: `python -m scenecypher.planner.reference` computes them again, in about an hour.
 
-A task that has a shorter plan already keeps it. `--only DATASET` looks at one data set, `--workers N` plans for N tasks
-at once.
+An existing plan is kept unless the new one is shorter. `--only DATASET` restricts it to one data set, `--workers N`
+plans for N tasks at once.
 """
 
 from __future__ import annotations
@@ -22,69 +22,71 @@ from scenecypher.errors import InputError
 from scenecypher.importers.datasets import DATASETS, dataset
 from scenecypher.importers.reference_plans import DATA_SETS, FILE, as_lines, reference_plan, reference_plans
 from scenecypher.importers.task import Task
-from scenecypher.planner.actions.pddl_deeds import carried_out
 from scenecypher.planner.actions.pddl_effort import EFFORTS
 from scenecypher.planner.actions.pddl_part import part_of
-from scenecypher.planner.actions.pddl_planner import Planned, Question, plan
-from scenecypher.planner.actions.text import Call, parse
+from scenecypher.planner.actions.pddl_planner import PlanRequest, PlanResult, find_plan
+from scenecypher.planner.actions.pddl_required_actions import apply_call
+from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.actions.vocabularies import operators_of
 
-FIRST_S: Final = 60.0
-"""For a first plan."""
-SECOND_S: Final = 12.0
-"""For a second one."""
-SECOND: Final = "astar(ff())"
-"""A* by the heuristic FF, which sometimes says too much: what it finds first is as a rule, not always, the shortest."""
-SHORT: Final = 2
-"""A plan of so few actions that an engine finds and that has no needless one is left as it is."""
+FIRST_TIMEOUT_S: Final = 60.0
+"""Time limit of the first plan."""
+SECOND_TIMEOUT_S: Final = 12.0
+"""Time limit of the second plan."""
+SECOND_SEARCH: Final = "astar(ff())"
+"""Search of the second plan: A* with the inadmissible heuristic FF; its plan is usually, not always, shortest."""
+SHORT_PLAN_ACTIONS: Final = 2
+"""A first plan of at most this many actions is accepted without a second search."""
 
 
 def goal_graph(task: Task, scene: ImportedScene) -> SceneGraph:
-    """The end of the task's reference plan in its scene: the goal graph with which LookPlanGraph's APP compares.
+    """Return the scene after the task's reference plan: the goal graph of LookPlanGraph's APP.
 
-    Raises InputError where no plan is known, and where it does not lead to the goal in this scene.
+    Raises InputError if no plan is known, or if it does not reach the goal in this scene.
     """
-    end = end_of(reference_plan(task.id), scene.graph, scene.vocabulary)
+    end = final_graph(reference_plan(task.id), scene.graph, scene.vocabulary)
     if not evaluate(task.goal, end, {}):
         msg = f"the reference plan of {task.id} does not reach its goal in {scene.name}: import the task's own scene"
         raise InputError(msg)
     return end
 
 
-def end_of(actions: Iterable[str], graph: SceneGraph, vocabulary: str) -> SceneGraph:
-    """The graph after the actions, done by its first agent. Raises Infeasible at the first that is not possible."""
+def final_graph(actions: Iterable[str], graph: SceneGraph, vocabulary: str) -> SceneGraph:
+    """Return the graph after the actions of its first agent. Raises Infeasible at the first infeasible action."""
     operators = operators_of(vocabulary)
     agent = min(graph.by_kind["Agent"])
     for text in actions:
-        graph = carried_out(parse(text), graph, operators=operators, agent=agent)
+        graph = apply_call(parse_action(text), graph, operators=operators, agent=agent)
     return graph
 
 
-def found(task_id: str) -> tuple[str, tuple[str, ...]]:
-    """The shortest plan that the engine finds for a task; none at all is an empty one."""
+def reference_plan_of(task_id: str) -> tuple[str, tuple[str, ...]]:
+    """Return the task id and the shortest plan that the engine finds; an empty plan if there is none."""
     name, _, within = task_id.partition("/")
     task, scene = next(dataset(name).tasks(within)), next(dataset(name).scenes(within))
-    plans = [each.plan for each in _attempts(task, scene) if each.plan is not None]
-    best: tuple[Call, ...] = min(plans, key=len, default=())
+    plans = [each.plan for each in _plan_attempts(task, scene) if each.plan is not None]
+    best: tuple[ActionCall, ...] = min(plans, key=len, default=())
     return task_id, tuple(map(str, best))
 
 
-def _attempts(task: Task, scene: ImportedScene) -> Iterator[Planned]:
-    see = partial(_part, scene.graph, task)
-    question = Question(task.goal, scene.vocabulary, timeout_s=FIRST_S)
-    first = plan(question, see)
+def _plan_attempts(task: Task, scene: ImportedScene) -> Iterator[PlanResult]:
+    see = partial(_relevant_part, scene.graph, task)
+    question = PlanRequest(task.goal, scene.vocabulary, timeout_s=FIRST_TIMEOUT_S)
+    first = find_plan(question, see)
     yield first
-    if first.plan is None or len(first.plan) <= SHORT:
+    if first.plan is None or len(first.plan) <= SHORT_PLAN_ACTIONS:
         return
-    yield plan(replace(question, search=SECOND, timeout_s=SECOND_S), see, efforts=EFFORTS[:1])
+    yield find_plan(replace(question, search=SECOND_SEARCH, timeout_s=SECOND_TIMEOUT_S), see, efforts=EFFORTS[:1])
 
 
-def _part(graph: SceneGraph, task: Task, wide: bool) -> SceneGraph:  # noqa: FBT001 - what a See takes
+def _relevant_part(graph: SceneGraph, task: Task, wide: bool) -> SceneGraph:  # noqa: FBT001 - what a See takes
     return part_of(graph, task.goal, wide=wide)
 
 
-def _better(old: Mapping[str, tuple[str, ...]], new: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Of two plans for a task the shorter one; in the order of the data sets."""
+def _shorter_plans(
+    old: Mapping[str, tuple[str, ...]], new: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Return the shorter plan of each task, in the order of the data sets."""
     best: dict[str, tuple[str, ...]] = {}
     for task in (task for name in DATA_SETS for task in DATASETS[name].tasks()):
         plans = [plans[task.id] for plans in (old, new) if plans.get(task.id)]
@@ -94,7 +96,7 @@ def _better(old: Mapping[str, tuple[str, ...]], new: Mapping[str, tuple[str, ...
 
 
 def main() -> None:
-    """Find the plans and write the file."""
+    """Compute the plans and write the file."""
     parser = argparse.ArgumentParser(
         prog="python -m scenecypher.planner.reference", description="Find the reference plans."
     )
@@ -104,12 +106,12 @@ def main() -> None:
     ids = [task.id for name in arguments.only or DATA_SETS for task in DATASETS[name].tasks()]
     with ProcessPoolExecutor(arguments.workers) as pool:
         plans: dict[str, tuple[str, ...]] = {}
-        for task_id, actions in pool.map(found, ids):
+        for task_id, actions in pool.map(reference_plan_of, ids):
             plans[task_id] = actions
             sys.stderr.write(f"{task_id}: {len(actions) or 'no plan'}\n")
     path = Path(str(FILE))
     old = reference_plans() if path.exists() else {}
-    path.write_text("".join(as_lines(_better(old, plans))), encoding="utf-8")
+    path.write_text("".join(as_lines(_shorter_plans(old, plans))), encoding="utf-8")
 
 
 if __name__ == "__main__":

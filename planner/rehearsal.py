@@ -1,4 +1,4 @@
-"""A plan carried out on a scene graph in memory: SayPlan's scene graph simulator, which commits nothing."""
+"""Rehearsal of a plan on a scene graph in memory: SayPlan's scene graph simulator, without commits."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Mapping, Sequence
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import ActionRefused, UnknownReference, did_you_mean
 from scenecypher.planner.actions.operator import Operator
-from scenecypher.planner.actions.pddl_deeds import carried_out
-from scenecypher.planner.actions.text import Call, operator_of, parse
+from scenecypher.planner.actions.pddl_required_actions import apply_call
+from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 
 
 def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, Operator]) -> SceneGraph:
-    """The graph after the plan, done by its first agent.
+    """Return the graph after the plan of its first agent.
 
-    Raises ActionRefused, UnknownReference at the first action that can't be, whose number the message tells.
+    Raises ActionRefused, UnknownReference at the first infeasible action; the message has its number.
     """
     agent = min(graph.by_kind.get("Agent", ()), default=None)
     if agent is None:
         raise ActionRefused("plan", ["this scene has no agent: choose one that has"])
     for number, action in enumerate(plan, 1):
         try:
-            call = _meant(parse(action), graph)
-            operator_of(call, operators)  # raises where there is none
-            graph = carried_out(call, graph, operators=operators, agent=agent)
+            call = _resolve_names(parse_action(action), graph)
+            operator_of(call, operators)  # raises if there is none
+            graph = apply_call(call, graph, operators=operators, agent=agent)
         except ActionRefused as refused:
             raise ActionRefused(f"step {number}, {action}", refused.reasons) from refused
         except UnknownReference as unknown:
@@ -31,9 +31,9 @@ def rehearse(graph: SceneGraph, plan: Sequence[str], *, operators: Mapping[str, 
     return graph
 
 
-def _meant(call: Call, graph: SceneGraph) -> Call:
-    """The call with ids for names and classes that only one node has. Raises UnknownReference."""
-    return Call(call.name, tuple(_id_of(word, graph) for word in call.arguments))
+def _resolve_names(call: ActionCall, graph: SceneGraph) -> ActionCall:
+    """Replace unique names and classes by ids. Raises UnknownReference."""
+    return ActionCall(call.name, tuple(_id_of(word, graph) for word in call.arguments))
 
 
 def _id_of(word: str, graph: SceneGraph) -> str:

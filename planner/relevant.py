@@ -1,4 +1,4 @@
-"""The part of a scene that a goal is about: what it names, what that is in and on, rooms, agents and what they hold."""
+"""The part of a scene that is relevant to a goal: named nodes, their containers, rooms, agents and held objects."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from scenecypher.db.store.connection import Database, ManagedTransaction
 from scenecypher.errors import SceneReplaced
 
 RELEVANT_TIMEOUT_S: Final = 10.0
-SMALL: Final = 40
-"""A scene of at most so many nodes is read whole."""
-UPWARD: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
-"""The relations to what a node is in or on."""
-HIGHEST: Final = 5
-"""Things in or on one another that are followed to a room."""
-MOST_CONTENTS: Final = 40
-"""Things in or on what was found, of which a wide part has no more."""
+SMALL_SCENE_NODES: Final = 40
+"""A scene of at most this many nodes is read whole."""
+CONTAINMENT: Final = ("INSIDE", "ON", "UNDER", "ATTACHED_TO")
+"""Relations to the containers and supports of a node."""
+MAX_CONTAINMENT_DEPTH: Final = 5
+"""Longest chain of containment that is followed up to a room."""
+MAX_CONTENTS: Final = 40
+"""Most contents of the found nodes in a wide part."""
 
-# A room's spare surface is the first by id, and so is what fills a hand; `wide` adds the other rooms, and what is in
-# and on what was found.
+# Of a room's spare surfaces the first by id is read, and so for objects that fill a hand; `wide` adds the other rooms
+# and the contents of the nodes found.
 RELEVANT: Final[LiteralString] = """
 MATCH (s:Scene {key: $key})
 WITH s, COUNT { MATCH (:Entity {scene: $key}) } <= $small AS whole,
@@ -58,11 +58,11 @@ RETURN s.status AS status, nodes,
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """What a part is found by: `ids` and `classes` of its nodes, and the affordances of what is useful beside them.
+class RelevanceQuery:
+    """Query for a relevant part: `ids` and `classes` of its nodes, and affordances of useful additional nodes.
 
-    `surfaces` are the affordances of what things can be put on, of which there is one a room; what has one of `lifted`
-    can be carried away and is none. With `fillers` there is one of those, too, that nothing closed holds.
+    A node with an affordance of `surfaces` and none of `lifted` (which make it portable) is a spare surface; one is
+    read for each room. With `fillers`, one portable object outside closed containers is read for each room too.
     """
 
     ids: frozenset[str]
@@ -72,23 +72,25 @@ class Sought:
     fillers: bool = False
 
 
-def relevant(database: Database, scene: SceneInfo, sought: Sought, *, wide: bool = False) -> SceneGraph:
-    """The nodes that are sought, with what decides how they can be moved and the rooms of all these.
+def read_relevant_part(
+    database: Database, scene: SceneInfo, query: RelevanceQuery, *, wide: bool = False
+) -> SceneGraph:
+    """Return the nodes of a query with their containers, rooms and agents, in one read.
 
-    With `wide` there are all rooms, and what is in and on what was found. A small scene is read whole. Raises
+    With `wide` all rooms and the contents of the found nodes are added. A small scene is read whole. Raises
     SceneReplaced.
     """
-    given = {
-        "ids": sorted(sought.ids),
-        "classes": sorted(sought.classes),
-        "surfaces": [*sought.surfaces],
-        "lifted": [*sought.lifted],
-        "fillers": sought.fillers,
+    parameters = {
+        "ids": sorted(query.ids),
+        "classes": sorted(query.classes),
+        "surfaces": [*query.surfaces],
+        "lifted": [*query.lifted],
+        "fillers": query.fillers,
         "wide": wide,
     }
 
     def work(tx: ManagedTransaction) -> SceneGraph:
-        record = tx.run(RELEVANT, given, key=scene.key, small=SMALL, contents=MOST_CONTENTS).single()
+        record = tx.run(RELEVANT, parameters, key=scene.key, small=SMALL_SCENE_NODES, contents=MAX_CONTENTS).single()
         if record is None or record["status"] != "ready":
             raise SceneReplaced(scene.name)
         return partial_graph(record["nodes"], record["relations"])

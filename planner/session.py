@@ -1,4 +1,4 @@
-"""The loop: a method decides, the session asks, calls, acts and tells; a generator of immutable events."""
+"""The session loop: a method decides, the session executes and feeds back; a generator of immutable events."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from scenecypher.chat.model import Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import ActionRefused, ModelUnavailable, RejectedError, ReplyRejected, UnknownReference
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.actions.simulator import Simulator, Step
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.simulator import CommittedAction, Simulator
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.actions.vocabularies import DONE
-from scenecypher.planner.budget import Budget, Meter, Spent, Stopwatch
-from scenecypher.planner.environment import Disagreed
+from scenecypher.planner.budget import Budget, Spent, Stopwatch, UsageMeter
+from scenecypher.planner.environment import WorldMismatch
 from scenecypher.planner.events import (
     Acted,
     Answered,
@@ -36,7 +36,7 @@ from scenecypher.planner.events import (
 from scenecypher.planner.method import (
     Act,
     Ask,
-    Call,
+    CallTool,
     Decision,
     Done,
     GiveUp,
@@ -49,45 +49,45 @@ from scenecypher.planner.method import (
 from scenecypher.planner.toolbox import NO_TOOLS, Toolbox
 from scenecypher.retriever.retrieval import Retrieval
 
-View: TypeAlias = Callable[[Memory], str]
-"""What a method is shown of the graph as it is now: text."""
-Teller: TypeAlias = Callable[[Step], str]
-"""What a method is told of an action that was carried out, where it is told in another manner than the session's."""
-Ending: TypeAlias = tuple[Outcome, str]
+ViewWriter: TypeAlias = Callable[[Memory], str]
+"""Function that writes a method's view of the present graph."""
+StepWriter: TypeAlias = Callable[[CommittedAction], str]
+"""Function that words an executed action for a method, in place of the session's own wording."""
+SessionEnd: TypeAlias = tuple[Outcome, str]
+"""Outcome of a session, and its reason in words."""
 
 
 class Asker(Protocol):
-    """What answers a method's questions: the retriever."""
+    """Answers a method's questions, like the retriever."""
 
     def ask(self, question: str, scene: SceneInfo) -> Retrieval:
-        """The answer, or why there is none."""
+        """Return the answer, or the reason why there is none. Raises RejectedError."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """What became of a decision: what is spent after it, what the method is told, and whether that ends the session.
+class TurnResult:
+    """Result of a decision: the budget used after it, the feedback for the method, and the end of the session, if any.
 
-    `done` are the actions that were carried out; `refused` is whether something was not.
+    `done` are the executed actions; `refused` is True if something was refused.
     """
 
     spent: Spent
     feedback: str = ""
     done: tuple[str, ...] = ()
     refused: bool = False
-    ending: Ending | None = None
+    ending: SessionEnd | None = None
 
 
-Turning: TypeAlias = Generator[Event, None, Result]
+TurnRun: TypeAlias = Generator[Event, None, TurnResult]
 
 
 class Session:
-    """One task in one scene: `simulator` acts on it, `asker` and `tools` tell about it, `method` decides.
+    """One task in one scene: `simulator` acts on it, `asker` and `tools` read from it, `method` decides.
 
-    `view` is what the method is shown of the graph before each decision, `tell` how it hears of its actions. Without
-    `reprompt` a method is not told that an action was infeasible, and may go on for all that: what names no node or
-    action is still told. `watch` counts the session's seconds, for all who must know how many are left; `eyes` count
-    what pictures cost.
+    `view` writes the graph for the method before each decision, `step_writer` words its executed actions. Without
+    `reprompt` infeasible actions are neither fed back nor counted as refusals; words that name no node or action still
+    are. `watch` is the session's clock; `image_meter` counts the tokens of pictures.
     """
 
     def __init__(
@@ -97,59 +97,61 @@ class Session:
         asker: Asker,
         *,
         tools: Toolbox = NO_TOOLS,
-        view: View | None = None,
-        tell: Teller | None = None,
+        view: ViewWriter | None = None,
+        step_writer: StepWriter | None = None,
         budget: Budget | None = None,
         reprompt: bool = True,
         watch: Stopwatch | None = None,
-        eyes: Meter | None = None,
+        image_meter: UsageMeter | None = None,
     ) -> None:
         self._method, self._simulator, self._asker = method, simulator, asker
-        self._tools, self._view, self._tell = tools, view, tell
+        self._tools, self._view, self._step_writer = tools, view, step_writer
         self._budget, self._reprompt = budget or Budget(), reprompt
-        self._watch, self._eyes = watch or Stopwatch(), eyes or Meter()
+        self._watch, self._image_meter = watch or Stopwatch(), image_meter or UsageMeter()
 
     def run(self, memory: Memory, *, spent: Spent | None = None) -> Iterator[Event]:
-        """Carry out `memory.instruction`: events as they happen, Finished last. Only rejections are told the method.
+        """Carry out `memory.instruction`: yield events as they happen, Finished last.
 
-        `spent` is what was spent on the turns that `memory` holds already. Each action is one committed transaction:
-        stopping the generator anywhere leaves nothing half-written. Raises ServiceError where the database or the model
+        `spent` is the budget used by the turns in `memory`. Each action is one committed transaction, so the generator
+        can be stopped anywhere. Rejections are fed back to the method. Raises ServiceError if the database or the model
         service fails.
         """
         spent = spent or Spent()
         self._watch.start(spent.seconds)
-        self._eyes.usage += spent.seeing
+        self._image_meter.usage += spent.seeing
         while True:
-            over = spent.over(self._budget, self._watch.seconds)
+            over = spent.exceeded(self._budget, self._watch.seconds)
             if over is None:
-                memory, spent, over = yield from self._timely(memory, spent)
+                memory, spent, over = yield from self._turn_in_time(memory, spent)
             if over is not None:
                 yield self._finished(memory, spent, over)
                 return
 
-    def _finished(self, memory: Memory, spent: Spent, ending: Ending) -> Finished:
-        seconds, answer, seeing = self._watch.seconds, _answer(memory), self._eyes.usage
+    def _finished(self, memory: Memory, spent: Spent, ending: SessionEnd) -> Finished:
+        seconds, answer, seeing = self._watch.seconds, _answer(memory), self._image_meter.usage
         return Finished(*ending, spent.steps, spent.actions, spent.usage, seconds, answer, seeing)
 
-    def _timely(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, Ending | None]]:
-        """A turn; where the model was too late for it, the end. Raises ModelUnavailable where there was time left."""
+    def _turn_in_time(
+        self, memory: Memory, before: Spent
+    ) -> Generator[Event, None, tuple[Memory, Spent, SessionEnd | None]]:
+        """Take a turn, or end the session if its time ran out in it. Raises ModelUnavailable if there is time left."""
         try:
             return (yield from self._turn(memory, before))
         except ModelUnavailable:
-            over = self._late()
+            over = self._time_over()
             if over is None:
                 raise
             return memory, before, over
 
-    def _late(self) -> Ending | None:
-        """The end, where the time is over."""
+    def _time_over(self) -> SessionEnd | None:
+        """Return the end of the session if its time is over."""
         seconds = self._budget.seconds
         over = seconds is not None and self._watch.seconds >= seconds
         return ("seconds", f"the limit of {seconds:g} s is reached") if over else None
 
-    def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, Ending | None]]:
-        """One decision and what becomes of it."""
-        spent, known = replace(before, steps=before.steps + 1), memory.opening
+    def _turn(self, memory: Memory, before: Spent) -> Generator[Event, None, tuple[Memory, Spent, SessionEnd | None]]:
+        """Take one decision and execute it."""
+        spent, opening = replace(before, steps=before.steps + 1), memory.opening
         if self._view is not None:
             view = self._view(memory)
             memory = replace(memory, view=view, opening=memory.opening or view)
@@ -157,25 +159,27 @@ class Session:
         try:
             decision, usage = self._method.decide(memory)
         except ReplyRejected as rejected:
-            result = yield from _unreadable(rejected, spent)
+            result = yield from _unreadable_reply(rejected, spent)
         else:
-            result = yield from self._carry_out(decision, replace(spent, usage=spent.usage + usage))
+            result = yield from self._execute(decision, replace(spent, usage=spent.usage + usage))
         spent, document = (
-            replace(result.spent, seeing=self._eyes.usage),
+            replace(result.spent, seeing=self._image_meter.usage),
             None if decision is None else decision_document(decision),
         )
         cost = spent.usage - before.usage
-        told = result.feedback, result.done, result.refused
-        opening = "" if known else memory.opening
-        yield Remembered(spent.steps, document, *told, spent.refused, cost, opening, self._watch.seconds, spent.seeing)
+        remembered = result.feedback, result.done, result.refused
+        first_view = "" if opening else memory.opening
+        yield Remembered(
+            spent.steps, document, *remembered, spent.refused, cost, first_view, self._watch.seconds, spent.seeing
+        )
         memory = memory.remember(decision, result.feedback, done=result.done, refused=result.refused)
         return memory, spent, result.ending
 
-    def _carry_out(self, decision: Decision, spent: Spent) -> Turning:
+    def _execute(self, decision: Decision, spent: Spent) -> TurnRun:
         match decision:
             case Ask():
                 return (yield from self._ask(decision, spent))
-            case Call():
+            case CallTool():
                 return (yield from self._call(decision, spent))
             case Act():
                 return (yield from self._act(decision, spent))
@@ -183,38 +187,38 @@ class Session:
                 return (yield from self._solve(decision, spent))
             case Think(thought):
                 yield Thought(spent.steps, thought)
-                return Result(spent, "OK.")
+                return TurnResult(spent, "OK.")
             case Done(reason=reason) | GiveUp(reason):
                 outcome: Outcome = "done" if isinstance(decision, Done) else "given_up"
-                return Result(spent, ending=(outcome, reason))
+                return TurnResult(spent, ending=(outcome, reason))
             case _:
                 assert_never(decision)
 
-    def _ask(self, decision: Ask, spent: Spent) -> Turning:
+    def _ask(self, decision: Ask, spent: Spent) -> TurnRun:
         yield Asked(spent.steps, decision.question, decision.reason)
         try:
             found = self._asker.ask(decision.question, self._simulator.scene)
         except RejectedError as rejected:
             yield Refused(spent.steps, "", "question", (str(rejected),))
-            return _told_refusal(rejected, spent)
+            return _refusal_result(rejected, spent)
         yield Retrieved(spent.steps, decision.question, found.answer, found.cypher, found.usage)
         refused = spent.refused if found.outcome == "refused" else 0
-        return Result(replace(spent, refused=refused, usage=spent.usage + found.usage), found.answer)
+        return TurnResult(replace(spent, refused=refused, usage=spent.usage + found.usage), found.answer)
 
-    def _call(self, decision: Call, spent: Spent) -> Turning:
+    def _call(self, decision: CallTool, spent: Spent) -> TurnRun:
         yield Called(spent.steps, decision.tool, decision.arguments, decision.reason)
         try:
             answer = self._tools.call(decision.tool, decision.arguments)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.tool, "call", (str(rejected),))
-            return _told_refusal(rejected, spent)
+            return _refusal_result(rejected, spent)
         yield Answered(spent.steps, decision.tool, answer.text, answer.usage)
-        return Result(replace(spent, refused=0, usage=spent.usage + answer.usage), answer.text)
+        return TurnResult(replace(spent, refused=0, usage=spent.usage + answer.usage), answer.text)
 
-    def _act(self, decision: Act, spent: Spent) -> Turning:
-        """Carry out an action with its corrections. Any action that was executed sets the count of refusals back."""
+    def _act(self, decision: Act, spent: Spent) -> TurnRun:
+        """Execute an action with its corrections. Each executed action resets the count of refusals."""
         yield Proposed(spent.steps, decision.action, decision.reason, self._simulator.scene.version)
-        told: list[str] = []
+        feedback: list[str] = []
         done: list[str] = []
         try:
             for step in self._simulator.act(decision.action):
@@ -226,28 +230,28 @@ class Session:
                     yield Corrected(spent.steps, step.action, step.because, step.version)
                 if step.seen:
                     yield Observed(spent.steps, step.action, step.seen)
-                told += [self._tell(step)] if self._tell else _told_step(step)
+                feedback += [self._step_writer(step)] if self._step_writer else _step_text(step)
         except RejectedError as rejected:
             yield Refused(spent.steps, decision.action, cause_of(rejected), rejected.reasons)
             if self._reprompt or not isinstance(rejected, Infeasible):
-                told.append(f"{decision.action} was refused: {'; '.join(rejected.reasons)}")
+                feedback.append(f"{decision.action} was refused: {'; '.join(rejected.reasons)}")
                 spent = replace(spent, refused=spent.refused + 1)
-            return Result(spent, "; ".join(told), tuple(done), refused=True)
-        ending: Ending | None = ("done", decision.reason) if ends(decision.action) else None
-        return Result(spent, "; ".join(told), tuple(done), ending=ending)
+            return TurnResult(spent, "; ".join(feedback), tuple(done), refused=True)
+        ending: SessionEnd | None = ("done", decision.reason) if ends_session(decision.action) else None
+        return TurnResult(spent, "; ".join(feedback), tuple(done), ending=ending)
 
-    def _solve(self, decision: Solve, spent: Spent) -> Turning:
-        """Carry out a whole solution: what is refused is skipped, or stops it where the solution is not final."""
+    def _solve(self, decision: Solve, spent: Spent) -> TurnRun:
+        """Execute a whole solution: a refused action is skipped, or ends the turn if the solution is not final."""
         tried, refused = decision.tried, decision.refused
         before = decision.done, decision.told
         yield Solved(spent.steps, decision.actions, decision.reason, decision.final, tried, refused, *before)
-        result = Result(spent, decision.told, decision.done, refused=refused > 0)
+        result = TurnResult(spent, decision.told, decision.done, refused=refused > 0)
         for action in decision.actions[tried:]:
-            over = self._late()
+            over = self._time_over()
             if over is not None:
                 return replace(result, ending=over)
             one = yield from self._act(Act(action), result.spent)
-            result = joined(result, one)
+            result = merge_results(result, one)
             refused += one.refused
             if one.refused and not decision.final:
                 return result
@@ -259,10 +263,10 @@ class Session:
         return replace(result, ending=("done", decision.reason))
 
 
-def joined(first: Result, second: Result) -> Result:
-    """What became of two actions, one after the other."""
+def merge_results(first: TurnResult, second: TurnResult) -> TurnResult:
+    """Combine the results of two consecutive actions."""
     feedback = "; ".join(filter(None, (first.feedback, second.feedback)))
-    return Result(second.spent, feedback, first.done + second.done, refused=first.refused or second.refused)
+    return TurnResult(second.spent, feedback, first.done + second.done, refused=first.refused or second.refused)
 
 
 def _answer(memory: Memory) -> str:
@@ -270,36 +274,36 @@ def _answer(memory: Memory) -> str:
     return last.answer if isinstance(last, Done) else ""
 
 
-def _told_step(step: Step) -> list[str]:
-    """A step in words, and what it showed."""
+def _step_text(step: CommittedAction) -> list[str]:
+    """Return an executed step in words, and its findings."""
     first = "" if step.because is None else f" first, since {step.because}"
     return [f"{step.action} was carried out{first}", *step.seen]
 
 
-def _unreadable(rejected: ReplyRejected, spent: Spent) -> Turning:
+def _unreadable_reply(rejected: ReplyRejected, spent: Spent) -> TurnRun:
     yield Refused(spent.steps, "", "reply", (str(rejected),))
-    return _told_refusal(rejected, spent)
+    return _refusal_result(rejected, spent)
 
 
-def _told_refusal(rejected: RejectedError, spent: Spent) -> Result:
-    """What is told of a refusal; the replies that led to it are paid for."""
+def _refusal_result(rejected: RejectedError, spent: Spent) -> TurnResult:
+    """Return the result of a refusal, with the tokens of the replies behind it."""
     usage = spent.usage
     if isinstance(rejected, ReplyRejected):
         usage += Usage(rejected.prompt_tokens, rejected.completion_tokens)
-    return Result(replace(spent, refused=spent.refused + 1, usage=usage), str(rejected), refused=True)
+    return TurnResult(replace(spent, refused=spent.refused + 1, usage=usage), str(rejected), refused=True)
 
 
-def ends(action: str) -> bool:
-    """Whether an action that was carried out is the one that says that all is done (GraSIF's ``done``)."""
-    return parse(action).name == DONE
+def ends_session(action: str) -> bool:
+    """Check if an executed action is the one that ends the task (GraSIF's ``done``)."""
+    return parse_action(action).name == DONE
 
 
 def cause_of(rejected: RejectedError) -> Cause:
-    """What sort of mistake a refused action was: of several unmet requirements the first decides."""
+    """Return the cause of a refusal; of several unmet requirements the first decides."""
     match rejected:
         case Infeasible():
             return rejected.unmet[0].requirement.fault
-        case Disagreed():
+        case WorldMismatch():
             return "world"
         case UnknownReference():
             return "unknown"

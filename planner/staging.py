@@ -1,4 +1,4 @@
-"""A session from a recipe: scene or belief, what acts on it, what is shown, asked and called, and the first memory."""
+"""Preparation of a session from a recipe: its scene or belief, simulator, view, asker, tools and first memory."""
 
 from __future__ import annotations
 
@@ -12,41 +12,42 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.planner.actions.pddl_deeds import Deed
-from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, Planned, Question, plan
+from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S, PlanRequest, PlanResult, find_plan
+from scenecypher.planner.actions.pddl_required_actions import RequiredAction
 from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.actions.vocabularies import action_list
-from scenecypher.planner.belief import belief_of
-from scenecypher.planner.believing import Believing, can_look
-from scenecypher.planner.budget import Budget, Hurried, Meter, Stopwatch
+from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.belief_simulator import BeliefSimulator, can_look
+from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch, UsageMeter
 from scenecypher.planner.environment import Environment, SceneEnvironment
 from scenecypher.planner.events import Event
 from scenecypher.planner.method import Memory
-from scenecypher.planner.recipe import Access, Given, Recipe
-from scenecypher.planner.seeing import seeing
-from scenecypher.planner.session import Session, Teller
+from scenecypher.planner.part_reader import part_reader
+from scenecypher.planner.recipe import MethodContext, Recipe, SceneAccess
+from scenecypher.planner.session import Session, StepWriter
 from scenecypher.planner.toolbox import Toolbox
-from scenecypher.planner.views import view_of
+from scenecypher.planner.views import make_view
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retriever import Retriever
 from scenecypher.retriever.schema_text import schema_text
 
 
 class NoModel:
-    """Stands where a model would, for methods that have none."""
+    """Placeholder for methods that need no model."""
 
     def reply(self, request: Request) -> Reply:
-        """Raises InputError."""
+        """Refuse every request. Raises InputError."""
         del request
         raise InputError("this needs a model: set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server")
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """Where and what a method is to do: a scene of the world, an instruction, and its goal where one is known.
+class SessionSetting:
+    """Task and setting of a session: a scene of the world, an instruction, and its goal if one is known.
 
-    `name` is the method's, and stands in the history. `belief`, `fix` and `reprompt` are None where the recipe decides.
-    `world` is where a belief's actions happen, None for the scene itself; `eyes` count what its pictures cost.
+    `name` is the method's name, which is stored in the history as actor. `belief`, `fix` and `reprompt` override the
+    recipe (None: the recipe decides). `world` executes a belief's actions (None: the scene itself); `image_meter`
+    counts the tokens of its pictures.
     """
 
     store: SceneStore
@@ -55,7 +56,7 @@ class Setting:
     instruction: str
     name: str
     goal: Condition | None = None
-    deeds: tuple[Deed, ...] = ()
+    required_actions: tuple[RequiredAction, ...] = ()
     model: Model = field(default_factory=NoModel)
     ablations: tuple[str, ...] = ()
     budget: Budget = field(default_factory=Budget)
@@ -63,87 +64,96 @@ class Setting:
     fix: bool | None = None
     reprompt: bool | None = None
     world: Environment | None = None
-    eyes: Meter = field(default_factory=Meter)
+    image_meter: UsageMeter = field(default_factory=UsageMeter)
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
-    """A session that is ready to run, the memory to start from, and what tells of actions (None: the session)."""
+class PreparedSession:
+    """A session ready to run, its first memory, and the writer of its steps (None: the session's own wording)."""
 
     session: Session
     memory: Memory
-    tell: Teller | None = None
+    step_writer: StepWriter | None = None
 
     def run(self) -> Iterator[Event]:
-        """The whole session."""
+        """Run the whole session."""
         return self.session.run(self.memory)
 
 
-def staged(setting: Setting, recipe: Recipe) -> Staged:
-    """A session of `recipe`, with the setting's ablations. Raises InputError, SceneNotFound."""
+def prepare_session(setting: SessionSetting, recipe: Recipe) -> PreparedSession:
+    """Prepare a session of `recipe` with the setting's ablations. Raises InputError, SceneNotFound."""
     recipe = recipe.without(setting.name, setting.ablations)
     watch = Stopwatch(setting.budget.seconds)
-    setting = replace(setting, model=Hurried(setting.model, watch))
+    setting = replace(setting, model=DeadlineModel(setting.model, watch))
     if recipe.goal and setting.goal is None:
         raise InputError(f"the method {setting.name} needs a goal that the graph can meet: give a --task that has one")
     simulator = _simulator(setting, recipe)
     scene, enumerator = simulator.scene, Enumerator(setting.store.database)
-    access = Access(setting.store, scene, SceneReader(setting.gate, enumerator, scene), setting.model)
-    view, tools = view_of(recipe, access)
-    given = Given(
+    access = SceneAccess(setting.store, scene, SceneReader(setting.gate, enumerator, scene), setting.model)
+    view, tools = make_view(recipe, access)
+    context = MethodContext(
         setting.model,
         scene.vocabulary,
         frozenset(setting.ablations),
-        planning=lambda goal, deeds=(): _plan(setting, scene, goal, deeds=deeds, timeout_s=_engine_s(watch)),
+        plan_goal=lambda goal, required_actions=(): _plan(
+            setting, scene, goal, required_actions=required_actions, timeout_s=_engine_timeout_s(watch)
+        ),
         occurring=lambda: enumerator.of(simulator.scene),
-        timeout_s=lambda: _engine_s(watch),
+        timeout_s=lambda: _engine_timeout_s(watch),
         goal=setting.goal,
-        deeds=setting.deeds,
+        required_actions=setting.required_actions,
     )
-    tell = recipe.tell(access) if recipe.tell else None
+    step_writer = recipe.step_writer(access) if recipe.step_writer else None
     session = Session(
-        recipe.build(given),
+        recipe.build(context),
         simulator,
         recipe.asker(access) if recipe.asker else Retriever(setting.model, setting.gate, enumerator),
         tools=Toolbox({**tools, **{name: make(access) for name, make in recipe.tools.items()}}),
         view=view,
-        tell=tell,
+        step_writer=step_writer,
         budget=setting.budget,
         reprompt=recipe.reprompt if setting.reprompt is None else setting.reprompt,
         watch=watch,
-        eyes=setting.eyes,
+        image_meter=setting.image_meter,
     )
     shown = recipe.model and recipe.extent != "nothing"
     schema = schema_text(enumerator.of(scene), setting.instruction, vocabulary=scene.vocabulary) if shown else ""
     actions = action_list(simulator.operators, simulator.macros)
-    return Staged(session, Memory(setting.instruction, actions, schema), tell)
+    return PreparedSession(session, Memory(setting.instruction, actions, schema), step_writer)
 
 
-def believes(setting: Setting, recipe: Recipe) -> bool:
-    """Whether the robot acts on what it believes: as the setting says, else the recipe where looking is possible."""
+def acts_on_belief(setting: SessionSetting, recipe: Recipe) -> bool:
+    """Check if the robot acts on a belief: as the setting states, else as the recipe does if it can look."""
     return has_belief(recipe, setting.scene.vocabulary, wanted=setting.belief)
 
 
 def has_belief(recipe: Recipe, vocabulary: str, *, wanted: bool | None) -> bool:
-    """The same before there is a setting."""
+    """Check if a method of `recipe` acts on a belief; `wanted` overrides the recipe."""
     return recipe.belief and can_look(vocabulary) if wanted is None else wanted
 
 
-def _simulator(setting: Setting, recipe: Recipe) -> Simulator:
-    """What acts on the scene: directly, or by what is believed of it."""
+def _simulator(setting: SessionSetting, recipe: Recipe) -> Simulator:
+    """Return the simulator: on the scene itself, or on the belief about it."""
     store, scene, actor = setting.store, setting.scene, setting.name
     fix = recipe.fix if setting.fix is None else setting.fix
-    if not believes(setting, recipe):
+    if not acts_on_belief(setting, recipe):
         return Simulator(store, scene, actor=actor, fix=fix)
     world = setting.world or SceneEnvironment(store, scene, actor=actor)
-    return Believing(store, belief_of(store, scene), world=world, actor=actor, fix=fix)
+    return BeliefSimulator(store, find_or_create_belief(store, scene), world=world, actor=actor, fix=fix)
 
 
-def _engine_s(watch: Stopwatch) -> float:
-    """How long an engine may take now: as long as the session, where that has a limit."""
+def _engine_timeout_s(watch: Stopwatch) -> float:
+    """Return the seconds that an engine may take now: what the session has left, if that is limited."""
     return PLAN_TIMEOUT_S if watch.left is None else watch.left
 
 
-def _plan(setting: Setting, scene: SceneInfo, goal: Condition, *, deeds: tuple[Deed, ...], timeout_s: float) -> Planned:
-    question = Question(goal, scene.vocabulary, timeout_s, deeds=deeds)
-    return plan(question, seeing(setting.store.database, scene, goal))
+def _plan(
+    setting: SessionSetting,
+    scene: SceneInfo,
+    goal: Condition,
+    *,
+    required_actions: tuple[RequiredAction, ...],
+    timeout_s: float,
+) -> PlanResult:
+    question = PlanRequest(goal, scene.vocabulary, timeout_s, required_actions=required_actions)
+    return find_plan(question, part_reader(setting.store.database, scene, goal))

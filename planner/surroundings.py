@@ -1,4 +1,4 @@
-"""The part of a scene around its agents: their rooms with all that is in them, and what was seen or touched."""
+"""The part of a scene around its agents: their rooms with all contents, and nodes seen or touched."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final, LiteralString
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import partial_graph
-from scenecypher.db.store.connection import Database, twice
+from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.errors import SceneReplaced
 
 SURROUNDINGS_TIMEOUT_S: Final = 10.0
 
-# The label that is there already takes the lock until the statement ends: nothing is read of a commit half applied.
-# What is in a room is followed over so many things; what was touched or seen comes with what it is in or on.
+# Setting the label anew takes the scene's lock until the statement ends, so that no partial commit is read.
+# Contents of a room are followed over four levels; nodes touched or seen come with their containers.
 SURROUNDINGS: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s:Scene
 WITH s, COLLECT { MATCH (a:Agent {scene: $key})-[:INSIDE]->(p:Place) RETURN DISTINCT p } AS stood
@@ -40,16 +40,18 @@ RETURN s.status AS status, nodes,
 """
 
 
-def surroundings(
+def read_surroundings(
     database: Database, scene: SceneInfo, *, touched: Iterable[str], priors: bool = True, through_doors: bool = False
 ) -> SceneGraph:
-    """All places, agents and doors, what is in the agents' rooms, what was seen, and the nodes `touched`: one query.
+    """Read all places, agents and doors, the contents of the agents' rooms, and nodes seen or `touched`, in one query.
 
-    Each comes with what it is in or on. Without `priors` objects that were not seen are left out; with `through_doors`
-    the rooms behind open doors count as the agents'. Nearness is not read. Raises SceneReplaced.
+    Each node comes with its containers. Without `priors` unseen objects are left out; with `through_doors` the rooms
+    behind open doors count as the agents'. Nearness relations are not read. Raises SceneReplaced.
     """
     given = {"key": scene.key, "touched": sorted({*touched}), "priors": priors, "through_doors": through_doors}
-    record = twice(lambda: database.once(SURROUNDINGS, given, timeout_s=SURROUNDINGS_TIMEOUT_S))
+    record = retry_once_on_disconnect(
+        lambda: database.run_autocommit(SURROUNDINGS, given, timeout_s=SURROUNDINGS_TIMEOUT_S)
+    )
     if record is None or record["status"] != "ready":
         raise SceneReplaced(scene.name)
     known = {node["id"] for node in record["nodes"]}

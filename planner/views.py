@@ -1,4 +1,4 @@
-"""What a method is shown of the graph before each decision, by its recipe: the memory graph, all of it, or rooms."""
+"""A method's view of the graph before each decision, by its recipe: the memory graph, all of it, or rooms."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import Any, Final, Protocol, assert_never
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import family
-from scenecypher.planner.actions.simulator import Step
-from scenecypher.planner.actions.text import Call, parse
-from scenecypher.planner.believing import LOOKS, REVEALING
-from scenecypher.planner.method import Call as ToolCall
-from scenecypher.planner.method import Memory
-from scenecypher.planner.prompts.around import around, deed
+from scenecypher.planner.actions.simulator import CommittedAction
+from scenecypher.planner.actions.text import ActionCall, parse_action
+from scenecypher.planner.belief_simulator import LOOK_ACTIONS, REVEALING_ACTIONS
+from scenecypher.planner.method import CallTool, Memory
+from scenecypher.planner.prompts.alfworld_text import describe_action, describe_surroundings
 from scenecypher.planner.prompts.graph_json import graph_json
 from scenecypher.planner.prompts.graph_words import graph_words
-from scenecypher.planner.recipe import Access, Form, Recipe
-from scenecypher.planner.session import Teller, View
-from scenecypher.planner.surroundings import surroundings
+from scenecypher.planner.recipe import Recipe, SceneAccess, ViewForm
+from scenecypher.planner.session import StepWriter, ViewWriter
+from scenecypher.planner.surroundings import read_surroundings
 from scenecypher.planner.toolbox import Tool, ToolAnswer, argument
 from scenecypher.retriever.collapsed import CollapsedGraph, collapse
 from scenecypher.retriever.graph_api import GraphApi
@@ -28,8 +27,8 @@ EXPAND: Final = "expand_node"
 CONTRACT: Final = "contract_node"
 
 
-def view_of(recipe: Recipe, access: Access) -> tuple[View | None, Mapping[str, Tool]]:
-    """The view that a recipe asks for, and the tools that change what it shows."""
+def make_view(recipe: Recipe, access: SceneAccess) -> tuple[ViewWriter | None, Mapping[str, Tool]]:
+    """Return the view of a recipe, and the tools that change the view."""
     match recipe.extent:
         case "nothing" | "schema":
             return None, {}
@@ -38,99 +37,107 @@ def view_of(recipe: Recipe, access: Access) -> tuple[View | None, Mapping[str, T
         case "full":
             return lambda memory: _full_graph(memory, access, form=recipe.form), {}
         case "collapsed":
-            rooms = Rooms(access)
+            rooms = CollapsedView(access)
             return rooms.text, {EXPAND: rooms.expand, CONTRACT: rooms.contract}
         case _:
             assert_never(recipe.extent)
 
 
-class Rooms:
-    """SayPlan's collapsed graph: its places, and what is in those that were expanded so far."""
+class CollapsedView:
+    """SayPlan's collapsed graph: the places, and the contents of those expanded so far."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: SceneAccess) -> None:
         self._api = GraphApi(access.reader)
         self._shown: CollapsedGraph | None = None
 
     def text(self, memory: Memory) -> str:
-        """What is shown after the calls that `memory` holds, as the scene is now: nodes and links as JSON."""
+        """Return the present graph after the calls in `memory`: nodes and links as JSON."""
         graph = collapse(self._api)
-        for tool, room in _rooms_called(memory):
+        for tool, room in _room_calls(memory):
             graph = graph.expand(room) if tool == EXPAND else graph.contract(room)
         self._shown = graph
         return json.dumps(graph.document(), ensure_ascii=False)
 
     def expand(self, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Show what is in a room. Raises RejectedError for what is no room."""
+        """Expand a room. Raises RejectedError if it is no room."""
         (place,) = collapse(self._api).expand(argument(arguments, "node_name", tool=EXPAND)).expanded
         return ToolAnswer(f"{place} is expanded")
 
     def contract(self, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Show it no longer. Raises RejectedError for what is not expanded in the text that was shown last."""
+        """Contract a room. Raises RejectedError if it is not expanded in the last text."""
         shown = self._shown or collapse(self._api)
         left = shown.contract(argument(arguments, "node_name", tool=CONTRACT)).expanded
         return ToolAnswer(f"{', '.join(left) or 'no room'} stays expanded")
 
 
-def _rooms_called(memory: Memory) -> Iterator[tuple[str, str]]:
-    """The calls that changed what is shown: the tool and the room."""
+def _room_calls(memory: Memory) -> Iterator[tuple[str, str]]:
+    """Yield the calls that changed the view, each as tool and room."""
     for turn in memory.turns:
         call = turn.decision
-        if isinstance(call, ToolCall) and call.tool in {EXPAND, CONTRACT} and not turn.refused:
+        if isinstance(call, CallTool) and call.tool in {EXPAND, CONTRACT} and not turn.refused:
             yield call.tool, argument(call.arguments, "node_name", tool=call.tool)
 
 
-def inspected(memory: Memory) -> frozenset[str]:
-    """The nodes that were looked into so far."""
-    return frozenset(call.arguments[0] for call in _done(memory) if call.name in LOOKS and call.arguments)
+def inspected_nodes(memory: Memory) -> frozenset[str]:
+    """Return the nodes that were looked at so far."""
+    return frozenset(
+        call.arguments[0] for call in _executed_calls(memory) if call.name in LOOK_ACTIONS and call.arguments
+    )
 
 
-def touched(memory: Memory) -> frozenset[str]:
-    """The nodes that something was done with so far."""
-    return frozenset(argument for call in _done(memory) for argument in call.arguments)
+def touched_nodes(memory: Memory) -> frozenset[str]:
+    """Return the nodes that were arguments of executed actions so far."""
+    return frozenset(argument for call in _executed_calls(memory) for argument in call.arguments)
 
 
-def _done(memory: Memory) -> list[Call]:
-    return [parse(action) for turn in memory.turns for action in turn.done]
+def _executed_calls(memory: Memory) -> list[ActionCall]:
+    return [parse_action(action) for turn in memory.turns for action in turn.done]
 
 
-def _memory_graph(memory: Memory, access: Access, *, form: Form, priors: bool) -> str:
-    return _written(_near(access, touched=touched(memory), priors=priors), memory, access, form=form)
+def _memory_graph(memory: Memory, access: SceneAccess, *, form: ViewForm, priors: bool) -> str:
+    return _graph_text(
+        _surrounding_graph(access, touched=touched_nodes(memory), priors=priors), memory, access, form=form
+    )
 
 
-def _near(access: Access, *, touched: frozenset[str], priors: bool) -> SceneGraph:
+def _surrounding_graph(access: SceneAccess, *, touched: frozenset[str], priors: bool) -> SceneGraph:
     through_doors = family(access.scene.vocabulary) == "babyai"
     database, scene = access.store.database, access.scene
-    return surroundings(database, scene, touched=touched, priors=priors, through_doors=through_doors)
+    return read_surroundings(database, scene, touched=touched, priors=priors, through_doors=through_doors)
 
 
-def _full_graph(memory: Memory, access: Access, *, form: Form) -> str:
+def _full_graph(memory: Memory, access: SceneAccess, *, form: ViewForm) -> str:
     if form == "lines":
         return graph_text(access.reader)[0]
-    return _written(access.store.load(access.scene.name).graph, memory, access, form=form)
+    return _graph_text(access.store.load(access.scene.name).graph, memory, access, form=form)
 
 
-def _written(graph: SceneGraph, memory: Memory, access: Access, *, form: Form) -> str:
-    return WRITERS[form](graph, access.scene.vocabulary, inspected=inspected(memory))
+def _graph_text(graph: SceneGraph, memory: Memory, access: SceneAccess, *, form: ViewForm) -> str:
+    return WRITERS[form](graph, access.scene.vocabulary, inspected=inspected_nodes(memory))
 
 
-class Writer(Protocol):
-    """Writes a graph as text."""
+class GraphWriter(Protocol):
+    """Function that writes a graph as text."""
 
     def __call__(self, graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
-        """The same text for equal graphs."""
+        """Return the text; it is the same for equal graphs."""
         ...
 
 
-WRITERS: Final[Mapping[Form, Writer]] = {"text": graph_words, "json": graph_json, "glance": around}
+WRITERS: Final[Mapping[ViewForm, GraphWriter]] = {
+    "text": graph_words,
+    "json": graph_json,
+    "glance": describe_surroundings,
+}
 
 
-def hearing(access: Access) -> Teller:
-    """Tells of each action what ALFWorld would: what was done, and what is seen where that led to."""
+def alfworld_step_writer(access: SceneAccess) -> StepWriter:
+    """Return a writer that words each step like ALFWorld: the action, and what is seen at its place."""
 
-    def tell(step: Step) -> str:
-        call, vocabulary = parse(step.action), access.scene.vocabulary
-        graph = _near(access, touched=frozenset(call.arguments), priors=False)
-        shows = REVEALING.get(family(vocabulary), frozenset())
-        return deed(call, graph, vocabulary, shows=shows)
+    def write(step: CommittedAction) -> str:
+        call, vocabulary = parse_action(step.action), access.scene.vocabulary
+        graph = _surrounding_graph(access, touched=frozenset(call.arguments), priors=False)
+        revealing = REVEALING_ACTIONS.get(family(vocabulary), frozenset())
+        return describe_action(call, graph, vocabulary, shows=revealing)
 
-    return tell
+    return write

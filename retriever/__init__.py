@@ -1,1 +1,1 @@
-"""Question to Cypher to rows to answer."""
+"""From a question to Cypher, rows and an answer."""

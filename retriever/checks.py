@@ -1,4 +1,4 @@
-"""Checks of an answer that need no model: what of its form can't be right for the question. Off unless asked for."""
+"""Model-free checks that an answer's form fits its question. Off by default."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenecypher.db.gate import Answer
 from scenecypher.db.store.enumerations import Enumerations
 
 COLUMNS: Final = 8
-"""An answer with more columns is a dump of nodes."""
+"""The most columns of a plausible answer; one with more is a dump of nodes."""
 _HOW_MANY: Final = re.compile(r"\W*(how many|count|what is the number of)\b", re.IGNORECASE)
 _YES_NO: Final = re.compile(
     r"\W*(is|are|was|were|does|do|did|can|could|has|have|will)\b(?!.*\bor\b)", re.IGNORECASE | re.DOTALL
@@ -29,8 +29,8 @@ _NOT_FINITE: Final = frozenset({"nan", "inf", "-inf"})
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A question, the query that was written for it, its answer, and what occurs in the scene."""
+class CheckedAnswer:
+    """A question, the query written for it, its answer, and the values that occur in the scene."""
 
     question: str
     cypher: str
@@ -39,16 +39,16 @@ class Checked:
 
     @property
     def cells(self) -> Iterator[Any]:
-        """All values of the answer."""
+        """Iterate over all values of the answer."""
         return (cell for row in self.answer.rows for cell in row)
 
 
-def doubts(of: Checked) -> tuple[str, ...]:
-    """What can't be right, a sentence each for the model; an answer without rows is not doubted."""
+def doubts(of: CheckedAnswer) -> tuple[str, ...]:
+    """Return the reasons why the answer seems wrong, a sentence each for the model; none for an answer without rows."""
     return tuple(doubt for check in CHECKS for doubt in check(of)) if of.answer.rows else ()
 
 
-def _columns(of: Checked) -> Iterator[str]:
+def _columns(of: CheckedAnswer) -> Iterator[str]:
     count = len(of.answer.columns)
     if count > COLUMNS:
         yield f"the answer has {count} columns; return only those that the question asks for"
@@ -58,7 +58,7 @@ def _columns(of: Checked) -> Iterator[str]:
         yield "this is a yes/no question and no column holds true or false; return a boolean beside the evidence"
 
 
-def _unit(of: Checked) -> Iterator[str]:
+def _unit(of: CheckedAnswer) -> Iterator[str]:
     if not any(map(_is_number, of.cells)) or _CALCULATES.search(of.cypher):
         return
     for unit, (words, factor) in _METRIC.items():
@@ -66,7 +66,7 @@ def _unit(of: Checked) -> Iterator[str]:
             yield f"sizes are in metres and the question asks for {unit}; multiply by {factor:g}"
 
 
-def _impossible(of: Checked) -> Iterator[str]:
+def _impossible(of: CheckedAnswer) -> Iterator[str]:
     most = max(of.occurring.nodes, sum(pattern.count for pattern in of.occurring.patterns))
     for number, column in enumerate(of.answer.columns):
         values = [row[number] for row in of.answer.rows]
@@ -85,4 +85,4 @@ def _is_number(cell: object) -> TypeIs[int | float]:
     return isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
-CHECKS: Final[tuple[Callable[[Checked], Iterator[str]], ...]] = (_columns, _unit, _impossible)
+CHECKS: Final[tuple[Callable[[CheckedAnswer], Iterator[str]], ...]] = (_columns, _unit, _impossible)

@@ -1,4 +1,4 @@
-"""SayPlan's view of a scene: its places alone at first, and what is in those that were expanded."""
+"""SayPlan's collapsed view of a scene: its places, and the content of those that were expanded."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from scenecypher.db.gate import JsonValue
 from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.db.store.enumerations import DENSE
 from scenecypher.errors import UnknownReference
-from scenecypher.retriever.graph_api import GraphApi, attributes, bound
-from scenecypher.retriever.listing import listing
+from scenecypher.retriever.graph_api import GraphApi, attributes, with_string
+from scenecypher.retriever.paging import all_rows
 
-Link: TypeAlias = tuple[str, str, str]
+LinkTriple: TypeAlias = tuple[str, str, str]
 
-_WHAT: Final[LiteralString] = (
+_RETURN: Final[LiteralString] = (
     " RETURN n, labels(n) AS labels, [(n)-[r:!" + DENSE + "]->(m:Entity) | [type(r), m.id]] AS links ORDER BY n.id"
 )
-PLACES: Final[LiteralString] = "MATCH (n:Place)" + _WHAT
+PLACES: Final[LiteralString] = "MATCH (n:Place)" + _RETURN
 
 
-DOORS: Final[LiteralString] = "MATCH (n:Door)--(:Place {id: $id}) WITH DISTINCT n" + _WHAT
+DOORS: Final[LiteralString] = "MATCH (n:Door)--(:Place {id: $id}) WITH DISTINCT n" + _RETURN
 HELD: Final[LiteralString] = (
-    "MATCH (n:Entity)<-[:" + "|".join(HOLDING) + "]-(:Agent)-[:INSIDE]->(:Place {id: $id}) WITH DISTINCT n" + _WHAT
+    "MATCH (n:Entity)<-[:" + "|".join(HOLDING) + "]-(:Agent)-[:INSIDE]->(:Place {id: $id}) WITH DISTINCT n" + _RETURN
 )
 
 
 def contained(containment: tuple[LiteralString, ...]) -> LiteralString:
-    """The query for all that is in a place, directly or within something else."""
+    """Return the query for everything in a place, directly or within something else."""
     chain: LiteralString = "|".join(containment)
-    return "MATCH (n:Entity)-[:" + chain + "*1..5]->(:Place {id: $id}) WITH DISTINCT n" + _WHAT
+    return "MATCH (n:Entity)-[:" + chain + "*1..5]->(:Place {id: $id}) WITH DISTINCT n" + _RETURN
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,14 @@ class Branch:
     """Nodes that were revealed together, by id, and the links that leave them."""
 
     nodes: tuple[tuple[str, dict[str, JsonValue]], ...]
-    links: tuple[Link, ...]
+    links: tuple[LinkTriple, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CollapsedGraph:
-    """An immutable view: the places, and the branch of each expanded one by its id.
+    """An immutable view: the places, and the branch of each expanded place by its id.
 
-    The papers' root node is a place where a vocabulary has one, as BabyAI does (SG-RwR, G.2). CLOSE is left out.
+    The papers' root node is a place in vocabularies that have one, such as BabyAI's (SG-RwR, G.2). CLOSE is left out.
     """
 
     api: GraphApi
@@ -55,18 +55,18 @@ class CollapsedGraph:
 
     @property
     def expanded(self) -> tuple[str, ...]:
-        """The ids of the expanded places, in the order of their expansion."""
+        """Return the ids of the expanded places in the order of their expansion."""
         return tuple(place for place, _ in self.branches)
 
     def expand(self, node_id: str) -> Self:
-        """With all that hangs on a place, as it is now. Raises UnknownReference, and as GraphApi does."""
+        """Return the view with the present content of a place. Raises UnknownReference, and as GraphApi does."""
         place = self._place(node_id)
-        branch = self._hanging_on(place)
+        branch = self._content_of(place)
         others = tuple(pair for pair in self.branches if pair[0] != place)
         return replace(self, branches=(*others, (place, branch)))
 
     def contract(self, node_id: str) -> Self:
-        """Without what hangs on an expanded place. Raises UnknownReference."""
+        """Return the view without the content of an expanded place. Raises UnknownReference."""
         place = self._place(node_id)
         if place not in self.expanded:
             instead = ", ".join(self.expanded) or "none yet"
@@ -74,19 +74,19 @@ class CollapsedGraph:
         return replace(self, branches=tuple(pair for pair in self.branches if pair[0] != place))
 
     def document(self) -> dict[str, JsonValue]:
-        """What is shown, as plain values: nodes by id, and the links ``[source, type, target]`` between them."""
+        """Return the view as plain values: nodes, and the links ``[source, type, target]`` between them."""
         shown = [self.places, *(branch for _, branch in self.branches)]
         nodes = dict(node for branch in shown for node in branch.nodes)
         links = {link for branch in shown for link in branch.links if link[2] in nodes}
         return {"nodes": [nodes[id_] for id_ in sorted(nodes)], "links": [[*link] for link in sorted(links)]}
 
-    def _hanging_on(self, place: str) -> Branch:
-        """What is in a place but in no place within it, what agents hold there, and its doors."""
+    def _content_of(self, place: str) -> Branch:
+        """Return the content of a place but not of places within it, items that agents hold there, and its doors."""
         reader = self.api.reader
         types = VOCABULARIES.get(reader.scene.vocabulary, VOCABULARIES["generic"]).containment
-        within = _branch(listing(reader, bound(contained(types), place)))
+        within = _branch(all_rows(reader, with_string(contained(types), place)))
         own = _reached(within, place, types=frozenset(types), but=frozenset(id_ for id_, _ in self.places.nodes))
-        beside = [_branch(listing(reader, bound(query, place))) for query in (DOORS, HELD)]
+        beside = [_branch(all_rows(reader, with_string(query, place))) for query in (DOORS, HELD)]
         nodes = {id_: node for id_, node in within.nodes if id_ in own}
         nodes |= dict(pair for branch in beside for pair in branch.nodes)
         links = {link for branch in (within, *beside) for link in branch.links if link[0] in nodes}
@@ -103,12 +103,12 @@ class CollapsedGraph:
 
 
 def collapse(api: GraphApi) -> CollapsedGraph:
-    """The scene with its places alone (SG-RwR, G.2). Raises as GraphApi does."""
-    return CollapsedGraph(api, _branch(listing(api.reader, PLACES)))
+    """Return the scene with its places alone (SG-RwR, G.2). Raises as GraphApi does."""
+    return CollapsedGraph(api, _branch(all_rows(api.reader, PLACES)))
 
 
 def _reached(branch: Branch, place: str, *, types: frozenset[str], but: frozenset[str]) -> frozenset[str]:
-    """The nodes of a branch whose containment leads to the place without passing another one."""
+    """Return the nodes of a branch whose containment leads to the place without passing another place."""
     found, edge = {place}, {place}
     while edge:
         edge = {source for source, type_, target in branch.links if type_ in types and target in edge} - found - but
@@ -124,5 +124,5 @@ def _branch(rows: Iterable[list[Any]]) -> Branch:
     )
 
 
-def _links(source: str, links: Iterable[list[str]]) -> Iterator[Link]:
+def _links(source: str, links: Iterable[list[str]]) -> Iterator[LinkTriple]:
     return ((source, type_, target) for type_, target in links)

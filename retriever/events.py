@@ -1,4 +1,4 @@
-"""What happens while a question is answered, as a closed union: the CLI, logs and methods listen to one stream."""
+"""Events of answering a question, as a closed union: one stream for the CLI, logs and methods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenecypher.retriever.retrieval import Attempt, Retrieval
 
 @dataclass(frozen=True, slots=True)
 class Prompted:
-    """The schema text, or the whole graph, that the model is shown before its first reply."""
+    """The schema text, or the whole graph, shown to the model before its first reply."""
 
     question: str
     schema: str
@@ -19,14 +19,14 @@ class Prompted:
 
 @dataclass(frozen=True, slots=True)
 class Attempted:
-    """The model replied: its query ran, was refused, or was an earlier one again; or it answered in words."""
+    """A reply of the model: its query was executed, refused, or equal to an earlier one; or it answered in words."""
 
     attempt: Attempt
 
 
 @dataclass(frozen=True, slots=True)
 class Hinted:
-    """A query found nothing; the model is told what in it this scene does not have."""
+    """A query that found nothing, and the causes that the model is given: values that the scene lacks."""
 
     number: int
     causes: tuple[str, ...]
@@ -34,7 +34,7 @@ class Hinted:
 
 @dataclass(frozen=True, slots=True)
 class Doubted:
-    """A check found that the answer can't be right; the model is told why."""
+    """An answer that a check found wrong, and the reasons that the model is given."""
 
     number: int
     doubts: tuple[str, ...]
@@ -42,7 +42,7 @@ class Doubted:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The verifier's verdict on the results so far: a summary where addressed, else what is missing, maybe nothing."""
+    """The verifier's verdict on the results so far: a summary if they address the question, else the missing part."""
 
     addressed: bool
     text: str
@@ -50,10 +50,10 @@ class Verified:
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieved:
-    """The end of the stream."""
+class RetrievalEnded:
+    """The last event of the stream."""
 
     retrieval: Retrieval
 
 
-Event: TypeAlias = Prompted | Attempted | Hinted | Doubted | Verified | Retrieved
+RetrievalEvent: TypeAlias = Prompted | Attempted | Hinted | Doubted | Verified | RetrievalEnded

@@ -10,7 +10,7 @@ from typing import Any, Final, LiteralString
 from scenecypher.db.gate import JsonValue
 from scenecypher.db.store.enumerations import literal
 from scenecypher.errors import ReplyRejected, UnknownReference, did_you_mean
-from scenecypher.retriever.listing import listing
+from scenecypher.retriever.paging import all_rows
 from scenecypher.retriever.reader import SceneReader
 
 NODES: Final[LiteralString] = "MATCH (n:Entity) RETURN n.id AS id ORDER BY id"
@@ -27,43 +27,43 @@ EXPAND: Final[LiteralString] = (
     "RETURN n, labels(n) AS own, m, labels(m) AS labels, type(r) AS type, startNode(r).id AS source, "
     "endNode(r).id AS target ORDER BY source, type, target"
 )
-CALLED: Final[LiteralString] = (
+BY_NAME_OR_CLASS: Final[LiteralString] = (
     "MATCH (n:Entity) WHERE n.name = $id OR n.class = $id "
     "RETURN n.id AS id, CASE WHEN n.name = $id THEN 0 ELSE 1 END AS rank ORDER BY rank, id"
 )
-"""`$id` is where `bound` writes a text as a string of Cypher; the gate makes a parameter of it again."""
+"""Queries with `$id`, which `with_string` replaces by a Cypher string; the gate makes it a parameter again."""
 CANDIDATES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class GraphApi:
-    """Reads one scene by fixed calls. A node is given by id, else by a name or class that only it has.
+    """Fixed read calls on one scene. A node is given by id, else by a name or class that only it has.
 
-    Answers are plain JSON values, sorted, and never a part: each raises UnknownReference with the nearest names,
-    QueryRefused where there is more than the gate lets through, SceneReplaced and ServiceError.
+    Answers are plain JSON values, sorted and complete. Each call raises UnknownReference with the nearest names,
+    QueryRefused for more than the gate allows, SceneReplaced and ServiceError.
     """
 
     reader: SceneReader
 
     def get_nodes(self) -> list[JsonValue]:
-        """The ids of all nodes (SG-RwR, G.1)."""
-        return [row[0] for row in listing(self.reader, NODES)]
+        """Return the ids of all nodes (SG-RwR, G.1)."""
+        return [row[0] for row in all_rows(self.reader, NODES)]
 
     def get_links(self) -> list[JsonValue]:
-        """All links as ``[source, type, target]`` (SG-RwR, G.1)."""
-        return [*listing(self.reader, LINKS)]
+        """Return all links as ``[source, type, target]`` (SG-RwR, G.1)."""
+        return [*all_rows(self.reader, LINKS)]
 
     def get_attrs(self, node_id: str) -> dict[str, JsonValue]:
-        """The attributes of a node, and its kind (SG-RwR, G.1; SG2's ReAct-limit)."""
+        """Return a node's attributes and kind (SG-RwR, G.1; SG2's ReAct-limit)."""
         ((node, labels),) = self._of(node_id, ATTRS)
         return attributes(node, labels)
 
     def get_neighbors(self, node_id: str) -> list[JsonValue]:
-        """The ids of the nodes that a link joins with this one, in either direction (as `get_attrs`)."""
+        """Return the ids of the nodes linked to this one in either direction (as `get_attrs`)."""
         return [row[0] for row in self._of(node_id, NEIGHBORS) if row[0] is not None]
 
     def expand(self, node_id: str) -> dict[str, JsonValue]:
-        """A node's attributes, its links, and the attributes of its neighbors (SG2's ReAct): both calls in one."""
+        """Return a node's attributes, its links, and its neighbors' attributes, both calls in one (SG2's ReAct)."""
         rows = self._of(node_id, EXPAND)
         node, own = rows[0][:2]
         joined = [row[2:] for row in rows if row[2] is not None]
@@ -75,18 +75,20 @@ class GraphApi:
         }
 
     def id_of(self, text: str) -> str:
-        """The id of the one node that `text` can mean. Raises UnknownReference with candidates or nearest names."""
-        if self.reader.run(bound(ATTRS, text)).rows:
+        """Return the id of the one node that `text` means. Raises UnknownReference with candidates or nearest names."""
+        if self.reader.run(with_string(ATTRS, text)).rows:
             return unicodedata.normalize("NFC", text)
-        rows = listing(self.reader, bound(CALLED, text))
+        rows = all_rows(self.reader, with_string(BY_NAME_OR_CLASS, text))
         found = [id_ for id_, rank in rows if rank == rows[0][1]]
         if len(found) == 1:
             return str(found[0])
         raise self._unknown(text, found)
 
     def _of(self, node_id: str, query: LiteralString) -> Sequence[Sequence[Any]]:
-        """The rows of a query about one node, of which there is at least one."""
-        return listing(self.reader, bound(query, node_id)) or listing(self.reader, bound(query, self.id_of(node_id)))
+        """Return the rows, at least one, of a query about one node."""
+        return all_rows(self.reader, with_string(query, node_id)) or all_rows(
+            self.reader, with_string(query, self.id_of(node_id))
+        )
 
     def _unknown(self, text: str, found: Sequence[str]) -> UnknownReference:
         shown = text[:100]
@@ -99,52 +101,57 @@ class GraphApi:
 
 
 def attributes(node: Mapping[str, JsonValue], labels: Sequence[str]) -> dict[str, JsonValue]:
-    """What is known of a node: its kind, then its properties by name."""
+    """Return a node's kind, then its properties by name."""
     kind = next((label for label in sorted(labels) if label != "Entity"), "Entity")
     return {"kind": kind, **{name: node[name] for name in sorted(node)}}
 
 
-def bound(query: LiteralString, value: str) -> str:
-    """A query of ours with a text of someone else's as a string in it."""
+def with_string(query: LiteralString, value: str) -> str:
+    """Return a query of ours with `value` in it as a Cypher string."""
     return query.replace("$id", literal(unicodedata.normalize("NFC", value)))
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A call as a model is told of it: what it gives, and whether it takes a node."""
+class ApiCall:
+    """A call as described to a model: its result, its function, and True if it takes a node."""
 
-    does: str
+    description: str
     run: Callable[[GraphApi, str], JsonValue]
-    of_node: bool = True
+    takes_node: bool = True
 
     def schema(self, name: str) -> dict[str, Any]:
-        """The call as a tool of the chat-completions protocol."""
-        node = {"node_id": {"type": "string", "description": "the id of a node"}} if self.of_node else {}
+        """Return the call as a tool of the chat-completions protocol."""
+        node = {"node_id": {"type": "string", "description": "the id of a node"}} if self.takes_node else {}
         parameters = {"type": "object", "properties": node, "required": list(node), "additionalProperties": False}
-        return {"type": "function", "function": {"name": name, "description": self.does, "parameters": parameters}}
+        return {
+            "type": "function",
+            "function": {"name": name, "description": self.description, "parameters": parameters},
+        }
 
 
-CALLS: Final[Mapping[str, Call]] = {
-    "get_nodes": Call("the ids of all nodes", lambda api, _: api.get_nodes(), of_node=False),
-    "get_links": Call("all links as [source, type, target]", lambda api, _: api.get_links(), of_node=False),
-    "get_attrs": Call("all attributes of a node", lambda api, node: api.get_attrs(node)),
-    "get_neighbors": Call("the ids of a node's neighbors", lambda api, node: api.get_neighbors(node)),
-    "expand": Call("a node's attributes, its links, and its neighbors' attributes", lambda api, node: api.expand(node)),
+CALLS: Final[Mapping[str, ApiCall]] = {
+    "get_nodes": ApiCall("the ids of all nodes", lambda api, _: api.get_nodes(), takes_node=False),
+    "get_links": ApiCall("all links as [source, type, target]", lambda api, _: api.get_links(), takes_node=False),
+    "get_attrs": ApiCall("all attributes of a node", lambda api, node: api.get_attrs(node)),
+    "get_neighbors": ApiCall("the ids of a node's neighbors", lambda api, node: api.get_neighbors(node)),
+    "expand": ApiCall(
+        "a node's attributes, its links, and its neighbors' attributes", lambda api, node: api.expand(node)
+    ),
 }
 
-SETS: Final[Mapping[str, tuple[str, ...]]] = {
+CALL_SETS: Final[Mapping[str, tuple[str, ...]]] = {
     "react-sg2": ("expand",),
     "react-limit": ("get_neighbors", "get_attrs"),
     "react-rwr": ("get_nodes", "get_links", "get_attrs", "get_neighbors"),
 }
-"""Which calls the papers' methods have: SG2 and its ReAct-limit, and SG-RwR's ReAct."""
+"""The calls of the papers' methods: SG2's ReAct and ReAct-limit, and SG-RwR's ReAct."""
 
 
-def call(api: GraphApi, name: str, arguments: Mapping[str, object]) -> JsonValue:
-    """What a model's call gives. Raises ReplyRejected for a call that there is not, or that lacks its node."""
+def run_call(api: GraphApi, name: str, arguments: Mapping[str, object]) -> JsonValue:
+    """Return the result of a model's call. Raises ReplyRejected for an unknown call or wrong arguments."""
     if name not in CALLS:
         raise ReplyRejected(f"there is no call {name[:60]!r}{did_you_mean(name, tuple(CALLS))}; use {', '.join(CALLS)}")
-    wanted = ("node_id",) if CALLS[name].of_node else ()
+    wanted = ("node_id",) if CALLS[name].takes_node else ()
     node = arguments.get("node_id", "")
     if set(arguments) != set(wanted) or not isinstance(node, str | int) or isinstance(node, bool):
         takes = 'one argument, {"node_id": "…"}' if wanted else "no arguments"

@@ -1,4 +1,4 @@
-"""Our Retriever as one of neo4j-graphrag's, and its Text2CypherRetriever as a baseline beside ours."""
+"""Adapters to neo4j-graphrag: our Retriever as one of its retrievers, and its Text2CypherRetriever as a baseline."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from scenecypher.db.gate.values import plain
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Address
 from scenecypher.errors import InputError, ModelUnavailable
-from scenecypher.retriever.retrieval import Attempt, Ran, Rejected, Retrieval, rows_text
+from scenecypher.retriever.retrieval import Attempt, QueryExecuted, Rejected, Retrieval, rows_text
 from scenecypher.retriever.retriever import Retriever
-from scenecypher.retriever.tool import DOES, NAME
+from scenecypher.retriever.tool import DESCRIPTION, NAME
 
 try:
     from neo4j_graphrag.exceptions import LLMGenerationError, Text2CypherRetrievalError
@@ -31,14 +31,14 @@ try:
 except ImportError as error:
     raise InputError(f"neo4j-graphrag is missing ({error}): run `pip install 'scenecypher[graphrag]'`") from error
 
-ASKS: Final = {"query_text": "one question in plain words, such as: Which room is the cup in?"}
+PARAMETERS: Final = {"query_text": "one question in plain words, such as: Which room is the cup in?"}
 
 
 class SceneRetriever(GraphragRetriever):
-    """Questions about one scene, for `GraphRAG(retriever, llm)` and `ToolsRetriever`; see `as_tool`.
+    """A retriever of one scene for `GraphRAG(retriever, llm)` and `ToolsRetriever`; see `as_tool`.
 
-    A row is an item whose content is its JSON; where there are none (a verifier's summary, an answer in words), the
-    answer is the one item. The base class would connect to a server by itself, so it is not initialised.
+    Each row is an item whose content is its JSON; without rows (a verifier's summary, an answer in words) the answer is
+    the only item. The base class is not initialised, since it would connect to a server.
     """
 
     VERIFY_NEO4J_VERSION = False
@@ -47,9 +47,9 @@ class SceneRetriever(GraphragRetriever):
         self._retriever, self._scene = retriever, scene
 
     def get_search_results(self, query_text: str) -> RawSearchResult:
-        """The rows that answer a question, with answer, Cypher, attempts and tokens as metadata.
+        """Return the rows that answer a question, with answer, Cypher, attempts and tokens as metadata.
 
-        Raises Text2CypherRetrievalError where no query was accepted, and what Retriever.ask does.
+        Raises Text2CypherRetrievalError if no query was accepted, and as Retriever.ask does.
         """
         found = self._retriever.ask(query_text, self._scene)
         if found.outcome == "refused":
@@ -57,18 +57,18 @@ class SceneRetriever(GraphragRetriever):
         return RawSearchResult(records=_records(found), metadata=_metadata(found))
 
     def default_record_formatter(self, record: Record) -> RetrieverResultItem:
-        """The row as JSON."""
+        """Return the row as JSON."""
         return RetrieverResultItem(content=json.dumps(dict(record), ensure_ascii=False))
 
     def as_tool(self) -> Tool:
-        """A tool of the library's agents."""
-        return self.convert_to_tool(NAME, DOES, ASKS)
+        """Return the retriever as a tool for the library's agents."""
+        return self.convert_to_tool(NAME, DESCRIPTION, PARAMETERS)
 
 
 def text2cypher(
     driver: Driver, model: Model, *, schema: str, examples: Sequence[str] = (), database: str = "neo4j"
 ) -> Text2CypherRetriever:
-    """The library's own retriever with our model: the baseline. It reads the whole database, whatever scenes it holds.
+    """Return the baseline: the library's own retriever with our model, which reads the whole database.
 
     `schema` is the text shown to the model; the library's own needs a plugin on the server. An example is a text such
     as ``USER INPUT: '…' QUERY: MATCH …``.
@@ -85,32 +85,32 @@ Match nodes such as (n:Object {{scene: '{key}'}}).\
 
 
 def ask_text2cypher(address: Address, model: Model, question: str, *, scene: SceneInfo, schema: str) -> Retrieval:
-    """A question about one scene, put to the baseline: one query, sent as it is written, whatever it reads.
+    """Ask the baseline about one scene: one query, sent as written, with no limit on its reads.
 
-    `schema` is followed by how to tell the scene's nodes from others. Raises ModelUnavailable.
+    `schema` is followed by instructions to tell the scene's nodes from others. Raises ModelUnavailable.
     """
-    heard = _Heard(model)
+    metered = _MeteredModel(model)
     auth = (address.username, address.password) if address.password else None
     with GraphDatabase.driver(address.uri, auth=auth) as driver:
         shown = schema + WHERE.format(key=scene.key)
-        retriever = text2cypher(driver, heard, schema=shown, database=address.database)
-        begun = time.perf_counter()
+        retriever = text2cypher(driver, metered, schema=shown, database=address.database)
+        started = time.perf_counter()
         try:
             found = retriever.get_search_results(question)
         except LLMGenerationError as error:
             raise ModelUnavailable(f"{error}; look at the model's service") from error
         except (Text2CypherRetrievalError, Neo4jError) as error:
-            return _refused(question, heard.replies[-1], str(error))
-        seconds = time.perf_counter() - begun
+            return _refused(question, metered.replies[-1], str(error))
+        seconds = time.perf_counter() - started
     columns = tuple(found.records[0].keys()) if found.records else ()
     rows = [[plain(value) for value in record.values()] for record in found.records]
     answer = Answer(columns, rows, None, scene.version, seconds)
-    return _answered(question, heard.replies[-1], str((found.metadata or {}).get("cypher", "")), answer)
+    return _answered(question, metered.replies[-1], str((found.metadata or {}).get("cypher", "")), answer)
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
-    """A model that keeps its replies, whose tokens and origin the library does not hand on."""
+class _MeteredModel:
+    """A model that keeps its replies, whose tokens and source the library does not pass on."""
 
     model: Model
     replies: list[Reply] = field(default_factory=list)
@@ -121,7 +121,7 @@ class _Heard:
 
 
 def _answered(question: str, reply: Reply, cypher: str, answer: Answer) -> Retrieval:
-    attempt = Attempt(1, cypher, Ran(answer), reply.usage, reply.source, answer.seconds)
+    attempt = Attempt(1, cypher, QueryExecuted(answer), reply.usage, reply.source, answer.seconds)
     return Retrieval(
         question,
         "answered",

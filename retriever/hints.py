@@ -1,4 +1,4 @@
-"""Why a query found nothing: the values and directions in it that this scene does not have, and the nearest it has."""
+"""Causes of an empty result: the query's values and directions that the scene lacks, and the nearest it has."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from scenecypher.db.schema import ENTITY, KINDS
 from scenecypher.db.store.enumerations import Enumerations, Pattern, literal
 from scenecypher.errors import did_you_mean
 from scenecypher.retriever.outline import pattern_text
-from scenecypher.retriever.reading import Claim, Hop, read
+from scenecypher.retriever.query_claims import PropertyClaim, RelationClaim, claims_of
 
 CAUSES: Final = 4
 PATTERNS_SHOWN: Final = 5
 LISTS: Final = ("states", "affordances")
 ELSEWHERE: Final = {"class": "a class", "name": "a name", "states": "a state", "affordances": "an affordance"}
-"""Where a value is looked for that stands in the wrong property, and how one is called there."""
+"""Properties searched for a value that stands in the wrong property, and their names in a hint."""
 
 
 def causes(cypher: str, occurring: Enumerations) -> tuple[str, ...]:
-    """What in the query can't match anything, a sentence each, at most `CAUSES`; nothing if all of it occurs."""
-    reading = read(cypher)
-    found = [cause for claim in reading.claims if (cause := _unmatched(claim, occurring))]
-    found += [cause for hop in reading.hops if (cause := _unfollowed(hop, occurring))]
+    """Return the reasons why the query matches nothing, a sentence each, at most `CAUSES`; none if all of it occurs."""
+    claims = claims_of(cypher)
+    found = [cause for claim in claims.properties if (cause := _no_such_value(claim, occurring))]
+    found += [cause for claim in claims.relations if (cause := _no_such_relation(claim, occurring))]
     return tuple(dict.fromkeys(found))[:CAUSES]
 
 
-def _unmatched(claim: Claim, occurring: Enumerations) -> str | None:
+def _no_such_value(claim: PropertyClaim, occurring: Enumerations) -> str | None:
     if claim.property in LISTS and claim.test != "IN":
         return f"{claim.property} is a list; test it with {literal(claim.values[0])} IN n.{claim.property}"
     known = _known(claim.property, occurring, label=claim.label)
@@ -40,7 +40,7 @@ def _unmatched(claim: Claim, occurring: Enumerations) -> str | None:
 
 
 def _known(property_: str, occurring: Enumerations, *, label: str = "") -> tuple[str, ...]:
-    """The values of a property that occur; none where they are too many to be known."""
+    """Return the values of a property that occur; none if they are too many to be known."""
     match property_:
         case "class":
             return tuple(dict.fromkeys(use.name for use in occurring.classes if label in {"", use.kind}))
@@ -57,8 +57,8 @@ def _known(property_: str, occurring: Enumerations, *, label: str = "") -> tuple
             return tuple(value for use in uses for value in use.values if isinstance(value, str))
 
 
-def _holds(claim: Claim, value: str, one: str) -> bool:
-    asked, has = (value.casefold(), one.casefold()) if claim.folded else (value, one)
+def _holds(claim: PropertyClaim, value: str, one: str) -> bool:
+    asked, has = (value.casefold(), one.casefold()) if claim.ignores_case else (value, one)
     match claim.test:
         case "=" | "IN":
             return asked == has
@@ -70,8 +70,8 @@ def _holds(claim: Claim, value: str, one: str) -> bool:
             return has.endswith(asked)
 
 
-def _words(claim: Claim) -> str:
-    """The claim in words: ``class 'cup'``, ``'open' in its states``."""
+def _words(claim: PropertyClaim) -> str:
+    """Return the claim in words: ``class 'cup'``, ``'open' in its states``."""
     values = " or ".join(map(literal, claim.values))
     match claim.test:
         case "=":
@@ -84,8 +84,8 @@ def _words(claim: Claim) -> str:
             return f"a {claim.property} that {claim.test.casefold()} with {values}"
 
 
-def _other_label(claim: Claim, occurring: Enumerations) -> str:
-    """` (but (:Asset) does)`, where the value occurs under other labels."""
+def _other_label(claim: PropertyClaim, occurring: Enumerations) -> str:
+    """Return ` (but (:Asset) does)` if the value occurs under other labels."""
     others = [
         kind
         for kind in KINDS
@@ -98,8 +98,8 @@ def _other_label(claim: Claim, occurring: Enumerations) -> str:
     return f" (but {' and '.join(f'(:{kind})' for kind in others)} does)" if others and is_by_kind else ""
 
 
-def _other_property(claim: Claim, occurring: Enumerations) -> str:
-    """` (but class 'kitchen' occurs)`, where the value stands in another property."""
+def _other_property(claim: PropertyClaim, occurring: Enumerations) -> str:
+    """Return ` (but 'kitchen' occurs as a class)` if the value occurs in another property."""
     value = claim.values[0].casefold()
     for other, word in ELSEWHERE.items():
         same = [one for one in _known(other, occurring) if one.casefold() == value and other != claim.property]
@@ -108,22 +108,26 @@ def _other_property(claim: Claim, occurring: Enumerations) -> str:
     return ""
 
 
-def _unfollowed(hop: Hop, occurring: Enumerations) -> str | None:
-    here = [pattern for pattern in occurring.patterns if pattern.type in hop.types]
-    if not here or any(_follows(hop, pattern) for pattern in here):
+def _no_such_relation(claim: RelationClaim, occurring: Enumerations) -> str | None:
+    here = [pattern for pattern in occurring.patterns if pattern.type in claim.types]
+    if not here or any(_occurs_as(claim, pattern) for pattern in here):
         return None
-    types = "|".join(hop.types)
-    asked = f"({_labelled(hop.source)})-[:{types}]-{'>' * hop.directed}({_labelled(hop.target)})"
-    most = sorted(here, key=lambda pattern: (-_likeness(hop, pattern), -pattern.count, pattern_text(pattern)))
+    types = "|".join(claim.types)
+    asked = f"({_labelled(claim.source)})-[:{types}]-{'>' * claim.directed}({_labelled(claim.target)})"
+    most = sorted(here, key=lambda pattern: (-_shared_labels(claim, pattern), -pattern.count, pattern_text(pattern)))
     return f"{asked} does not occur; what occurs is {', '.join(map(pattern_text, most[:PATTERNS_SHOWN]))}"
 
 
-def _likeness(hop: Hop, pattern: Pattern) -> int:
-    return len({hop.source, hop.target} & {pattern.source, pattern.target})
+def _shared_labels(claim: RelationClaim, pattern: Pattern) -> int:
+    return len({claim.source, claim.target} & {pattern.source, pattern.target})
 
 
-def _follows(hop: Hop, pattern: Pattern) -> bool:
-    ends = [(hop.source, hop.target)] if hop.directed else [(hop.source, hop.target), (hop.target, hop.source)]
+def _occurs_as(claim: RelationClaim, pattern: Pattern) -> bool:
+    ends = (
+        [(claim.source, claim.target)]
+        if claim.directed
+        else [(claim.source, claim.target), (claim.target, claim.source)]
+    )
     return any(_fits(source, pattern.source) and _fits(target, pattern.target) for source, target in ends)
 
 

@@ -1,4 +1,4 @@
-"""The library of worked examples: questions with their Cypher, a file a vocabulary, chosen by common words."""
+"""The library of worked examples: questions with their Cypher, a file a vocabulary, chosen by shared words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Example(BaseModel):
 
 @cache
 def library(vocabulary: str) -> tuple[Example, ...]:
-    """The examples of a vocabulary, or the generic ones where it has none of its own."""
+    """Return the examples of a vocabulary, or the generic ones if it has none of its own."""
     folder = files("scenecypher.retriever") / "examples"
     file = folder / f"{family(vocabulary)}.jsonl"
     chosen = file if file.is_file() else folder / f"{GENERIC}.jsonl"
@@ -39,14 +39,14 @@ def library(vocabulary: str) -> tuple[Example, ...]:
 
 @lru_cache(maxsize=1_024)
 def examples_for(vocabulary: str, question: str, count: int) -> tuple[Example, ...]:
-    """The `count` examples of a vocabulary that are nearest to a question."""
-    return nearest(library(vocabulary), question, count=count)
+    """Return the `count` examples of a vocabulary that are nearest to a question."""
+    return nearest_examples(library(vocabulary), question, count=count)
 
 
-def nearest(examples: Sequence[Example], question: str, *, count: int) -> tuple[Example, ...]:
-    """The `count` examples with most words in common with `question`, the nearest last; ties go to the file's order."""
+def nearest_examples(examples: Sequence[Example], question: str, *, count: int) -> tuple[Example, ...]:
+    """Return the `count` examples that share most words with `question`, the nearest last; ties in file order."""
     asked = _words(question)
-    ranked = sorted(enumerate(examples), key=lambda pair: (-_likeness(asked, _words(pair[1].question)), pair[0]))
+    ranked = sorted(enumerate(examples), key=lambda pair: (-_similarity(asked, _words(pair[1].question)), pair[0]))
     return tuple(example for _, example in reversed(ranked[:count]))
 
 
@@ -55,5 +55,5 @@ def _words(question: str) -> frozenset[str]:
     return frozenset(stems(question)) - COMMON
 
 
-def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+def _similarity(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one & other else 0.0

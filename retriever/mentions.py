@@ -1,4 +1,4 @@
-"""Which names of a scene a question mentions, by its words alone."""
+"""Detection of a scene's names in a question, by words alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHORT: Final = 3
 
 
 class Mention(IntEnum):
-    """How much of a name a text holds."""
+    """The part of a name that a text holds."""
 
     NONE = 0
     PART = 1
@@ -37,22 +37,22 @@ class Mention(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """The words of a text, brought to a common form."""
+    """The stems of a text's words."""
 
     words: frozenset[str]
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """The words of `text`, and each two neighbours written as one (``table lamp``, ``tablelamp``)."""
+        """Return the stems of `text`, and each two neighbours joined (``table lamp``, ``tablelamp``)."""
         words = stems(text)
         return cls(frozenset(words) | {one + other for one, other in pairwise(words)})
 
-    def among(self, words: frozenset[str]) -> Mentions:
-        """Of these words only. With `words_of` some names, each of them is mentioned as before."""
+    def restricted_to(self, words: frozenset[str]) -> Mentions:
+        """Keep these words only. With `words_of` some names, each of them is mentioned as before."""
         return Mentions(self.words & words)
 
     def mention(self, name: str) -> Mention:
-        """Whether the text mentions all of `name`, a word of it, or nothing."""
+        """Return WHOLE if the text mentions all of `name`, PART for a word of it, else NONE."""
         words = _stems_of(name)
         if words and ("".join(words) in self.words or self.words.issuperset(words)):
             return Mention.WHOLE
@@ -60,18 +60,18 @@ class Mentions:
 
 
 def words_of(names: Iterable[str]) -> frozenset[str]:
-    """All words by which a text may mention one of `names`."""
+    """Return all words by which a text may mention one of `names`."""
     return frozenset(word for words in map(_stems_of, names) for word in (*words, "".join(words)))
 
 
 @lru_cache(maxsize=4_096)
 def _stems_of(name: str) -> tuple[str, ...]:
-    """A scene's names are asked about again with each question."""
+    """Return a name's stems; cached, since a scene's names are looked up with each question."""
     return tuple(stems(name))
 
 
 def stems(text: str) -> list[str]:
-    """The words and numbers of a text in order, without case and plural.
+    """Return the words and numbers of a text in order, without case and plural.
 
     A stem is a common form, not always a word: knife and knives are ``knif``.
     """

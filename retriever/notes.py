@@ -1,4 +1,4 @@
-"""What a dataset's own conventions mean for a query, for those who read the schema text."""
+"""Notes on datasets' conventions that matter to queries, for readers of the schema text."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ NOTES: Final[Mapping[str, tuple[str, ...]]] = {
         "center is a grid cell: center.x and center.y.",
     ),
 }
-"""By vocabulary, as `scenecypher.db.schema.VOCABULARIES` names them; others need no note."""
+"""Notes by vocabulary, as `scenecypher.db.schema.VOCABULARIES` names them; others need none."""

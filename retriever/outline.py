@@ -1,4 +1,4 @@
-"""The content of a schema text, before it has a form: what is named, counted and explained."""
+"""The content of a schema text before formatting: names, counts and explanations."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ _MEANINGS: Final[Mapping[str, str]] = {**EXTRA_PROPERTIES}
 _DENSE: Final = "; between almost all neighbours"
 LISTED: Final = ("classes", "states", "affordances", "patterns", "properties", "agents")
 
-Counts = tuple[tuple[str, int], ...]
+WordCounts = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a schema text says. Pairs are (word, count) or (word, its meaning)."""
+    """The content of a schema text. Pairs are (word, count) or (word, meaning)."""
 
     labels: tuple[tuple[str, int, str], ...]
     properties: tuple[tuple[str, str], ...]
-    patterns: Counts
+    patterns: WordCounts
     meanings: tuple[tuple[str, str], ...]
     unused: tuple[str, ...]
-    classes: tuple[tuple[str, Counts], ...]
-    states: Counts
-    affordances: Counts
+    classes: tuple[tuple[str, WordCounts], ...]
+    states: WordCounts
+    affordances: WordCounts
     examples: tuple[tuple[str, str], ...]
     agents: tuple[str, ...]
     notes: tuple[str, ...]
-    left_off: Counts
+    left_off: WordCounts
 
 
 def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Outline:
-    """What a text says of `shown`, the part of `whole` that fits; `vocabulary` as in `db.schema.VOCABULARIES`."""
+    """Return the outline of `shown`, the part of `whole` that fits; `vocabulary` as in `db.schema.VOCABULARIES`."""
     counts = dict(shown.kinds)
     return Outline(
         labels=tuple((kind, counts.get(kind, 0), meaning) for kind, meaning in KINDS.items()),
@@ -58,7 +58,7 @@ def outline(shown: Enumerations, whole: Enumerations, *, vocabulary: str) -> Out
 
 
 def pattern_text(pattern: Pattern) -> str:
-    """The pattern as Cypher: ``(:Object)-[:INSIDE]->(:Asset)``."""
+    """Return the pattern as Cypher: ``(:Object)-[:INSIDE]->(:Asset)``."""
     return f"(:{pattern.source})-[:{pattern.type}]->(:{pattern.target})"
 
 
@@ -74,8 +74,8 @@ def _property(use: PropertyUse) -> str:
 
 def _meanings(patterns: Iterable[Pattern]) -> tuple[tuple[str, str], ...]:
     occurring = {pattern.type for pattern in patterns}
-    told = {name: f"{meaning}{_DENSE if name == DENSE else ''}" for name, meaning in RELATION_TYPES.items()}
-    return tuple((name, meaning) for name, meaning in told.items() if name in occurring)
+    known = {name: f"{meaning}{_DENSE if name == DENSE else ''}" for name, meaning in RELATION_TYPES.items()}
+    return tuple((name, meaning) for name, meaning in known.items() if name in occurring)
 
 
 def _unused(patterns: Iterable[Pattern]) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def _unused(patterns: Iterable[Pattern]) -> tuple[str, ...]:
     return tuple(name for name in RELATION_TYPES if name not in occurring)
 
 
-def _by_kind(classes: Iterable[ClassUse]) -> tuple[tuple[str, Counts], ...]:
+def _by_kind(classes: Iterable[ClassUse]) -> tuple[tuple[str, WordCounts], ...]:
     found: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for use in classes:
         found[use.kind].append((use.name, use.count))
@@ -96,11 +96,11 @@ def _examples(shown: Enumerations) -> tuple[tuple[str, str], ...]:
         (use.example, kind)
         for kind in KINDS
         if kind not in {"Place", "Agent"}
-        for use in _most(use for use in shown.classes if use.kind == kind)
+        for use in _most_frequent(use for use in shown.classes if use.kind == kind)
     )
 
 
-def _most(classes: Iterable[ClassUse]) -> list[ClassUse]:
+def _most_frequent(classes: Iterable[ClassUse]) -> list[ClassUse]:
     return sorted(classes, key=lambda use: (-use.count, use.name))[:EXAMPLES_A_KIND]
 
 

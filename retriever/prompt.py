@@ -1,4 +1,4 @@
-"""The words said to the model: one system message, the question, and what went wrong."""
+"""The messages to the model: a system message, the question, and descriptions of failures."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ NOT_ADDRESSED: Final = "NOT ADDRESSED"
 
 
 def code_writer(schema: str, examples: Sequence[Example]) -> Message:
-    """The system message: the task, the schema, worked examples."""
+    """Return the system message: the task, the schema, worked examples."""
     parts = [CODE_WRITER, f"The schema of this scene graph:\n\n{schema}"]
     if examples:
         worked = "\n\n".join(f"Question: {one.question}\n```cypher\n{one.cypher}\n```" for one in examples)
@@ -57,17 +57,17 @@ def code_writer(schema: str, examples: Sequence[Example]) -> Message:
 
 
 def text_reader(graph: str) -> Message:
-    """The system message of a model that reads the graph itself."""
+    """Return the system message of a model that reads the graph itself."""
     return Message("system", f"{TEXT_READER}\n\nThe scene graph:\n\n{graph}")
 
 
 def asked(question: str) -> Message:
-    """The question as the model is asked it."""
+    """Return the question as a message."""
     return Message("user", f"Question: {question}")
 
 
-def again(question: str, problem: str) -> Message:
-    """What was wrong with the last reply, and the question once more."""
+def retry(question: str, problem: str) -> Message:
+    """Return the problem of the last reply, and the question again."""
     return Message(
         "user",
         f"{problem}\n\nWrite the query again, in a ```cypher block, mending this; do not repeat an earlier query.\n"
@@ -75,13 +75,13 @@ def again(question: str, problem: str) -> Message:
     )
 
 
-def again_in_words(question: str, problem: str) -> Message:
-    """What was wrong with the last answer in words, and the question once more."""
+def retry_in_words(question: str, problem: str) -> Message:
+    """Return the problem of the last answer in words, and the question again."""
     return Message("user", f"{problem}\n\nAnswer again from the graph, mending this.\nQuestion: {question}")
 
 
 def found_nothing(question: str, causes: Sequence[str]) -> Message:
-    """Why a query that ran found nothing, and the question once more."""
+    """Return the causes of a query's empty result, and the question again."""
     listed = "\n".join(f"- {cause}" for cause in causes)
     return Message(
         "user",
@@ -92,7 +92,7 @@ def found_nothing(question: str, causes: Sequence[str]) -> Message:
 
 
 def doubted(question: str, doubts: Sequence[str]) -> Message:
-    """What can't be right about an answer, and the question once more."""
+    """Return the doubts about an answer, and the question again."""
     listed = "\n".join(f"- {doubt}" for doubt in doubts)
     return Message(
         "user",
@@ -103,7 +103,7 @@ def doubted(question: str, doubts: Sequence[str]) -> Message:
 
 
 def verify(question: str, results: Sequence[str], *, mode: str) -> tuple[Message, Message]:
-    """The verifier's two messages; `mode` is a key of `VERIFIER_ENDS`."""
+    """Return the verifier's two messages; `mode` is a key of `VERIFIER_ENDS`."""
     shown = "\n\n".join(f"Result {number}:\n{text}" for number, text in enumerate(results, 1))
     system = Message("system", f"{VERIFIER}\n{VERIFIER_ENDS[mode]}")
     return system, Message("user", f"Question: {question}\n\n{shown}")

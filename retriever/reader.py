@@ -1,4 +1,4 @@
-"""SceneReader: the gate to one scene, whose refusals name what really occurs there."""
+"""SceneReader: the gate to one scene, with refusals that name the scene's own values."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from scenecypher.errors import QueryRefused
 
 T = TypeVar("T")
 
-NAMES: Final = frozenset({"label", "relation_type", "property"})
-"""Codes of refusals that know better advice where the scene's values are known."""
+NAME_CODES: Final = frozenset({"label", "relation_type", "property"})
+"""Codes of refusals that give better advice if the scene's values are known."""
 
 
 @dataclass(frozen=True, slots=True)
 class SceneReader:
-    """Runs queries of people and models on one scene. Raises QueryRefused, SceneReplaced, ServiceError."""
+    """Queries of people and models on one scene. Raises QueryRefused, SceneReplaced, ServiceError."""
 
     gate: Gate
     enumerator: Enumerator
     scene: SceneInfo
 
     def run(self, cypher: str) -> Answer:
-        """The query's answer."""
+        """Return the query's answer."""
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
-        answer = self._advised(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
-        self.enumerator.saw(self.scene.key, answer.version)
+        answer = self._with_known_values(lambda known: self.gate.run(cypher, scene, vocabulary, known=known))
+        self.enumerator.note_version(self.scene.key, answer.version)
         return answer
 
     def explain(self, cypher: str) -> Explained:
-        """What would run and the server's plan of it, or why it would not."""
+        """Return the query that would run and the server's plan of it, or its refusal."""
         scene, vocabulary = SceneRef(self.scene.key, self.scene.name), vocabulary_of(self.scene.declared)
         found = self.gate.explain(cypher, scene, vocabulary)
-        if found.refused is None or found.refused.code not in NAMES:
+        if found.refused is None or found.refused.code not in NAME_CODES:
             return found
         return self.gate.explain(cypher, scene, vocabulary, known=self.enumerator.of(self.scene).known())
 
-    def _advised(self, work: Callable[[Known | None], T]) -> T:
-        """Do `work`; only where it refuses a name is it worth reading what occurs in the scene."""
+    def _with_known_values(self, work: Callable[[Known | None], T]) -> T:
+        """Do `work`; read the scene's values, which takes time, only if a name is refused."""
         try:
             return work(None)
         except QueryRefused as refused:
-            if refused.code not in NAMES:
+            if refused.code not in NAME_CODES:
                 raise
         return work(self.enumerator.of(self.scene).known())

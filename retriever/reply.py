@@ -1,43 +1,43 @@
-"""What a reply holds: a query, an answer in words, or a reason why there is none; and what is said back to it."""
+"""Parsing of replies (a query, an answer in words, or a reason why there is none), and the messages sent back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-from scenecypher.chat.clean import clean, clean_cypher
+from scenecypher.chat.clean import clean_cypher, clean_reply
 from scenecypher.chat.model import Message, Reply
 from scenecypher.retriever import prompt
-from scenecypher.retriever.retrieval import Attempt, Declined, Ending, Rejected, Told
-from scenecypher.retriever.talk import Talk
+from scenecypher.retriever.conversation import Conversation
+from scenecypher.retriever.retrieval import Attempt, AttemptEnding, Declined, Rejected, TextAnswer
 
 CUT_OFF: Final = "the reply was cut off at the length limit; be briefer"
 NO_ANSWER: Final = "the reply is empty"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """The Cypher in a reply, maybe none; or the `reason` why the question can't be answered, if the model says so."""
+class ParsedReply:
+    """The Cypher in a reply, maybe none, or the model's `reason` why the question can't be answered."""
 
     cypher: str
     reason: str | None = None
 
 
-def written(reply: Reply) -> Written:
-    """What a model that writes queries replied."""
-    reason = _reason(clean(reply.text))
-    return Written(clean_cypher(reply.text)) if reason is None else Written("", reason)
+def parse_reply(reply: Reply) -> ParsedReply:
+    """Parse the reply of a model that writes queries."""
+    reason = _reason(clean_reply(reply.text))
+    return ParsedReply(clean_cypher(reply.text)) if reason is None else ParsedReply("", reason)
 
 
-def attempt_in_words(talk: Talk, reply: Reply, *, read_at: int) -> Attempt:
-    """The attempt of a model that has the graph of version `read_at` before it."""
-    said = clean(reply.text)
+def text_attempt(conversation: Conversation, reply: Reply, *, read_at: int) -> Attempt:
+    """Return the attempt of a model that was shown the graph of version `read_at`."""
+    said = clean_reply(reply.text)
     reason = _reason(said)
-    before = talk.told_before(said) if reason is None else None
-    ending: Ending = Declined(reason) if reason is not None else Told(said, read_at)
+    before = conversation.earlier_text(said) if reason is None else None
+    ending: AttemptEnding = Declined(reason) if reason is not None else TextAnswer(said, read_at)
     if not said:
         ending = Rejected("no_answer", CUT_OFF if reply.finish == "length" else NO_ANSWER)
-    number, repeats = len(talk.attempts) + 1, before.number if before else None
+    number, repeats = len(conversation.attempts) + 1, before.number if before else None
     return Attempt(number, "", ending, usage=reply.usage, source=reply.source, repeats=repeats)
 
 
@@ -45,16 +45,16 @@ def _reason(said: str) -> str | None:
     return said.removeprefix(prompt.UNANSWERABLE).strip() if said.startswith(prompt.UNANSWERABLE) else None
 
 
-def again(talk: Talk, message: str) -> Message:
-    """What the model is told of a reply that was refused."""
-    if talk.read_at is not None:
-        return prompt.again_in_words(talk.question, f"Your answer can't be used: {message}.")
-    return prompt.again(talk.question, f"The query was refused: {message}")
+def refusal_message(conversation: Conversation, message: str) -> Message:
+    """Return the message to the model about a refused reply."""
+    if conversation.read_at is not None:
+        return prompt.retry_in_words(conversation.question, f"Your answer can't be used: {message}.")
+    return prompt.retry(conversation.question, f"The query was refused: {message}")
 
 
-def not_addressed(talk: Talk, missing: str) -> Message:
-    """What the model is told where the verifier finds its result wanting."""
+def not_addressed_message(conversation: Conversation, missing: str) -> Message:
+    """Return the message to the model about a result that does not address the question."""
     more = f" What is missing: {missing}" if missing else ""
-    if talk.read_at is not None:
-        return prompt.again_in_words(talk.question, f"Your answer does not address the question.{more}")
-    return prompt.again(talk.question, f"The query ran, but its rows don't answer the question.{more}")
+    if conversation.read_at is not None:
+        return prompt.retry_in_words(conversation.question, f"Your answer does not address the question.{more}")
+    return prompt.retry(conversation.question, f"The query ran, but its rows don't answer the question.{more}")

@@ -1,4 +1,4 @@
-"""What comes of a question: every attempt with its outcome, and the answer they led to."""
+"""The result of a question: every attempt with its ending, and the answer."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from scenecypher.chat.model import Source, Usage
+from scenecypher.chat.model import ReplySource, Usage
 from scenecypher.db.gate import Answer
 from scenecypher.db.gate.values import JsonValue
 
-Outcome: TypeAlias = Literal["answered", "unanswerable", "refused"]
+RetrievalOutcome: TypeAlias = Literal["answered", "unanswerable", "refused"]
 
 ROWS_SHOWN: Final = 20
 CHARACTERS_SHOWN: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class QueryExecuted:
     """The query passed the gate and gave this answer, maybe without rows."""
 
     answer: Answer
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The model, which had the whole graph before it at this version, answered in words."""
+class TextAnswer:
+    """The model, which was shown the whole graph at this version, answered in words."""
 
     text: str
     version: int
@@ -33,7 +33,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The gate or the database refused the query; `message` is what the model was told."""
+    """The gate or the database refused the query; `message` is the text for the model."""
 
     code: str
     message: str
@@ -41,42 +41,42 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The model says that the scene graph can't answer, and why."""
+    """The model states that the scene graph can't answer, with its reason."""
 
     reason: str
 
 
-Ending: TypeAlias = Ran | Told | Rejected | Declined
+AttemptEnding: TypeAlias = QueryExecuted | TextAnswer | Rejected | Declined
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One reply of the model and what became of it.
+    """One reply of the model and its ending.
 
-    `seconds` is the time in the gate and the database; `repeats` the number of the equal attempt before it, which was
-    not run again.
+    `seconds` is the time in the gate and the database; `repeats` is the number of the equal earlier attempt, whose
+    query was not run again.
     """
 
     number: int
     cypher: str
-    ending: Ending
+    ending: AttemptEnding
     usage: Usage
-    source: Source
+    source: ReplySource
     seconds: float = 0.0
     repeats: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The answer to a question, and all that led to it.
+    """The answer to a question, and all attempts.
 
-    `answer` is the verifier's summary, else the rows in words, else what the model said of the graph; `cypher`,
-    `columns` and `rows` are those of the attempt that it rests on, read at scene version `version`; `truncated` says
-    why there are no more rows, if there are; `addressed` is the verifier's verdict, None where none was asked.
+    `answer` is the verifier's summary, else the rows in words, else the model's own words. `cypher`, `columns` and
+    `rows` belong to the attempt that it rests on, read at scene version `version`; `truncated` says why there are no
+    more rows, if there are any; `addressed` is the verifier's verdict, None without one.
     """
 
     question: str
-    outcome: Outcome
+    outcome: RetrievalOutcome
     answer: str
     attempts: tuple[Attempt, ...]
     usage: Usage
@@ -88,13 +88,13 @@ class Retrieval:
     addressed: bool | None = None
 
     @property
-    def source(self) -> Source:
-        """Where the model's replies came from."""
+    def source(self) -> ReplySource:
+        """Return the source of the model's replies."""
         return self.attempts[-1].source
 
 
 def rows_text(answer: Answer) -> str:
-    """A table in words, the same for the same rows: a value, a list, or a line a row, bounded in size."""
+    """Return a table as text of bounded size, equal for equal rows: a value, a list, or a line a row."""
     columns, rows = tuple(answer.columns), tuple(tuple(row) for row in answer.rows)
     if not rows:
         return "nothing was found"
@@ -105,17 +105,17 @@ def rows_text(answer: Answer) -> str:
     if len(shown) > CHARACTERS_SHOWN:
         shown = f"{shown[:CHARACTERS_SHOWN]}…"
     more = len(rows) - ROWS_SHOWN
-    told = f"{shown}\nand {more:,} more rows" if more > 0 else shown
-    return f"{told}\n(these are {answer.truncated})" if answer.truncated else told
+    text = f"{shown}\nand {more:,} more rows" if more > 0 else shown
+    return f"{text}\n(these are {answer.truncated})" if answer.truncated else text
 
 
 def cell_text(value: Any) -> str:
-    """One value for people: text as it is, all else as JSON."""
+    """Return one value for people: text as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def retrieval_document(of: Retrieval) -> dict[str, Any]:
-    """The retrieval as plain JSON values."""
+    """Return the retrieval as plain JSON values."""
     return {
         "question": of.question,
         "outcome": of.outcome,
@@ -141,9 +141,9 @@ def _attempt_document(attempt: Attempt) -> dict[str, Any]:
         "repeats": attempt.repeats,
     }
     match attempt.ending:
-        case Ran(answer):
+        case QueryExecuted(answer):
             return document | {"rows": len(answer.rows)}
-        case Told(text):
+        case TextAnswer(text):
             return document | {"told": text}
         case Rejected(code, message):
             return document | {"code": code, "refusal": message}

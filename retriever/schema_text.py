@@ -1,4 +1,4 @@
-"""The schema text: all that a model is told of a scene, in one of three forms and never longer than its budget."""
+"""The schema text: a scene's description for a model, in one of three forms and within a token budget."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any, Final, Literal, TypeAlias
 from scenecypher.db.store.enumerations import Enumerations, literal
 from scenecypher.errors import InputError
 from scenecypher.retriever.mentions import Mentions, words_of
-from scenecypher.retriever.outline import Counts, Outline, outline
-from scenecypher.retriever.trim import fitting, names_in
+from scenecypher.retriever.outline import Outline, WordCounts, outline
+from scenecypher.retriever.trim import fitted_text, listed_names
 
-Form: TypeAlias = Literal["compact", "json", "prose"]
+SchemaForm: TypeAlias = Literal["compact", "json", "prose"]
 
 CHARACTERS_A_TOKEN: Final = 3
-"""A cautious figure for Cypher-like text in the tokenisers of today's models."""
-LEAST_TOKENS: Final = 800
-"""What the fixed part, without any listing, takes at most."""
+"""A low estimate for Cypher-like text in the tokenisers of today's models."""
+MIN_TOKENS: Final = 800
+"""The most tokens of the fixed part, without any listing."""
 _BARE: Final = re.compile(r"[\w-]+")
 
 
@@ -29,70 +29,72 @@ def schema_text(
     question: str = "",
     *,
     vocabulary: str = "generic",
-    form: Form = "compact",
+    form: SchemaForm = "compact",
     budget_tokens: int = 2_000,
     names: bool = True,
 ) -> str:
-    """What a model is told of a scene, trimmed so that what `question` mentions stays longest.
+    """Return the description of a scene, trimmed so that names mentioned in `question` are kept max_characters.
 
-    Equal for equal scenes; no node is listed beyond a few example names and the agents, and without `names` none at
-    all. Raises InputError for a budget below `LEAST_TOKENS` or an unknown form.
+    Equal scenes give equal text. Nodes are listed as a few example names and the agents only, and without `names` not
+    at all. Raises InputError for a budget below `MIN_TOKENS` or an unknown form.
     """
-    if budget_tokens < LEAST_TOKENS:
-        raise InputError(f"a schema text needs at least {LEAST_TOKENS} tokens, not {budget_tokens}; raise its budget")
+    if budget_tokens < MIN_TOKENS:
+        raise InputError(f"a schema text needs at least {MIN_TOKENS} tokens, not {budget_tokens}; raise its budget")
     if form not in FORMS:
         raise InputError(f"no schema text has the form {form!r}; choose one of {', '.join(FORMS)}")
-    longest = budget_tokens * CHARACTERS_A_TOKEN
-    same = _Same(enumerations)
+    max_characters = budget_tokens * CHARACTERS_A_TOKEN
+    same = _ByIdentity(enumerations)
     whole = _whole(same, vocabulary, form, names=names)
-    if len(whole) <= longest:
+    if len(whole) <= max_characters:
         return whole
-    mentions = Mentions.of(question).among(_words(same))
-    return _trimmed(same, mentions, vocabulary, form, names=names, longest=longest)
+    mentions = Mentions.of(question).restricted_to(_words(same))
+    return _trimmed(same, mentions, vocabulary, form, names=names, max_characters=max_characters)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Same:
-    """Enumerations by identity: to compare them by their values takes longer than to write the text."""
+class _ByIdentity:
+    """Enumerations compared by identity, as a cache key: comparing their values takes longer than writing the text."""
 
     of: Enumerations
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.of is other.of
+        return isinstance(other, _ByIdentity) and self.of is other.of
 
     def __hash__(self) -> int:
         return id(self.of)
 
 
 @lru_cache(maxsize=32)
-def _whole(same: _Same, vocabulary: str, form: Form, *, names: bool) -> str:
-    """The text of everything, which depends on no question; an Enumerator gives the same value for a version."""
+def _whole(same: _ByIdentity, vocabulary: str, form: SchemaForm, *, names: bool) -> str:
+    """Return the untrimmed text, which depends on no question; an Enumerator gives the same object for a version."""
     return _text(same.of, same.of, vocabulary=vocabulary, form=form, names=names)
 
 
 @lru_cache(maxsize=32)
-def _words(same: _Same) -> frozenset[str]:
-    """The words by which a question may mention what a text lists."""
-    return words_of(names_in(same.of))
+def _words(same: _ByIdentity) -> frozenset[str]:
+    """Return the words by which a question may mention the names that a text lists."""
+    return words_of(listed_names(same.of))
 
 
 @lru_cache(maxsize=256)
-def _trimmed(same: _Same, mentions: Mentions, vocabulary: str, form: Form, *, names: bool, longest: int) -> str:
-    """The text of what fits, which depends on no more of a question than on the names that it mentions."""
+def _trimmed(
+    same: _ByIdentity, mentions: Mentions, vocabulary: str, form: SchemaForm, *, names: bool, max_characters: int
+) -> str:
+    """Return the trimmed text, which depends on a question only through the names that it mentions."""
 
     def text(shown: Enumerations) -> str:
         return _text(shown, same.of, vocabulary=vocabulary, form=form, names=names)
 
-    return fitting(same.of, mentions, render=text, longest=longest)
+    return fitted_text(same.of, mentions, render=text, max_characters=max_characters)
 
 
-def _text(shown: Enumerations, whole: Enumerations, *, vocabulary: str, form: Form, names: bool) -> str:
-    told = outline(shown, whole, vocabulary=vocabulary)
-    return FORMS[form](told if names else replace(told, examples=(), agents=()))
+def _text(shown: Enumerations, whole: Enumerations, *, vocabulary: str, form: SchemaForm, names: bool) -> str:
+    content = outline(shown, whole, vocabulary=vocabulary)
+    return FORMS[form](content if names else replace(content, examples=(), agents=()))
 
 
 def compact(of: Outline) -> str:
-    """Cypher-like lines under headings: the least tokens for the most content."""
+    """Return Cypher-like lines under headings: the fewest tokens for the most content."""
     sections = (
         (
             "NODE LABELS (every node is also an :Entity)",
@@ -114,12 +116,12 @@ def compact(of: Outline) -> str:
 
 
 def as_json(of: Outline) -> str:
-    """One JSON object on one line."""
+    """Return one JSON object on one line."""
     return json.dumps(json_document(of), ensure_ascii=False, separators=(",", ":"))
 
 
 def json_document(of: Outline) -> dict[str, Any]:
-    """The outline as plain values."""
+    """Return the outline as plain values."""
     document = {
         "labels": {label: {"meaning": meaning, "nodes": count} for label, count, meaning in of.labels},
         "properties": dict(of.properties),
@@ -138,7 +140,7 @@ def json_document(of: Outline) -> dict[str, Any]:
 
 
 def prose(of: Outline) -> str:
-    """Sentences and bullets, in the manner of the papers' prompts."""
+    """Return sentences and bullets, in the manner of the papers' prompts."""
     parts = (
         "The scene graph is directed. Every node has the label Entity and one of these:",
         _bullets(f"{label}: {meaning}. There are {count:,}." for label, count, meaning in of.labels),
@@ -167,7 +169,7 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
     return [title, *content] if content else []
 
 
-def _lists(of: Outline) -> tuple[tuple[str, Counts], ...]:
+def _lists(of: Outline) -> tuple[tuple[str, WordCounts], ...]:
     return ("states", of.states), ("affordances", of.affordances)
 
 
@@ -179,7 +181,7 @@ def _listed_words(words: tuple[str, ...]) -> tuple[str, ...]:
     return (", ".join(words),) if words else ()
 
 
-def _counts(pairs: Counts) -> str:
+def _counts(pairs: WordCounts) -> str:
     return _pairs(pairs)
 
 

@@ -1,4 +1,4 @@
-"""Our Retriever as one tool of any agent that calls tools as the chat-completions protocol has them."""
+"""Our Retriever as a tool for any agent that calls tools by the chat-completions protocol."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Retriever
 
 NAME: Final = "ask_scene"
-DOES: Final = (
+DESCRIPTION: Final = (
     "Answers a question about the scene graph of one environment, such as a home: which things there are, where they "
     "are, how many, in what state, what can be done with them. Reads only. Ask one thing at a time, in plain words."
 )
 
 
 class Arguments(BaseModel):
-    """What the tool takes."""
+    """The arguments of the tool."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -30,14 +30,14 @@ class Arguments(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SceneTool:
-    """Questions about one scene as a tool: `schema` goes into a request's `tools`, `call` answers a tool call."""
+    """A tool for questions about one scene: `schema` goes into a request's `tools`, `call` answers a tool call."""
 
     retriever: Retriever
     scene: SceneInfo
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The tool's name, description and JSON schema of its arguments."""
+        """Return the tool's name, description and JSON schema of its arguments."""
         question = Arguments.model_json_schema()["properties"]["question"]
         asked = {"type": "string", "description": question["description"]}
         parameters = {
@@ -46,26 +46,26 @@ class SceneTool:
             "required": ["question"],
             "additionalProperties": False,
         }
-        function = {"name": NAME, "description": DOES, "parameters": parameters, "strict": True}
+        function = {"name": NAME, "description": DESCRIPTION, "parameters": parameters, "strict": True}
         return {"type": "function", "function": function}
 
     def call(self, arguments: str) -> str:
-        """The result's JSON for the arguments' JSON: outcome and answer, and where there are rows, these too.
+        """Return the result's JSON for the arguments' JSON: outcome and answer, and rows if there are any.
 
-        Arguments that can't be used are an answer, too: outcome ``failed`` with what to do. Raises ServiceError.
+        Invalid arguments give an answer too: outcome ``failed`` with instructions. Raises ServiceError.
         """
         try:
             asked = Arguments.model_validate_json(arguments)
         except ValidationError as error:
             return _failed(f"the arguments can't be used ({error.errors()[0]['msg']})")
         try:
-            return json.dumps(result(self.retriever.ask(asked.question, self.scene)), ensure_ascii=False)
+            return json.dumps(result_document(self.retriever.ask(asked.question, self.scene)), ensure_ascii=False)
         except RejectedError as error:
             return _failed(str(error))
 
 
-def result(found: Retrieval) -> dict[str, Any]:
-    """What an agent needs of a retrieval, and nothing that differs between equal scenes."""
+def result_document(found: Retrieval) -> dict[str, Any]:
+    """Return the parts of a retrieval that an agent needs, all of them equal for equal scenes."""
     document: dict[str, Any] = {"outcome": found.outcome, "answer": found.answer}
     if found.cypher is not None:
         document |= {"columns": list(found.columns), "rows": [list(row) for row in found.rows], "cypher": found.cypher}
@@ -73,5 +73,5 @@ def result(found: Retrieval) -> dict[str, Any]:
 
 
 def _failed(why: str) -> str:
-    told = f'{why}; call {NAME} with {{"question": "…"}}'
-    return json.dumps({"outcome": "failed", "answer": told}, ensure_ascii=False)
+    message = f'{why}; call {NAME} with {{"question": "…"}}'
+    return json.dumps({"outcome": "failed", "answer": message}, ensure_ascii=False)

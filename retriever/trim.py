@@ -1,4 +1,4 @@
-"""Trimming what occurs in a scene to what fits: the question's own words first, then what is frequent."""
+"""Trimming of a scene's enumerations to a budget: names in the question first, then the frequent ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
 from scenecypher.retriever.mentions import Mention, Mentions
 
-Use: TypeAlias = ClassUse | ValueUse | Pattern | PropertyUse | AgentUse | str
+Occurrence: TypeAlias = ClassUse | ValueUse | Pattern | PropertyUse | AgentUse | str
 
 TIERS: Final[Mapping[str, int]] = {
     "patterns": 1,
@@ -21,35 +21,37 @@ TIERS: Final[Mapping[str, int]] = {
     "places": 3,
     "classes": 4,
 }
-"""The fields of Enumerations that a text lists, the most telling first; what the question mentions is tier 0."""
+"""The fields of Enumerations that a text lists, by priority; names that the question mentions are tier 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
     field: str
-    use: Use
+    use: Occurrence
     rank: tuple[int, int, str, str]
 
 
-def fitting(whole: Enumerations, mentions: Mentions, *, render: Callable[[Enumerations], str], longest: int) -> str:
-    """The text of the most of `whole` that takes at most `longest` characters, or of nothing if none does.
+def fitted_text(
+    whole: Enumerations, mentions: Mentions, *, render: Callable[[Enumerations], str], max_characters: int
+) -> str:
+    """Return the text of the longest part of `whole` within `max_characters`, or that of nothing if none fits.
 
     Deterministic: it depends on the four arguments alone.
     """
     text = render(whole)
-    if len(text) <= longest:
+    if len(text) <= max_characters:
         return text
     entries = _ranked(whole, mentions)
     low, high, text = 0, len(entries), render(_with(whole, ()))
     while low < high - 1:
         middle = (low + high) // 2
         longer = render(_with(whole, entries[:middle]))
-        low, high, text = (middle, high, longer) if len(longer) <= longest else (low, middle, text)
+        low, high, text = (middle, high, longer) if len(longer) <= max_characters else (low, middle, text)
     return text
 
 
-def names_in(whole: Enumerations) -> Iterator[str]:
-    """What a question may mention: the names of all that a text lists."""
+def listed_names(whole: Enumerations) -> Iterator[str]:
+    """Iterate over the names that a text lists, any of which a question may mention."""
     return (_name_and_count(use)[0] for field in TIERS for use in getattr(whole, field))
 
 
@@ -62,7 +64,7 @@ def _ranked(whole: Enumerations, mentions: Mentions) -> list[_Entry]:
     return sorted(entries, key=lambda entry: entry.rank)
 
 
-def _rank(field: str, use: Use, mentions: Mentions, number: int) -> tuple[int, int, str, str]:
+def _rank(field: str, use: Occurrence, mentions: Mentions, number: int) -> tuple[int, int, str, str]:
     name, count = _name_and_count(use)
     match mentions.mention(name):
         case Mention.WHOLE:
@@ -74,7 +76,7 @@ def _rank(field: str, use: Use, mentions: Mentions, number: int) -> tuple[int, i
     return tier, -count, name, f"{field}{number:09}"
 
 
-def _name_and_count(use: Use) -> tuple[str, int]:
+def _name_and_count(use: Occurrence) -> tuple[str, int]:
     match use:
         case ClassUse() | PropertyUse():
             return use.name, use.count
@@ -89,7 +91,7 @@ def _name_and_count(use: Use) -> tuple[str, int]:
 
 
 def _with(whole: Enumerations, entries: Sequence[_Entry]) -> Enumerations:
-    kept: defaultdict[str, set[Use]] = defaultdict(set)
+    kept: defaultdict[str, set[Occurrence]] = defaultdict(set)
     for entry in entries:
         kept[entry.field].add(entry.use)
     fields = {field: tuple(use for use in getattr(whole, field) if use in kept[field]) for field in TIERS}

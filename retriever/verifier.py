@@ -1,4 +1,4 @@
-"""The verifier: whether the results address the question, and if so, the answer in words."""
+"""The verifier: a model's verdict on whether the results address the question, and the answer in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from scenecypher.chat.clean import clean
+from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import Model, Request
 from scenecypher.retriever import prompt
 from scenecypher.retriever.events import Verified
@@ -17,12 +17,12 @@ _VERDICT: Final = re.compile(rf"\W*{prompt.NOT_ADDRESSED}\b[\s.:*]*(.*)", re.IGN
 
 
 def verify(model: Model, question: str, results: Sequence[str], *, mode: VerifierMode, request: Request) -> Verified:
-    """The verdict on `results`, all of them so far. A partial answer is addressed too.
+    """Return the verdict on `results`, all of them so far. A partial answer counts as addressed.
 
-    With `hints` the text of a bad verdict says what is missing. `request` gives temperature, seed and limits.
+    With `hints` the text of a negative verdict says what is missing. `request` gives temperature, seed and limits.
     """
     reply = model.reply(replace(request, messages=prompt.verify(question, results, mode=mode)))
-    text = clean(reply.text)
+    text = clean_reply(reply.text)
     verdict = _VERDICT.match(text)
     if verdict is None and text:
         return Verified(addressed=True, text=text, usage=reply.usage)

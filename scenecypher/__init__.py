@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.commit import Committed
     from scenecypher.db.store.history import Event
-    from scenecypher.home import Home, PastHome, PlanResult, QueryResult
-    from scenecypher.planner.actions.simulator import Step
+    from scenecypher.home import Home, PastHome, PlanOutcome, QueryResult
+    from scenecypher.planner.actions.simulator import CommittedAction
     from scenecypher.planner.budget import Budget
     from scenecypher.planner.events import Event as PlanEvent
     from scenecypher.retriever.retrieval import Retrieval
@@ -59,6 +59,7 @@ else:
         "AskOptions": ("scenecypher.retriever.retriever", "Options"),
         "Budget": ("scenecypher.planner.budget", "Budget"),
         "Committed": ("scenecypher.db.store.commit", "Committed"),
+        "CommittedAction": ("scenecypher.planner.actions.simulator", "CommittedAction"),
         "Delta": ("scenecypher.db.graph.delta", "Delta"),
         "Event": ("scenecypher.db.store.history", "Event"),
         "Home": ("scenecypher.home", "Home"),
@@ -68,7 +69,7 @@ else:
         "OpenAIModel": ("scenecypher.chat.live", "OpenAIModel"),
         "PastHome": ("scenecypher.home", "PastHome"),
         "PlanEvent": ("scenecypher.planner.events", "Event"),
-        "PlanResult": ("scenecypher.home", "PlanResult"),
+        "PlanOutcome": ("scenecypher.home", "PlanOutcome"),
         "QueryResult": ("scenecypher.home", "QueryResult"),
         "Recording": ("scenecypher.chat.cassette", "Recording"),
         "Relation": ("scenecypher.db.graph.scene", "Relation"),
@@ -80,7 +81,6 @@ else:
         "Scripted": ("scenecypher.chat.scripted", "Scripted"),
         "ScriptedReply": ("scenecypher.chat.scripted", "ScriptedReply"),
         "Settings": ("scenecypher.settings", "Settings"),
-        "Step": ("scenecypher.planner.actions.simulator", "Step"),
         "connect": ("scenecypher.scenes", "connect"),
     }
 
@@ -103,6 +103,7 @@ __all__ = [
     "Budget",
     "CommitUnknown",
     "Committed",
+    "CommittedAction",
     "ConflictError",
     "ConstraintViolated",
     "DatabaseUnavailable",
@@ -119,7 +120,7 @@ __all__ = [
     "OpenAIModel",
     "PastHome",
     "PlanEvent",
-    "PlanResult",
+    "PlanOutcome",
     "QueryFailed",
     "QueryRefused",
     "QueryResult",
@@ -140,7 +141,6 @@ __all__ = [
     "ScriptedReply",
     "ServiceError",
     "Settings",
-    "Step",
     "UnknownReference",
     "connect",
 ]

@@ -1,9 +1,10 @@
-"""One tree of errors in three branches, by who acts next.
+"""The tree of errors: three branches, by who acts next.
 
     SceneCypherError
-    ├── InputError         the user mends a file, a name or a setting      exit code 2
+    ├── InputError         the user fixes a file, a name or a setting      exit code 2
     │   ├── DocumentError      a scene file: file, place, cause
-    │   └── SceneNotFound      no such scene, with the nearest names
+    │   ├── SceneNotFound      no such scene, with the nearest names
+    │   └── NothingToRedo      the latest change is no undo            exit code 1
     ├── RejectedError      the model (or person) who wrote it tries again  exit code 1
     │   ├── QueryRefused       the gate's verdict: code, piece, hint
     │   ├── ActionRefused      an unmet precondition, in words
@@ -40,14 +41,14 @@ class SceneCypherError(Exception):
 
 
 class InputError(SceneCypherError):
-    """What the user gave can't be used; the message names file, place and cause."""
+    """An unusable file, name or setting of the user's; the message names file, place and cause."""
 
 
 class DocumentError(InputError):
     """A file that can't become a scene graph.
 
-    `file` is as the user typed it, `place` a JSON path such as ``$.nodes[3].id``; `more` are further problems of the
-    same file, each a place and a cause. The message has one line a problem, the first `PROBLEMS_SHOWN` of them.
+    `file` is as the user typed it, `place` a JSON path such as ``$.nodes[3].id``. `more` lists further problems of the
+    file, each a place and a cause. The message has a line for each of the first `PROBLEMS_SHOWN` problems.
     """
 
     def __init__(self, file: str, place: str, cause: str, *, more: Sequence[tuple[str, str]] = ()) -> None:
@@ -55,7 +56,7 @@ class DocumentError(InputError):
         self.problems = ((place, cause), *more)
         lines = [f"{file}: {where}: {why}" for where, why in self.problems[:PROBLEMS_SHOWN]]
         if len(self.problems) > PROBLEMS_SHOWN:
-            lines.append(f"{file}: and {len(self.problems) - PROBLEMS_SHOWN:,} more problems; mend these first")
+            lines.append(f"{file}: and {len(self.problems) - PROBLEMS_SHOWN:,} more problems; fix these first")
         super().__init__("\n".join(lines))
 
 
@@ -67,19 +68,25 @@ class SceneNotFound(InputError):
         self.name = name
 
 
+class NothingToRedo(InputError):
+    """The latest change of a scene is no undo; nothing was committed."""
+
+    exit_code = 1
+
+
 class RejectedError(SceneCypherError):
-    """What was proposed does not fit the scene; the text is written for the model that proposed it."""
+    """A proposal that does not fit the scene; the text is written for the model that proposed it."""
 
     exit_code = 1
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """What stands in the way, one text each."""
+        """Return the reasons of the rejection, one text each."""
         return (str(self),)
 
 
 class QueryRefused(RejectedError):
-    """The gate refuses a query: `code` for programs, `piece` of the text that offends, `hint` to repair it."""
+    """A query that the gate refuses: `code` for programs, the offending `piece` of its text, a `hint` to repair it."""
 
     def __init__(self, code: str, message: str, *, piece: str = "", hint: str = "") -> None:
         super().__init__(f"{message}; {hint}" if hint else message)
@@ -87,7 +94,7 @@ class QueryRefused(RejectedError):
 
 
 class ActionRefused(RejectedError):
-    """A precondition does not hold; nothing was committed."""
+    """An action whose precondition does not hold; nothing was committed."""
 
     def __init__(self, action: str, reasons: Sequence[str]) -> None:
         super().__init__(f"{action}: {'; '.join(reasons)}")
@@ -95,16 +102,16 @@ class ActionRefused(RejectedError):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The requirements that are not met."""
+        """Return the unmet requirements."""
         return self._reasons
 
 
 class UnknownReference(RejectedError):
-    """A name, class or id that resolves to no node, or to several."""
+    """A name, class or id that resolves to no node or to several."""
 
 
 class ReplyRejected(RejectedError):
-    """A model's reply does not have the form that was asked for; with the reply, and the tokens of all attempts."""
+    """A model's reply in another form than asked for; holds the reply and the tokens of all attempts."""
 
     def __init__(self, message: str, *, reply: str = "", prompt_tokens: int = 0, completion_tokens: int = 0) -> None:
         super().__init__(message)
@@ -112,11 +119,11 @@ class ReplyRejected(RejectedError):
 
 
 class ConflictError(RejectedError):
-    """The scene differs from what a Delta's *before* says; nothing was committed."""
+    """A scene that differs from a Delta's *before*; nothing was committed."""
 
 
 class ServiceError(SceneCypherError):
-    """The database or the model service failed; `retryable` says whether trying again may help."""
+    """A failure of the database or the model service; `retryable` if the same call may succeed later."""
 
     def __init__(self, message: str, *, retryable: bool = False) -> None:
         super().__init__(message)
@@ -124,19 +131,19 @@ class ServiceError(SceneCypherError):
 
 
 class DatabaseUnavailable(ServiceError):
-    """The server can't be reached, refuses the password, is too old, or failed."""
+    """A server that can't be reached, refuses the password, is too old, or failed."""
 
 
 class QueryTimeout(ServiceError):
-    """The server or the watchdog ended a transaction at its time limit."""
+    """A transaction that the server or the watchdog ended at its time limit."""
 
 
 class MemoryExceeded(ServiceError):
-    """A transaction needs more memory than the server grants one; trying again would fail again."""
+    """A transaction that needs more memory than the server grants one; a retry would fail too."""
 
 
 class QueryFailed(ServiceError):
-    """The server refused a statement: `code` is its own, `summary` the first line of what it says."""
+    """A statement that the server refused: `code` is the server's, `summary` the first line of its message."""
 
     def __init__(self, code: str, summary: str, *, advice: str) -> None:
         super().__init__(f"{summary} ({code}); {advice}")
@@ -144,26 +151,26 @@ class QueryFailed(ServiceError):
 
 
 class ConstraintViolated(QueryFailed):
-    """What was written has a key that exists already; nothing was committed."""
+    """A write with a key that exists already; nothing was committed."""
 
 
 class CommitUnknown(ServiceError):
-    """The connection broke before the answer to COMMIT; it was done or not, and the same work may be asked again."""
+    """A connection lost before the answer to COMMIT: the work is done or not, and may be requested again."""
 
 
 class SceneReplaced(ServiceError):
-    """The scene's generation was retired while it was in use; load it again by name."""
+    """A scene whose generation was retired while in use; load it again by name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"scene {name!r} was replaced or deleted meanwhile; open it again by name", retryable=True)
 
 
 class ModelUnavailable(ServiceError):
-    """The model service failed, or a cassette lacks the reply that was asked for."""
+    """A failed model service, or a cassette that lacks the requested reply."""
 
 
 def did_you_mean(name: str, known: Sequence[str], *, limit: int = 3) -> str:
-    """` (did you mean 'a' or 'b'?)` for the nearest of `known` by casefold, or an empty string."""
+    """Return ``(did you mean 'a' or 'b'?)`` for the `limit` nearest of `known`, ignoring case; empty if none is."""
     folded = {word.casefold(): word for word in known}
     near = get_close_matches(name.casefold(), list(folded), n=limit, cutoff=0.6)
     if not near:

@@ -20,13 +20,13 @@ from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.importers import datasets
-from scenecypher.planner.actions.simulator import Step
-from scenecypher.planner.believing import simulator_of
+from scenecypher.planner.actions.simulator import CommittedAction
+from scenecypher.planner.belief_simulator import simulator_of
 from scenecypher.planner.budget import SPARE_STEPS, Budget
 from scenecypher.planner.events import Acted, Corrected, Finished
 from scenecypher.planner.events import Event as PlanEvent
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import NoModel, Setting, staged
+from scenecypher.planner.staging import NoModel, SessionSetting, prepare_session
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval
 from scenecypher.retriever.retriever import Options, Retriever
@@ -85,7 +85,7 @@ class QueryResult:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanResult:
+class PlanOutcome:
     """What happened when a task was carried out, and how it ended."""
 
     events: tuple[PlanEvent, ...]
@@ -181,7 +181,7 @@ class Home:
 
     def act(
         self, action: str, *, agent: str | None = None, fix: bool = False, expected_version: int | None = None
-    ) -> tuple[Step, ...]:
+    ) -> tuple[CommittedAction, ...]:
         """Carry out an action such as ``grab(cup_2004)``; each step is one transaction, the requested one last.
 
         `fix` first does, by rule, what the action needs. `agent` is who acts, by default the first agent. Raises
@@ -208,7 +208,7 @@ class Home:
 
     # --- planning
 
-    def plan(self, instruction: str | None = None, **options: Unpack[PlanOptions]) -> PlanResult:
+    def plan(self, instruction: str | None = None, **options: Unpack[PlanOptions]) -> PlanOutcome:
         """Carry out a task: the method decides each step, each action is checked and committed.
 
         Returns all events once the session has ended. Raises InputError, ModelUnavailable, ServiceError.
@@ -216,7 +216,7 @@ class Home:
         events = tuple(self.plan_events(instruction, **options))
         end = events[-1]
         assert isinstance(end, Finished)  # noqa: S101 - the session's last event
-        return PlanResult(events, end)
+        return PlanOutcome(events, end)
 
     def plan_events(self, instruction: str | None = None, **options: Unpack[PlanOptions]) -> Iterator[PlanEvent]:
         """Carry out a task as `plan` does, and yield each event as it happens; the last one is Finished.
@@ -226,7 +226,7 @@ class Home:
         if (instruction is None) == (options.get("task") is None):
             raise InputError("give either an instruction in words or the task of a data set")
         recipe = recipe_named(options.get("method", "stepwise"))
-        return staged(self._setting(instruction, recipe.model, options), recipe).run()
+        return prepare_session(self._setting(instruction, recipe.model, options), recipe).run()
 
     # --- the past
 
@@ -238,18 +238,18 @@ class Home:
         """Return the changes that lead from this home, as it is now, to `other`."""
         return diff(self.graph, _graph_of(other))
 
-    def _setting(self, instruction: str | None, needs_model: bool, options: PlanOptions) -> Setting:  # noqa: FBT001
+    def _setting(self, instruction: str | None, needs_model: bool, options: PlanOptions) -> SessionSetting:  # noqa: FBT001
         name = options.get("task")
         task = datasets.task(name)[1] if name is not None else None
         services = self._services
-        return Setting(
+        return SessionSetting(
             services.store,
             services.gate,
             self.info,
             instruction or (task.instruction if task else ""),
             options.get("method", "stepwise"),
             goal=task.goal if task is not None and task.has_graph_goal else None,
-            deeds=task.action_goals if task is not None else (),
+            required_actions=task.action_goals if task is not None else (),
             model=services.model(options.get("model")) if needs_model else NoModel(),
             ablations=tuple(options.get("ablations", ())),
             budget=options.get("budget", Budget(task.budget + SPARE_STEPS) if task else Budget()),

@@ -1,4 +1,4 @@
-"""Settings: read once at the front door from the environment (and `.env`), then passed down."""
+"""Settings, read once from the environment and `.env` by the caller's entry point, then passed down."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Seconds: TypeAlias = Annotated[float, Field(gt=0, le=1_000_000)]
 
 
 class Settings(BaseSettings):
-    """Everything that can be configured, with its environment variable.
+    """All settings with their environment variables.
 
-    Times are in seconds, sizes in bytes unless the name says otherwise. Raises InputError for values that can't be.
+    Times are in seconds, sizes in bytes unless the name says otherwise. Raises InputError for invalid values.
     """
 
     model_config = SettingsConfigDict(
@@ -61,18 +61,18 @@ class Settings(BaseSettings):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise InputError(_wrong(error)) from None
+            raise InputError(_message(error)) from None
         except UnicodeDecodeError as error:
             raise InputError(".env is not UTF-8: save it as such, or delete it") from error
 
     @property
     def live_model(self) -> bool:
-        """Whether a model service is configured (a key, or a server of one's own)."""
+        """Return True if a model service is configured: an API key, or the URL of another server."""
         return self.openai_api_key is not None or self.openai_base_url is not None
 
 
-def _wrong(error: ValidationError) -> str:
-    """Which settings can't be, and why; a secret is not among them, since any text may be one."""
+def _message(error: ValidationError) -> str:
+    """Return the invalid settings with their causes. Any text is a valid secret, so none is printed."""
     found = error.errors(include_url=False, include_context=False)
-    told = [f"{it['loc'][0]} is {str(it['input'])[:60]!r}: {it['msg'][0].lower()}{it['msg'][1:]}" for it in found]
-    return f"{'; '.join(told)}; correct it in the environment or in .env"
+    problems = [f"{it['loc'][0]} is {str(it['input'])[:60]!r}: {it['msg'][0].lower()}{it['msg'][1:]}" for it in found]
+    return f"{'; '.join(problems)}; correct it in the environment or in .env"

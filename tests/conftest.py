@@ -1,4 +1,4 @@
-"""What all tests share: a clean environment, one throw-away server, a store on it."""
+"""Shared fixtures: a clean environment, one throw-away server, a store on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.server import HOME, discard, throwaway_server
 LEAKING = ("NEO4J_", "OPENAI_", "SCENECYPHER_")
 OUR_OWN = "SCENECYPHER_TEST_"
 LONG_FILES = ("test_docs.py", "test_local.py", "test_server_gone.py")
-"""They wait for processes and time limits: begun first, so that no worker is left alone with one at the end."""
+"""Files that wait for processes and time limits: run first, so that no worker runs one alone at the end."""
 
 # A shared machine is slow at times: time limits are pytest-timeout's business, not hypothesis's.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -29,7 +29,7 @@ settings.register_profile("full", settings.get_profile("here"), max_examples=1_0
 def pytest_configure() -> None:
     """Hide the user's own database, model service and settings from every test and its subprocesses."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        # As a shell leaves it in what it runs behind `&`; commands that are interrupted here would never notice.
+        # A shell's background job ignores SIGINT, and so would the commands that tests interrupt.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in list(os.environ):
         if name.startswith(LEAKING) and not name.startswith(OUR_OWN):
@@ -40,13 +40,13 @@ def pytest_configure() -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Leave no server behind, whichever test started one in this run's home."""
+    """Stop the server of this run's home, if a test started one."""
     if HOME.exists():
         discard(HOME)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what uses the server, so that `-m "not database"` means it; leave slow tests to the full run."""
+    """Mark the tests that use the server for `-m "not database"`; deselect slow tests except in the full run."""
     items.sort(key=lambda item: item.path.name not in LONG_FILES)
     for item in items:
         if {"address", "database", "store"} & set(getattr(item, "fixturenames", ())):
@@ -60,14 +60,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[Address]:
-    """Where the throw-away server of this run is."""
+    """Yield the address of this run's throw-away server."""
     with throwaway_server(short=True) as address:
         yield address
 
 
 @pytest.fixture(scope="session")
 def database(address: Address) -> Iterator[Database]:
-    """One open connection to the throw-away server; each test has scenes of its own there."""
+    """Yield an open connection to the throw-away server; each test has its own scenes there."""
     database = Database(address)
     database.verify()
     yield database
@@ -76,7 +76,7 @@ def database(address: Address) -> Iterator[Database]:
 
 @pytest.fixture(scope="session")
 def store(database: Database) -> SceneStore:
-    """A store on the throw-away server, with its constraints and indexes made."""
+    """Return a store on the throw-away server, with constraints and indexes."""
     store = SceneStore(database)
     store.prepare()
     return store
@@ -84,7 +84,7 @@ def store(database: Database) -> SceneStore:
 
 @pytest.fixture
 def user_env(address: Address) -> dict[str, str]:
-    """The environment of a user whose `NEO4J_URI` is the throw-away server: for commands run as subprocesses."""
+    """Return the environment of a user whose `NEO4J_URI` is the throw-away server, for subprocesses."""
     return {
         **os.environ,
         "NEO4J_URI": address.uri,

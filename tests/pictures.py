@@ -11,7 +11,7 @@ from minigrid.core.world_object import Ball, Box, Key
 
 from scenecypher.chat import Image
 from scenecypher.planner.perception.grid_view import TILE_PIXELS
-from scenecypher.planner.perception.picture import png
+from scenecypher.planner.perception.picture import encode_png
 
 KINDS: Any = {"ball": Ball, "box": Box, "key": Key}
 WIDTH = 5
@@ -26,4 +26,4 @@ def table(things: Sequence[str]) -> Image:
     mask = np.ones((grid.width, grid.height), dtype=bool)
     pixels = grid.render(TILE_PIXELS, (-1, -1), highlight_mask=mask)
     height, width, _ = pixels.shape
-    return png(pixels.tobytes(), width=width, height=height)
+    return encode_png(pixels.tobytes(), width=width, height=height)

@@ -28,7 +28,7 @@ class Proxy:
     def __init__(self, target: tuple[str, int], watched: bytes = COMMIT) -> None:
         self.target, self.watched = target, watched
         self.lost = 0
-        """How many COMMITs, or whatever else is watched for, were cut so far."""
+        """Return the number of COMMITs, or other watched messages, cut so far."""
         self._to_lose: list[Lost] = []
         self._lock = threading.Lock()
         self._open: list[socket.socket] = []
@@ -37,7 +37,7 @@ class Proxy:
 
     @property
     def port(self) -> int:
-        """Where clients connect."""
+        """Return the address for clients."""
         port: int = self._listening.getsockname()[1]
         return port
 
@@ -84,7 +84,7 @@ class Proxy:
         self._start(link.downstream)
 
     def next_loss(self) -> Lost | None:
-        """What to lose of the COMMIT that just came."""
+        """Return the part of the current COMMIT to drop."""
         with self._lock:
             if not self._to_lose:
                 return None

@@ -70,7 +70,7 @@ Script = Sequence[Step] | Callable[[dict[str, Any]], Step]
 
 
 class ScriptedModel:
-    """The server, listening while in its `with`; `requests` are the bodies that it was sent, `headers` beside them."""
+    """A server that listens inside its `with`; `requests` are the received bodies, `headers` their headers."""
 
     def __init__(self, script: Script, *, models: Sequence[str] = (MODEL_NAME,)) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -83,7 +83,7 @@ class ScriptedModel:
 
     @property
     def base_url(self) -> str:
-        """What OPENAI_BASE_URL should be."""
+        """Return the value for OPENAI_BASE_URL."""
         assert self._server is not None, "enter the server's `with` first"
         return f"http://127.0.0.1:{self._server.server_port}/v1"
 
@@ -141,7 +141,7 @@ class _Server(ThreadingHTTPServer):
             _hang_up(connection)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news; a fault of the script shows in the client as a dropped connection."""
+        """Ignore clients that disconnected; a fault of the script appears to the client as a dropped connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -213,11 +213,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
-        """Say nothing: the tests' output is for the tests."""
+        """Log nothing."""
 
 
 def _asked(script: Callable[[dict[str, Any]], Step], request: dict[str, Any]) -> Step:
-    """What a function of a test answers; its own failure becomes an answer, so that the test shows it."""
+    """Return the step of a script function; its own failure becomes an error reply, which the test then shows."""
     try:
         return script(request)
     except (AssertionError, LookupError, TypeError, ValueError) as error:
@@ -228,7 +228,7 @@ def _hang_up(connection: socket.socket) -> None:
     try:
         connection.shutdown(socket.SHUT_RDWR)
     except OSError:
-        return  # the other side was faster
+        return  # closed by the client already
 
 
 def _completion(say: Say, body: Mapping[str, Any]) -> bytes:

@@ -76,7 +76,7 @@ def decoded(url: str) -> Pixels:
 
 
 def read(pixels: Pixels) -> dict[tuple[int, int], tuple[str, str, str]]:
-    """What stands in each bright cell: the template that is nearest. The agent's own cell is left out."""
+    """Return the nearest template of each bright cell, except for the agent's own cell."""
     names, library = templates()
     rows, columns = pixels.shape[0] // TILE, pixels.shape[1] // TILE
     found = {}
@@ -91,7 +91,7 @@ def read(pixels: Pixels) -> dict[tuple[int, int], tuple[str, str, str]]:
 
 @cache
 def templates() -> tuple[list[tuple[str, str, str]], Pixels]:
-    """What MiniGrid draws for each thing that is in view, and for what is not."""
+    """Return MiniGrid's drawing of each thing in view, and of things that are not."""
     lava: Any = Lava
     made: list[tuple[tuple[str, str, str], Any]] = [(("nothing", "", ""), None), (("wall", "", ""), Wall())]
     made += [(("goal", "", ""), Goal()), (("lava", "", ""), lava())]

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
+import psutil
+
 from scenecypher.db.local import start, stop
 from scenecypher.db.store.connection import Address
 from scenecypher.settings import Settings
@@ -37,7 +39,7 @@ def throwaway_server(*, short: bool = False) -> Iterator[Address]:
 def discard_homes(*, of_living: bool = False) -> None:
     """Stop the servers of runs that ended without doing so, and throw their data away; of running ones on demand."""
     for home in FOLDER.glob("run-*"):
-        if of_living or not _is_alive(int(home.name.removeprefix("run-"))):
+        if of_living or not psutil.pid_exists(int(home.name.removeprefix("run-"))):
             discard(home)
 
 
@@ -88,16 +90,6 @@ SERVERS: Final[Mapping[str, Callable[..., AbstractContextManager[Address]]]] = {
 
 def _settings(home: Path) -> Settings:
     return Settings(home=home)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _tell(line: str) -> None:

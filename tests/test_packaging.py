@@ -136,13 +136,13 @@ def built(target: str, *, source: Path, folder: Path) -> Path:
 
 
 def packages_of(python: Path) -> Path:
-    """Where an environment keeps its packages."""
+    """Return the folder of an environment's packages."""
     home = str(python.parent.parent)
     return Path(sysconfig.get_path("purelib", vars={"base": home, "platbase": home}))
 
 
 def run(*command: str, cwd: Path) -> str:
-    """What a command printed; a failure shows what it said."""
+    """Run a command and return its output; a failure shows it."""
     result = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
     assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}{result.stderr}"
     return result.stdout

@@ -12,7 +12,7 @@ from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """One scene and goals in it; `fails` gives each goal that does not hold the reasons that `unmet` names."""
+    """One scene and goals in it; `fails` gives each goal that does not hold the reasons that `unmet_parts` names."""
 
     name: str
     graph: SceneGraph

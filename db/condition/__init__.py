@@ -29,8 +29,8 @@ from scenecypher.db.condition.algebra import (
 )
 from scenecypher.db.condition.cypher import CypherCondition, to_cypher
 from scenecypher.db.condition.document import condition_document, condition_from_document, condition_schema
-from scenecypher.db.condition.evaluation import evaluate, resolve, witnesses
-from scenecypher.db.condition.shortfall import unmet
+from scenecypher.db.condition.evaluation import evaluate, resolve_term, witnesses
+from scenecypher.db.condition.shortfall import unmet_parts
 from scenecypher.db.condition.words import explain
 
 __all__ = [
@@ -64,9 +64,9 @@ __all__ = [
     "conjuncts",
     "evaluate",
     "explain",
-    "resolve",
+    "resolve_term",
     "terms",
     "to_cypher",
-    "unmet",
+    "unmet_parts",
     "witnesses",
 ]

@@ -9,11 +9,20 @@ from typing import Final, TypeAlias
 
 from scenecypher.db.graph.change import TEXT_FIELDS
 from scenecypher.db.graph.scene import kind_name, relation_type
-from scenecypher.db.graph.value import STATE_LENGTH, InvalidValue, Value, checked, label, property_name, shown, typed
+from scenecypher.db.graph.value import (
+    STATE_LENGTH,
+    InvalidValue,
+    Value,
+    checked,
+    label,
+    property_name,
+    shown,
+    typed_key,
+)
 
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-MOST_NODES: Final = 1_000_000_000
-"""The largest number of nodes that a condition may ask for: no scene has as many."""
+NODES_LIMIT: Final = 1_000_000_000
+"""The largest `n` of AtLeast and Exactly; no scene has as many nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,28 +41,28 @@ Term: TypeAlias = str | Id
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All of `parts`; true where there are none."""
+    """Conjunction of `parts`; true if there are none."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least one of `parts`; false where there are none."""
+    """Disjunction of `parts`; false if there are none."""
 
     parts: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """`part` does not hold; so it is true of what is absent."""
+    """Negation of `part`; true if a node of an atom is absent."""
 
     part: Condition
 
 
 @dataclass(frozen=True, slots=True)
 class HasState:
-    """`x` is in `state`."""
+    """Atom: `x` is in `state`."""
 
     x: Term
     state: str
@@ -64,7 +73,7 @@ class HasState:
 
 @dataclass(frozen=True, slots=True)
 class HasClass:
-    """`x` is of a class, as the source spells it."""
+    """Atom: `x` is of a class, spelt as in the source."""
 
     x: Term
     class_: str
@@ -75,7 +84,7 @@ class HasClass:
 
 @dataclass(frozen=True, slots=True)
 class HasKind:
-    """`x` is of one of the registry's kinds."""
+    """Atom: `x` is of one of the registry's kinds."""
 
     x: Term
     kind: str
@@ -86,7 +95,7 @@ class HasKind:
 
 @dataclass(frozen=True, slots=True)
 class HasAffordance:
-    """`x` has `affordance`."""
+    """Atom: `x` has `affordance`."""
 
     x: Term
     affordance: str
@@ -97,7 +106,7 @@ class HasAffordance:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """`source` has a relation of `type` to `target`."""
+    """Atom: `source` has a relation of `type` to `target`."""
 
     source: Term
     type: str
@@ -109,7 +118,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class HeldBy:
-    """`agent` holds `x`, in whichever hand."""
+    """Atom: `agent` holds `x`, in either hand."""
 
     x: Term
     agent: Term
@@ -117,7 +126,7 @@ class HeldBy:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """From `x` one or more relations of `types` lead to `y`: the cup on the tray in the cupboard is within it."""
+    """Atom: a path of one or more relations of `types` leads from `x` to `y`, as from a cup on a tray to a cupboard."""
 
     x: Term
     y: Term
@@ -133,7 +142,7 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """`x` and `y` are one and the same node of the scene."""
+    """Atom: `x` and `y` are the same node of the scene."""
 
     x: Term
     y: Term
@@ -141,7 +150,7 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class PropertyEquals:
-    """A property, `name` or `class` of `x` has `value`, of the same type: 1, 1.0 and True differ."""
+    """Atom: a property, `name` or `class` of `x` has `value`, of the same type: 1, 1.0 and True differ."""
 
     x: Term
     key: str
@@ -158,12 +167,12 @@ class PropertyEquals:
         return hash(self._typed())
 
     def _typed(self) -> tuple[object, ...]:
-        return (self.x, self.key, typed(self.value))
+        return (self.x, self.key, typed_key(self.value))
 
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """Some node of the scene, called `var`, makes `where` true."""
+    """Quantifier: `where` is true of at least one node, bound to `var`."""
 
     var: str
     where: Condition
@@ -174,7 +183,7 @@ class Exists:
 
 @dataclass(frozen=True, slots=True)
 class ForAll:
-    """Every node, called `var`, that makes `where` true makes `then` true; so it holds where there is none."""
+    """Quantifier: `then` is true of every node, bound to `var`, of which `where` is; true if there is none."""
 
     var: str
     where: Condition
@@ -186,7 +195,7 @@ class ForAll:
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """`n` or more nodes, each called `var`, make `where` true."""
+    """Quantifier: `where` is true of `n` or more nodes, each bound to `var`."""
 
     n: int
     var: str
@@ -199,7 +208,7 @@ class AtLeast:
 
 @dataclass(frozen=True, slots=True)
 class Exactly:
-    """`n` nodes and no more, each called `var`, make `where` true."""
+    """Quantifier: `where` is true of exactly `n` nodes, each bound to `var`."""
 
     n: int
     var: str
@@ -219,7 +228,7 @@ NEVER: Final = Or(())
 
 
 def conjuncts(condition: Condition) -> Iterator[Condition]:
-    """The parts that must all hold, nested And laid flat."""
+    """Yield the conjuncts, nested And flattened."""
     if isinstance(condition, And):
         for part in condition.parts:
             yield from conjuncts(part)
@@ -228,7 +237,7 @@ def conjuncts(condition: Condition) -> Iterator[Condition]:
 
 
 def terms(atom: Atom) -> tuple[Term, ...]:
-    """The one or two terms that an atom speaks of, the subject first."""
+    """Return the one or two terms of an atom, the subject first."""
     match atom:
         case Related():
             return (atom.source, atom.target)
@@ -241,7 +250,7 @@ def terms(atom: Atom) -> tuple[Term, ...]:
 
 
 def variable_name(name: str) -> str:
-    """`name`, if a variable may be called so. Raises InvalidValue."""
+    """Return `name` if it is a valid variable name. Raises InvalidValue."""
     if not VARIABLE.fullmatch(name):
         msg = f"variable {shown(name)} must be a letter, then letters, digits or underscores, ASCII, at most 64"
         raise InvalidValue(msg)
@@ -249,11 +258,11 @@ def variable_name(name: str) -> str:
 
 
 def comparable_key(key: str) -> str:
-    """`key`, if it names what PropertyEquals may compare. Raises InvalidValue."""
+    """Return `key` if PropertyEquals can compare it. Raises InvalidValue."""
     return key if key in TEXT_FIELDS else property_name(key)
 
 
 def _check_number(n: int) -> None:
-    if type(n) is not int or not 0 <= n <= MOST_NODES:
-        msg = f"a number of nodes is a whole number from 0 to {MOST_NODES:,}, not {shown(n)}"
+    if type(n) is not int or not 0 <= n <= NODES_LIMIT:
+        msg = f"a number of nodes is a whole number from 0 to {NODES_LIMIT:,}, not {shown(n)}"
         raise InvalidValue(msg)

@@ -1,4 +1,4 @@
-"""Conditions as one Cypher query over the members of a scene; data only in parameters, names only from the registry."""
+"""Compilation of Conditions to one Cypher query: data only in parameters, names only from the registry."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ from scenecypher.db.graph.value import Point, Value
 from scenecypher.db.schema import CORE_PROPERTIES, EXTRA_PROPERTIES, HOLDING, KINDS, RELATION_TYPES
 
 Names: TypeAlias = Mapping[Term, LiteralString]
-"""The Cypher variable of each term that stands for a node; a term without one is unbound."""
+"""The Cypher variable of each bound term."""
 
 
 @dataclass(frozen=True, slots=True)
 class CypherCondition:
-    """A query that returns one row with one boolean, `holds`; run it with `parameters` and `scene`, the scene's key."""
+    """A query that returns one row with one boolean, `holds`; its parameters besides `scene`, the scene's key."""
 
     text: LiteralString
     parameters: Mapping[str, Any]
 
 
 def to_cypher(condition: Condition, bindings: Mapping[str, str]) -> CypherCondition:
-    """`condition` as one query, of the same value as `evaluate` gives; conditions of one shape give one text."""
+    """Compile `condition` to a query of the same value as `evaluate`; conditions of one shape have the same text."""
     writer = _Writer()
     names: dict[Term, LiteralString] = {}
     look_ups: list[LiteralString] = []
@@ -62,7 +62,7 @@ def to_cypher(condition: Condition, bindings: Mapping[str, str]) -> CypherCondit
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes expressions that are true or false, never null, and gathers their parameters."""
+    """Writer of expressions that are true or false, never null, and collector of their parameters."""
 
     parameters: dict[str, Any] = field(default_factory=dict)
     variables: int = 0
@@ -116,7 +116,7 @@ class _Writer:
                 assert_never(atom)
 
     def _equals(self, atom: PropertyEquals, node: LiteralString) -> LiteralString:
-        """The server takes 1 and 1.0 for equal, so numbers are compared by type as well."""
+        """Compare value and type: the server takes 1 and 1.0 for equal."""
         key = _registered(atom.key, CORE_PROPERTIES) or _registered(atom.key, EXTRA_PROPERTIES)
         value = node + ("." + key if key else "[" + self.parameter(atom.key) + "]")
         same: LiteralString = value + " = " + self._value(atom.value)
@@ -156,13 +156,13 @@ class _Writer:
         return "(" + source + ")-[" + self._types(types) + "]->(" + target + ")"
 
     def _path(self, source: LiteralString | None, types: Iterable[str], target: LiteralString | None) -> LiteralString:
-        """One shortest path: the server looks at each node once, however many ways lead there."""
+        """Match one shortest path: the server then visits each node once, however many paths there are."""
         if source is None or target is None:
             return ""
         return "SHORTEST 1 (" + source + ") (()-[" + self._types(types) + "]->())+ (" + target + ")"
 
     def _types(self, types: Iterable[str]) -> LiteralString:
-        """Registry types stand in the text; where a scene declares one, all are compared with a parameter."""
+        """Write registry types into the text; if the scene declares one of them, compare all with a parameter."""
         wanted = [*types]
         known: list[LiteralString] = [name for name in RELATION_TYPES if name in wanted]
         if len(known) == len({*wanted}):
@@ -187,7 +187,7 @@ class _Writer:
                 assert_never(condition)
 
     def _found(self, condition: Quantifier, node: LiteralString, names: Names) -> LiteralString:
-        """The pattern of the witnesses, in which the planner can see an index or a neighbour to begin at."""
+        """Match the witnesses by a pattern that lets the planner start at an index or a neighbour."""
         label: LiteralString = "Entity"
         links: list[LiteralString] = []
         facts: list[LiteralString] = []
@@ -223,7 +223,7 @@ def _free_terms(condition: Condition, bound: frozenset[str]) -> Iterable[Term]:
 
 
 def _registered(name: str, registry: Iterable[LiteralString]) -> LiteralString:
-    """The registry's own literal that spells `name`; empty where there is none."""
+    """Return the registry's literal that is equal to `name`, else empty text."""
     for known in registry:
         if known == name:
             return known

@@ -1,4 +1,4 @@
-"""The value of a Condition on a scene graph in memory: two-valued, and what is absent is false."""
+"""Evaluation of a Condition on a scene graph in memory: two-valued, false of absent nodes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from scenecypher.db.schema import HOLDING
 
 
 def evaluate(condition: Condition, graph: GraphView, bindings: Mapping[str, str]) -> bool:
-    """Whether `condition` holds; `bindings` gives variables their node ids.
+    """Check if `condition` holds; `bindings` maps variables to node ids.
 
     An atom about an unbound variable or a missing node is false, so its Not is true.
     """
@@ -44,7 +44,7 @@ def evaluate(condition: Condition, graph: GraphView, bindings: Mapping[str, str]
         case Related() | HeldBy() | Within() | Same():
             return _holds_between(condition, graph, bindings)
         case HasState() | HasClass() | HasKind() | HasAffordance() | PropertyEquals():
-            node_id = resolve(condition.x, graph, bindings)
+            node_id = resolve_term(condition.x, graph, bindings)
             return node_id is not None and _holds_of(condition, graph.nodes[node_id])
         case And():
             return all(evaluate(part, graph, bindings) for part in condition.parts)
@@ -57,14 +57,14 @@ def evaluate(condition: Condition, graph: GraphView, bindings: Mapping[str, str]
 
 
 def witnesses(var: str, where: Condition, *, graph: GraphView, bindings: Mapping[str, str]) -> Iterator[str]:
-    """Ids of the nodes that, as `var`, make `where` true."""
+    """Yield the ids of the nodes that, bound to `var`, make `where` true."""
     for node in _candidates(var, where, graph, bindings):
         if evaluate(where, graph, {**bindings, var: node}):
             yield node
 
 
-def resolve(term: Term, graph: GraphView, bindings: Mapping[str, str]) -> str | None:
-    """The id of the node that `term` stands for; None where it is unbound or missing."""
+def resolve_term(term: Term, graph: GraphView, bindings: Mapping[str, str]) -> str | None:
+    """Return the node id of `term`; None if it is unbound or missing."""
     node = term.id if isinstance(term, Id) else bindings.get(term)
     return node if node is not None and node in graph.nodes else None
 
@@ -73,18 +73,18 @@ def _holds_for(condition: Quantifier, graph: GraphView, bindings: Mapping[str, s
     found = witnesses(condition.var, condition.where, graph=graph, bindings=bindings)
     match condition:
         case Exists():
-            return _counted(found, 1) == 1
+            return _count_up_to(found, 1) == 1
         case ForAll():
             return all(evaluate(condition.then, graph, {**bindings, condition.var: node}) for node in found)
         case AtLeast():
-            return _counted(found, condition.n) == condition.n
+            return _count_up_to(found, condition.n) == condition.n
         case Exactly():
-            return _counted(found, condition.n + 1) == condition.n
+            return _count_up_to(found, condition.n + 1) == condition.n
         case _:
             assert_never(condition)
 
 
-def _counted(found: Iterator[str], limit: int) -> int:
+def _count_up_to(found: Iterator[str], limit: int) -> int:
     return sum(1 for _ in islice(found, limit))
 
 
@@ -104,7 +104,7 @@ def _holds_of(atom: HasState | HasClass | HasKind | HasAffordance | PropertyEqua
 
 def _holds_between(atom: Related | HeldBy | Within | Same, graph: GraphView, bindings: Mapping[str, str]) -> bool:
     first, second = terms(atom)
-    x, y = resolve(first, graph, bindings), resolve(second, graph, bindings)
+    x, y = resolve_term(first, graph, bindings), resolve_term(second, graph, bindings)
     if x is None or y is None:
         return False
     match atom:
@@ -119,7 +119,7 @@ def _holds_between(atom: Related | HeldBy | Within | Same, graph: GraphView, bin
 
 
 def _candidates(var: str, where: Condition, graph: GraphView, bindings: Mapping[str, str]) -> Collection[str]:
-    """The smallest set of ids, read off one part of `where`, that holds every witness; else all ids."""
+    """Return the smallest superset of the witnesses that one conjunct of `where` gives, else all ids."""
     best: Collection[str] = graph.nodes
     for part in conjuncts(where):
         found = _narrowed(var, part, graph, bindings)
@@ -146,7 +146,7 @@ def _neighbours(
     first, second = terms(atom)
     if var not in (first, second) or first == second:
         return None
-    other = resolve(second if first == var else first, graph, bindings)
+    other = resolve_term(second if first == var else first, graph, bindings)
     if other is None:
         return ()
     match atom:

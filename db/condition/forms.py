@@ -1,37 +1,16 @@
-"""The form of each operator in a JSON document; `condition()` gives the value that a checked form stands for."""
+"""Conditions as a tagged union of pydantic models, built from a table of operators and the types of their fields."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Annotated, Any, Final, Literal, TypeAlias, Union
 
-from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainValidator, TypeAdapter, WithJsonSchema, create_model
 
-from scenecypher.db.condition.algebra import (
-    MOST_NODES,
-    VARIABLE,
-    And,
-    AtLeast,
-    Condition,
-    Exactly,
-    Exists,
-    ForAll,
-    HasAffordance,
-    HasClass,
-    HasKind,
-    HasState,
-    HeldBy,
-    Id,
-    Not,
-    Or,
-    PropertyEquals,
-    Related,
-    Same,
-    Term,
-    Within,
-    comparable_key,
-    variable_name,
-)
-from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, RelationType, StateText, by
+from scenecypher.db.condition import algebra
+from scenecypher.db.condition.algebra import NODES_LIMIT, VARIABLE, Condition, Id, Term, comparable_key, variable_name
+from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, RelationType, StateText, as_validator
 from scenecypher.db.graph.value import InvalidValue, shown
 
 
@@ -58,171 +37,77 @@ _NODE_SCHEMA: Final = {
         },
     ],
 }
-_Term: TypeAlias = Annotated[Term, PlainValidator(by(_term_from)), WithJsonSchema(_NODE_SCHEMA)]
-_Variable: TypeAlias = Annotated[str, AfterValidator(by(variable_name)), WithJsonSchema({"type": "string"})]
-_Key: TypeAlias = Annotated[str, AfterValidator(by(comparable_key)), WithJsonSchema({"type": "string"})]
-_Number: TypeAlias = Annotated[int, Field(ge=0, le=MOST_NODES)]
+_Term: TypeAlias = Annotated[Term, PlainValidator(as_validator(_term_from)), WithJsonSchema(_NODE_SCHEMA)]
+
+OPERATORS: Final[Mapping[str, type[Condition]]] = {
+    "and": algebra.And,
+    "or": algebra.Or,
+    "not": algebra.Not,
+    "has_state": algebra.HasState,
+    "has_class": algebra.HasClass,
+    "has_kind": algebra.HasKind,
+    "has_affordance": algebra.HasAffordance,
+    "property_equals": algebra.PropertyEquals,
+    "related": algebra.Related,
+    "held_by": algebra.HeldBy,
+    "within": algebra.Within,
+    "same": algebra.Same,
+    "exists": algebra.Exists,
+    "for_all": algebra.ForAll,
+    "at_least": algebra.AtLeast,
+    "exactly": algebra.Exactly,
+}
+"""The class of each `op`; its fields are the keys of the JSON map."""
+
+FIELD_NAMES: Final = {kind: tuple(field.name for field in fields(kind)) for kind in OPERATORS.values()}
+
+FIELDS: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("x", "y", "source", "target", "agent"), _Term),
+    **dict.fromkeys(("part", "where", "then"), "ConditionForm"),
+    **dict.fromkeys(("state", "affordance"), StateText),
+    "parts": "list[ConditionForm]",
+    "class": Label,
+    "kind": Kind,
+    "key": Annotated[str, AfterValidator(as_validator(comparable_key)), WithJsonSchema({"type": "string"})],
+    "value": JsonValue,
+    "type": RelationType,
+    "types": Annotated[list[RelationType], Field(min_length=1)],
+    "n": Annotated[int, Field(ge=0, le=NODES_LIMIT)],
+    "var": Annotated[str, AfterValidator(as_validator(variable_name)), WithJsonSchema({"type": "string"})],
+}
+"""The type of each field by its JSON key, the same in every operator."""
 
 
-class _AndForm(Form):
-    op: Literal["and"]
-    parts: list[ConditionForm]
-
-    def condition(self) -> Condition:
-        return And(tuple(part.condition() for part in self.parts))
-
-
-class _OrForm(Form):
-    op: Literal["or"]
-    parts: list[ConditionForm]
-
-    def condition(self) -> Condition:
-        return Or(tuple(part.condition() for part in self.parts))
+def condition_adapter() -> TypeAdapter[Any]:
+    """Return the validator of condition documents; `condition_of` takes its result."""
+    forms = tuple(_form(op, kind) for op, kind in OPERATORS.items())
+    union: Any = Annotated[Union[forms], Field(discriminator="op")]  # noqa: UP007 - built from a tuple
+    for form in forms:
+        form.model_rebuild(_types_namespace={"ConditionForm": union})
+    return TypeAdapter(union)
 
 
-class _NotForm(Form):
-    op: Literal["not"]
-    part: ConditionForm
-
-    def condition(self) -> Condition:
-        return Not(self.part.condition())
+def condition_of(form: Any) -> Condition:
+    """Return the condition of a validated model."""
+    kind = OPERATORS[form.op]
+    return kind(*[_plain(getattr(form, name)) for name in FIELD_NAMES[kind]])
 
 
-class _StateForm(Form):
-    op: Literal["has_state"]
-    x: _Term
-    state: StateText
-
-    def condition(self) -> Condition:
-        return HasState(self.x, self.state)
-
-
-class _ClassForm(Form):
-    op: Literal["has_class"]
-    x: _Term
-    class_: Label = Field(alias="class")
-
-    def condition(self) -> Condition:
-        return HasClass(self.x, self.class_)
+def _plain(value: Any) -> Any:
+    match value:
+        case Form():
+            return condition_of(value)
+        case list():
+            return tuple(map(_plain, value))
+        case _:
+            return value
 
 
-class _KindForm(Form):
-    op: Literal["has_kind"]
-    x: _Term
-    kind: Kind
-
-    def condition(self) -> Condition:
-        return HasKind(self.x, self.kind)
-
-
-class _AffordanceForm(Form):
-    op: Literal["has_affordance"]
-    x: _Term
-    affordance: StateText
-
-    def condition(self) -> Condition:
-        return HasAffordance(self.x, self.affordance)
-
-
-class _PropertyForm(Form):
-    op: Literal["property_equals"]
-    x: _Term
-    key: _Key
-    value: JsonValue
-
-    def condition(self) -> Condition:
-        return PropertyEquals(self.x, self.key, self.value)
-
-
-class _RelatedForm(Form):
-    op: Literal["related"]
-    source: _Term
-    type: RelationType
-    target: _Term
-
-    def condition(self) -> Condition:
-        return Related(self.source, self.type, self.target)
-
-
-class _HeldByForm(Form):
-    op: Literal["held_by"]
-    x: _Term
-    agent: _Term
-
-    def condition(self) -> Condition:
-        return HeldBy(self.x, self.agent)
-
-
-class _WithinForm(Form):
-    op: Literal["within"]
-    x: _Term
-    y: _Term
-    types: list[RelationType] = Field(default=["INSIDE", "ON"], min_length=1)
-
-    def condition(self) -> Condition:
-        return Within(self.x, self.y, tuple(self.types))
-
-
-class _SameForm(Form):
-    op: Literal["same"]
-    x: _Term
-    y: _Term
-
-    def condition(self) -> Condition:
-        return Same(self.x, self.y)
-
-
-class _ExistsForm(Form):
-    op: Literal["exists"]
-    var: _Variable
-    where: ConditionForm
-
-    def condition(self) -> Condition:
-        return Exists(self.var, self.where.condition())
-
-
-class _ForAllForm(Form):
-    op: Literal["for_all"]
-    var: _Variable
-    where: ConditionForm
-    then: ConditionForm
-
-    def condition(self) -> Condition:
-        return ForAll(self.var, self.where.condition(), self.then.condition())
-
-
-class _AtLeastForm(Form):
-    op: Literal["at_least"]
-    n: _Number
-    var: _Variable
-    where: ConditionForm
-
-    def condition(self) -> Condition:
-        return AtLeast(self.n, self.var, self.where.condition())
-
-
-class _ExactlyForm(Form):
-    op: Literal["exactly"]
-    n: _Number
-    var: _Variable
-    where: ConditionForm
-
-    def condition(self) -> Condition:
-        return Exactly(self.n, self.var, self.where.condition())
-
-
-_AtomForm: TypeAlias = (
-    _StateForm
-    | _ClassForm
-    | _KindForm
-    | _AffordanceForm
-    | _PropertyForm
-    | _RelatedForm
-    | _HeldByForm
-    | _WithinForm
-    | _SameForm
-)
-ConditionForm: TypeAlias = Annotated[
-    _AndForm | _OrForm | _NotForm | _AtomForm | _ExistsForm | _ForAllForm | _AtLeastForm | _ExactlyForm,
-    Field(discriminator="op"),
-]
+def _form(op: str, kind: type[Condition]) -> type[Form]:
+    given: dict[str, Any] = {"op": (Literal[op], ...)}
+    for field in fields(kind):
+        name = field.name.rstrip("_")
+        default = ... if field.default is MISSING else [*field.default]
+        given[field.name] = (FIELDS[name], Field(default, alias=name))
+    form: type[Form] = create_model(f"_{kind.__name__}Form", __base__=Form, **given)
+    return form

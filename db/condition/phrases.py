@@ -1,4 +1,4 @@
-"""English for states, affordances and relation types: one table each, with a plain fallback for what is not in it."""
+"""English phrases for states, affordances and relation types: a table each, with a fallback."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Verb: TypeAlias = Literal["be", "can", "have"]
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A predicate such as (be, "open") or (can, "be grabbed"), said of one or many, affirmed or denied."""
+    """A predicate such as (be, "open") or (can, "be grabbed")."""
 
     verb: Verb
     rest: str
 
     def said(self, *, negated: bool = False, plural: bool = False) -> str:
-        """The words, such as "are not open", "cannot be grabbed" or "does not have a plug"."""
+        """Return the words, such as "are not open", "cannot be grabbed" or "does not have a plug"."""
         return f"{_VERBS[self.verb, plural, negated]} {self.rest}"
 
 
@@ -47,7 +47,7 @@ STATES: Final[Mapping[str, str]] = {
     "toggled_on": "switched on",
     "sitting": "sitting down",
 }
-"""A state that is not listed is said as it is, with spaces for underscores."""
+"""Phrases of states; one not listed is its name with spaces for underscores."""
 
 RELATIONS: Final[Mapping[str, Phrase]] = {
     "INSIDE": Phrase("be", "inside {}"),
@@ -65,7 +65,7 @@ RELATIONS: Final[Mapping[str, Phrase]] = {
     "TAKEN_OUT_OF": Phrase("be", "taken out of {}"),
     "TAKEN_FROM": Phrase("be", "taken from {}"),
 }
-"""`{}` is where the target stands."""
+"""Phrases of relation types; `{}` is replaced by the target."""
 
 AFFORDANCES: Final[Mapping[str, Phrase]] = {
     "body_part": Phrase("be", "a body part"),
@@ -100,29 +100,29 @@ _SIBILANT: Final = ("s", "x", "z", "ch", "sh")
 
 
 def state_phrase(state: str) -> Phrase:
-    """How a state is said: "plugged in" for plugged_in."""
+    """Return the phrase of a state: "plugged in" for plugged_in."""
     return Phrase("be", STATES.get(state, state.replace("_", " ")))
 
 
 def affordance_phrase(affordance: str) -> Phrase:
-    """How an affordance is said: "can be opened" for can_open; what the table lacks is quoted."""
+    """Return the phrase of an affordance: "can be opened" for can_open; one not in the table is quoted."""
     return AFFORDANCES.get(affordance) or Phrase("have", f"the affordance '{affordance}'")
 
 
 def relation_phrase(type_: str, target: str) -> Phrase:
-    """How a relation is said: "inside the fridge"; a type that a scene declares goes by its name."""
+    """Return the phrase of a relation: "inside the fridge"; a type declared by the scene keeps its name."""
     known = RELATIONS.get(type_, Phrase("have", f"the relation {type_} to {{}}"))
     return Phrase(known.verb, known.rest.replace("{}", target))
 
 
 def within_phrase(types: Sequence[str], target: str) -> Phrase:
-    """How a containment is said: "inside or on the fridge, directly or not"."""
+    """Return the phrase of a containment: "inside or on the fridge, directly or not"."""
     ways = " or ".join(RELATIONS[type_].rest.replace(" {}", "") if type_ in RELATIONS else type_ for type_ in types)
     return Phrase("be", f"{ways} {target}, directly or not")
 
 
 def value_words(value: Value) -> str:
-    """'red', true, 3, (1.0, 2.0), ['a', 'b']."""
+    """Format a value: 'red', true, 3, (1.0, 2.0), ['a', 'b']."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -138,17 +138,17 @@ def value_words(value: Value) -> str:
 
 
 def with_the(name: str) -> str:
-    """A name in a sentence: "the apple", but "soap_1001" and "Kitchen", which read like proper names, as they are."""
+    """Return a name with its article: "the apple"; "soap_1001" and "Kitchen" are proper names and take none."""
     return f"the {name}" if _PLAIN.fullmatch(name) else name
 
 
 def with_a(noun: str) -> str:
-    """One of a sort: "an apple", "a fridge"."""
+    """Return a noun with its article: "an apple", "a fridge"."""
     return f"an {noun}" if noun[:1].lower() in {*"aeiou"} else f"a {noun}"
 
 
 def plural_of(noun: str) -> str:
-    """Several of a sort: "apples", "boxes", "candies", but "things of class DiningTable"."""
+    """Return the plural: "apples", "boxes", "candies"; "things of class DiningTable" for other names."""
     if not _PLAIN.fullmatch(noun):
         return f"things of class {noun}"
     if noun.endswith("y") and noun[-2:-1] not in {*"aeiou"}:

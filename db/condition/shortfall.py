@@ -1,4 +1,4 @@
-"""What stands in the way of a Condition: the smallest parts that fail, in words that a model can act on."""
+"""Explanation of failing Conditions: the smallest parts that fail, in words that a model can act on."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from scenecypher.db.condition.algebra import (
     terms,
 )
 from scenecypher.db.condition.evaluation import evaluate, witnesses
-from scenecypher.db.condition.words import Speaker
+from scenecypher.db.condition.words import Phraser
 from scenecypher.db.graph.scene import GraphView
 
-MOST_CASES: Final = 5
-"""How many nodes that break a quantified condition are named one by one."""
+CASES_NAMED: Final = 5
+"""Cap on the nodes that are named one by one where a quantified condition fails."""
 
 
-def unmet(condition: Condition, graph: GraphView, bindings: Mapping[str, str]) -> tuple[str, ...]:
-    """The smallest parts that fail, each said as the fact that stands in the way; empty exactly where all holds."""
+def unmet_parts(condition: Condition, graph: GraphView, bindings: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the smallest parts that fail, each as a sentence about the obstacle; empty if `condition` holds."""
     return tuple(dict.fromkeys(_failures(condition, graph, bindings)))
 
 
@@ -58,13 +58,13 @@ def _failures_of_or(condition: Or, graph: GraphView, bindings: Mapping[str, str]
     if len(condition.parts) == 1:
         yield from _failures(condition.parts[0], graph, bindings)
         return
-    speaker = Speaker(graph, bindings)
+    speaker = Phraser(graph, bindings)
     choices = ", or ".join(speaker.said(part) for part in condition.parts)
     yield f"none of these holds: {choices}" if choices else speaker.said(condition)
 
 
 def _failures_of_not(part: Condition, graph: GraphView, bindings: Mapping[str, str]) -> Iterator[str]:
-    """`part` holds, and should not."""
+    """Yield the reasons why `part` holds, which it should not."""
     match part:
         case Not():
             yield from _failures(part.part, graph, bindings)
@@ -72,16 +72,16 @@ def _failures_of_not(part: Condition, graph: GraphView, bindings: Mapping[str, s
             for choice in part.parts:
                 yield from _failures(Not(choice), graph, bindings)
         case And(()):
-            yield Speaker(graph, bindings).said(NEVER)
-        case Exists() if telling := _told(part):
+            yield Phraser(graph, bindings).said(NEVER)
+        case Exists() if informative := _informative_parts(part):
             found = witnesses(part.var, part.where, graph=graph, bindings=bindings)
-            yield from _cases(Not(And(telling)), part.var, found, graph=graph, bindings=bindings)
+            yield from _cases(Not(And(informative)), part.var, found, graph=graph, bindings=bindings)
         case _:
-            yield Speaker(graph, bindings).said(part)
+            yield Phraser(graph, bindings).said(part)
 
 
-def _told(condition: Exists) -> tuple[Condition, ...]:
-    """What a sentence about one witness says: not that an apple is an apple."""
+def _informative_parts(condition: Exists) -> tuple[Condition, ...]:
+    """Return the conjuncts worth stating about a witness: not that an apple is an apple."""
     parts = conjuncts(condition.where)
     return tuple(part for part in parts if not (isinstance(part, HasClass | HasKind) and part.x == condition.var))
 
@@ -92,9 +92,9 @@ def _failures_of_quantifier(condition: Quantifier, graph: GraphView, bindings: M
         case ForAll():
             yield from _cases(condition.then, condition.var, found, graph=graph, bindings=bindings)
         case AtLeast() | Exactly():
-            yield f"{Speaker(graph, bindings).said(condition, negated=True)} ({sum(1 for _ in found)} now)"
+            yield f"{Phraser(graph, bindings).said(condition, negated=True)} ({sum(1 for _ in found)} now)"
         case Exists():
-            yield Speaker(graph, bindings).said(condition, negated=True)
+            yield Phraser(graph, bindings).said(condition, negated=True)
         case _:
             assert_never(condition)
 
@@ -103,7 +103,7 @@ def _cases(
     then: Condition, var: str, found: Iterable[str], *, graph: GraphView, bindings: Mapping[str, str]
 ) -> Iterator[str]:
     failing = (node for node in found if not evaluate(then, graph, {**bindings, var: node}))
-    for node in islice(failing, MOST_CASES):
+    for node in islice(failing, CASES_NAMED):
         yield from _failures(then, graph, {**bindings, var: node})
     more = sum(1 for _ in failing)
     if more:
@@ -120,4 +120,4 @@ def _failures_of_atom(atom: Atom, graph: GraphView, bindings: Mapping[str, str])
             yield f"there is no node '{node_id}'"
         lacking = lacking or node_id is None or node_id not in graph.nodes
     if not lacking:
-        yield Speaker(graph, bindings).said(atom, negated=True)
+        yield Phraser(graph, bindings).said(atom, negated=True)

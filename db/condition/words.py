@@ -44,27 +44,27 @@ from scenecypher.db.condition.phrases import (
 from scenecypher.db.graph.scene import GraphView
 
 Literal: TypeAlias = tuple[Atom, bool]
-"""An atom, and whether it is denied."""
+"""An atom, and true if it is negated."""
 
 
 def explain(condition: Condition, graph: GraphView, bindings: Mapping[str, str]) -> str:
-    """What `condition` says, in words: "the apple is not inside the fridge". It says nothing of whether it holds.
+    """Return `condition` in words, whether it holds or not: "the apple is not inside the fridge".
 
-    Nodes go by their name where it is unique, else by name and id, else by id; an unbound variable by its own name.
+    A node is called by its unique name, else by name and id, else by id; an unbound variable by its own name.
     """
-    return Speaker(graph, bindings).said(condition)
+    return Phraser(graph, bindings).said(condition)
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
-    """Says conditions; `pronouns` gives quantified variables their phrase, such as "that apple"."""
+class Phraser:
+    """Writer of conditions in English; `pronouns` maps quantified variables to phrases such as "that apple"."""
 
     graph: GraphView
     bindings: Mapping[str, str]
     pronouns: Mapping[str, str] = field(default_factory=dict)
 
     def said(self, condition: Condition, *, negated: bool = False) -> str:
-        """The sentence, without a full stop."""
+        """Return the sentence, without a full stop."""
         match condition:
             case And() | Or():
                 return self._joined(condition, negated=negated)
@@ -81,7 +81,7 @@ class Speaker:
                 return f"{self.name(terms(condition)[0])} {self._predicate(condition).said(negated=negated)}"
 
     def name(self, term: Term) -> str:
-        """How a sentence calls what `term` stands for."""
+        """Return the phrase for the node or variable of `term`."""
         if isinstance(term, str) and term in self.pronouns:
             return self.pronouns[term]
         node_id = term.id if isinstance(term, Id) else self.bindings.get(term, term)
@@ -105,8 +105,8 @@ class Speaker:
         return f"({said})" if " and " in said or " or " in said or " such that " in said else said
 
     def _said_of_some(self, condition: Exists | AtLeast | Exactly, *, negated: bool) -> str:
-        group = _Group.of(condition.var, condition.where)
-        counted, plural = _counted(condition, group.noun, negated=negated)
+        group = _Range.of(condition.var, condition.where)
+        counted, plural = _quantity(condition, group.noun, negated=negated)
         literals = _literals(condition.var, group.rest)
         be = "are" if plural else "is"
         if not group.rest:
@@ -116,7 +116,7 @@ class Speaker:
         return f"there {be} {counted} such that {self._meaning(condition.var, group.noun).said(And(group.rest))}"
 
     def _said_of_all(self, condition: ForAll, *, negated: bool) -> str:
-        group = _Group.of(condition.var, condition.where)
+        group = _Range.of(condition.var, condition.where)
         every = f"{'not every' if negated else 'every'} {group.noun}"
         which, then = _literals(condition.var, group.rest), _literals(condition.var, tuple(conjuncts(condition.then)))
         if which is not None and then:
@@ -127,18 +127,18 @@ class Speaker:
         opening = f"not for {every.removeprefix('not ')}" if negated else f"for {every}"
         return f"{opening}{such}: {inner.said(condition.then)}"
 
-    def _meaning(self, var: str, noun: str) -> Speaker:
-        """A speaker for whom `var` is "that apple"."""
+    def _meaning(self, var: str, noun: str) -> Phraser:
+        """Return a phraser that calls `var` "that apple"."""
         phrase = f"that {noun}"
         if phrase in self.pronouns.values():
             phrase = f"{phrase} ({var})"
-        return Speaker(self.graph, self.bindings, {**self.pronouns, var: phrase})
+        return Phraser(self.graph, self.bindings, {**self.pronouns, var: phrase})
 
     def _about(self, literals: Sequence[Literal], *, plural: bool) -> str:
         return " and ".join(self._predicate(atom).said(negated=denied, plural=plural) for atom, denied in literals)
 
     def _predicate(self, atom: Atom) -> Phrase:
-        """What `atom` says of its first term."""
+        """Return the predicate of `atom` about its first term."""
         match atom:
             case HasState():
                 return state_phrase(atom.state)
@@ -168,14 +168,14 @@ class Speaker:
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
-    """What a quantifier ranges over: a noun, and the rest of its `where`."""
+class _Range:
+    """The range of a quantifier: a noun, and the other conjuncts of its `where`."""
 
     noun: str
     rest: tuple[Condition, ...]
 
     @classmethod
-    def of(cls, var: str, where: Condition) -> _Group:
+    def of(cls, var: str, where: Condition) -> _Range:
         parts = tuple(conjuncts(where))
         for part in parts:
             if isinstance(part, HasClass) and part.x == var:
@@ -186,8 +186,8 @@ class _Group:
         return cls("thing", parts)
 
 
-def _counted(condition: Exists | AtLeast | Exactly, noun: str, *, negated: bool) -> tuple[str, bool]:
-    """The subject, such as "at least 2 apples", and whether it is a plural."""
+def _quantity(condition: Exists | AtLeast | Exactly, noun: str, *, negated: bool) -> tuple[str, bool]:
+    """Return the subject, such as "at least 2 apples", and if it is a plural."""
     match condition:
         case Exists():
             return (f"no {noun}" if negated else with_a(noun)), False
@@ -200,7 +200,7 @@ def _counted(condition: Exists | AtLeast | Exactly, noun: str, *, negated: bool)
 
 
 def _literals(var: str, parts: Sequence[Condition]) -> list[Literal] | None:
-    """`parts` as predicates of `var`; None where one of them is not of that simple form."""
+    """Return `parts` as predicates of `var`; None if one of them is not a literal about `var` alone."""
     found: list[Literal] = []
     for part in parts:
         atom = part.part if isinstance(part, Not) else part

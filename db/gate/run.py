@@ -26,8 +26,8 @@ from scenecypher.db.gate.scope import SCENE_PARAMETER, Scoped, Value, scope
 from scenecypher.db.gate.values import JsonValue, plain
 from scenecypher.db.gate.watch import Watchdog
 from scenecypher.db.schema import Vocabulary
-from scenecypher.db.store.catalog import settled_version
-from scenecypher.db.store.connection import Database, twice
+from scenecypher.db.store.catalog import version_under_lock
+from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.db.telemetry import span
 from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, ServiceError
 
@@ -201,14 +201,14 @@ class Gate:
             with self._asked(scoped.text, scoped, scene, seconds=self.limits.seconds) as result:
                 return collect(result, scoped, self.limits)
 
-        return twice(read)
+        return retry_once_on_disconnect(read)
 
     def _version(self, scene: SceneRef) -> int:
         """The scene's version between two commits, seen by a look that begins now. Raises SceneReplaced.
 
         Waits for whoever is half through a commit: the server may show its version before or after the rest.
         """
-        look = partial(settled_version, self._database, scene.key, scene.name)
+        look = partial(version_under_lock, self._database, scene.key, scene.name)
         return self._looks.get(scene.key, Looks).fresh(look)
 
 
@@ -220,7 +220,7 @@ def asked(
     The one place where text that is no literal of ours goes to the server: `scope` made it, which no type can say.
     """
     parameters = {**scoped.parameters, SCENE_PARAMETER: scene.key}
-    return database.reading(cast("Any", text), parameters, timeout_s=seconds, mark=mark)
+    return database.run_read_only(cast("Any", text), parameters, timeout_s=seconds, mark=mark)
 
 
 def collect(

@@ -1,4 +1,4 @@
-"""Change: one reversible fact about a scene graph, and what it does to a node."""
+"""Change: one reversible edit of a scene graph, and its effect on a node."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias, assert_never
 
 from scenecypher.db.graph.scene import Node, Relation, kind_name
-from scenecypher.db.graph.value import InvalidValue, Value, checked, label, labels, property_name, shown, typed
+from scenecypher.db.graph.value import InvalidValue, Value, checked, label, labels, property_name, shown, typed_key
 from scenecypher.errors import ConflictError
 
 ListField: TypeAlias = Literal["states", "affordances"]
@@ -16,21 +16,21 @@ TEXT_FIELDS: Final = ("name", "class")
 
 @dataclass(frozen=True, slots=True)
 class AddNode:
-    """A node that was not there."""
+    """Addition of a node."""
 
     node: Node
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveNode:
-    """A node that goes; its relations go by changes of their own."""
+    """Removal of a node; its relations are removed by changes of their own."""
 
     node: Node
 
 
 @dataclass(frozen=True, slots=True)
 class SetKind:
-    """A node's kind."""
+    """Change of a node's kind."""
 
     id: str
     before: str
@@ -44,7 +44,7 @@ class SetKind:
 
 @dataclass(frozen=True, slots=True)
 class SetProperty:
-    """A property, `name` or `class` of a node; None is absence. Type-strict: 1, 1.0 and True differ."""
+    """Change of a property, `name` or `class` of a node; None is absence. Type-strict: 1, 1.0 and True differ."""
 
     id: str
     key: str
@@ -65,12 +65,12 @@ class SetProperty:
         return hash(self._typed())
 
     def _typed(self) -> tuple[object, ...]:
-        return (self.id, self.key, typed(self.before), typed(self.after))
+        return (self.id, self.key, typed_key(self.before), typed_key(self.after))
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeList:
-    """Elements that join and leave a node's states or affordances; the others may differ without conflict."""
+    """Elements added to and removed from a node's states or affordances; the others do not matter."""
 
     id: str
     field: ListField
@@ -92,14 +92,14 @@ class ChangeList:
 
 @dataclass(frozen=True, slots=True)
 class AddRelation:
-    """A relation that was not there."""
+    """Addition of a relation."""
 
     relation: Relation
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveRelation:
-    """A relation that goes."""
+    """Removal of a relation."""
 
     relation: Relation
 
@@ -116,17 +116,17 @@ _RANK: Final = {
 }
 
 
-def changed(node: Node, change: Edit) -> Node:
-    """`node` after one change. Raises ConflictError where its *before* does not hold."""
+def apply_edit(node: Node, change: Edit) -> Node:
+    """Return `node` after `change`. Raises ConflictError if the *before* value of `change` does not hold."""
     match change:
         case SetKind():
             if node.kind != change.before:
-                raise conflict(f"kind of {node.id!r} is {node.kind}, not {change.before}")
+                raise conflict_error(f"kind of {node.id!r} is {node.kind}, not {change.before}")
             return replace(node, kind=change.after)
         case SetProperty():
             now = value_of(node, change.key)
-            if typed(now) != typed(change.before):
-                raise conflict(f"{change.key} of {node.id!r} is {shown(now)}, not {shown(change.before)}")
+            if typed_key(now) != typed_key(change.before):
+                raise conflict_error(f"{change.key} of {node.id!r} is {shown(now)}, not {shown(change.before)}")
             return _with_value(node, change.key, change.after)
         case ChangeList():
             return _with_list(node, change)
@@ -135,7 +135,7 @@ def changed(node: Node, change: Edit) -> Node:
 
 
 def inverse_edit(change: Edit) -> Edit:
-    """The edit that takes `change` back."""
+    """Return the edit that reverts `change`."""
     match change:
         case SetKind():
             return SetKind(change.id, change.after, change.before)
@@ -148,7 +148,7 @@ def inverse_edit(change: Edit) -> Edit:
 
 
 def inverse(change: Change) -> Change:
-    """The change that takes `change` back."""
+    """Return the change that reverts `change`."""
     match change:
         case AddNode(node):
             return RemoveNode(node)
@@ -163,7 +163,7 @@ def inverse(change: Change) -> Change:
 
 
 def value_of(node: Node, key: str) -> Value | None:
-    """A node's `name`, `class` or property, None where it is absent."""
+    """Return a node's `name`, `class` or property; None if it is absent."""
     match key:
         case "name":
             return node.name
@@ -174,12 +174,12 @@ def value_of(node: Node, key: str) -> Value | None:
 
 
 def node_id_of(change: NodeChange) -> str:
-    """The id of the node that changes."""
+    """Return the id of the changed node."""
     return change.node.id if isinstance(change, AddNode | RemoveNode) else change.id
 
 
-def place_of(change: Change) -> tuple[int, str, str, str]:
-    """Where a change stands in canonical order: what goes before what comes, and relations around nodes."""
+def sort_key(change: Change) -> tuple[int, str, str, str]:
+    """Return the sort key of canonical order: removals before additions, relations around nodes."""
     rank = _RANK[type(change)]
     match change:
         case AddRelation(relation) | RemoveRelation(relation):
@@ -192,13 +192,13 @@ def place_of(change: Change) -> tuple[int, str, str, str]:
             return (rank, node_id_of(change), "", "")
 
 
-def words(relation: Relation) -> str:
-    """A relation in an error message."""
+def relation_text(relation: Relation) -> str:
+    """Format a relation for an error message."""
     return f"{relation.source!r} {relation.type} {relation.target!r}"
 
 
-def conflict(fact: str) -> ConflictError:
-    """The error that says which `fact` is not as a Delta has it."""
+def conflict_error(fact: str) -> ConflictError:
+    """Return the error that names the `fact` that differs from the Delta."""
     return ConflictError(f"{fact}; load the scene again and decide anew")
 
 
@@ -219,8 +219,8 @@ def _with_list(node: Node, change: ChangeList) -> Node:
     now = {*(node.states if change.field == "states" else node.affordances)}
     lacking, present = {*change.removed} - now, {*change.added} & now
     if lacking:
-        raise conflict(f"{change.field} of {node.id!r} lack {min(lacking)!r}")
+        raise conflict_error(f"{change.field} of {node.id!r} lack {min(lacking)!r}")
     if present:
-        raise conflict(f"{change.field} of {node.id!r} have {min(present)!r} already")
+        raise conflict_error(f"{change.field} of {node.id!r} have {min(present)!r} already")
     items = tuple(now - {*change.removed} | {*change.added})
     return replace(node, states=items) if change.field == "states" else replace(node, affordances=items)

@@ -1,4 +1,4 @@
-"""Delta: a list of reversible changes between two scene graphs; an action, an observation and an undo are each one."""
+"""Delta: a list of reversible changes between two scene graphs; an action, an observation and an undo are one each."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from scenecypher.db.graph.change import (
     RemoveRelation,
     SetKind,
     SetProperty,
-    changed,
-    conflict,
+    apply_edit,
+    conflict_error,
     inverse,
     node_id_of,
-    place_of,
+    relation_text,
+    sort_key,
     value_of,
-    words,
 )
 from scenecypher.db.graph.scene import GraphView, Node, Relation, SceneGraph
-from scenecypher.db.graph.squash import edits_between, net
+from scenecypher.db.graph.squash import edits_between, net_changes
 
 __all__ = [
     "LIST_FIELDS",
@@ -47,10 +47,10 @@ __all__ = [
     "SetKind",
     "SetProperty",
     "apply",
-    "changed",
+    "apply_edit",
     "compose",
     "diff",
-    "edited",
+    "edited_nodes",
     "invert",
     "value_of",
 ]
@@ -58,19 +58,19 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """Changes in canonical order, at most one about each fact. Make one with `Delta.of`."""
+    """Changes in canonical order, at most one about each fact; constructed by `Delta.of`."""
 
     changes: tuple[Change, ...] = ()
 
     @classmethod
     def of(cls, changes: Iterable[Change]) -> Delta:
-        """The net effect of `changes` made one after the other. Raises ConflictError where they contradict."""
-        return cls.about_each_once(net(changes))
+        """Return the net effect of successive `changes`. Raises ConflictError if they contradict each other."""
+        return cls.from_net(net_changes(changes))
 
     @classmethod
-    def about_each_once(cls, changes: Iterable[Change]) -> Delta:
-        """The same of `changes` that are known to be at most one about each fact: they are only brought in order."""
-        return cls(tuple(sorted(changes, key=place_of)))
+    def from_net(cls, changes: Iterable[Change]) -> Delta:
+        """Return the Delta of net changes, at most one about each fact: they are only sorted."""
+        return cls(tuple(sorted(changes, key=sort_key)))
 
     def __bool__(self) -> bool:
         return bool(self.changes)
@@ -80,7 +80,7 @@ class Delta:
 
 
 def diff(before: SceneGraph, after: SceneGraph) -> Delta:
-    """The Delta that leads from `before` to `after`."""
+    """Return the Delta that leads from `before` to `after`."""
     changes: list[Change] = [RemoveRelation(relation) for relation in before.relations - after.relations]
     changes += [AddRelation(relation) for relation in after.relations - before.relations]
     for node_id, old in before.nodes.items():
@@ -90,24 +90,24 @@ def diff(before: SceneGraph, after: SceneGraph) -> Delta:
         elif new is not old and new != old:
             changes += edits_between(old, new)
     changes += [AddNode(node) for node_id, node in after.nodes.items() if node_id not in before.nodes]
-    return Delta.about_each_once(changes)
+    return Delta.from_net(changes)
 
 
 def apply(graph: SceneGraph, delta: Delta) -> SceneGraph:
-    """Return `graph` after `delta`. Raises ConflictError, naming the first thing that is not as the Delta says."""
-    edits = edited(graph, delta)
+    """Return `graph` after `delta`. Raises ConflictError naming the first fact that differs from the Delta."""
+    edits = edited_nodes(graph, delta)
     nodes = graph.nodes
     if edits:
         kept = {node_id: node for node_id, node in nodes.items() if node_id not in edits}
         nodes = MappingProxyType({**kept, **{node_id: node for node_id, node in edits.items() if node is not None}})
-    gone, new = _relations_changed(delta)
+    gone, new = _changed_relations(delta)
     return SceneGraph(nodes, graph.relations - gone | new if gone or new else graph.relations)
 
 
-def edited(graph: GraphView, delta: Delta) -> dict[str, Node | None]:
+def edited_nodes(graph: GraphView, delta: Delta) -> dict[str, Node | None]:
     """Return the nodes that `delta` changes as they are after it, None for those that it removes.
 
-    Takes time in the size of the Delta. Raises ConflictError, naming the first thing that is not as the Delta says.
+    Takes time in the size of the Delta. Raises ConflictError naming the first fact that differs from the Delta.
     """
     edits: dict[str, Node | None] = {}
     for change in delta.changes:
@@ -115,57 +115,57 @@ def edited(graph: GraphView, delta: Delta) -> dict[str, Node | None]:
             continue
         node_id = node_id_of(change)
         before = edits[node_id] if node_id in edits else graph.nodes.get(node_id)
-        edits[node_id] = _edited(before, change)
-    _expect_relations(graph, delta, edits)
+        edits[node_id] = _edit(before, change)
+    _check_relations(graph, delta, edits)
     return edits
 
 
-def _edited(before: Node | None, change: NodeChange) -> Node | None:
-    match change:
-        case AddNode(node):
-            if before is not None:
-                raise conflict(f"node {node.id!r} is there already")
-            return node
-        case RemoveNode(node):
-            if before != node:
-                raise conflict(f"node {node.id!r} is not as it was")
-            return None
-        case _:
-            if before is None:
-                raise conflict(f"node {change.id!r} is not there")
-            return changed(before, change)
-
-
 def invert(delta: Delta) -> Delta:
-    """The Delta that takes `delta` back."""
-    return Delta.about_each_once(map(inverse, delta.changes))
+    """Return the Delta that reverts `delta`."""
+    return Delta.from_net(map(inverse, delta.changes))
 
 
 def compose(deltas: Iterable[Delta]) -> Delta:
-    """The net effect of `deltas`, one after the other."""
+    """Return the net effect of successive `deltas`."""
     return Delta.of(change for delta in deltas for change in delta.changes)
 
 
-def _relations_changed(delta: Delta) -> tuple[set[Relation], set[Relation]]:
+def _edit(before: Node | None, change: NodeChange) -> Node | None:
+    match change:
+        case AddNode(node):
+            if before is not None:
+                raise conflict_error(f"node {node.id!r} is there already")
+            return node
+        case RemoveNode(node):
+            if before != node:
+                raise conflict_error(f"node {node.id!r} is not as it was")
+            return None
+        case _:
+            if before is None:
+                raise conflict_error(f"node {change.id!r} is not there")
+            return apply_edit(before, change)
+
+
+def _changed_relations(delta: Delta) -> tuple[set[Relation], set[Relation]]:
     """Return the relations that a Delta removes and those that it adds."""
     gone = {change.relation for change in delta.changes if isinstance(change, RemoveRelation)}
     return gone, {change.relation for change in delta.changes if isinstance(change, AddRelation)}
 
 
-def _expect_relations(graph: GraphView, delta: Delta, edits: Mapping[str, Node | None]) -> None:
-    gone, new = _relations_changed(delta)
+def _check_relations(graph: GraphView, delta: Delta, edits: Mapping[str, Node | None]) -> None:
+    gone, new = _changed_relations(delta)
     missing = [relation for relation in gone if relation not in graph.relations]
     present = [relation for relation in new if relation in graph.relations and relation not in gone]
     if missing:
-        raise conflict(f"relation {words(min(missing))} is not there")
+        raise conflict_error(f"relation {relation_text(min(missing))} is not there")
     if present:
-        raise conflict(f"relation {words(min(present))} is there already")
+        raise conflict_error(f"relation {relation_text(min(present))} is there already")
     for relation in sorted(new):
         for end in (relation.source, relation.target):
-            if edits.get(end, graph.nodes.get(end)) is None:
-                raise conflict(f"node {end!r} of relation {words(relation)} is not there")
+            if (edits[end] if end in edits else graph.nodes.get(end)) is None:
+                raise conflict_error(f"node {end!r} of relation {relation_text(relation)} is not there")
     removed = [node_id for node_id, node in edits.items() if node is None]
     around = (it for id_ in removed for it in (*graph.outgoing.get(id_, ()), *graph.incoming.get(id_, ())))
     left = [relation for relation in around if relation not in gone]
     if left:
-        raise conflict(f"relation {words(min(left))} still holds a node that is to go")
+        raise conflict_error(f"relation {relation_text(min(left))} still holds a node that is to go")

@@ -1,4 +1,4 @@
-"""JSON documents of values, nodes and Deltas: canonical, exact, and strict when read back."""
+"""JSON documents of values, nodes and Deltas: canonical, lossless, and strict when read."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def delta_json(delta: Delta) -> str:
-    """Canonical JSON text: equal Deltas give equal bytes, and `delta_from_json` gives the same Delta back."""
+    """Return canonical JSON text: equal Deltas give equal bytes, and `delta_from_json` returns the same Delta."""
     return _CANONICAL.encode([_change_document(change) for change in delta.changes])
 
 
 def delta_from_json(text: str) -> Delta:
-    """The Delta of a text that `delta_json` made. Raises InvalidValue for any other text."""
+    """Parse a text of `delta_json`. Raises InvalidValue for any other text."""
     try:
         return Delta(tuple(_change_of(*document) for document in json.loads(text)))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -39,12 +39,12 @@ def delta_from_json(text: str) -> Delta:
 
 
 def delta_hash(text: str) -> str:
-    """SHA-256 (hex) of a Delta's canonical JSON text: what tells a repeated action from another one."""
+    """Return the SHA-256 (hex) of a Delta's canonical JSON text, which identifies a repeated action."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def value_document(value: Value | None) -> Any:
-    """A value as JSON: positions as ``{"point": [x, y, z]}``, lists as lists."""
+    """Return a value as JSON: positions as ``{"point": [x, y, z]}``, lists as lists."""
     match value:
         case Point():
             return {"point": [value.x, value.y] if value.z is None else [value.x, value.y, value.z]}
@@ -55,7 +55,7 @@ def value_document(value: Value | None) -> Any:
 
 
 def value_from(document: Any, place: str) -> Value:
-    """The value of a JSON document that `value_document` made. Raises InvalidValue naming `place`."""
+    """Parse a JSON document of `value_document`. Raises InvalidValue naming `place`."""
     if isinstance(document, list):
         return checked([_scalar_from(item, f"{place}[{i}]") for i, item in enumerate(document)], place)
     return checked(_scalar_from(document, place), place)
@@ -72,7 +72,7 @@ def _scalar_from(document: Any, place: str) -> Any:
 
 
 def node_document(node: Node) -> dict[str, Any]:
-    """A node as JSON, without what is empty."""
+    """Return a node as JSON, without empty fields."""
     document: dict[str, Any] = {"id": node.id, "kind": node.kind, "name": node.name, "class": node.class_}
     for key, items in (("states", node.states), ("affordances", node.affordances)):
         if items:
@@ -83,7 +83,7 @@ def node_document(node: Node) -> dict[str, Any]:
 
 
 def node_from(document: Mapping[str, Any]) -> Node:
-    """The node of a JSON document that `node_document` made."""
+    """Parse a JSON document of `node_document`."""
     properties = document.get("properties", {})
     return Node(
         document["id"],

@@ -1,4 +1,4 @@
-"""The parts that JSON documents are made of, checked by pydantic with our own limits and our own words."""
+"""Types of the fields of JSON documents, validated by pydantic with our limits and messages."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from scenecypher.errors import InputError
 Checked = TypeVar("Checked")
 
 
-def by(check: Callable[[Any], Checked]) -> Callable[[Any], Checked]:
-    """`check` as pydantic calls it: our error becomes one of its own, so that it is reported with the others."""
+def as_validator(check: Callable[[Any], Checked]) -> Callable[[Any], Checked]:
+    """Wrap `check` for pydantic: an InputError becomes a pydantic error, reported with the others."""
 
     def validator(value: Any) -> Checked:
         try:
@@ -30,7 +30,7 @@ def by(check: Callable[[Any], Checked]) -> Callable[[Any], Checked]:
 
 
 def text_schema(longest: int, **more: object) -> WithJsonSchema:
-    """The JSON Schema of text of at most `longest` characters."""
+    """Return the JSON Schema of text of at most `longest` characters."""
     return WithJsonSchema({"type": "string", "minLength": 1, "maxLength": longest, **more})
 
 
@@ -47,19 +47,23 @@ _VALUE_SCHEMA: Final = {
     "anyOf": [*_SCALARS, _POINT, {"type": "array", "items": {"anyOf": [*_SCALARS, _POINT]}}],
 }
 
-Label: TypeAlias = Annotated[str, AfterValidator(by(lambda value: label(value, "text"))), text_schema(NAME_LENGTH)]
-StateText: TypeAlias = Annotated[
-    str, AfterValidator(by(lambda value: label(value, "text", longest=STATE_LENGTH))), text_schema(STATE_LENGTH)
+Label: TypeAlias = Annotated[
+    str, AfterValidator(as_validator(lambda value: label(value, "text"))), text_schema(NAME_LENGTH)
 ]
-Kind: TypeAlias = Annotated[str, AfterValidator(by(kind_name)), WithJsonSchema({"enum": [*KINDS]})]
+StateText: TypeAlias = Annotated[
+    str,
+    AfterValidator(as_validator(lambda value: label(value, "text", longest=STATE_LENGTH))),
+    text_schema(STATE_LENGTH),
+]
+Kind: TypeAlias = Annotated[str, AfterValidator(as_validator(kind_name)), WithJsonSchema({"enum": [*KINDS]})]
 RelationType: TypeAlias = Annotated[
-    str, AfterValidator(by(relation_type)), text_schema(64, pattern=f"^{RELATION_NAME.pattern}$")
+    str, AfterValidator(as_validator(relation_type)), text_schema(64, pattern=f"^{RELATION_NAME.pattern}$")
 ]
 PropertyName: TypeAlias = Annotated[
-    str, AfterValidator(by(property_name)), text_schema(64, pattern=f"^{PROPERTY_NAME.pattern}$")
+    str, AfterValidator(as_validator(property_name)), text_schema(64, pattern=f"^{PROPERTY_NAME.pattern}$")
 ]
 JsonValue: TypeAlias = Annotated[
-    Value, PlainValidator(by(lambda value: value_from(value, "value"))), WithJsonSchema(_VALUE_SCHEMA)
+    Value, PlainValidator(as_validator(lambda value: value_from(value, "value"))), WithJsonSchema(_VALUE_SCHEMA)
 ]
 
 

@@ -1,4 +1,4 @@
-"""ImportedScene: what every importer yields and every store takes."""
+"""ImportedScene: the result of every importer and the input of every store."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scenecypher.db.schema import Declared
 
 @dataclass(frozen=True, slots=True)
 class ImportedScene:
-    """A scene read from a file, with the name it shall have.
+    """A scene read from a file, and its name.
 
-    `vocabulary` is a key of `scenecypher.db.schema.VOCABULARIES`; `source` says in words where the scene comes from.
+    `vocabulary` is a key of `scenecypher.db.schema.VOCABULARIES`; `source` describes the origin of the scene.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a vocabulary promises of its scenes beyond a SceneGraph's own rules: one parent, no cycle."""
+"""Rules of a vocabulary beyond those of a SceneGraph: one parent, no cycle."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING, VOCABULARIES
 
 
-def broken_promises(graph: SceneGraph, vocabulary: str) -> Iterator[tuple[str, str]]:
-    """Each node that breaks a promise of `vocabulary`, as (node id, cause); nothing where all are kept."""
+def broken_rules(graph: SceneGraph, vocabulary: str) -> Iterator[tuple[str, str]]:
+    """Yield each node that breaks a rule of `vocabulary`, as (node id, cause)."""
     rules = VOCABULARIES[vocabulary]
     if not rules.one_parent:
         return
@@ -26,7 +26,7 @@ def broken_promises(graph: SceneGraph, vocabulary: str) -> Iterator[tuple[str, s
 
 
 def _in_cycles(parents: dict[str, str]) -> Iterator[str]:
-    """One node of each cycle. Iterative: a chain may be ten thousand deep."""
+    """Yield one node of each cycle; iterative, since a chain may have ten thousand nodes."""
     settled: set[str] = set()
     for start in parents:
         path: dict[str, None] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from typing import TypeVar
 
-from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation, edited
+from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation, edited_nodes
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph, closure
 
 T = TypeVar("T", str, Relation)
@@ -47,7 +47,7 @@ class LiveGraph:
 
     def apply(self, delta: Delta) -> None:
         """Change the graph in place. Raises ConflictError, with nothing changed, if it is not as the Delta says."""
-        for node_id, node in edited(self, delta).items():
+        for node_id, node in edited_nodes(self, delta).items():
             self._put(node_id, node)
         for change in delta.changes:
             match change:

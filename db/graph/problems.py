@@ -1,4 +1,4 @@
-"""Problems of a JSON document: each a place and a cause, from pydantic's report or our own checks."""
+"""Problems of a JSON document: a place and a cause each, from pydantic's errors or our own checks."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from scenecypher.errors import DocumentError
 Problem: TypeAlias = tuple[str, str]
 """A place (JSON path) and a cause."""
 
-PROBLEMS_KEPT: Final = 1_000
+PROBLEMS_LIMIT: Final = 1_000
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 def json_path(keys: Sequence[str | int], *, root: str = "$") -> str:
-    """``$.nodes[3].id`` for (nodes, 3, id); odd keys are quoted, long ones cut."""
-    return root + "".join(_step(key) for key in keys)
+    """Return the JSON path ``$.nodes[3].id`` of (nodes, 3, id); odd keys are quoted, long ones cut."""
+    return root + "".join(_path_step(key) for key in keys)
 
 
 def problems_of(error: ValidationError, document: object, *, root: str = "$") -> list[Problem]:
-    """What pydantic found in `document`, in words, at the places of the document itself."""
+    """Return pydantic's errors in plain words, at JSON paths of `document`."""
     details = error.errors(include_url=False, include_context=True)
-    return [(json_path(_place(detail, document), root=root), _cause(detail)) for detail in details[:PROBLEMS_KEPT]]
+    return [(json_path(_place(detail, document), root=root), _cause(detail)) for detail in details[:PROBLEMS_LIMIT]]
 
 
-def refusal(file: str, problems: Sequence[Problem]) -> DocumentError:
-    """The error that says all `problems` of a file, at least one."""
-    (place, cause), *more = problems[:PROBLEMS_KEPT]
+def document_error(file: str, problems: Sequence[Problem]) -> DocumentError:
+    """Return the error that lists all `problems` of a file, at least one."""
+    (place, cause), *more = problems[:PROBLEMS_LIMIT]
     return DocumentError(file, place, cause, more=more)
 
 
-def _step(key: str | int) -> str:
+def _path_step(key: str | int) -> str:
     if isinstance(key, int):
         return f"[{key}]"
     return f".{key}" if _PLAIN_KEY.fullmatch(key) else f"[{shown(key)}]"
 
 
 def _place(detail: ErrorDetails, document: object) -> list[str | int]:
-    """Pydantic's place without the names of its own forms, which are in no document."""
+    """Return pydantic's location without the names of its models, which are in no document."""
     steps: list[str | int] = []
     here: Any = document
     for key in detail["loc"]:
@@ -64,24 +64,24 @@ def _cause(detail: ErrorDetails) -> str:
     return words(detail) if words else f"{detail['msg'][:1].lower()}{detail['msg'][1:]}"
 
 
-def _wanted(what: str) -> Callable[[ErrorDetails], str]:
+def _expected(what: str) -> Callable[[ErrorDetails], str]:
     return lambda detail: f"should be {what}, not {shown(detail['input'])}"
 
 
 _CAUSES: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "missing": lambda _: "is missing; add it",
     "extra_forbidden": lambda _: "is no field that is known here; remove it",
-    "string_type": _wanted("text"),
-    "int_type": _wanted("a whole number"),
-    "list_type": _wanted("a list"),
-    "tuple_type": _wanted("a list"),
-    "dict_type": _wanted("a map"),
-    "model_type": _wanted("a map"),
-    "model_attributes_type": _wanted("a map"),
+    "string_type": _expected("text"),
+    "int_type": _expected("a whole number"),
+    "list_type": _expected("a list"),
+    "tuple_type": _expected("a list"),
+    "dict_type": _expected("a map"),
+    "model_type": _expected("a map"),
+    "model_attributes_type": _expected("a map"),
     "literal_error": lambda detail: f"should be {detail['ctx']['expected']}, not {shown(detail['input'])}",
-    "float_type": _wanted("a number"),
-    "finite_number": _wanted("a finite number"),
-    "bool_type": _wanted("true or false"),
+    "float_type": _expected("a number"),
+    "finite_number": _expected("a finite number"),
+    "bool_type": _expected("true or false"),
     "greater_than_equal": lambda detail: f"should be at least {detail['ctx']['ge']}, not {shown(detail['input'])}",
     "less_than_equal": lambda detail: f"should be at most {detail['ctx']['le']:,}, not {shown(detail['input'])}",
     "less_than": lambda detail: f"should be below {detail['ctx']['lt']}, not {shown(detail['input'])}",

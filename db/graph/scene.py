@@ -21,14 +21,14 @@ from scenecypher.db.graph.value import (
     Properties,
     Scalar,
     Value,
-    are_plain,
+    are_plain_labels,
     checked,
-    is_plain,
+    is_plain_label,
     label,
     labels,
     same_value,
     shown,
-    typed,
+    typed_key,
 )
 from scenecypher.db.schema import KINDS, RELATION_NAME, RELATION_TYPES
 
@@ -49,20 +49,19 @@ __all__ = [
     "SceneGraph",
     "Value",
     "checked",
-    "closure",
     "label",
     "relation_between",
     "same_value",
-    "typed",
+    "typed_key",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node: place, asset, object, agent or door.
+    """A node: place, asset, object, agent or door.
 
-    Text is brought to Unicode NFC; states and affordances become sorted sets.
-    Raises InvalidValue for anything that the database could not hold.
+    Text is normalized to Unicode NFC; states and affordances become sorted sets.
+    Raises InvalidValue for a value that the database can't store.
     """
 
     id: str
@@ -87,29 +86,34 @@ class Node:
         object.__setattr__(self, "affordances", labels(self.affordances, "affordances"))
 
     def _is_plain(self) -> bool:
-        """Whether all of it is as the checks would leave it: so is what the database holds, which is read most."""
+        """Check if all fields are normalized already, as those from the database are."""
         if type(self.kind) is not str or type(self.states) is not tuple or type(self.affordances) is not tuple:
             return False
         texts = (self.id, self.name, self.class_, *self.states, *self.affordances)
         return (
             self.kind in KINDS
             and len(texts) <= LIST_LENGTH
-            and are_plain(texts)
-            and _rises(self.states)
-            and _rises(self.affordances)
+            and are_plain_labels(texts)
+            and _is_strictly_sorted(self.states)
+            and _is_strictly_sorted(self.affordances)
         )
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Relation:
-    """A directed relation, identified by its three parts: at most one each. Raises InvalidValue as Node does."""
+    """A directed relation, identified by its three parts. Raises InvalidValue as Node does."""
 
     source: str
     type: str
     target: str
 
     def __post_init__(self) -> None:
-        if type(self.type) is str and self.type in RELATION_TYPES and is_plain(self.source) and is_plain(self.target):
+        if (
+            type(self.type) is str
+            and self.type in RELATION_TYPES
+            and is_plain_label(self.source)
+            and is_plain_label(self.target)
+        ):
             return
         object.__setattr__(self, "type", relation_type(self.type))
         object.__setattr__(self, "source", label(self.source, "source"))
@@ -118,7 +122,7 @@ class Relation:
 
 @lru_cache(maxsize=65_536)
 def relation_between(source: str, type_: str, target: str) -> Relation:
-    """The relation of these parts, checked once: actions ask for the same few again and again."""
+    """Return the cached relation of these parts: actions use the same few repeatedly."""
     return Relation(source, type_, target)
 
 
@@ -181,7 +185,7 @@ class GraphView(Protocol):
 
 @dataclass(frozen=True)
 class SceneGraph:
-    """The nodes (by id) and relations of one scene. Make one with `SceneGraph.of`."""
+    """The nodes (by id) and relations of one scene; constructed by `SceneGraph.of`."""
 
     nodes: Mapping[str, Node]
     relations: frozenset[Relation]
@@ -195,7 +199,7 @@ class SceneGraph:
                 msg = f"two nodes have the id {node.id!r}; an id is given once a scene"
                 raise InvalidValue(msg)
             by_id[node.id] = node
-        given = [_ending_in(by_id, relation) for relation in relations]
+        given = [_with_shared_ids(by_id, relation) for relation in relations]
         unique = frozenset(given)
         if len(unique) != len(given):
             raise InvalidValue(_repeated(given))
@@ -233,19 +237,19 @@ class SceneGraph:
         return self._by_field("name")
 
     def targets(self, source: str, *types: str) -> tuple[str, ...]:
-        """Ids that `source` has a relation of one of `types` (or any) to."""
+        """Return the ids to which `source` has a relation of one of `types` (or any)."""
         return tuple(r.target for r in self.outgoing.get(source, ()) if not types or r.type in types)
 
     def sources(self, target: str, *types: str) -> tuple[str, ...]:
-        """Ids that have a relation of one of `types` (or any) to `target`."""
+        """Return the ids that have a relation of one of `types` (or any) to `target`."""
         return tuple(r.source for r in self.incoming.get(target, ()) if not types or r.type in types)
 
     def reached(self, source: str, *types: str) -> set[str]:
-        """Ids to which one or more relations of `types` (or any) lead from `source`; itself where they lead back."""
+        """Return the ids reachable from `source` by one or more relations of `types` (or any); itself if on a cycle."""
         return closure(source, lambda node_id: self.targets(node_id, *types))
 
     def reaching(self, target: str, *types: str) -> set[str]:
-        """Ids from which one or more relations of `types` (or any) lead to `target`."""
+        """Return the ids from which `target` is reachable by one or more relations of `types` (or any)."""
         return closure(target, lambda node_id: self.sources(node_id, *types))
 
     def _by_field(self, field_name: str) -> Mapping[str, tuple[str, ...]]:
@@ -266,9 +270,9 @@ def closure(start: str, step: Callable[[str], Iterable[str]]) -> set[str]:
     found: set[str] = set()
     waiting = [start]
     while waiting:
-        fresh = set(step(waiting.pop())) - found
-        found |= fresh
-        waiting += fresh
+        new = set(step(waiting.pop())) - found
+        found |= new
+        waiting += new
     return found
 
 
@@ -276,13 +280,13 @@ _IN_ORDER: Final = attrgetter("source", "type", "target")
 EMPTY: Final = SceneGraph.of()
 
 
-def _rises(texts: tuple[str, ...]) -> bool:
-    """Whether each is above the one before it, as in a sorted set."""
+def _is_strictly_sorted(texts: tuple[str, ...]) -> bool:
+    """Check if each text is greater than the one before it, as in a sorted set."""
     return len(texts) < 2 or all(map(lt, texts, texts[1:]))
 
 
 def kind_name(kind: object) -> str:
-    """`kind`, if the registry has it. Raises InvalidValue."""
+    """Return `kind` if the registry has it. Raises InvalidValue."""
     if not isinstance(kind, str) or kind not in KINDS:
         msg = f"kind {shown(kind)} is none of {', '.join(KINDS)}"
         raise InvalidValue(msg)
@@ -290,17 +294,17 @@ def kind_name(kind: object) -> str:
 
 
 def relation_type(name: object) -> str:
-    """`name`, if a relation type may be called so. Raises InvalidValue."""
+    """Return `name` if it is a valid relation type. Raises InvalidValue."""
     if not isinstance(name, str) or not RELATION_NAME.fullmatch(name):
         msg = f"relation type {shown(name)} must be UPPER_SNAKE_CASE, ASCII, at most 64 characters"
         raise InvalidValue(msg)
     return name
 
 
-def _ending_in(nodes: Mapping[str, Node], relation: Relation) -> Relation:
-    """The relation, its ends now the very texts that are the nodes' ids: in a scene of a million a fifth of all memory.
+def _with_shared_ids(nodes: Mapping[str, Node], relation: Relation) -> Relation:
+    """Make the relation's ends the same string objects as the nodes' ids, a fifth of the memory of a large scene.
 
-    Raises InvalidValue where it ends in no node.
+    Raises InvalidValue for an end that is no node.
     """
     if relation.source not in nodes or relation.target not in nodes:
         raise InvalidValue(_dangling(relation, nodes))

@@ -1,4 +1,4 @@
-"""What a scene document gets wrong as a whole: repeated ids, dangling relations, undeclared names."""
+"""Checks of a scene document as a whole: repeated ids, dangling relations, undeclared names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Triple: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
-    """What can be read of a document, however broken: each part with its index."""
+    """The readable parts of a document, however malformed: each with its index."""
 
     nodes: Sequence[tuple[int, dict[str, Any]]]
     relations: Sequence[tuple[int, Triple]]
@@ -38,8 +38,8 @@ class _Outline:
         )
 
 
-def faults(document: object) -> Iterator[Problem]:
-    """Every fault that shows only between the parts of a scene document; what has no proper form is passed over."""
+def find_faults(document: object) -> Iterator[Problem]:
+    """Yield every fault between the parts of a scene document; malformed parts are skipped."""
     if not isinstance(document, dict):
         return
     outline = _Outline.of(document)
@@ -103,7 +103,7 @@ def _triple(value: object) -> Triple | None:
 
 
 def _declared(value: object) -> Declared:
-    """The names declared that may be; the others are a problem of the document's form."""
+    """Return the valid declared names; invalid ones are reported with the fields."""
     given = value if isinstance(value, dict) else {}
     types = [name for name in _list(given.get("relation_types")) if isinstance(name, str)]
     keys = [name for name in _list(given.get("properties")) if isinstance(name, str)]

@@ -1,4 +1,4 @@
-"""The JSON document of a whole scene: versioned, strict, exact both ways, every problem told at once."""
+"""The JSON document of a whole scene: versioned, strict, lossless, all problems reported at once."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from scenecypher.db.graph.document import node_document
-from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, PropertyName, RelationType, StateText, by
+from scenecypher.db.graph.form import Form, JsonValue, Kind, Label, PropertyName, RelationType, StateText, as_validator
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.invariants import broken_promises
-from scenecypher.db.graph.problems import json_path, problems_of, refusal
+from scenecypher.db.graph.invariants import broken_rules
+from scenecypher.db.graph.problems import document_error, json_path, problems_of
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.graph.scene_check import faults
+from scenecypher.db.graph.scene_check import find_faults
 from scenecypher.db.graph.value import LIST_LENGTH, InvalidValue, Properties, checked, shown
 from scenecypher.db.schema import VOCABULARIES, Declared
 
@@ -21,7 +21,7 @@ VERSION: Final = 1
 
 
 def scene_document(scene: ImportedScene) -> dict[str, Any]:
-    """A scene as JSON: nodes by id, relations as ``[source, type, target]``, both sorted; what is empty is left out."""
+    """Return a scene as JSON: sorted nodes, sorted relations as ``[source, type, target]``, no empty fields."""
     declared = {
         "relation_types": [*scene.declared.relation_types],
         "properties": [*scene.declared.properties],
@@ -40,24 +40,24 @@ def scene_document(scene: ImportedScene) -> dict[str, Any]:
 
 
 def scene_from_document(document: object, *, file: str) -> ImportedScene:
-    """The scene of a JSON document. Raises DocumentError with every problem and its JSON path; `file` names it."""
+    """Parse a JSON document. Raises DocumentError with every problem and its JSON path; `file` names it."""
     try:
         form = _SceneForm.model_validate(document)
     except ValidationError as error:
-        raise refusal(file, [*problems_of(error, document), *faults(document)]) from None
-    found = [*faults(document)]
+        raise document_error(file, [*problems_of(error, document), *find_faults(document)]) from None
+    found = [*find_faults(document)]
     if found:
-        raise refusal(file, found)
+        raise document_error(file, found)
     scene = form.scene()
-    broken = [*broken_promises(scene.graph, scene.vocabulary)]
+    broken = [*broken_rules(scene.graph, scene.vocabulary)]
     if broken:
         places = {node_id: json_path(("nodes", index)) for index, node_id in enumerate(scene.graph.nodes)}
-        raise refusal(file, [(places[node_id], cause) for node_id, cause in broken])
+        raise document_error(file, [(places[node_id], cause) for node_id, cause in broken])
     return scene
 
 
 def scene_schema() -> dict[str, Any]:
-    """The JSON Schema of the document, for editors and for other programs."""
+    """Return the JSON Schema of the document, for editors and other programs."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_SceneForm.model_json_schema()}
 
 
@@ -116,11 +116,13 @@ class _SceneForm(Form):
     model_config = ConfigDict(title="SceneCypher scene")
 
     format: Literal["scenecypher/scene"]
-    version: Annotated[int, AfterValidator(by(_version)), WithJsonSchema({"const": VERSION})]
+    version: Annotated[int, AfterValidator(as_validator(_version)), WithJsonSchema({"const": VERSION})]
     name: Label
-    vocabulary: Annotated[str, AfterValidator(by(_vocabulary)), WithJsonSchema({"enum": [*VOCABULARIES]})] = "generic"
+    vocabulary: Annotated[str, AfterValidator(as_validator(_vocabulary)), WithJsonSchema({"enum": [*VOCABULARIES]})] = (
+        "generic"
+    )
     role: Literal["world", "belief"] = "world"
-    source: Annotated[str, AfterValidator(by(_source))] = ""
+    source: Annotated[str, AfterValidator(as_validator(_source))] = ""
     declared: _DeclaredForm = _DeclaredForm()
     nodes: list[_NodeForm]
     relations: list[Annotated[tuple[Label, RelationType, Label], Field(strict=False)]] = Field(default_factory=list)

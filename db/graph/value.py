@@ -1,4 +1,4 @@
-"""Values as a scene graph holds them: what fits in the database, checked, in one normal form, compared by type too."""
+"""Values of a scene graph: checked for the limits of the database, normalized, compared by type too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenecypher.db.schema import PROPERTY_NAME, RESERVED_PROPERTIES
 from scenecypher.errors import InputError
 
 NAME_LENGTH: Final = 500
-"""Characters of an id, name or class: an index entry holds about 8 kB."""
+"""Longest id, name or class, in characters: an index entry holds about 8 kB."""
 STATE_LENGTH: Final = 100
 TEXT_LENGTH: Final = 100_000
 LIST_LENGTH: Final = 10_000
@@ -25,7 +25,7 @@ _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class InvalidValue(InputError):
-    """A value that a scene graph can't hold; the importer adds file and place."""
+    """A value that a scene graph can't hold; importers add file and place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ Value: TypeAlias = Scalar | tuple[Scalar, ...]
 T = TypeVar("T")
 
 
-def typed(value: Value | None) -> object:
-    """A stand-in that is equal only for the same type and value: 1, 1.0 and True differ, and so do 0.0 and -0.0."""
+def typed_key(value: Value | None) -> object:
+    """Return a key that is equal only for the same type and value: 1, 1.0 and True differ, and so do 0.0 and -0.0."""
     match value:
         case tuple():
-            return ("list", *(typed(item) for item in value))
+            return ("list", *(typed_key(item) for item in value))
         case Point():
-            return (Point, typed(value.x), typed(value.y), typed(value.z))
+            return (Point, typed_key(value.x), typed_key(value.y), typed_key(value.z))
         case float():
             return (float, value, math.copysign(1.0, value))
         case _:
@@ -60,18 +60,18 @@ def typed(value: Value | None) -> object:
 
 
 def same_value(one: Value | None, other: Value | None) -> bool:
-    """Whether two values have the same type and are equal as the database compares: 0.0 and -0.0 are, as numbers."""
+    """Check for the same type and equality as in the database: there 0.0 equals -0.0."""
     match one, other:
         case tuple(), tuple():
             return len(one) == len(other) and all(map(same_value, one, other))
         case Point(), Point():
-            return typed(one) == typed(other)
+            return typed_key(one) == typed_key(other)
         case _:
             return type(one) is type(other) and one == other
 
 
 class Properties(Mapping[str, Value]):
-    """An immutable mapping of property names to values, type-strict in equality; None is never a value."""
+    """An immutable, type-strict mapping of property names to values; None is never a value."""
 
     __slots__ = ("_items",)
 
@@ -90,7 +90,7 @@ class Properties(Mapping[str, Value]):
     def get(self, key: str, /, default: Value | T) -> Value | T: ...
 
     def get(self, key: str, /, default: object = None) -> object:
-        """The value, or `default`: what Mapping would do by raising an error and catching it, at ten times the cost."""
+        """Return the value, or `default`; Mapping's own method is ten times slower."""
         return self._items.get(key, default)
 
     def __contains__(self, key: object) -> bool:
@@ -114,10 +114,10 @@ class Properties(Mapping[str, Value]):
         return f"Properties({self._items!r})"
 
     def _typed(self) -> tuple[tuple[str, object], ...]:
-        return tuple((key, typed(value)) for key, value in self._items.items())
+        return tuple((key, typed_key(value)) for key, value in self._items.items())
 
     def having(self, key: str, value: Value | None) -> Properties:
-        """A copy with `key` set, or dropped where `value` is None."""
+        """Return a copy with `key` set, or dropped if `value` is None."""
         return Properties({**self._items, key: value})
 
 
@@ -125,7 +125,7 @@ NO_PROPERTIES: Final = Properties()
 
 
 def checked(value: object, place: str) -> Value:
-    """`value` as a property holds it: text in NFC, lists as tuples of one type. Raises InvalidValue naming `place`."""
+    """Return `value` normalized: text in NFC, lists as tuples of one type. Raises InvalidValue naming `place`."""
     if not isinstance(value, list | tuple):
         return _scalar(value, place)
     if len(value) > LIST_LENGTH:
@@ -141,16 +141,16 @@ def checked(value: object, place: str) -> Value:
     return items
 
 
-def is_plain(value: object, *, longest: int = NAME_LENGTH) -> TypeGuard[str]:
-    """Whether `value` is a label as it stands, seen by its type and letters alone: most are, and an action reads many.
+def is_plain_label(value: object, *, longest: int = NAME_LENGTH) -> TypeGuard[str]:
+    """Check quickly, by type and letters, if `value` is a normalized label, as most are.
 
-    ASCII is its own NFC, and holds no surrogates; what can be printed is no control character.
+    ASCII is its own NFC and has no surrogates; printable text has no control characters.
     """
     return type(value) is str and value.isascii() and value.isprintable() and 0 < len(value) <= longest
 
 
-def are_plain(values: Collection[object], *, longest: int = STATE_LENGTH) -> bool:
-    """Whether all of `values` are, in one look: an action or a memory graph reads hundreds."""
+def are_plain_labels(values: Collection[object], *, longest: int = STATE_LENGTH) -> bool:
+    """Check at once if all of `values` are normalized labels: a memory graph has hundreds."""
     if {*map(type, values)} != {str}:
         return False
     texts = cast("Collection[str]", values)
@@ -160,8 +160,8 @@ def are_plain(values: Collection[object], *, longest: int = STATE_LENGTH) -> boo
 
 
 def label(value: object, place: str, *, longest: int = NAME_LENGTH) -> str:
-    """An id, name, class, state or affordance in NFC. Raises InvalidValue naming `place`."""
-    if is_plain(value, longest=longest):
+    """Return an id, name, class, state or affordance in NFC. Raises InvalidValue naming `place`."""
+    if is_plain_label(value, longest=longest):
         return value
     text = _text(value, place, longest)
     if not text:
@@ -174,7 +174,7 @@ def label(value: object, place: str, *, longest: int = NAME_LENGTH) -> str:
 
 
 def labels(values: object, place: str) -> tuple[str, ...]:
-    """States or affordances as a sorted set. Raises InvalidValue naming `place`."""
+    """Return states or affordances as a sorted set. Raises InvalidValue naming `place`."""
     if not isinstance(values, list | tuple | set | frozenset):
         msg = f"{place}: {shown(values)} is no list of text"
         raise InvalidValue(msg)
@@ -182,14 +182,14 @@ def labels(values: object, place: str) -> tuple[str, ...]:
         msg = f"{place}: a list of {len(values):,} items; at most {LIST_LENGTH:,} are allowed"
         raise InvalidValue(msg)
     if not values:
-        return ()  # what sorting and comparing would say too
+        return ()
     found = tuple(sorted({label(item, f"{place} item", longest=STATE_LENGTH) for item in values}))
-    # A million nodes share a few such sets.
+    # Return the same object where possible: a million nodes share a few such sets.
     return values if type(values) is tuple and values == found and all(type(item) is str for item in values) else found
 
 
 def property_name(key: object) -> str:
-    """`key`, if a node may have a property of that name. Raises InvalidValue."""
+    """Return `key` if it is a valid property name. Raises InvalidValue."""
     if not isinstance(key, str) or not PROPERTY_NAME.fullmatch(key) or key in RESERVED_PROPERTIES:
         reserved = ", ".join(sorted(RESERVED_PROPERTIES))
         msg = (
@@ -200,7 +200,7 @@ def property_name(key: object) -> str:
 
 
 def shown(value: object) -> str:
-    """`value` in an error message: short, printable and ASCII, whatever it is."""
+    """Format `value` for an error message: short, printable and ASCII."""
     if isinstance(value, int) and value not in INTEGERS:
         return f"a whole number of {value.bit_length():,} bits"
     return short_repr(value).encode("ascii", "backslashreplace").decode()
@@ -216,7 +216,7 @@ def _coordinate(value: object) -> float:
 
 
 def _scalar(value: object, place: str) -> Scalar:
-    """The plain value: subclasses, such as a StrEnum or a numpy float, are brought to their base."""
+    """Return a plain value: subclasses, such as a StrEnum or a numpy float, become their base."""
     match value:
         case bool() | Point():
             return value

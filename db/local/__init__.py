@@ -1,6 +1,6 @@
-"""A Neo4j of one's own: no set-up, one a home folder, started on first use and left running."""
+"""A private Neo4j without set-up: one per home folder, started on first use and left running."""
 
-from scenecypher.db.local.home import Home
+from scenecypher.db.local.home import ServerHome
 from scenecypher.db.local.server import Server, start, status, stop
 
-__all__ = ["Home", "Server", "start", "status", "stop"]
+__all__ = ["Server", "ServerHome", "start", "status", "stop"]

@@ -1,4 +1,4 @@
-"""How the local server is set up: the text of `neo4j.conf` and the options of its Java machine."""
+"""Configuration of the local server: the text of `neo4j.conf` and the options of its Java machine."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from scenecypher.db.local.home import Home, State
+from scenecypher.db.local.home import ServerHome, ServerState
 from scenecypher.settings import Settings
 
 HOST: Final = "127.0.0.1"
-USUAL_BOLT: Final = 7687
-USUAL_HTTP: Final = 7474
+DEFAULT_BOLT_PORT: Final = 7687
+DEFAULT_HTTP_PORT: Final = 7474
 
-MAIN: Final = "org.neo4j.server.Neo4jCommunity"
-ADMIN: Final = "org.neo4j.cli.AdminTool"
-"""What `neo4j-admin` runs in a second Java machine; run at once it takes a quarter of the time."""
+MAIN_CLASS: Final = "org.neo4j.server.Neo4jCommunity"
+ADMIN_CLASS: Final = "org.neo4j.cli.AdminTool"
+"""Class that `neo4j-admin` runs in a second Java machine; run directly it takes a quarter of the time."""
 
 CONF: Final = """\
-# Written anew at each start.
+# Overwritten at each start.
 server.default_listen_address={host}
 server.bolt.listen_address={host}:{bolt}
 server.bolt.advertised_address={host}:{bolt}
@@ -33,24 +33,24 @@ dbms.usage_report.enabled=false
 server.fleet_discovery.enabled=false
 client.allow_telemetry=false
 
-# A query that wants more memory fails alone; the heap stays whole for the others.
+# A query over its memory limit fails alone; the other queries keep the heap.
 server.memory.pagecache.size={page_cache}m
 db.memory.transaction.max={transaction}m
 dbms.memory.transaction.total.max={transactions}m
 
-# Small logs: a folder starts with 70 MB in place of 600.
+# Small logs: an empty database takes 70 MB instead of 600.
 db.tx_log.rotation.size=32m
 db.tx_log.rotation.retention_policy=128M size
 db.logs.query.enabled=OFF
 
-# Queries read no files; a stop waits 1 s for connections in place of 10.
+# Queries read no files; a stop waits 1 s for connections instead of 10.
 dbms.security.allow_csv_import_from_file_urls=false
 internal.server.bolt.thread_pool_shutdown_wait_time=1s
 """
 
 JAVA_OPTIONS: Final = (
     "-XX:+UseSerialGC",  # the least memory and processor time on small heaps
-    "-XX:+ExitOnOutOfMemoryError",  # an exhausted heap kills the server's timeouts: better ended and started again
+    "-XX:+ExitOnOutOfMemoryError",  # timeouts fail after the heap is exhausted: end, to be started again
     "-XX:-UsePerfData",
     "-XX:-OmitStackTraceInFastThrow",
     "-Dlog4j2.disable.jmx=true",
@@ -61,20 +61,20 @@ JAVA_OPTIONS: Final = (
     "--enable-native-access=ALL-UNNAMED",
     "--sun-misc-unsafe-memory-access=allow",
 )
-SHORT_RUN: Final = ("-XX:TieredStopAtLevel=1",)
+FAST_START_OPTIONS: Final = ("-XX:TieredStopAtLevel=1",)
 
 
 def transaction_mb(heap_mb: int) -> int:
-    """What one transaction may use, in MB: a quarter of the heap.
+    """Return the memory limit of one transaction in MB: a quarter of the heap.
 
     Measured: 12 MB for a batch of 2,000 nodes, 9 MB for one of 5,000 relations, 8 MB for a commit of 5,000 changes
-    with its event; 78 MB for 2,000 nodes of 20 properties of 200 letters each. So 128 MB at the usual 512 MB heap.
+    with its event; 78 MB for 2,000 nodes of 20 properties of 200 letters each. The usual heap of 512 MB allows 128 MB.
     """
     return heap_mb // 4
 
 
-def conf_text(settings: Settings, state: State) -> str:
-    """`neo4j.conf` for these settings and ports."""
+def conf_text(settings: Settings, state: ServerState) -> str:
+    """Return `neo4j.conf` for these settings and ports."""
     return CONF.format(
         host=HOST,
         bolt=state.bolt,
@@ -85,12 +85,12 @@ def conf_text(settings: Settings, state: State) -> str:
     )
 
 
-def java_arguments(home: Home, jars: Sequence[Path], *, heap_mb: int, short: bool = False) -> str:
-    """The options of Java as an argument file: 238 jars are too long for some systems' command lines."""
+def java_arguments(home: ServerHome, jars: Sequence[Path], *, heap_mb: int, short: bool = False) -> str:
+    """Return Java's options as an argument file: 238 jars are too long for some systems' command lines."""
     options = (
         f"-Xmx{heap_mb}m",
         *JAVA_OPTIONS,
-        *(SHORT_RUN if short else ()),
+        *(FAST_START_OPTIONS if short else ()),
         f"-Djava.io.tmpdir={home.neo4j / 'tmp'}",
         "-cp",
         ":".join(str(jar) for jar in jars),
@@ -98,14 +98,14 @@ def java_arguments(home: Home, jars: Sequence[Path], *, heap_mb: int, short: boo
     return "".join(f"{_quoted(option)}\n" for option in options)
 
 
-def choose_ports(last: State | None) -> State:
-    """The ports of the last start, else the usual ones; free ones in place of those that are taken."""
-    bolt = _free_port(last.bolt if last else USUAL_BOLT)
-    return State(pid=None, bolt=bolt, http=_free_port(last.http if last else USUAL_HTTP, but=bolt))
+def choose_ports(last: ServerState | None) -> ServerState:
+    """Return the ports of the last start, else the default ones; a taken port is replaced by a free one."""
+    bolt = _free_port(last.bolt if last else DEFAULT_BOLT_PORT)
+    return ServerState(pid=None, bolt=bolt, http=_free_port(last.http if last else DEFAULT_HTTP_PORT, other_than=bolt))
 
 
-def _free_port(wanted: int, *, but: int | None = None) -> int:
-    if wanted != but and _is_free(wanted):
+def _free_port(wanted: int, *, other_than: int | None = None) -> int:
+    if wanted != other_than and _is_free(wanted):
         return wanted
     with socket.create_server((HOST, 0)) as listening:
         port: int = listening.getsockname()[1]
@@ -113,7 +113,7 @@ def _free_port(wanted: int, *, but: int | None = None) -> int:
 
 
 def _is_free(port: int) -> bool:
-    """Whether nobody answers there, on any address, and we may listen."""
+    """Check that nothing answers at the port, on any address, and that we may listen there."""
     with suppress(OSError):
         socket.create_connection((HOST, port), timeout=1).close()
         return False

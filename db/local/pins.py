@@ -1,4 +1,4 @@
-"""Writes `jars.txt` anew: `python -m scenecypher.db.local.pins > db/local/jars.txt` after a change of version."""
+"""Writer of `jars.txt`: `python -m scenecypher.db.local.pins > db/local/jars.txt` after a change of version."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ COORDINATES: Final = (
     ("org.neo4j", "neo4j", VERSION),
     ("org.neo4j.client", "neo4j-browser", BROWSER),
 )
-USED: Final = ("compile", "runtime")
+USED_SCOPES: Final = ("compile", "runtime")
 
 
-def resolve(folder: Path) -> list[Artifact]:
-    """All that the server needs, as Maven resolves it; a minute of small requests."""
+def resolve_artifacts(folder: Path) -> list[Artifact]:
+    """Resolve all dependencies of the server by Maven, in about a minute of small requests."""
     from jgo.constants import MAVEN_CENTRAL_URL
     from jgo.maven import MavenContext
 
@@ -32,11 +32,11 @@ def resolve(folder: Path) -> list[Artifact]:
         maven.create_dependency(f"{group}:{artifact}:jar:{version}:compile") for group, artifact, version in COORDINATES
     ]
     inputs, transitive = maven.resolver.resolve(roots)
-    return [found.artifact for found in (*inputs, *(other for other in transitive if other.scope in USED))]
+    return [found.artifact for found in (*inputs, *(other for other in transitive if other.scope in USED_SCOPES))]
 
 
 def row(artifact: Artifact) -> str:
-    """``group:artifact:version[:classifier] sha256``."""
+    """Return ``group:artifact:version[:classifier] sha256``."""
     named = (artifact.groupId, artifact.artifactId, artifact.version, artifact.classifier)
     content = Path(artifact.resolve()).read_bytes()
     return f"{':'.join(part for part in named if part)} {hashlib.sha256(content).hexdigest()}"
@@ -45,7 +45,7 @@ def row(artifact: Artifact) -> str:
 def main() -> None:
     """Print the table."""
     with tempfile.TemporaryDirectory() as folder:
-        rows = sorted(row(artifact) for artifact in resolve(Path(folder)))
+        rows = sorted(row(artifact) for artifact in resolve_artifacts(Path(folder)))
     sys.stdout.write("\n".join((f"# Neo4j {VERSION}, Browser {BROWSER}: made by db/local/pins.py", *rows, "")))
 
 

@@ -1,22 +1,20 @@
-"""The server's process: started apart from ours, found by what it runs, ended so that it flushes."""
+"""The server's process: detached from ours, identified by its arguments, ended so that it writes its data first."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 STOP_S: Final = 120.0
-POLL_S: Final = 0.05
 ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
-"""The server sees nothing else of ours: no keys, no Java options meant for other programs."""
+"""Variables passed on to the server: no keys, no Java options meant for other programs."""
 
-# A child of a child that ends at once belongs to init: no zombie stays with us, no Ctrl-C reaches it.
+# The launcher ends at once, so init adopts the server: it leaves us no zombie and gets no Ctrl-C.
 LAUNCH: Final = """
 import subprocess, sys
 with open(sys.argv[1], "wb") as log:
@@ -25,26 +23,26 @@ with open(sys.argv[1], "wb") as log:
 
 
 def launch(command: Sequence[str], *, log: Path, folder: Path) -> int:
-    """Start a process of its own that outlives ours; its id."""
+    """Start a detached process that outlives ours; return its id."""
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-I", "-c", LAUNCH, str(log), *command],
         check=True,
         stdout=subprocess.PIPE,
         text=True,
         cwd=folder,
-        env=environment(),
+        env=java_environment(),
         start_new_session=True,
     )
     return int(done.stdout)
 
 
-def environment() -> dict[str, str]:
-    """The little of our environment that Java needs."""
+def java_environment() -> dict[str, str]:
+    """Return the few environment variables that Java needs."""
     return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
 
 
-def runs(pid: int, *, mark: str) -> bool:
-    """Whether process `pid` is alive and has `mark` among its arguments: an id alone may be anybody's by now."""
+def is_running(pid: int, *, mark: str) -> bool:
+    """Check if process `pid` is alive and has `mark` among its arguments: an id alone may be reused."""
     import psutil
 
     try:
@@ -53,8 +51,8 @@ def runs(pid: int, *, mark: str) -> bool:
         return False
 
 
-def listens(pid: int, port: int) -> bool:
-    """Whether process `pid` itself waits for connections at `port`."""
+def is_listening(pid: int, port: int) -> bool:
+    """Check if process `pid` itself listens at `port`."""
     import psutil
 
     try:
@@ -66,8 +64,8 @@ def listens(pid: int, port: int) -> bool:
         return False
 
 
-def find(mark: str) -> int | None:
-    """The process that has `mark` among its arguments, whoever started it."""
+def find_process(mark: str) -> int | None:
+    """Return the id of the process that has `mark` among its arguments, whoever started it; else None."""
     import psutil
 
     for process in psutil.process_iter():
@@ -77,15 +75,14 @@ def find(mark: str) -> int | None:
     return None
 
 
-def end(pid: int, *, mark: str) -> None:
-    """Ask a process to end and wait until it did; after two minutes it is killed."""
+def terminate(pid: int) -> None:
+    """Ask a process to end and wait for it; kill it after two minutes."""
     import psutil
 
-    with suppress(psutil.Error):
+    with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         process.terminate()
-        deadline = time.monotonic() + STOP_S
-        while runs(pid, mark=mark) and time.monotonic() < deadline:
-            time.sleep(POLL_S)
-        if runs(pid, mark=mark):
+        try:
+            process.wait(STOP_S)
+        except psutil.TimeoutExpired:
             process.kill()

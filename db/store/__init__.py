@@ -1,1 +1,1 @@
-"""Scenes in Neo4j: connections, steady reads, commits, history, leases, publishing."""
+"""Scenes in Neo4j: connections, consistent reads, commits, history, leases, publication."""

@@ -1,4 +1,4 @@
-"""What the database knows of each scene, besides its members."""
+"""The catalog of scenes: one `Scene` node per generation, with its facts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, LiteralString, TypeAlias
 from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.schema import Declared
-from scenecypher.db.store.connection import Database, twice
+from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.errors import InputError, QueryTimeout, SceneNotFound, SceneReplaced, ServiceError
 
 Role: TypeAlias = Literal["world", "belief"]
@@ -19,10 +19,12 @@ SCENE_NAME_LENGTH: Final = 200
 READ_TIMEOUT_S: Final = 30.0
 
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
-# A label that is there already takes the lock and writes nothing: whoever is half through a commit is waited for.
-SETTLED: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s"
-# The same for each question: a whole node would cost as much to take in as the rest of the look.
-LOOK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s.status AS status, s.version AS version"
+# Setting a label that is present takes the lock and writes nothing: a running commit is waited for.
+READ_UNDER_LOCK: Final[LiteralString] = "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s"
+# Run for each question: returning the whole node would double the cost.
+VERSION_UNDER_LOCK: Final[LiteralString] = (
+    "MATCH (s:Scene {key: $key}) SET s:Scene RETURN s.status AS status, s.version AS version"
+)
 REPLACED: Final[LiteralString] = """
 MATCH (s:Scene {status: 'retired', was: $name}) RETURN s ORDER BY s.retired DESC LIMIT 1
 """
@@ -34,9 +36,9 @@ RETURN s ORDER BY s.name
 
 @dataclass(frozen=True, slots=True)
 class SceneInfo:
-    """One generation of a scene, as it stood when it was read.
+    """One generation of a scene, as of one read.
 
-    `key` is opaque and is what members carry; `version` counts commits since the import or copy.
+    `key` is opaque and stored on each member; `version` counts commits since the import or copy.
     """
 
     key: str
@@ -56,7 +58,7 @@ class SceneInfo:
 
 
 def info_of(record: Mapping[str, Any]) -> SceneInfo:
-    """The value of a Scene node that the server returned; a fact that it lacks is as if never said."""
+    """Return the value of a Scene node from the server; missing facts get their defaults."""
     return SceneInfo(
         key=record["key"],
         name=record.get("name") or record.get("was") or record["key"],
@@ -75,59 +77,64 @@ def info_of(record: Mapping[str, Any]) -> SceneInfo:
     )
 
 
-def find(database: Database, name: str) -> SceneInfo:
-    """The published scene of this name. Raises SceneNotFound with the nearest names."""
-    found = lookup(database, name)
+def find_scene(database: Database, name: str) -> SceneInfo:
+    """Return the published scene of this name. Raises SceneNotFound with the nearest names."""
+    found = lookup_scene(database, name)
     if found is None:
-        raise SceneNotFound(name, [info.name for info in scenes(database)])
+        raise SceneNotFound(name, [info.name for info in list_scenes(database)])
     return found
 
 
-def lookup(database: Database, name: str) -> SceneInfo | None:
-    """The published scene of this name, or None."""
-    return _one(database, FIND, name)
+def lookup_scene(database: Database, name: str) -> SceneInfo | None:
+    """Return the published scene of this name, or None."""
+    return _read_one(database, FIND, name)
 
 
-def settled(database: Database, key: str) -> SceneInfo | None:
-    """The scene between two commits; None where it is gone. What is read between two equal ones is one version.
+def read_under_lock(database: Database, key: str) -> SceneInfo | None:
+    """Return the scene, read while no commit is half applied; None if it is gone.
 
-    A version seen without waiting proves nothing: a server half through a commit may show it before or after the rest.
-    Raises ServiceError where a writer keeps the scene for too long.
+    Data read between two equal results belongs to one version. A version read without the lock proves nothing: during
+    a commit the server may show it before or after the rest. Raises ServiceError if a writer holds the lock too long.
     """
-    record = _looked(database, SETTLED, key)
+    record = _run_under_lock(database, READ_UNDER_LOCK, key)
     return info_of(record["s"]) if record else None
 
 
-def settled_version(database: Database, key: str, name: str) -> int:
-    """The same of a published scene's version alone. Raises SceneReplaced where this generation is not published."""
-    record = _looked(database, LOOK, key)
+def version_under_lock(database: Database, key: str, name: str) -> int:
+    """Return a published scene's version, read as `read_under_lock` does.
+
+    Raises SceneReplaced if this generation is not published.
+    """
+    record = _run_under_lock(database, VERSION_UNDER_LOCK, key)
     if record is None or record["status"] != "ready":
         raise SceneReplaced(name)
     return int(record["version"])
 
 
-def _looked(database: Database, statement: LiteralString, key: str) -> Record | None:
+def _run_under_lock(database: Database, statement: LiteralString, key: str) -> Record | None:
     try:
-        return twice(lambda: database.once(statement, {"key": key}, timeout_s=READ_TIMEOUT_S))
+        return retry_once_on_disconnect(
+            lambda: database.run_autocommit(statement, {"key": key}, timeout_s=READ_TIMEOUT_S)
+        )
     except QueryTimeout as error:
         msg = (
-            f"somebody has kept this scene locked for more than {READ_TIMEOUT_S:g} s, to write or to load all of it; "
-            "ask again, and look at `SHOW TRANSACTIONS` in Neo4j Browser if that does not help"
+            f"another transaction has locked this scene for more than {READ_TIMEOUT_S:g} s, to write or to load it; "
+            "try again, and run `SHOW TRANSACTIONS` in Neo4j Browser if that does not help"
         )
         raise ServiceError(msg, retryable=True) from error
 
 
-def replaced(database: Database, name: str) -> SceneInfo:
-    """The generation that had this name last and lost it. Raises InputError where none is left."""
-    found = _one(database, REPLACED, name)
+def find_replaced(database: Database, name: str) -> SceneInfo:
+    """Return the last generation that lost this name. Raises InputError if none is left."""
+    found = _read_one(database, REPLACED, name)
     if found is None:
         msg = f"no earlier generation of {name!r} is left: it was never replaced, or `db clean` has collected it"
         raise InputError(f"{msg}; compare with another scene, or with a version of this one")
     return found
 
 
-def scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
-    """Every published scene by name; copies leased to a worker only where asked for."""
+def list_scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
+    """Return all published scenes by name; copies leased to workers only with `leased`."""
 
     def work(tx: ManagedTransaction) -> list[SceneInfo]:
         return [info_of(record["s"]) for record in tx.run(LIST, leased=leased)]
@@ -135,7 +142,7 @@ def scenes(database: Database, *, leased: bool = False) -> list[SceneInfo]:
     return database.read(work, timeout_s=READ_TIMEOUT_S)
 
 
-def _one(database: Database, statement: LiteralString, name: str) -> SceneInfo | None:
+def _read_one(database: Database, statement: LiteralString, name: str) -> SceneInfo | None:
     def work(tx: ManagedTransaction) -> SceneInfo | None:
         record = tx.run(statement, name=name).single()
         return info_of(record["s"]) if record else None
@@ -144,7 +151,7 @@ def _one(database: Database, statement: LiteralString, name: str) -> SceneInfo |
 
 
 def checked_name(name: str) -> str:
-    """A scene's name as people may type it. Raises InputError."""
+    """Return `name` if it is a valid scene name. Raises InputError."""
     if not name or len(name) > SCENE_NAME_LENGTH or not name.isprintable() or name != name.strip():
         msg = (
             f"{name[:60]!r} can't name a scene: use 1 to {SCENE_NAME_LENGTH} printable characters, no blank at the ends"

@@ -1,4 +1,4 @@
-"""The one door for writing: lock one scene, read what the change rests on, check, apply, record; one transaction."""
+"""Commits: lock one scene, read what the change depends on, check, apply and record it, in one transaction."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from scenecypher.db.graph.delta import (
     RemoveRelation,
     SetKind,
     SetProperty,
-    edited,
+    edited_nodes,
     value_of,
 )
 from scenecypher.db.graph.document import delta_hash, delta_json
 from scenecypher.db.graph.scene import GraphView, Node, SceneGraph, relation_between
 from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.rows import node_of, node_row, stored
+from scenecypher.db.store.rows import node_from_record, node_row, to_driver
 from scenecypher.errors import ConflictError, InputError, SceneReplaced
 
-# The lock comes first; everything else is read after it. Read before it, a check passes on what is stale by then.
+# Everything is read after the lock is taken: a check of data read before it may pass on stale data.
 LOCK: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
 WITH s, s.version - 1 AS version
@@ -54,13 +54,13 @@ RETURN """
 """
 )
 
-ALWAYS_THERE: Final = frozenset({*EXTRA_PROPERTIES, *TEXT_FIELDS})
-"""The properties that any scene may use."""
+STANDARD_PROPERTIES: Final = frozenset({*EXTRA_PROPERTIES, *TEXT_FIELDS})
+"""Properties that every scene may use undeclared."""
 
-UNREAD_KIND: Final = "Object"
-"""The kind of a node of which only the id was read."""
+PLACEHOLDER_KIND: Final = "Object"
+"""Kind of a node of which only the id was read."""
 
-# A type in WHERE, not as `r:$(row[1])`: the server takes a millisecond less for it.
+# The type is compared in WHERE, not matched as `r:$(row[1])`: it saves the server a millisecond.
 WRITE_HEAD: Final[LiteralString] = "MATCH (s:Scene {key: $key})\n"
 WRITE_PARTS: Final[Mapping[str, LiteralString]] = {
     "remove_relations": """
@@ -106,10 +106,10 @@ CREATE (e:Event {scene: $key, version: s.version, at: datetime(), actor: $actor,
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """Who changes a scene, and why.
+    """The author and the purpose of a change.
 
-    `action_id` makes it safe to repeat: the same id with the same Delta is applied once.
-    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it takes back.
+    `action_id` makes the change safe to repeat: the same id with the same Delta is applied once. `kind` is ``act``,
+    ``undo`` or ``redo``; `undoes` are the versions that it reverts.
     """
 
     actor: str
@@ -121,10 +121,10 @@ class Intent:
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
-    """A scene's version before a change, and the part of it (or all of it) that decides the change.
+class LockedPart:
+    """The part of a scene (or all of it) on which a change is decided, and its version before the change.
 
-    `agent` is the acting node's id, where one was asked for and is there.
+    `agent` is the acting node's id if one was requested and found.
     """
 
     version: int
@@ -134,7 +134,7 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The version that a change led to; `repeated` where the same action had been committed before."""
+    """The version of a commit; `repeated` if the same action had been committed before."""
 
     version: int
     delta: Delta
@@ -142,34 +142,34 @@ class Committed:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """How a Delta is written: what follows on a scene `s` in the one statement, and its parameters.
+class WritePlan:
+    """The Cypher that writes a Delta to a scene `s` in one statement, and its parameters.
 
-    `counted` are the groups of changes that are not empty; each returns how many of its rows fit.
+    `groups` are the non-empty groups of changes; each returns the number of its rows that matched.
     """
 
-    counted: tuple[str, ...]
+    groups: tuple[str, ...]
     parameters: dict[str, Any]
 
     @property
     def body(self) -> LiteralString:
-        """The changes and the event."""
+        """The clauses that write the changes and the event."""
         text: LiteralString = ""
-        for name in self.counted:
+        for name in self.groups:
             text += WRITE_PARTS[name]
         return text + WRITE_EVENT
 
     @property
     def end(self) -> LiteralString:
-        """What is returned: the version, and the counts."""
+        """The RETURN clause: the version and the counts."""
         text: LiteralString = "RETURN s.version AS version"
-        for name in self.counted:
+        for name in self.groups:
             text += WRITE_COUNTS[name]
         return text
 
 
-class AlreadyDone(Exception):
-    """The same action was committed before: nothing is committed again, and it never leaves this package."""
+class AlreadyCommitted(Exception):
+    """Signal that the same action was committed before; caught within this package."""
 
     def __init__(self, version: int, delta_text: str) -> None:
         super().__init__(version)
@@ -177,19 +177,19 @@ class AlreadyDone(Exception):
 
 
 def commit_delta(tx: ManagedTransaction, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
-    """Apply a Delta that is known beforehand. Raises ConflictError, SceneReplaced, AlreadyDone."""
+    """Apply a Delta that is known beforehand. Raises ConflictError, SceneReplaced, AlreadyCommitted."""
     text = delta_json(delta)
     record = tx.run(
         READ_NAMED, key=scene.key, action_id=intent.action_id, ids=_named_ids(delta), pairs=_named_pairs(delta)
     ).single()
-    locked = opened(record, scene, intent, text)
-    return write(tx, scene, locked, delta, intent=intent, text=text)
+    locked = read_locked(record, scene, intent, text)
+    return write_delta(tx, scene, locked, delta, intent=intent, text=text)
 
 
-def opened(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None) -> Locked:
-    """Check what the lock statement returned. `text` is the Delta's JSON where it is known already.
+def read_locked(record: Record | None, scene: SceneInfo, intent: Intent, text: str | None) -> LockedPart:
+    """Check and parse the record of a locking statement; `text` is the Delta's JSON if it is known already.
 
-    Raises SceneReplaced, AlreadyDone, InputError (the action id means another Delta), ConflictError (version moved).
+    Raises SceneReplaced, AlreadyCommitted, InputError (id used for another Delta), ConflictError (wrong version).
     """
     if record is None or record["status"] != "ready":
         raise SceneReplaced(scene.name)
@@ -198,7 +198,7 @@ def opened(record: Record | None, scene: SceneInfo, intent: Intent, text: str | 
         if text is not None and done["hash"] != delta_hash(text):
             msg = f"action id {intent.action_id!r} was used for another change; give each action an id of its own"
             raise InputError(msg)
-        raise AlreadyDone(done["version"], done["delta"])
+        raise AlreadyCommitted(done["version"], done["delta"])
     version = record["version"]
     if intent.expected_version not in {None, version}:
         msg = (
@@ -207,28 +207,34 @@ def opened(record: Record | None, scene: SceneInfo, intent: Intent, text: str | 
         )
         raise ConflictError(msg)
     part = partial_graph(record["nodes"], record["relations"])
-    return Locked(version, part, record.get("agent"))
+    return LockedPart(version, part, record.get("agent"))
 
 
-def write(
-    tx: ManagedTransaction, scene: SceneInfo, locked: Locked, delta: Delta, *, intent: Intent, text: str | None = None
+def write_delta(
+    tx: ManagedTransaction,
+    scene: SceneInfo,
+    locked: LockedPart,
+    delta: Delta,
+    *,
+    intent: Intent,
+    text: str | None = None,
 ) -> Committed:
     """Check `delta` against the locked part, apply it and add the event. Raises ConflictError."""
-    change = changing(scene, locked.part, delta, intent=intent, text=text)
-    record = tx.run(WRITE_HEAD + change.body + change.end, change.parameters).single(strict=True)
-    for name in change.counted:
-        if record[name] != len(change.parameters[name]):
-            msg = (
-                f"{name.replace('_', ' ')}: {record[name]} of {len(change.parameters[name])} fit; load the scene again"
-            )
+    plan = plan_write(scene, locked.part, delta, intent=intent, text=text)
+    record = tx.run(WRITE_HEAD + plan.body + plan.end, plan.parameters).single(strict=True)
+    for name in plan.groups:
+        if record[name] != len(plan.parameters[name]):
+            msg = f"{name.replace('_', ' ')}: {record[name]} of {len(plan.parameters[name])} fit; load the scene again"
             raise ConflictError(msg)
     return Committed(record["version"], delta)
 
 
-def changing(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent, text: str | None = None) -> Change:
-    """Check `delta` against the part that was read, and say how it is written. Raises ConflictError, InputError."""
+def plan_write(
+    scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent, text: str | None = None
+) -> WritePlan:
+    """Check `delta` against the part it was decided on; return its WritePlan. Raises ConflictError, InputError."""
     _check_declared(delta, scene.declared)
-    groups = _groups(scene.key, delta, edited(part, delta))
+    groups = _groups(scene.key, delta, edited_nodes(part, delta))
     text = text or delta_json(delta)
     parameters: dict[str, Any] = {
         **groups,
@@ -241,27 +247,27 @@ def changing(scene: SceneInfo, part: GraphView, delta: Delta, *, intent: Intent,
         "delta": text,
         "hash": delta_hash(text),
     }
-    return Change(tuple(name for name in WRITE_PARTS if groups[name]), parameters)
+    return WritePlan(tuple(name for name in WRITE_PARTS if groups[name]), parameters)
 
 
 def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:
-    """Part of a scene as a SceneGraph; of a relation's end that was not read itself only the id is known."""
-    values = {node.id: node for node in map(node_of, nodes)}
+    """Return part of a scene as a SceneGraph; a relation's end that was not read becomes a placeholder with its id."""
+    values = {node.id: node for node in map(node_from_record, nodes)}
     pairs = {relation_between(*row) for row in relations}
     for relation in pairs:
         for end in (relation.source, relation.target):
             if end not in values:
-                values[end] = _known_by_id(end)
+                values[end] = _placeholder(end)
     return SceneGraph.of(values.values(), pairs)
 
 
 @lru_cache(maxsize=65_536)
-def _known_by_id(node_id: str) -> Node:
-    return Node(node_id, UNREAD_KIND, node_id, "unread")
+def _placeholder(node_id: str) -> Node:
+    return Node(node_id, PLACEHOLDER_KIND, node_id, "unread")
 
 
 def _groups(key: str, delta: Delta, after: Mapping[str, Node | None]) -> dict[str, list[Any]]:
-    """The Delta's changes as rows for each of WRITE_PARTS; lists and values as they are after it."""
+    """Return the Delta's changes as rows of each of WRITE_PARTS; lists and values as they are after it."""
     groups: dict[str, list[Any]] = {name: [] for name in WRITE_PARTS}
     values: dict[str, dict[str, Any]] = {}
     for change in delta.changes:
@@ -287,21 +293,21 @@ def _value_after(change: SetProperty | ChangeList, node: Node | None) -> dict[st
     if node is None:
         return {}
     if isinstance(change, SetProperty):
-        return {change.key: stored(value_of(node, change.key))}
+        return {change.key: to_driver(value_of(node, change.key))}
     return {change.field: list(node.states if change.field == "states" else node.affordances)}
 
 
 def _check_declared(delta: Delta, declared: Declared) -> None:
-    """Relation types and properties must be in the registry or declared by the scene."""
+    """Check that relation types and properties are in the registry or declared by the scene."""
     for change in delta.changes:
         used: Iterable[str] = ()
         match change:
             case AddRelation(relation) if relation.type not in RELATION_TYPES:
                 used = {relation.type}.difference(declared.relation_types)
-            case SetProperty() if change.key not in ALWAYS_THERE and change.after is not None:
+            case SetProperty() if change.key not in STANDARD_PROPERTIES and change.after is not None:
                 used = {change.key}.difference(declared.properties)
             case AddNode(node) if node.properties:
-                used = {*node.properties}.difference(ALWAYS_THERE, declared.properties)
+                used = {*node.properties}.difference(STANDARD_PROPERTIES, declared.properties)
             case _:
                 continue
         for name in sorted(used):
@@ -331,5 +337,5 @@ def _named_pairs(delta: Delta) -> list[list[str]]:
     return [list(pair) for pair in sorted(pairs)]
 
 
-Decide = Callable[[Locked], Delta]
-"""Reads what was locked and yields the Delta; raises ActionRefused. Pure: it may run again on a retry."""
+Decide = Callable[[LockedPart], Delta]
+"""Function from the locked part to the Delta; raises ActionRefused. Pure, since a retry calls it again."""

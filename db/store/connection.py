@@ -1,4 +1,4 @@
-"""One driver a process: managed transactions with time limits, and driver errors translated in one place."""
+"""The Neo4j driver: managed transactions with time limits, and errors translated in one place."""
 
 from __future__ import annotations
 
@@ -24,25 +24,33 @@ from neo4j import (
 )
 from neo4j.exceptions import ConfigurationError, Neo4jError
 
-from scenecypher.db.store.faults import first_line, is_memory_limit, memory_exceeded, translated
+from scenecypher.db.store.faults import first_line, is_memory_limit, memory_exceeded, translate_driver_errors
 from scenecypher.db.store.notices import forward_notices
 from scenecypher.errors import CommitUnknown, ConstraintViolated, DatabaseUnavailable, InputError
 
-__all__ = ["Address", "CommitUnknown", "ConstraintViolated", "Database", "ManagedTransaction", "ServerInfo", "twice"]
+__all__ = [
+    "Address",
+    "CommitUnknown",
+    "ConstraintViolated",
+    "Database",
+    "ManagedTransaction",
+    "ServerInfo",
+    "retry_once_on_disconnect",
+]
 
 T = TypeVar("T")
 
 SCHEMES: Final = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-ROUTED: Final = ("neo4j", "neo4j+s", "neo4j+ssc")
-OLDEST: Final = (5, 26)
+ROUTED_SCHEMES: Final = ("neo4j", "neo4j+s", "neo4j+ssc")
+OLDEST_VERSION: Final = (5, 26)
 RETRY_S: Final = 15.0
-"""How long the driver tries a transaction again after deadlocks, leader changes and lost connections."""
+"""Time limit of the driver's retries after deadlocks, leader changes and lost connections."""
 ADMIN_TIMEOUT_S: Final = 10.0
 
 COMPONENTS: Final[LiteralString] = """
 CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' RETURN versions[0], edition
 """
-MARKED: Final[LiteralString] = """
+FIND_MARKED: Final[LiteralString] = """
 SHOW TRANSACTIONS YIELD transactionId, metaData, status
 WHERE metaData.scenecypher = $mark AND NOT status STARTS WITH 'Terminated'
 RETURN transactionId
@@ -52,7 +60,7 @@ TERMINATE: Final[LiteralString] = "TERMINATE TRANSACTIONS $ids YIELD transaction
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server is and who asks; an empty password means a server without authentication."""
+    """Address and credentials of a server; an empty password means no authentication."""
 
     uri: str
     username: str
@@ -62,7 +70,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What a server says of itself, e.g. ``2026.08.1``, ``community``, ``127.0.0.1:7687``."""
+    """A server's version, edition and address, e.g. ``2026.08.1``, ``community``, ``127.0.0.1:7687``."""
 
     version: str
     edition: str
@@ -70,15 +78,15 @@ class ServerInfo:
 
 
 class Database:
-    """A server to read from and write to; safe to share between threads. Makes no call before a method is used.
+    """A server to read from and write to, safe to share between threads. The constructor makes no call.
 
-    Every method raises DatabaseUnavailable, QueryTimeout, MemoryExceeded, QueryFailed or, where COMMIT went
-    unanswered, CommitUnknown. Errors of our own that a transaction function raises roll back and pass untouched.
+    Every method raises DatabaseUnavailable, QueryTimeout, MemoryExceeded, QueryFailed or, if the answer to COMMIT was
+    lost, CommitUnknown. Our own errors raised in a transaction function roll it back and pass unchanged.
     """
 
     def __init__(self, address: Address, *, connect_timeout_s: float = 10.0, retry_s: float = RETRY_S) -> None:
         self.address = address
-        _check(address.uri)
+        _check_uri(address.uri)
         try:
             self._driver = GraphDatabase.driver(
                 address.uri,
@@ -86,23 +94,26 @@ class Database:
                 connection_timeout=connect_timeout_s,
                 connection_acquisition_timeout=6 * connect_timeout_s,
                 max_transaction_retry_time=retry_s,
-                # The registry's relation types need not occur in this database: told of each, a query takes longer.
+                # Registry types that this database lacks are no reason for a notification, which slows queries down.
                 notifications_disabled_classifications=[NotificationDisabledClassification.UNRECOGNIZED],
             )
         except (ConfigurationError, ValueError) as error:
-            raise _unusable(address.uri, first_line(error)) from error
-        # In a cluster a reader may be behind: who saw a version before is given no older one.
-        self._bookmarks = GraphDatabase.bookmark_manager() if urlsplit(address.uri).scheme in ROUTED else None
+            raise _bad_address(address.uri, first_line(error)) from error
+        # In a cluster a reader may be behind: with bookmarks it never returns an older version than one seen.
+        self._bookmarks = GraphDatabase.bookmark_manager() if urlsplit(address.uri).scheme in ROUTED_SCHEMES else None
         forward_notices()
 
     def verify(self) -> ServerInfo:
-        """Who answers. Raises DatabaseUnavailable: unreachable, wrong password, no such database, before 5.26."""
+        """Return the server that answers.
+
+        Raises DatabaseUnavailable: unreachable, wrong password, no such database, before 5.26.
+        """
         with self._session(READ_ACCESS) as session:
             result = session.run(COMPONENTS)
             record = result.single(strict=True)
             address = result.consume().server.address
         info = ServerInfo(str(record[0]), str(record[1]), f"{address[0]}:{address[1]}")
-        if _numbers(info.version) < OLDEST:
+        if _version_numbers(info.version) < OLDEST_VERSION:
             msg = f"Neo4j at {self.address.uri} is {info.version}; SceneCypher needs 5.26 or newer: upgrade the server"
             raise DatabaseUnavailable(msg)
         return info
@@ -115,39 +126,41 @@ class Database:
     def write(self, work: Callable[[ManagedTransaction], T], *, timeout_s: float) -> T:
         """Run `work`, an idempotent function of `tx` alone, in a write transaction.
 
-        Deadlocks, leader changes and connections lost before COMMIT are tried again; memory limits are not.
+        The driver retries after deadlocks, leader changes and connections lost before COMMIT, not after memory limits.
         """
         with self._session(WRITE_ACCESS) as session:
             return session.execute_write(_limited(work, timeout_s))
 
-    def once(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
-        """One statement as a transaction of its own: a single round trip, never tried again; its only row, if any.
+    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+        """Run one statement as an auto-commit transaction, one round trip without retry; return its only row, if any.
 
-        Where the answer is lost (DatabaseUnavailable) it may be committed or not. The server sends no notices of it:
-        these are the statements that every action and question waits for, and looking for notices takes 2 %.
+        If the answer is lost (DatabaseUnavailable) it may be committed or not. Notifications are off: every action and
+        question waits for these statements, and notifications take 2 %.
         """
         with self._session(WRITE_ACCESS, notices=NotificationMinimumSeverity.OFF) as session:
             return session.run(Query(text, timeout=timeout_s), dict(parameters)).single()
 
     @contextmanager
-    def reading(
+    def run_read_only(
         self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float, mark: str
     ) -> Iterator[Result]:
-        """One statement's rows, in read mode: the server itself refuses to write. Never tried again.
+        """Run one statement in read access mode, in which the server refuses writes; one round trip without retry.
 
-        A single round trip. What the block leaves unread is dropped; `terminate(mark)` ends it from elsewhere.
+        Yields its result; unread rows are discarded. `terminate(mark)` ends it from elsewhere.
         """
         with self._session(READ_ACCESS) as session:
             query = Query(text, metadata={"scenecypher": mark}, timeout=timeout_s)
             yield session.run(query, dict(parameters))
 
-    def running(self, mark: str) -> tuple[str, ...]:
-        """The server's ids of transactions begun with `mark` that still run."""
-        return self.read(lambda tx: tuple(record[0] for record in tx.run(MARKED, mark=mark)), timeout_s=ADMIN_TIMEOUT_S)
+    def running_transactions(self, mark: str) -> tuple[str, ...]:
+        """Return the server's ids of running transactions begun with `mark`."""
+        return self.read(
+            lambda tx: tuple(record[0] for record in tx.run(FIND_MARKED, mark=mark)), timeout_s=ADMIN_TIMEOUT_S
+        )
 
     def terminate(self, mark: str) -> int:
-        """End the transactions begun with `mark`, over a connection of its own; how many there were."""
-        ids = list(self.running(mark))
+        """End the transactions begun with `mark`, over a separate connection; return their number."""
+        ids = list(self.running_transactions(mark))
         if ids:
             self.read(lambda tx: tx.run(TERMINATE, ids=ids).consume(), timeout_s=ADMIN_TIMEOUT_S)
         return len(ids)
@@ -167,7 +180,7 @@ class Database:
     @contextmanager
     def _session(self, access: str, *, notices: NotificationMinimumSeverity | None = None) -> Iterator[Session]:
         with (
-            translated(self.address.uri),
+            translate_driver_errors(self.address.uri),
             self._driver.session(
                 database=self.address.database,
                 default_access_mode=access,
@@ -178,8 +191,8 @@ class Database:
             yield session
 
 
-def twice(read: Callable[[], T]) -> T:
-    """What `read` returns, asked again where its connection had broken: safe for what writes nothing, and only there.
+def retry_once_on_disconnect(read: Callable[[], T]) -> T:
+    """Call `read`, once more if its connection had broken; only for functions that write nothing.
 
     Raises what `read` raises.
     """
@@ -192,7 +205,7 @@ def twice(read: Callable[[], T]) -> T:
 
 
 def _limited(work: Callable[[ManagedTransaction], T], timeout_s: float) -> Callable[[ManagedTransaction], T]:
-    """`work` with a time limit, and with memory errors translated inside, where the driver does not retry them."""
+    """Add a time limit to `work`, and translate memory errors inside it, so that the driver does not retry them."""
 
     @unit_of_work(timeout=timeout_s)
     def limited(tx: ManagedTransaction) -> T:
@@ -206,23 +219,23 @@ def _limited(work: Callable[[ManagedTransaction], T], timeout_s: float) -> Calla
     return limited
 
 
-def _check(uri: str) -> None:
-    """What the driver would notice late or not at all."""
+def _check_uri(uri: str) -> None:
+    """Check what the driver would notice late or not at all."""
     try:
         place = urlsplit(uri)
         usable = place.scheme in SCHEMES and place.hostname and place.port != 0
     except ValueError as error:
-        raise _unusable(uri, str(error)) from error
+        raise _bad_address(uri, str(error)) from error
     if not usable:
-        raise _unusable(uri, "it names no Neo4j server")
+        raise _bad_address(uri, "it names no Neo4j server")
 
 
-def _unusable(uri: str, cause: str) -> InputError:
+def _bad_address(uri: str, cause: str) -> InputError:
     return InputError(f"{uri!r} can't be used: {cause}; write an address like bolt://localhost:7687")
 
 
-def _numbers(version: str) -> tuple[int, int]:
-    """``5.26.1`` or ``5.27-aura`` as two numbers, to compare."""
+def _version_numbers(version: str) -> tuple[int, int]:
+    """Return ``5.26.1`` or ``5.27-aura`` as two comparable numbers."""
     major, _, rest = version.partition(".")
     digits = "".join(letter if letter.isdigit() else " " for letter in rest).split()
     return int(major), int(digits[0]) if digits else 0

@@ -1,4 +1,4 @@
-"""Counting what was read of a scene: rows of nodes, properties, relations and agents become Enumerations."""
+"""Counts of a scene: rows of nodes, properties, relations and agents become Enumerations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scenecypher.db.store.enumerations import (
 )
 
 VALUES_SHOWN: Final = 16
-"""A property with more different values than this is described without them."""
+"""Cap on the distinct values of a property; above it none is listed."""
 TYPE_WORDS: Final[Mapping[str, str]] = {
     "STRING": "text",
     "BOOLEAN": "boolean",
@@ -31,8 +31,8 @@ TYPE_WORDS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Nodes alike: `count` of them, the smallest name as `example`, and of names and ids those that were read."""
+class NodeGroup:
+    """A group of `count` equal nodes; `example` is the smallest name, `names` and `ids` those that were read."""
 
     kind: str
     class_: str
@@ -47,7 +47,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class PropertyRow:
-    """A property of `count` nodes: its type as Cypher names it, and its value if that is short and was read."""
+    """A property of `count` nodes: its Cypher type, and its value if that is short and was read."""
 
     name: str
     type: str
@@ -55,14 +55,17 @@ class PropertyRow:
     value: str | bool | None
 
 
-def counted(
+def build_enumerations(
     *,
-    nodes: Sequence[Group],
+    nodes: Sequence[NodeGroup],
     properties: Iterable[PropertyRow],
     patterns: Iterable[Sequence[Any]],
     agents: Iterable[Sequence[Any]],
 ) -> Enumerations:
-    """What occurs, sorted. `patterns` are source kind, type, target kind, count; `agents` name, class, places, held."""
+    """Return the sorted Enumerations.
+
+    `patterns` are source kind, type, target kind, count; `agents` name, class, places, held.
+    """
     kinds: Counter[str] = Counter()
     for group in nodes:
         kinds[group.kind] += group.count
@@ -81,7 +84,7 @@ def counted(
     )
 
 
-def _classes(groups: Iterable[Group]) -> tuple[ClassUse, ...]:
+def _classes(groups: Iterable[NodeGroup]) -> tuple[ClassUse, ...]:
     found: dict[tuple[str, str], ClassUse] = {}
     for group in groups:
         key = group.kind, group.class_
@@ -90,7 +93,7 @@ def _classes(groups: Iterable[Group]) -> tuple[ClassUse, ...]:
     return tuple(found[key] for key in sorted(found))
 
 
-def _values(lists: Iterable[tuple[Sequence[str], Group]]) -> tuple[ValueUse, ...]:
+def _values(lists: Iterable[tuple[Sequence[str], NodeGroup]]) -> tuple[ValueUse, ...]:
     counts: Counter[str] = Counter()
     kinds: defaultdict[str, set[str]] = defaultdict(set)
     for values, group in lists:

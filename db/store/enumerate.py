@@ -1,30 +1,30 @@
-"""Reading a scene's Enumerations: one statement between two looks at the version, kept for as long as that stands."""
+"""A scene's Enumerations: read by one statement between two equal versions, and cached by version."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from typing import Final, LiteralString
 
+from cachetools import LRUCache
 from neo4j import ManagedTransaction
 
 from scenecypher.db.schema import HOLDING, KINDS, RESERVED_PROPERTIES
-from scenecypher.db.store.catalog import SceneInfo, settled_version
+from scenecypher.db.store.catalog import SceneInfo, version_under_lock
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.counting import Group, PropertyRow, counted
+from scenecypher.db.store.counting import NodeGroup, PropertyRow, build_enumerations
 from scenecypher.db.store.enumerations import DENSE, Enumerations
 
 READ_TIMEOUT_S: Final = 30.0
 READ_TRIES: Final = 3
-SCENES_KEPT: Final = 64
-NOTED: Final = 100
-"""For each scene kept so many more are there whose latest version is remembered."""
-LISTED_UP_TO: Final = 5_000
-"""Nodes up to which every name, id and property value is read; above, the server counts them by group."""
+SCENES_CACHED: Final = 64
+VERSIONS_NOTED_PER_SCENE: Final = 100
+"""Number of latest versions noted per cached scene."""
+LISTED_NODES_LIMIT: Final = 5_000
+"""Largest number of nodes of which every name, id and value is read; above, the server counts by group."""
 VALUE_LENGTH: Final = 60
 AGENTS_SHOWN: Final = 20
-LIMITS: Final = {"reserved": sorted(RESERVED_PROPERTIES), "longest": VALUE_LENGTH, "agents": AGENTS_SHOWN}
+LIMIT_PARAMETERS: Final = {"reserved": sorted(RESERVED_PROPERTIES), "longest": VALUE_LENGTH, "agents": AGENTS_SHOWN}
 
 
 def _kind_of(variable: LiteralString) -> LiteralString:
@@ -32,16 +32,16 @@ def _kind_of(variable: LiteralString) -> LiteralString:
     return "CASE " + " ".join(cases) + " END"
 
 
-_PAIRS: Final[LiteralString] = (
+_GROUP_BY_KINDS: Final[LiteralString] = (
     "WITH " + _kind_of("a") + " AS source, type(r) AS type, " + _kind_of("b") + " AS target, count(*) AS count "
 )
-_NEAR: Final[LiteralString] = "COUNT { (n)-[:" + DENSE + "]->() }"
-_REST: Final[LiteralString] = (
+_CLOSE_COUNT: Final[LiteralString] = "COUNT { (n)-[:" + DENSE + "]->() }"
+_OTHER_COUNTS: Final[LiteralString] = (
     """
 CALL () { MATCH (a:Entity {scene: $key})-[r:!"""
     + DENSE
     + "]->(b) "
-    + _PAIRS
+    + _GROUP_BY_KINDS
     + """
     RETURN collect([source, type, target, count]) AS patterns }
 CALL () { MATCH (a:Agent {scene: $key}) WITH a ORDER BY a.name, a.id LIMIT $agents
@@ -57,16 +57,16 @@ CALL () { MATCH (n:Entity {scene: $key})
     RETURN collect(["""
     + _kind_of("n")
     + """, n.class, n.states, n.affordances, 1, n.name, """
-    + _NEAR
+    + _CLOSE_COUNT
     + """, [n.name], [n.id]]) AS nodes,
     collect([key IN keys(n) WHERE NOT key IN $reserved | [key, valueType(n[key]), 1,
         CASE WHEN valueType(n[key]) STARTS WITH 'BOOLEAN' THEN n[key]
              WHEN valueType(n[key]) STARTS WITH 'STRING' THEN CASE WHEN size(n[key]) <= $longest THEN n[key] END
         END]]) AS properties }
 """
-    + _REST
+    + _OTHER_COUNTS
 )
-"""A row a node: for scenes of a usual size the server's own grouping takes twice as long."""
+"""One row per node: for scenes of usual size grouping in the server takes twice as long."""
 BY_GROUP: Final[LiteralString] = (
     """
 CALL () { MATCH (n:Entity {scene: $key})
@@ -74,7 +74,7 @@ CALL () { MATCH (n:Entity {scene: $key})
     + _kind_of("n")
     + """ AS kind, n.class AS class, n.states AS states, n.affordances AS affordances, count(*) AS count,
         min(n.name) AS example, sum("""
-    + _NEAR
+    + _CLOSE_COUNT
     + """) AS close,
         collect(CASE WHEN n:Place THEN n.name END) AS names
     RETURN collect([kind, class, states, affordances, count, example, close, names, []]) AS nodes }
@@ -83,45 +83,47 @@ CALL () { MATCH (n:Entity {scene: $key}) UNWIND keys(n) AS key
     WITH key, valueType(n[key]) AS type, count(*) AS count
     RETURN collect([[key, type, count, null]]) AS properties }
 """
-    + _REST
+    + _OTHER_COUNTS
 )
 
 
 class Enumerator:
-    """Enumerations of scenes, the latest ones kept by scene and version. For use from many threads."""
+    """Enumerations of scenes, cached by scene and version; safe to share between threads."""
 
-    def __init__(self, database: Database, *, scenes_kept: int = SCENES_KEPT, listed_up_to: int = LISTED_UP_TO) -> None:
+    def __init__(
+        self, database: Database, *, scenes_cached: int = SCENES_CACHED, listed_nodes_limit: int = LISTED_NODES_LIMIT
+    ) -> None:
         self._database = database
-        self._scenes_kept, self._listed_up_to = scenes_kept, listed_up_to
-        self._kept: OrderedDict[tuple[str, int], Enumerations] = OrderedDict()
-        self._latest: OrderedDict[str, int] = OrderedDict()
+        self._listed_nodes_limit = listed_nodes_limit
+        self._cached_enumerations: LRUCache[tuple[str, int], Enumerations] = LRUCache(scenes_cached)
+        self._latest: LRUCache[str, int] = LRUCache(VERSIONS_NOTED_PER_SCENE * scenes_cached)
         self._lock = Lock()
 
     def of(self, scene: SceneInfo) -> Enumerations:
-        """What occurs in the scene: as of `scene.version`, or a later one that was seen, where that is kept; else now.
+        """Return Enumerations of `scene.version` or a later noted version: cached ones, else read now.
 
-        A reading during which the scene moved may count a few nodes twice or not at all; it is read again, and given
-        out unkept if writers leave no pause. Raises SceneReplaced.
+        If the scene changes during the read, a few nodes may be counted twice or not at all: it is read again, and
+        returned without caching if writers leave no pause. Raises SceneReplaced.
         """
-        self.saw(scene.key, scene.version)
-        kept = self._recall(scene.key)
-        if kept is not None:
-            return kept
+        self.note_version(scene.key, scene.version)
+        cached = self._cached(scene.key)
+        if cached is not None:
+            return cached
         for _ in range(READ_TRIES):
-            before = settled_version(self._database, scene.key, scene.name)
-            enumerations = self._database.read(self._reading(scene), timeout_s=READ_TIMEOUT_S)
-            if settled_version(self._database, scene.key, scene.name) == before:
-                self._keep((scene.key, before), enumerations)
+            before = version_under_lock(self._database, scene.key, scene.name)
+            enumerations = self._database.read(self._read_transaction(scene), timeout_s=READ_TIMEOUT_S)
+            if version_under_lock(self._database, scene.key, scene.name) == before:
+                self._cache((scene.key, before), enumerations)
                 break
         return enumerations
 
-    def _reading(self, scene: SceneInfo) -> Callable[[ManagedTransaction], Enumerations]:
-        statement = EACH_NODE if scene.nodes <= self._listed_up_to else BY_GROUP
+    def _read_transaction(self, scene: SceneInfo) -> Callable[[ManagedTransaction], Enumerations]:
+        statement = EACH_NODE if scene.nodes <= self._listed_nodes_limit else BY_GROUP
 
         def work(tx: ManagedTransaction) -> Enumerations:
-            found = tx.run(statement, {"key": scene.key} | LIMITS).single(strict=True)
-            return counted(
-                nodes=[Group(*row) for row in found["nodes"]],
+            found = tx.run(statement, {"key": scene.key} | LIMIT_PARAMETERS).single(strict=True)
+            return build_enumerations(
+                nodes=[NodeGroup(*row) for row in found["nodes"]],
                 properties=[PropertyRow(*row) for rows in found["properties"] for row in rows],
                 patterns=found["patterns"],
                 agents=found["agents"],
@@ -129,25 +131,16 @@ class Enumerator:
 
         return work
 
-    def saw(self, key: str, version: int) -> None:
-        """Take note of a scene's version, so that what was kept of an earlier one is not given out any more."""
+    def note_version(self, key: str, version: int) -> None:
+        """Note a scene's version, so that Enumerations of earlier ones are no longer returned."""
         with self._lock:
             self._latest[key] = max(version, self._latest.get(key, version))
-            self._latest.move_to_end(key)
-            while len(self._latest) > NOTED * self._scenes_kept:
-                self._latest.popitem(last=False)
 
-    def _recall(self, key: str) -> Enumerations | None:
+    def _cached(self, key: str) -> Enumerations | None:
         with self._lock:
-            version = key, self._latest.get(key, -1)
-            if version in self._kept:
-                self._kept.move_to_end(version)
-            return self._kept.get(version)
+            return self._cached_enumerations.get((key, self._latest.get(key, -1)))
 
-    def _keep(self, version: tuple[str, int], enumerations: Enumerations) -> None:
-        self.saw(*version)
+    def _cache(self, version: tuple[str, int], enumerations: Enumerations) -> None:
+        self.note_version(*version)
         with self._lock:
-            self._kept[version] = enumerations
-            self._kept.move_to_end(version)
-            while len(self._kept) > self._scenes_kept:
-                self._kept.popitem(last=False)
+            self._cached_enumerations[version] = enumerations

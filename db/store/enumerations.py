@@ -1,4 +1,4 @@
-"""Enumerations: what really occurs in one scene, counted; the live half of what a model is told of it."""
+"""Enumerations: counts of all that occurs in one scene, shown to a model beside the schema."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final, LiteralString
 _ESCAPES: Final = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 DENSE: Final[LiteralString] = "CLOSE"
-"""The relation type between almost everything: counted as a whole, never by the kinds it joins."""
+"""The relation type between almost all nodes: counted as a whole, never by the kinds it joins."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassUse:
-    """How many nodes of one kind have this class; `example` is the smallest of their names."""
+    """Number of nodes of one kind with this class; `example` is the smallest of their names."""
 
     kind: str
     name: str
@@ -23,7 +23,7 @@ class ClassUse:
 
 @dataclass(frozen=True, slots=True)
 class ValueUse:
-    """How many nodes have this state or affordance, and the kinds they are of."""
+    """Number of nodes with this state or affordance, and their kinds."""
 
     value: str
     kinds: tuple[str, ...]
@@ -32,7 +32,7 @@ class ValueUse:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """How many relations of this type lead from a node of one kind (or `Entity`: any) to another."""
+    """Number of relations of this type from nodes of one kind (or `Entity`: any) to another."""
 
     source: str
     type: str
@@ -42,10 +42,10 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class PropertyUse:
-    """A property in use besides the five that every node has.
+    """A property in use, besides the five that every node has.
 
-    `types` are words such as ``text``; `values` are the texts and booleans that occur, empty where there are none,
-    too many, or the scene is large.
+    `types` are words such as ``text``; `values` are the texts and booleans that occur, empty if there are none, too
+    many, or the scene is large.
     """
 
     name: str
@@ -56,7 +56,7 @@ class PropertyUse:
 
 @dataclass(frozen=True, slots=True)
 class AgentUse:
-    """An agent, the places it is in, and what it holds as (relation type, name)."""
+    """An agent, its places, and what it holds as (relation type, name)."""
 
     name: str
     class_: str
@@ -66,10 +66,10 @@ class AgentUse:
 
 @dataclass(frozen=True, slots=True)
 class Enumerations:
-    """What occurs in one scene. Equal for equal scenes, and everything sorted.
+    """Counts of one scene, sorted and equal for equal scenes.
 
-    `names` and `ids` are those of all nodes, for telling what a literal should have been; they are empty for a
-    large scene. `places` are names.
+    `names` and `ids` are those of all nodes, to suggest corrections of literals; they are empty for a large scene.
+    `places` are names.
     """
 
     kinds: tuple[tuple[str, int], ...] = ()
@@ -85,11 +85,11 @@ class Enumerations:
 
     @property
     def nodes(self) -> int:
-        """How many nodes the scene has."""
+        """The number of nodes in the scene."""
         return sum(count for _, count in self.kinds)
 
     def known(self) -> dict[str, tuple[str, ...]]:
-        """The values of the properties that every node has, by property; names only where they are known."""
+        """Return the values of the properties that every node has, by property; names only if they were read."""
         return {
             "class": tuple(dict.fromkeys(use.name for use in self.classes)),
             "name": self.names,
@@ -99,5 +99,5 @@ class Enumerations:
 
 
 def literal(value: str | bool) -> str:  # noqa: FBT001 - a value, not a switch
-    """A text or boolean as Cypher writes it, on one line."""
+    """Return a text or boolean as a Cypher literal, on one line."""
     return str(value).casefold() if isinstance(value, bool) else f"'{value.translate(_ESCAPES)}'"

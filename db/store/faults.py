@@ -1,4 +1,4 @@
-"""What the driver raises, in our own words: the one place that translates it."""
+"""Translation of the driver's errors to ours, in one place."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class WrongPassword(DatabaseUnavailable):
 
 
 @contextmanager
-def translated(uri: str) -> Iterator[None]:
-    """Raise errors of ours for those of the driver; misuse of the driver stays what it is: a bug."""
+def translate_driver_errors(uri: str) -> Iterator[None]:
+    """Raise our errors for the driver's; misuse of the driver passes unchanged, as a bug."""
     try:
         yield
     except Neo4jError as error:
@@ -58,12 +58,12 @@ def translated(uri: str) -> Iterator[None]:
 
 
 def is_memory_limit(error: Neo4jError) -> bool:
-    """Whether a transaction was ended for its need of memory."""
+    """Check if a transaction was ended for its use of memory."""
     return error.code in MEMORY
 
 
 def memory_exceeded(error: Neo4jError) -> MemoryExceeded:
-    """The same in words of ours; not retryable, though the driver thinks so."""
+    """Return our error for it; not retryable, unlike in the driver."""
     return MemoryExceeded(
         f"the transaction needs more memory than the server grants one ({error.code}); "
         "ask for less at once, or raise db.memory.transaction.max (SCENECYPHER_HEAP_MB for the local server)"
@@ -71,7 +71,7 @@ def memory_exceeded(error: Neo4jError) -> MemoryExceeded:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of a message: what follows echoes the query."""
+    """Return the first line of a message: the rest echoes the query."""
     return next(iter(str(getattr(error, "message", None) or error).splitlines()), type(error).__name__)
 
 
@@ -97,7 +97,7 @@ def _unreachable(uri: str, error: DriverError) -> DatabaseUnavailable:
 
 
 def _reason(error: DriverError) -> str:
-    """``[Errno 111] Connection refused`` where the driver says so, else its first line."""
+    """Return ``[Errno 111] Connection refused`` if the driver's message has it, else its first line."""
     _, found, rest = str(error).rpartition("(reason ")
     return rest.rstrip(")\n ") if found else first_line(error).rstrip(":")
 

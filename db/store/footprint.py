@@ -1,4 +1,4 @@
-"""The part of a scene that an action reads, fetched in the statement that takes the lock."""
+"""The part of a scene that an action reads, and the Cypher statements that read it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, Final, Literal, LiteralString
 from scenecypher.db.schema import KINDS, RELATION_TYPES
 from scenecypher.db.store.commit import LOCK, SCENE_FACTS
 
-FARTHEST: Final = 10
-"""How many relations a far hop follows at most: deeper nesting is not seen."""
+LONGEST_PATH: Final = 10
+"""Longest path of a far pattern, in relations; deeper nesting is not read."""
 
 START: Final = "start"
 
@@ -30,10 +30,10 @@ _LINKS: Final[tuple[LiteralString, ...]] = ("r0", "r1", "r2", "r3", "r4", "r5", 
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Hop:
-    """A relation of one of `types` from `source` to `target`.
+class RelationPattern:
+    """A relation of one of `types` from `source` to `target`, both variables.
 
-    Where it is `far`, one or more of them in a row; where it is `mutual`, those from `target` to `source` too.
+    If `far`, a path of one or more such relations; if `mutual`, relations from `target` to `source`, too.
     """
 
     source: str
@@ -44,40 +44,40 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Only:
-    """Nodes of a kind or class, or with a state or affordance."""
+class NodeFilter:
+    """A condition on nodes: a kind, a class, a state or an affordance."""
 
     field: Literal["kind", "class", "states", "affordances"]
     value: str
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """All matches of `hops`: the relations of those in `rows` come back, and the nodes that are `whole`.
+class PatternRead:
+    """All matches of `hops`: the relations of the patterns in `rows`, and the nodes of the variables in `whole`.
 
-    A node that is not read whole is known by its id only; of those that are `whole` only such are read as are any of
-    `only`, where it is given. With a `guard`, a seed and an affordance, nothing is read unless the seed has it. The
-    variable START stands for each of the seeds `starts` in turn.
+    Other nodes are known by their ids only. If `only` is given, nodes of `whole` are returned if one of its filters
+    matches. With a `guard`, a seed and an affordance, nothing is read unless the seed has it. The variable START
+    stands for each of the seeds `starts` in turn.
     """
 
-    hops: tuple[Hop, ...]
-    rows: tuple[Hop, ...] = ()
+    hops: tuple[RelationPattern, ...]
+    rows: tuple[RelationPattern, ...] = ()
     whole: tuple[str, ...] = ()
-    only: tuple[Only, ...] = ()
+    only: tuple[NodeFilter, ...] = ()
     guard: tuple[str, str] | None = None
     starts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Reads:
-    """What an action reads, whatever it is done with: its seeds whole, and what `reads` reach from them.
+class ReadPlan:
+    """All reads of an action: its seeds, whole, and the `reads` that start at them.
 
-    The first of `seeds` is the agent: the first by id, or where it is `named` the one of that id. `classes` are read
-    whole too.
+    The first of `seeds` is the agent: the first agent by id or, if `named`, the agent of that id. Nodes of `classes`
+    are returned whole, too.
     """
 
     seeds: tuple[str, ...]
-    reads: tuple[Read, ...] = ()
+    reads: tuple[PatternRead, ...] = ()
     classes: tuple[str, ...] = ()
     named: bool = False
 
@@ -90,23 +90,23 @@ class Reads:
             raise ValueError(msg)
 
     @cached_property
-    def naming(self) -> Reads:
-        """The same reads with the agent named."""
+    def with_named_agent(self) -> ReadPlan:
+        """The same plan with the agent given by its id."""
         return replace(self, named=True)
 
     @cached_property
-    def locking(self) -> LiteralString:
-        """The statement that takes the scene's lock and then reads."""
+    def lock_statement(self) -> LiteralString:
+        """The statement that takes the scene's lock for the transaction, and reads."""
         return LOCK + self._seeds("s, version, done") + "RETURN " + SCENE_FACTS + self._found()
 
     @cached_property
-    def looking(self) -> LiteralString:
-        """The statement that reads without changing anything."""
+    def read_statement(self) -> LiteralString:
+        """The statement that reads without a lock."""
         return "MATCH (s:Scene {key: $key})\n" + self._seeds("s") + "RETURN s.status AS status, " + self._found()
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """The states, affordances and classes that reads depend on."""
+        """The states, affordances and classes that filters and guards compare."""
         guards = {read.guard[1] for read in self.reads if read.guard is not None}
         return tuple(sorted(guards | {only.value for read in self.reads for only in read.only}))
 
@@ -135,13 +135,13 @@ class Reads:
         found: LiteralString = "v0.id AS agent,\n" + " +\n".join(nodes) + " AS nodes,\n"
         return found + (" +\n".join(rows) or "[]") + " AS relations\n"
 
-    def _nodes(self, read: Read, variable: str) -> LiteralString:
+    def _nodes(self, read: PatternRead, variable: str) -> LiteralString:
         name = self._names[variable]
         wanted: LiteralString = " OR ".join(self._is(name, only) for only in read.only)
         where: LiteralString = "WITH DISTINCT " + name + " WHERE " + wanted + " " if wanted else ""
         return "COLLECT { " + self._match(read) + where + "RETURN DISTINCT " + name + " }"
 
-    def _is(self, name: LiteralString, only: Only) -> LiteralString:
+    def _is(self, name: LiteralString, only: NodeFilter) -> LiteralString:
         value = _VALUES[self.values.index(only.value)]
         match only.field:
             case "kind":
@@ -153,8 +153,8 @@ class Reads:
             case "affordances":
                 return value + " IN " + name + ".affordances"
 
-    def _rows(self, read: Read) -> LiteralString:
-        """The relations of a read, each as [source id, type, target id]."""
+    def _rows(self, read: PatternRead) -> LiteralString:
+        """Return the relations of a read, each as [source id, type, target id]."""
         match: LiteralString = self._match(read)
         rows: list[LiteralString] = [
             self._row(hop, link) for hop, link in zip(read.hops, _LINKS, strict=False) if hop in read.rows
@@ -165,14 +165,14 @@ class Reads:
             return "COLLECT { " + match + "RETURN " + rows[0] + " }"
         return "COLLECT { " + match + "UNWIND [" + ", ".join(rows) + "] AS row RETURN DISTINCT row }"
 
-    def _row(self, hop: Hop, link: LiteralString) -> LiteralString:
+    def _row(self, hop: RelationPattern, link: LiteralString) -> LiteralString:
         if hop.far:
             return link
         if hop.mutual:
             return "[startNode(" + link + ").id, type(" + link + "), endNode(" + link + ").id]"
         return "[" + self._names[hop.source] + ".id, type(" + link + "), " + self._names[hop.target] + ".id]"
 
-    def _match(self, read: Read) -> LiteralString:
+    def _match(self, read: PatternRead) -> LiteralString:
         text: LiteralString = ""
         if read.starts:
             starts: LiteralString = ", ".join(self._names[seed] for seed in read.starts)
@@ -185,22 +185,22 @@ class Reads:
             text += "MATCH (" + source + ")-[" + link + ":" + types + far + arrow + target + ") "
             if read.guard is not None and hop == read.hops[0]:
                 seed, affordance = read.guard
-                text += "WHERE " + self._is(self._names[seed], Only("affordances", affordance)) + " "
+                text += "WHERE " + self._is(self._names[seed], NodeFilter("affordances", affordance)) + " "
         return text
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What one action reads: `ids` are its seeds after the agent, in order; the agent is the first where it is None."""
+    """The reads of one action: `ids` are its seeds after the agent, in order; `agent` is None for the first agent."""
 
-    reads: Reads
+    reads: ReadPlan
     ids: tuple[str, ...] = ()
     agent: str | None = None
 
     @property
-    def statements(self) -> Reads:
-        """Where the statements are: to look an agent up by its id takes less than to find the first."""
-        return self.reads if self.agent is None else self.reads.naming
+    def plan(self) -> ReadPlan:
+        """The plan with its statements; looking an agent up by id is faster than finding the first one."""
+        return self.reads if self.agent is None else self.reads.with_named_agent
 
     @property
     def parameters(self) -> dict[str, Any]:

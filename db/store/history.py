@@ -1,4 +1,4 @@
-"""History: a scene's events, what of them still holds, and the way back to an earlier version."""
+"""The history of a scene: its events, the ones still in effect, and the way back to an earlier version."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.delta import Delta, compose, invert
 from scenecypher.db.graph.document import delta_from_json
-from scenecypher.errors import InputError
+from scenecypher.errors import InputError, NothingToRedo
 
 EVENTS: Final[LiteralString] = """
 MATCH (e:Event {scene: $key}) WHERE e.version > $after RETURN e ORDER BY e.version
@@ -20,9 +20,9 @@ MATCH (e:Event {scene: $key}) WHERE e.version > $after RETURN e ORDER BY e.versi
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One commit: the version that it led to, who did it, and what it changed.
+    """One commit: the resulting version, its author and its changes.
 
-    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it took back.
+    `kind` is ``act``, ``undo`` or ``redo``; `undoes` are the versions that it reverted.
     """
 
     version: int
@@ -36,16 +36,16 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A way back: the Delta to commit, the versions that it takes back, and what it is called."""
+class Revert:
+    """A planned undo or redo: the Delta to commit, the versions that it reverts, and its name in the history."""
 
     delta: Delta
     undoes: tuple[int, ...]
     action: str
 
 
-def events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Event]:
-    """The events of a scene with a version above `after`, oldest first."""
+def read_events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Event]:
+    """Return the events of a scene with a version above `after`, oldest first."""
     return [
         Event(
             version=e["version"],
@@ -61,8 +61,8 @@ def events(tx: ManagedTransaction, key: str, *, after: int = 0) -> list[Event]:
     ]
 
 
-def holding(log: Sequence[Event]) -> frozenset[int]:
-    """The versions whose effect still holds: those that no event still holding has taken back."""
+def versions_in_effect(log: Sequence[Event]) -> frozenset[int]:
+    """Return the versions that are in effect: not reverted by an event that is itself in effect."""
     taken: set[int] = set()
     held: set[int] = set()
     for event in reversed(log):
@@ -72,42 +72,42 @@ def holding(log: Sequence[Event]) -> frozenset[int]:
     return frozenset(held)
 
 
-def undo_step(log: Sequence[Event], *, version: int | None = None, to: int | None = None) -> Step:
-    """How to undo the latest event that still holds, the one of `version`, or everything after version `to`.
+def plan_undo(log: Sequence[Event], *, version: int | None = None, to: int | None = None) -> Revert:
+    """Plan the undo of the latest action in effect, of the one of `version`, or of all after version `to`.
 
-    Raises InputError where there is nothing to undo.
+    Raises InputError if there is nothing to undo.
     """
     if to is not None:
-        return _back_to(log, to)
-    held = holding(log)
+        return _plan_undo_to(log, to)
+    held = versions_in_effect(log)
     for event in reversed(log):
         if event.kind == "act" and event.version in held and version in {None, event.version}:
-            return Step(invert(event.delta), (event.version,), f"undo {event.version}: {event.action}")
+            return Revert(invert(event.delta), (event.version,), f"undo {event.version}: {event.action}")
     msg = "nothing to undo" if version is None else f"version {version} is no action that still holds"
     raise InputError(msg + "; `scenecypher history` shows what there is")
 
 
-def redo_step(log: Sequence[Event]) -> Step:
-    """How to take back the latest undo. Raises InputError where an action has followed it, or there is none."""
-    held = holding(log)
+def plan_redo(log: Sequence[Event]) -> Revert:
+    """Plan the undo of the latest undo. Raises NothingToRedo if an action has followed it, or there is none."""
+    held = versions_in_effect(log)
     for event in reversed(log):
         if event.kind == "act":
             break
         if event.kind == "undo" and event.version in held:
-            return Step(invert(event.delta), (event.version,), f"redo {', '.join(map(str, event.undoes))}")
+            return Revert(invert(event.delta), (event.version,), f"redo {', '.join(map(str, event.undoes))}")
     msg = "nothing to redo: the latest change is no undo; `scenecypher history` shows what there is"
-    raise InputError(msg)
+    raise NothingToRedo(msg)
 
 
-def rewound(log: Iterable[Event]) -> Delta:
-    """The Delta that takes all of `log` back."""
+def inverse_of(log: Iterable[Event]) -> Delta:
+    """Return the Delta that reverts all events of `log`."""
     return invert(compose(event.delta for event in log))
 
 
-def _back_to(log: Sequence[Event], to: int) -> Step:
+def _plan_undo_to(log: Sequence[Event], to: int) -> Revert:
     newest = log[-1].version if log else 0
     if not 0 <= to < newest:
         msg = f"can't undo to version {to}: the scene has versions 0 to {newest}, and is at {newest}"
         raise InputError(msg)
     later = [event for event in log if event.version > to]
-    return Step(rewound(later), tuple(event.version for event in later), f"undo to version {to}")
+    return Revert(inverse_of(later), tuple(event.version for event in later), f"undo to version {to}")

@@ -1,4 +1,4 @@
-"""Copies of a scene that workers take in turn: which is free, who has it until when, and where it starts from."""
+"""Leases: copies of a scene that workers use in turn, each with an expiry and a base version."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from scenecypher.db.store.catalog import SceneInfo, info_of
 from scenecypher.db.store.connection import Database
 
 LEASE_S: Final = 12 * 3_600
-"""Longer than any sample: a lease is not renewed. The copy of a worker that died rests so long; another is made."""
-TAKE_TRIES: Final = 3
-"""How often a worker tries for a copy that another took first, before one more is made."""
+"""Time until a lease expires, longer than any sample: it is not renewed. Meanwhile a dead worker's copy is idle."""
+ACQUIRE_TRIES: Final = 3
+"""Attempts of a worker to lease a copy that others take first, before one more copy is created."""
 
-# The first SET, of a label that is there, only takes the lock. What decides is read after it, of the copy found anew:
-# of one that is just being taken, the server may show one property as it was and another as it will be.
-TAKE: Final[LiteralString] = """
+# The first SET only takes the lock. The decision rests on the copy as matched again after it: while another worker
+# takes a copy, the server may show one of its properties before and another after that change.
+ACQUIRE: Final[LiteralString] = """
 MATCH (s:Scene {status: 'ready', copied_from: $origin})
 WHERE s.leased IS NOT NULL AND (s.free OR s.leased_until < datetime())
 WITH s LIMIT 1
@@ -26,18 +26,18 @@ OPTIONAL MATCH (copy:Scene {key: key}) WHERE copy.free OR copy.leased_until < da
 SET copy.free = false, copy.leased_until = datetime() + duration({seconds: $lease_s})
 RETURN copy
 """
-# At that version only: what a cut connection has written since the reset must not become the next worker's start.
-REST: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
-GIVE_BACK: Final[LiteralString] = REST + ", s.free = true"
+# Only at that version: a late write of a cut connection must not become the next worker's base.
+REBASE: Final[LiteralString] = "MATCH (s:Scene {key: $key, version: $version}) SET s.base = s.version"
+RELEASE: Final[LiteralString] = REBASE + ", s.free = true"
 
 
-def take(database: Database, origin: str, *, timeout_s: float) -> SceneInfo | None:
-    """A free copy of `origin`, which is the caller's from now on; None where none is free."""
+def acquire(database: Database, origin: str, *, timeout_s: float) -> SceneInfo | None:
+    """Lease a free copy of `origin` to the caller; None if none is free."""
 
     def work(tx: ManagedTransaction) -> Record | None:
-        return tx.run(TAKE, origin=origin, lease_s=LEASE_S).single()
+        return tx.run(ACQUIRE, origin=origin, lease_s=LEASE_S).single()
 
-    for _ in range(TAKE_TRIES):
+    for _ in range(ACQUIRE_TRIES):
         found = database.write(work, timeout_s=timeout_s)
         if found is None:
             return None
@@ -46,11 +46,11 @@ def take(database: Database, origin: str, *, timeout_s: float) -> SceneInfo | No
     return None
 
 
-def give_back(database: Database, copy: SceneInfo, version: int, *, timeout_s: float) -> None:
-    """Let others take it as it is at `version`."""
-    database.write(lambda tx: tx.run(GIVE_BACK, key=copy.key, version=version).consume(), timeout_s=timeout_s)
+def release(database: Database, copy: SceneInfo, version: int, *, timeout_s: float) -> None:
+    """Release a copy to others as of `version`."""
+    database.write(lambda tx: tx.run(RELEASE, key=copy.key, version=version).consume(), timeout_s=timeout_s)
 
 
-def rest(database: Database, scene: SceneInfo, version: int, *, timeout_s: float) -> None:
-    """Let a scene of one's own start from `version` on."""
-    database.write(lambda tx: tx.run(REST, key=scene.key, version=version).consume(), timeout_s=timeout_s)
+def rebase(database: Database, scene: SceneInfo, version: int, *, timeout_s: float) -> None:
+    """Make `version` the base to which the caller's scene is reset."""
+    database.write(lambda tx: tx.run(REBASE, key=scene.key, version=version).consume(), timeout_s=timeout_s)

@@ -1,4 +1,4 @@
-"""Loading a whole scene: its members read between two equal looks at it, or under its lock where writers never rest."""
+"""Loading a whole scene: members are read between two equal versions, or under its lock if writers leave no pause."""
 
 from __future__ import annotations
 
@@ -9,19 +9,27 @@ from typing import Final, LiteralString
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.db.store.catalog import SETTLED, SceneInfo, Status, find, info_of, replaced, settled
+from scenecypher.db.store.catalog import (
+    READ_UNDER_LOCK,
+    SceneInfo,
+    Status,
+    find_replaced,
+    find_scene,
+    info_of,
+    read_under_lock,
+)
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.rows import node_of
+from scenecypher.db.store.rows import node_from_record
 from scenecypher.errors import SceneReplaced
 
 LOAD_TIMEOUT_S: Final = 60.0
-LOADED_A_SECOND: Final = 3_000
-"""Nodes and relations that a load is given a second more for: a machine at ten times its load still reads as many."""
+LOADED_PER_SECOND: Final = 3_000
+"""Nodes and relations per second of timeout, which a machine at ten times its load still reads."""
 LOAD_TRIES: Final = 3
-"""Loads without a lock; a writer so busy that each was torn then waits for one load under the lock."""
+"""Loads without a lock; if writers interrupt each, one load under the lock makes them wait."""
 
 LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
-# A row a node: collect() would hold the whole scene in the server's memory before the first row.
+# One row per node: collect() would hold the whole scene in the server's memory before the first row.
 LOAD_RELATIONS: Final[LiteralString] = """
 MATCH (a:Entity {scene: $key}) RETURN a.id AS source, [(a)-[r]->(b) | [type(r), b.id]] AS to
 """
@@ -35,50 +43,50 @@ class Snapshot:
     graph: SceneGraph
 
 
-def load(database: Database, name: str) -> Snapshot:
-    """The whole published scene at one version. Raises SceneNotFound, SceneReplaced."""
-    return _loaded(database, lambda: find(database, name))
+def load_scene(database: Database, name: str) -> Snapshot:
+    """Return the whole published scene at one version. Raises SceneNotFound, SceneReplaced."""
+    return _load_steady(database, lambda: find_scene(database, name))
 
 
-def load_again(database: Database, scene: SceneInfo) -> Snapshot:
+def load_generation(database: Database, scene: SceneInfo) -> Snapshot:
     """Return this very generation of a scene at one version. Raises SceneReplaced."""
-    return _loaded(database, lambda: scene)
+    return _load_steady(database, lambda: scene)
 
 
-def _loaded(database: Database, find_scene: Callable[[], SceneInfo]) -> Snapshot:
+def _load_steady(database: Database, find: Callable[[], SceneInfo]) -> Snapshot:
     for _ in range(LOAD_TRIES):
-        snapshot = _read(database, find_scene(), "ready")
+        snapshot = _read(database, find(), "ready")
         if snapshot is not None:
             return snapshot
-    return _read_locked(database, find_scene())
+    return _read_locked(database, find())
 
 
 def load_replaced(database: Database, name: str) -> Snapshot:
-    """The generation that had this name last and lost it, as it then was.
+    """Return the last generation that lost this name, as it then was.
 
-    Raises InputError where none is left, SceneReplaced where it is collected meanwhile.
+    Raises InputError if none is left, SceneReplaced if it is deleted during the read.
     """
-    snapshot = _read(database, replaced(database, name), "retired")
+    snapshot = _read(database, find_replaced(database, name), "retired")
     if snapshot is None:
         raise SceneReplaced(name)
     return snapshot
 
 
 def _read(database: Database, scene: SceneInfo, status: Status) -> Snapshot | None:
-    """The scene within one version; None where it moved meanwhile or has another status."""
-    before = settled(database, scene.key)
+    """Return the scene at one version; None if it changed during the read or has another status."""
+    before = read_under_lock(database, scene.key)
     nodes, relations = database.read(lambda tx: _members(tx, scene.key), timeout_s=_timeout_s(scene))
-    after = settled(database, scene.key)
+    after = read_under_lock(database, scene.key)
     if after is None or after != before or after.status != status:
         return None
     return Snapshot(after, SceneGraph.of(nodes, relations))
 
 
 def _read_locked(database: Database, scene: SceneInfo) -> Snapshot:
-    """The same while nobody can write. Raises SceneReplaced."""
+    """Return the scene, read under its lock. Raises SceneReplaced."""
 
     def work(tx: ManagedTransaction) -> Snapshot:
-        record = tx.run(SETTLED, key=scene.key).single()
+        record = tx.run(READ_UNDER_LOCK, key=scene.key).single()
         if record is None or record["s"]["status"] != "ready":
             raise SceneReplaced(scene.name)
         return Snapshot(info_of(record["s"]), SceneGraph.of(*_members(tx, scene.key)))
@@ -87,8 +95,8 @@ def _read_locked(database: Database, scene: SceneInfo) -> Snapshot:
 
 
 def _members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
-    """All nodes and relations of a scene; those of several versions where somebody writes meanwhile."""
-    nodes = [node_of(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
+    """Return all nodes and relations of a scene; of several versions if a writer commits meanwhile."""
+    nodes = [node_from_record(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
     relations = [
         Relation(record["source"], kind, target)
         for record in tx.run(LOAD_RELATIONS, key=key)
@@ -98,4 +106,4 @@ def _members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relatio
 
 
 def _timeout_s(scene: SceneInfo) -> float:
-    return LOAD_TIMEOUT_S + (scene.nodes + scene.relations) / LOADED_A_SECOND
+    return LOAD_TIMEOUT_S + (scene.nodes + scene.relations) / LOADED_PER_SECOND

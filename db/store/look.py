@@ -1,4 +1,4 @@
-"""Reading a part of a scene without changing it, by the same reads as an action's."""
+"""Read of a part of a scene without a lock, by the same plan as an action's."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.footprint import Footprint
 from scenecypher.errors import SceneReplaced
 
-LOOK_TIMEOUT_S: Final = 10.0
+READ_TIMEOUT_S: Final = 10.0
 
 
-def look(database: Database, scene: SceneInfo, footprint: Footprint) -> SceneGraph:
-    """The part of the scene that `footprint` names, in one round trip. Raises SceneReplaced."""
-    text, parameters = footprint.statements.looking, footprint.parameters
+def read_part(database: Database, scene: SceneInfo, footprint: Footprint) -> SceneGraph:
+    """Return the part of the scene that `footprint` names, in one round trip. Raises SceneReplaced."""
+    text, parameters = footprint.plan.read_statement, footprint.parameters
 
     def work(tx: ManagedTransaction) -> SceneGraph:
         record = tx.run(text, parameters, key=scene.key).single()
@@ -26,4 +26,4 @@ def look(database: Database, scene: SceneInfo, footprint: Footprint) -> SceneGra
             raise SceneReplaced(scene.name)
         return partial_graph(record["nodes"], record["relations"])
 
-    return database.read(work, timeout_s=LOOK_TIMEOUT_S)
+    return database.read(work, timeout_s=READ_TIMEOUT_S)

@@ -10,7 +10,7 @@ OURS: Final = "scenecypher.db"
 
 
 class _Forward(logging.Handler):
-    """Hands the driver's records on to our logger."""
+    """Handler that passes the driver's records to our logger."""
 
     def emit(self, record: logging.LogRecord) -> None:
         ours = logging.getLogger(OURS)
@@ -21,7 +21,7 @@ class _Forward(logging.Handler):
 def forward_notices() -> None:
     """Send the driver's notifications to `scenecypher.db`; keep its retry warnings off the terminal. Idempotent.
 
-    As libraries do, a null handler stands in: records reach those who set up logging, and no one else's terminal.
+    A null handler, as usual for libraries, keeps records off the terminal of programs without logging.
     """
     source = logging.getLogger(DRIVERS)
     if not any(isinstance(handler, _Forward) for handler in source.handlers):

@@ -1,4 +1,4 @@
-"""Importing at any size: batches into an unnamed generation, then one transaction that moves the name."""
+"""Import of any size: batches into an unnamed generation, then one transaction that moves the name to it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from scenecypher.db.store.lease import LEASE_S
 from scenecypher.db.store.rows import node_row, relation_rows
 from scenecypher.errors import ServiceError
 
-NODES_A_BATCH: Final = 2_000
-RELATIONS_A_BATCH: Final = 5_000
+NODES_PER_BATCH: Final = 2_000
+RELATIONS_PER_BATCH: Final = 5_000
 BATCH_TIMEOUT_S: Final = 60.0
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with (done, total), in nodes and relations together."""
+"""Callback with (done, total), the number of nodes and relations together."""
 T = TypeVar("T")
 
 CREATE_SCENE: Final[LiteralString] = """
@@ -56,7 +56,7 @@ MATCH (s:Scene) WHERE (s.status = 'retired' AND s.retired < datetime() - duratio
                    OR (s.status = 'importing' AND s.started < datetime() - duration({seconds: $grace_s}))
 RETURN s.key AS key
 """
-# Of the same nodes as DROP_MEMBERS takes: one of them may have more relations than a transaction holds.
+# Of the same nodes as DROP_MEMBERS: one node may have more relations than fit into a transaction.
 DROP_RELATIONS: Final[LiteralString] = """
 MATCH (n:Entity {scene: $key}) WITH n LIMIT $nodes
 MATCH (n)-[r]-() WITH DISTINCT r LIMIT $limit DELETE r RETURN count(*) AS dropped
@@ -72,7 +72,7 @@ DROP_SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) DELETE s"
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a new generation is called and where it comes from."""
+    """The facts of a new generation: its name and its origin."""
 
     name: str
     vocabulary: str
@@ -86,23 +86,23 @@ class Header:
 
 
 def publish(database: Database, graph: SceneGraph, header: Header, *, progress: Progress | None = None) -> SceneInfo:
-    """Write `graph` as a new generation and move the name to it; readers see the old one until then, whole.
+    """Write `graph` as a new generation and move the name to it; until then readers see the whole old one.
 
-    A crash on the way leaves the old scene readable and a leftover that `clean` collects.
+    A crash leaves the old scene readable, and a leftover that `delete_leftovers` deletes.
     """
     key = uuid4().hex
-    database.write(_creating(key, graph, header), timeout_s=BATCH_TIMEOUT_S)
+    database.write(_create_transaction(key, graph, header), timeout_s=BATCH_TIMEOUT_S)
     total = len(graph.nodes) + len(graph.relations)
     done = 0
     for statement, rows, size in _batches(key, graph):
         done += _write_batch(database, statement, key=key, rows=rows, size=size)
         if progress:
             progress(done, total)
-    return database.write(_publishing(key, header.name), timeout_s=BATCH_TIMEOUT_S)
+    return database.write(_publish_transaction(key, header.name), timeout_s=BATCH_TIMEOUT_S)
 
 
 def retire(database: Database, key: str) -> bool:
-    """Take a generation's name away; its members go with `clean`. False where it had gone already."""
+    """Remove the name of a generation; `delete_leftovers` deletes its members. False if it was gone already."""
 
     def work(tx: ManagedTransaction) -> bool:
         return bool(tx.run(RETIRE, key=key).single(strict=True)["retired"])
@@ -110,25 +110,25 @@ def retire(database: Database, key: str) -> bool:
     return database.write(work, timeout_s=BATCH_TIMEOUT_S)
 
 
-def clean(database: Database, *, grace_s: float, progress: Progress | None = None) -> int:
-    """Delete generations that were retired, or left half-imported, more than `grace_s` seconds ago; how many."""
+def delete_leftovers(database: Database, *, grace_s: float, progress: Progress | None = None) -> int:
+    """Delete generations retired, or left half-imported, more than `grace_s` seconds ago; return their number."""
 
     def leftovers(tx: ManagedTransaction) -> list[str]:
         return [record["key"] for record in tx.run(LEFTOVERS, grace_s=grace_s)]
 
     keys = database.read(leftovers, timeout_s=BATCH_TIMEOUT_S)
     for number, key in enumerate(keys, 1):
-        drop(database, key)
+        delete_generation(database, key)
         if progress:
             progress(number, len(keys))
     return len(keys)
 
 
-def drop(database: Database, key: str) -> None:
+def delete_generation(database: Database, key: str) -> None:
     """Delete one generation, members and history first, in transactions of bounded size."""
-    dropped = NODES_A_BATCH
+    dropped = NODES_PER_BATCH
     while dropped:
-        while _drop(database, DROP_RELATIONS, key) == RELATIONS_A_BATCH:
+        while _drop(database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH:
             pass
         dropped = _drop(database, DROP_MEMBERS, key)
     while _drop(database, DROP_EVENTS, key):
@@ -136,7 +136,7 @@ def drop(database: Database, key: str) -> None:
     _drop_scene(database, key)
 
 
-def _creating(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedTransaction], None]:
+def _create_transaction(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedTransaction], None]:
     facts = {
         "role": header.role,
         "vocabulary": header.vocabulary,
@@ -158,7 +158,7 @@ def _creating(key: str, graph: SceneGraph, header: Header) -> Callable[[ManagedT
     return work
 
 
-def _publishing(key: str, name: str) -> Callable[[ManagedTransaction], SceneInfo]:
+def _publish_transaction(key: str, name: str) -> Callable[[ManagedTransaction], SceneInfo]:
     def work(tx: ManagedTransaction) -> SceneInfo:
         record = tx.run(PUBLISH, key=key, name=name).single(strict=True)
         return info_of(record["s"])
@@ -168,13 +168,13 @@ def _publishing(key: str, name: str) -> Callable[[ManagedTransaction], SceneInfo
 
 def _batches(key: str, graph: SceneGraph) -> Iterator[tuple[LiteralString, list[dict[str, Any]], int]]:
     nodes = list(graph.nodes.values())
-    for group in _cut(nodes, NODES_A_BATCH):
+    for group in _chunks(nodes, NODES_PER_BATCH):
         yield ADD_NODES, [node_row(key, node) for node in group], len(group)
-    for relations in _cut(sorted(graph.relations), RELATIONS_A_BATCH):
+    for relations in _chunks(sorted(graph.relations), RELATIONS_PER_BATCH):
         yield ADD_RELATIONS, relation_rows(relations), len(relations)
 
 
-def _cut(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
@@ -195,7 +195,7 @@ def _write_batch(
 
 def _drop(database: Database, statement: LiteralString, key: str) -> int:
     def work(tx: ManagedTransaction) -> int:
-        result = tx.run(statement, key=key, nodes=NODES_A_BATCH, limit=RELATIONS_A_BATCH)
+        result = tx.run(statement, key=key, nodes=NODES_PER_BATCH, limit=RELATIONS_PER_BATCH)
         dropped: int = result.single(strict=True)["dropped"]
         return dropped
 

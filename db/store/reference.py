@@ -1,4 +1,4 @@
-"""What a person or a model calls a node, resolved to its id: by id, then unique name, then unique class."""
+"""References to nodes by people and models, resolved to ids: by id, then unique name, then unique class."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scenecypher.db.store.connection import Database
 from scenecypher.errors import UnknownReference, did_you_mean
 
 RESOLVE_TIMEOUT_S: Final = 10.0
-SHOWN: Final = 10
-"""How many candidates a refusal lists."""
+CANDIDATES_SHOWN: Final = 10
+"""Cap on the candidates listed in an error."""
 
 RESOLVE: Final[LiteralString] = """
 RETURN COLLECT { MATCH (n:Entity {scene: $key, id: $text}) RETURN n.id } AS by_id,
@@ -26,18 +26,18 @@ UNWIND [n.id, n.name, n.class] AS word RETURN collect(DISTINCT word) AS words
 """
 
 
-def resolve(database: Database, scene: SceneInfo, text: str) -> str:
-    """The id of the one node that `text` can mean in `scene`.
+def resolve_reference(database: Database, scene: SceneInfo, text: str) -> str:
+    """Return the id of the only node of `scene` that `text` can mean.
 
-    Raises UnknownReference with the candidates where there are several, with the nearest words where there is none.
+    Raises UnknownReference with the candidates if there are several, with the nearest words if there is none.
     """
     wanted = unicodedata.normalize("NFC", text)
 
     def work(tx: ManagedTransaction) -> str:
-        record = tx.run(RESOLVE, key=scene.key, text=wanted, limit=SHOWN + 1).single(strict=True)
+        record = tx.run(RESOLVE, key=scene.key, text=wanted, limit=CANDIDATES_SHOWN + 1).single(strict=True)
         for found in (record["by_id"], record["by_name"], record["by_class"]):
             if found:
-                return _only(text, found)
+                return _single(text, found)
         words = tx.run(ALL_WORDS, key=scene.key).single(strict=True)["words"]
         msg = f"there is no {text[:100]!r} in this scene{did_you_mean(wanted, words)}; use the id of a node in it"
         raise UnknownReference(msg)
@@ -45,9 +45,9 @@ def resolve(database: Database, scene: SceneInfo, text: str) -> str:
     return database.read(work, timeout_s=RESOLVE_TIMEOUT_S)
 
 
-def _only(text: str, found: list[str]) -> str:
+def _single(text: str, found: list[str]) -> str:
     if len(found) == 1:
         return found[0]
-    listed = ", ".join(found[:SHOWN]) + (", …" if len(found) > SHOWN else "")
+    listed = ", ".join(found[:CANDIDATES_SHOWN]) + (", …" if len(found) > CANDIDATES_SHOWN else "")
     msg = f"{text!r} can mean several things: {listed}; use the id of one of them"
     raise UnknownReference(msg)

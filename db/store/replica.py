@@ -7,12 +7,12 @@ from typing import Final, LiteralString
 
 from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.live import LiveGraph
-from scenecypher.db.store.commit import Change, Committed, Decide, Intent, Locked, changing
+from scenecypher.db.store.commit import Committed, Decide, Intent, LockedPart, WritePlan, plan_write
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.load import Snapshot, load_again
+from scenecypher.db.store.load import Snapshot, load_generation
 from scenecypher.errors import ConflictError, QueryFailed, SceneReplaced
 
-MEMBERS: Final = 50_000
+MAX_MEMBERS: Final = 50_000
 """Nodes and relations of the largest scene that is kept in memory: about 20 MB, loaded in a second or two."""
 
 # The lock. If the scene has moved since the replica's version, the division ends the transaction, as a misfit does.
@@ -49,11 +49,11 @@ class Replica:
         self._database = database
         self.scene, self.version, self.graph = snapshot.info, snapshot.info.version, LiveGraph(snapshot.graph)
 
-    def locked(self, agent: str | None) -> Locked:
+    def locked(self, agent: str | None) -> LockedPart:
         """Return what an action is decided on; `agent` is who acts, the first agent by id if None."""
         agents = self.graph.by_kind.get("Agent", ())
         found = agent if agent in agents else next(iter(agents), None) if agent is None else None
-        return Locked(self.version, self.graph, found)
+        return LockedPart(self.version, self.graph, found)
 
     def commit(self, decide: Decide, *, agent: str | None, intent: Intent, timeout_s: float) -> Committed | None:
         """Decide and write all of it or nothing; None if the scene is no longer at the replica's version.
@@ -62,10 +62,10 @@ class Replica:
         who tries again does so with the same action id.
         """
         delta = decide(self.locked(agent))
-        change = changing(self.scene, self.graph, delta, intent=intent)
+        plan = plan_write(self.scene, self.graph, delta, intent=intent)
         try:
-            given = {**change.parameters, "read_at": self.version}
-            written = self._database.once(unmoved(change), given, timeout_s=timeout_s)
+            given = {**plan.parameters, "read_at": self.version}
+            written = self._database.run_autocommit(guarded_write(plan), given, timeout_s=timeout_s)
         except QueryFailed as error:
             if error.code != MOVED:
                 raise
@@ -82,7 +82,7 @@ class Replica:
         Raises SceneReplaced, ServiceError.
         """
         given = {"key": self.scene.key, "after": self.version}
-        record = self._database.once(SINCE, given, timeout_s=timeout_s)
+        record = self._database.run_autocommit(SINCE, given, timeout_s=timeout_s)
         if record is None or record["status"] != "ready":
             raise SceneReplaced(self.scene.name)
         versions = [version for version, _ in record["events"]]
@@ -103,12 +103,12 @@ class Replica:
             self.version = done.version
 
     def _reload(self) -> None:
-        snapshot = load_again(self._database, self.scene)
+        snapshot = load_generation(self._database, self.scene)
         self.version, self.graph = snapshot.info.version, LiveGraph(snapshot.graph)
 
 
-def unmoved(change: Change) -> LiteralString:
+def guarded_write(plan: WritePlan) -> LiteralString:
     """Return the statement that writes a change to a scene that has not moved, if every row of it fits."""
-    fits: LiteralString = " AND ".join(FITS[name] for name in change.counted) or "true"
+    fits: LiteralString = " AND ".join(FITS[name] for name in plan.groups) or "true"
     end: LiteralString = "RETURN s.version AS version, unmoved, 1 / CASE WHEN " + fits + " THEN 1 ELSE 0 END AS fits"
-    return UNMOVED + change.body + end
+    return UNMOVED + plan.body + end

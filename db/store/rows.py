@@ -1,4 +1,4 @@
-"""Nodes and relations as Neo4j takes them in and gives them back."""
+"""Conversion of nodes and relations to and from the values of the Neo4j driver."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenecypher.db.schema import KINDS, RESERVED_PROPERTIES
 
 
 def node_row(key: str, node: Node) -> dict[str, Any]:
-    """A node as the parameter of a CREATE: ``{"kind": …, "values": {…}}``, `key` being its scene's."""
+    """Return a node as the parameter of a CREATE: ``{"kind": …, "values": {…}}``; `key` is its scene's."""
     values: dict[str, Any] = {
         "scene": key,
         "id": node.id,
@@ -23,15 +23,15 @@ def node_row(key: str, node: Node) -> dict[str, Any]:
         "states": list(node.states),
         "affordances": list(node.affordances),
     }
-    values.update((name, stored(value)) for name, value in node.properties.items())
+    values.update((name, to_driver(value)) for name, value in node.properties.items())
     return {"kind": node.kind, "values": values}
 
 
-def node_of(record: graph.Node) -> Node:
-    """The value of a member node that the server returned."""
+def node_from_record(record: graph.Node) -> Node:
+    """Return the value of a member node from the server."""
     (kind,) = record.labels & KINDS.keys()
     items: Mapping[str, Any] = dict(record.items())
-    more = {key: restored(value) for key, value in items.items() if key not in RESERVED_PROPERTIES}
+    more = {key: from_driver(value) for key, value in items.items() if key not in RESERVED_PROPERTIES}
     return Node(
         items["id"],
         kind,
@@ -44,33 +44,33 @@ def node_of(record: graph.Node) -> Node:
 
 
 def relation_rows(relations: Iterable[Relation]) -> list[dict[str, Any]]:
-    """Relations by source, so that each source is looked up once: ``{"source": …, "to": [[type, target], …]}``."""
+    """Group relations by source, so that each source is matched once: ``{"source": …, "to": [[type, target], …]}``."""
     return [
         {"source": source, "to": [[relation.type, relation.target] for relation in group]}
         for source, group in groupby(sorted(relations), key=attrgetter("source"))
     ]
 
 
-def stored(value: Value | None) -> Any:
-    """A value as the driver sends it."""
+def to_driver(value: Value | None) -> Any:
+    """Return a value as the driver takes it."""
     match value:
         case Point():
             axes = (value.x, value.y) if value.z is None else (value.x, value.y, value.z)
             return spatial.CartesianPoint(axes)
         case tuple():
-            return [stored(item) for item in value]
+            return [to_driver(item) for item in value]
         case _:
             return value
 
 
-def restored(value: Any) -> Value:
-    """A value as the driver returned it."""
+def from_driver(value: Any) -> Value:
+    """Return a value that the driver returned."""
     if isinstance(value, list):
-        return tuple(_restored_scalar(item) for item in value)
-    return _restored_scalar(value)
+        return tuple(_scalar_from_driver(item) for item in value)
+    return _scalar_from_driver(value)
 
 
-def _restored_scalar(value: Any) -> Scalar:
+def _scalar_from_driver(value: Any) -> Scalar:
     if isinstance(value, spatial.Point):
         axes: Sequence[float] = tuple(value)
         return Point(*axes)

@@ -1,4 +1,4 @@
-"""SceneStore: scenes in the database — import, load, copy, lease, commit, history, undo."""
+"""SceneStore: import, load, copy, lease, commit, history and undo of scenes in the database."""
 
 from __future__ import annotations
 
@@ -16,27 +16,35 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store import catalog, history, lease, load, publish
 from scenecypher.db.store.catalog import SceneInfo, checked_name
-from scenecypher.db.store.commit import AlreadyDone, Committed, Decide, Intent, commit_delta, opened, write
+from scenecypher.db.store.commit import (
+    AlreadyCommitted,
+    Committed,
+    Decide,
+    Intent,
+    commit_delta,
+    read_locked,
+    write_delta,
+)
 from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
 from scenecypher.db.store.footprint import Footprint
-from scenecypher.db.store.history import Event, Step
+from scenecypher.db.store.history import Event, Revert
 from scenecypher.db.store.load import Snapshot
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
-from scenecypher.db.store.replica import MEMBERS, Replica
+from scenecypher.db.store.replica import MAX_MEMBERS, Replica
 from scenecypher.errors import ConflictError, InputError, QueryTimeout, RejectedError, ServiceError
 
-CHANGES_A_COMMIT: Final = 5_000
+CHANGES_PER_COMMIT: Final = 5_000
 """A re-import that changes more than this becomes a new generation."""
 HISTORY_TIMEOUT_S: Final = 60.0
-COMMIT_ASKED_AGAIN: Final = 5
+COMMIT_TRIES: Final = 5
 REPLICA_TRIES: Final = 3
-"""Tries on a replica; where other writers come first each time, the action waits for the lock."""
+"""Tries on a replica; if other writers come first each time, the action waits for the lock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did; `nodes` and `relations` count the scene after it, `changes` what a re-import changed."""
+    """The result of an import; `nodes` and `relations` count the scene after it, `changes` those of a re-import."""
 
     name: str
     outcome: Literal["created", "updated", "replaced", "unchanged"]
@@ -47,33 +55,33 @@ class Imported:
 
 
 class SceneStore:
-    """Scenes in one database. Makes no call before a method is used."""
+    """Scenes in one database. The constructor makes no call."""
 
     def __init__(self, database: Database, *, commit_timeout_s: float = 30.0) -> None:
         self.database = database
         self._commit_timeout_s = commit_timeout_s
 
     def prepare(self) -> None:
-        """Create the constraints and indexes that are missing; once a connection, never while reading."""
+        """Create missing constraints and indexes; called once per connection, never while reading."""
         prepare(self.database)
 
     # --- scenes
 
     def find(self, name: str) -> SceneInfo:
-        """The published scene of this name. Raises SceneNotFound."""
-        return catalog.find(self.database, name)
+        """Return the published scene of this name. Raises SceneNotFound."""
+        return catalog.find_scene(self.database, name)
 
     def scenes(self) -> list[SceneInfo]:
-        """All published scenes, by name."""
-        return catalog.scenes(self.database)
+        """Return all published scenes, by name."""
+        return catalog.list_scenes(self.database)
 
     def put(self, scene: ImportedScene, *, actor: str = "import", progress: Progress | None = None) -> Imported:
-        """Import a scene: create it, bring it up to date by one commit, or replace it by a new generation.
+        """Import a scene: create it, update it by one commit, or replace it by a new generation.
 
         An equal graph changes nothing. Raises InputError for a bad name.
         """
         checked_name(scene.name)
-        known = catalog.lookup(self.database, scene.name)
+        known = catalog.lookup_scene(self.database, scene.name)
         header = Header(scene.name, scene.vocabulary, scene.role, scene.declared, scene.source)
         if known is None or (known.vocabulary, known.declared, known.role) != (
             scene.vocabulary,
@@ -85,46 +93,46 @@ class SceneStore:
         delta = diff(current.graph, scene.graph)
         if not delta:
             return _imported(current.info, current.graph, "unchanged", 0)
-        if len(delta) > CHANGES_A_COMMIT:
+        if len(delta) > CHANGES_PER_COMMIT:
             return self._publish(scene.graph, header, "replaced", progress)
         done = self.commit(current.info, delta, actor=actor, action="import", expected_version=current.info.version)
         return _imported(replace(current.info, version=done.version), scene.graph, "updated", len(delta))
 
     def load(self, name: str) -> Snapshot:
-        """The whole scene at one version. Raises SceneNotFound, SceneReplaced."""
-        return load.load(self.database, name)
+        """Return the whole scene at one version. Raises SceneNotFound, SceneReplaced."""
+        return load.load_scene(self.database, name)
 
     def load_replaced(self, name: str) -> Snapshot:
-        """The generation that had this name last and lost it, as it then was.
+        """Return the last generation that lost this name, as it then was.
 
-        Raises InputError where none is left, SceneReplaced where it is collected meanwhile.
+        Raises InputError if none is left, SceneReplaced if it is deleted during the read.
         """
         return load.load_replaced(self.database, name)
 
     def copy(self, name: str, to: str, *, progress: Progress | None = None) -> SceneInfo:
-        """A copy under a new name, with an empty history. Raises InputError where `to` is taken."""
+        """Copy a scene under a new name, with an empty history. Raises InputError if `to` is taken."""
         checked_name(to)
-        if catalog.lookup(self.database, to) is not None:
+        if catalog.lookup_scene(self.database, to) is not None:
             msg = f"a scene named {to!r} exists; delete it first or choose another name"
             raise InputError(msg)
         return self._copy(name, to, progress=progress)
 
     def delete(self, name: str) -> None:
-        """Take a scene away from its name at once; `clean` frees its space later. Raises SceneNotFound."""
+        """Remove the name of a scene at once; `delete_leftovers` frees its space later. Raises SceneNotFound."""
         publish.retire(self.database, self.find(name).key)
 
-    def clean(self, *, grace_s: float = 3_600.0, progress: Progress | None = None) -> int:
-        """Delete generations retired, and imports left unfinished, more than `grace_s` ago; how many."""
-        return publish.clean(self.database, grace_s=grace_s, progress=progress)
+    def delete_leftovers(self, *, grace_s: float = 3_600.0, progress: Progress | None = None) -> int:
+        """Delete generations retired, and imports left unfinished, more than `grace_s` ago; return their number."""
+        return publish.delete_leftovers(self.database, grace_s=grace_s, progress=progress)
 
     # --- episodes
 
     @contextmanager
     def lease(self, name: str) -> Iterator[SceneInfo]:
-        """A copy of a scene for one worker's own use; it is reset and kept for the next when the block ends."""
+        """Lease a copy of a scene to one worker; when the block ends it is reset and kept for the next lease."""
         source = self.find(name)
         origin = f"{source.key}@{source.version}"
-        copy = lease.take(self.database, origin, timeout_s=self._commit_timeout_s) or self._copy(
+        copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s) or self._copy(
             name, f"{name}#lease-{uuid4().hex[:12]}", leased=uuid4().hex, copied_from=origin
         )
         with self._leased(copy) as version:
@@ -132,13 +140,13 @@ class SceneStore:
 
     @contextmanager
     def lease_imported(self, scene: ImportedScene, *, digest: str) -> Iterator[SceneInfo]:
-        """The same of a scene that is in nobody's hands but the caller's: only copies of it are in the database.
+        """Lease a copy of a scene that the database has only as such copies.
 
         Scenes of one name and `digest` are the same scene. Raises InputError for a bad name.
         """
         name = checked_name(f"{scene.name}#lease-{uuid4().hex[:12]}")
         origin = f"import:{scene.name}@{digest}"
-        copy = lease.take(self.database, origin, timeout_s=self._commit_timeout_s)
+        copy = lease.acquire(self.database, origin, timeout_s=self._commit_timeout_s)
         if copy is None:
             header = Header(name, scene.vocabulary, scene.role, scene.declared, scene.source, copied_from=origin)
             copy = publish.publish(self.database, scene.graph, replace(header, leased=uuid4().hex))
@@ -146,20 +154,20 @@ class SceneStore:
             yield replace(copy, version=version)
 
     def reset(self, scene: SceneInfo, version: int | None = None) -> int:
-        """Take back, in one commit, all that happened since `version` (a copy's own start where None)."""
+        """Revert all commits after `version` (the scene's base if None) in one commit; return the new version."""
         to = scene.base if version is None else version
         log = self.history(scene, after=to)
-        way_back = history.rewound(log)
-        if not way_back:
+        delta = history.inverse_of(log)
+        if not delta:
             return log[-1].version if log else to
-        step = Step(way_back, tuple(event.version for event in log), f"reset to version {to}")
-        return self._commit_step(scene, step, kind="undo", actor="reset").version
+        revert = Revert(delta, tuple(event.version for event in log), f"reset to version {to}")
+        return self._commit_revert(scene, revert, kind="undo", actor="reset").version
 
-    def rest(self, scene: SceneInfo) -> int:
-        """Reset a scene of one's own, and let it start from there: later resets don't read what was taken back."""
+    def reset_and_rebase(self, scene: SceneInfo) -> int:
+        """Reset the caller's own scene and make the result its base, so that later resets read less history."""
         version = self.reset(scene)
         if version != scene.base:
-            lease.rest(self.database, scene, version, timeout_s=self._commit_timeout_s)
+            lease.rebase(self.database, scene, version, timeout_s=self._commit_timeout_s)
         return version
 
     # --- writing
@@ -176,7 +184,7 @@ class SceneStore:
     ) -> Committed:
         """Apply a Delta in one transaction. A repeated `action_id` with the same Delta is applied once.
 
-        Raises ConflictError naming what is not as the Delta says, SceneReplaced, InputError.
+        Raises ConflictError naming the fact that differs from the Delta, SceneReplaced, InputError.
         """
         intent = Intent(actor, action, action_id or uuid4().hex, expected_version)
         return self._write(lambda tx: commit_delta(tx, scene, delta, intent=intent))
@@ -186,9 +194,9 @@ class SceneStore:
 
         Raises SceneReplaced.
         """
-        if scene.nodes + scene.relations > MEMBERS:
+        if scene.nodes + scene.relations > MAX_MEMBERS:
             return None
-        return Replica(self.database, load.load_again(self.database, scene))
+        return Replica(self.database, load.load_generation(self.database, scene))
 
     def act(
         self,
@@ -202,19 +210,19 @@ class SceneStore:
         """Let `decide` make the Delta of an action, and commit it at the version that it was decided at.
 
         With a `replica` the action is decided on it and is one statement. Without one, or if the replica refuses the
-        action, other writers come first or a connection breaks, the footprint is read under the scene's lock and the
-        action decided and written there, in one transaction. Whatever `decide` raises then (ActionRefused above all)
+        action, other writers come first or a connection breaks, the footprint is read under the scene's lock, and the
+        action is decided and written in the same transaction. An error of `decide` then, such as ActionRefused,
         commits nothing.
         """
-        done = self._on_replica(replica, footprint, decide, intent=intent) if replica is not None else None
+        done = self._act_on_replica(replica, footprint, decide, intent=intent) if replica is not None else None
         if done is not None:
             return done
         parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
 
         def work(tx: ManagedTransaction) -> Committed:
-            record = tx.run(footprint.statements.locking, parameters).single()
-            locked = opened(record, scene, intent, None)
-            return write(tx, scene, locked, decide(locked), intent=intent)
+            record = tx.run(footprint.plan.lock_statement, parameters).single()
+            locked = read_locked(record, scene, intent, None)
+            return write_delta(tx, scene, locked, decide(locked), intent=intent)
 
         done = self._write(work)
         if replica is not None:
@@ -224,31 +232,33 @@ class SceneStore:
     # --- history
 
     def history(self, scene: SceneInfo, *, after: int = 0) -> list[Event]:
-        """The events with a version above `after`, oldest first."""
-        return self.database.read(lambda tx: history.events(tx, scene.key, after=after), timeout_s=HISTORY_TIMEOUT_S)
+        """Return the events with a version above `after`, oldest first."""
+        return self.database.read(
+            lambda tx: history.read_events(tx, scene.key, after=after), timeout_s=HISTORY_TIMEOUT_S
+        )
 
     def undo(
         self, scene: SceneInfo, *, version: int | None = None, to: int | None = None, actor: str = "person"
     ) -> Committed:
-        """Take back the latest action that still holds, the one of `version`, or all after version `to`.
+        """Revert the latest action in effect, the one of `version`, or all after version `to`.
 
-        Raises InputError where there is none, ConflictError where its after-values no longer hold.
+        Raises InputError if there is none, ConflictError if its after-values no longer hold.
         """
-        step = history.undo_step(self.history(scene), version=version, to=to)
-        return self._commit_step(scene, step, kind="undo", actor=actor)
+        revert = history.plan_undo(self.history(scene), version=version, to=to)
+        return self._commit_revert(scene, revert, kind="undo", actor=actor)
 
     def redo(self, scene: SceneInfo, *, actor: str = "person") -> Committed:
-        """Take the latest undo back. Raises InputError where there is none."""
-        return self._commit_step(scene, history.redo_step(self.history(scene)), kind="redo", actor=actor)
+        """Revert the latest undo. Raises InputError if there is none."""
+        return self._commit_revert(scene, history.plan_redo(self.history(scene)), kind="redo", actor=actor)
 
     def as_of(self, name: str, version: int) -> SceneGraph:
-        """The scene as it was at `version`, rewound in memory. Raises InputError for a version it never had."""
+        """Return the scene as of `version`, computed in memory. Raises InputError for a version it never had."""
         snapshot = self.load(name)
         if not 0 <= version <= snapshot.info.version:
             msg = f"{name!r} has versions 0 to {snapshot.info.version}, not {version}"
             raise InputError(msg)
         log = [e for e in self.history(snapshot.info, after=version) if e.version <= snapshot.info.version]
-        return apply(snapshot.graph, history.rewound(log))
+        return apply(snapshot.graph, history.inverse_of(log))
 
     # --- within
 
@@ -288,24 +298,24 @@ class SceneStore:
 
     @contextmanager
     def _leased(self, copy: SceneInfo) -> Iterator[int]:
-        version = self._as_left(copy)
+        version = self._reset_if_changed(copy)
         try:
             yield version
         finally:
-            lease.give_back(self.database, copy, self.reset(copy), timeout_s=self._commit_timeout_s)
+            lease.release(self.database, copy, self.reset(copy), timeout_s=self._commit_timeout_s)
 
-    def _as_left(self, copy: SceneInfo) -> int:
-        """Reset a copy as it was just found: an earlier worker may have died with it in its hands."""
+    def _reset_if_changed(self, copy: SceneInfo) -> int:
+        """Reset a copy as just found: an earlier worker may have died during its lease."""
         return copy.base if copy.version == copy.base else self.reset(copy)
 
-    def _commit_step(self, scene: SceneInfo, step: Step, *, kind: str, actor: str) -> Committed:
-        intent = Intent(actor, step.action, uuid4().hex, kind=kind, undoes=step.undoes)
-        return self._write(lambda tx: commit_delta(tx, scene, step.delta, intent=intent))
+    def _commit_revert(self, scene: SceneInfo, revert: Revert, *, kind: str, actor: str) -> Committed:
+        intent = Intent(actor, revert.action, uuid4().hex, kind=kind, undoes=revert.undoes)
+        return self._write(lambda tx: commit_delta(tx, scene, revert.delta, intent=intent))
 
-    def _on_replica(
+    def _act_on_replica(
         self, replica: Replica, footprint: Footprint, decide: Decide, *, intent: Intent
     ) -> Committed | None:
-        """Return what was committed; None if it must be decided under the lock, which the action id makes safe."""
+        """Return the commit; None if the action must be decided under the lock, which the action id makes safe."""
         for _ in range(REPLICA_TRIES):
             if intent.expected_version not in {None, replica.version}:
                 return None
@@ -323,14 +333,14 @@ class SceneStore:
         return None
 
     def _write(self, work: Callable[[ManagedTransaction], Committed]) -> Committed:
-        """Run a commit; a lost answer to COMMIT is asked again, which the action id makes safe."""
-        for asked in range(COMMIT_ASKED_AGAIN):
+        """Run a commit; after a lost answer to COMMIT run it again, which the action id makes safe."""
+        for attempt in range(COMMIT_TRIES):
             try:
                 return self.database.write(work, timeout_s=self._commit_timeout_s)
-            except AlreadyDone as before:
-                return _repeated(before)
+            except AlreadyCommitted as earlier:
+                return _repeated(earlier)
             except CommitUnknown:
-                if asked == COMMIT_ASKED_AGAIN - 1:
+                if attempt == COMMIT_TRIES - 1:
                     raise
             except ConstraintViolated as error:
                 msg = "the scene holds a relation or node that the change does not know of; load it again"
@@ -338,8 +348,8 @@ class SceneStore:
         raise AssertionError
 
 
-def _repeated(before: AlreadyDone) -> Committed:
-    return Committed(before.version, delta_from_json(before.delta_text), repeated=True)
+def _repeated(earlier: AlreadyCommitted) -> Committed:
+    return Committed(earlier.version, delta_from_json(earlier.delta_text), repeated=True)
 
 
 def _imported(

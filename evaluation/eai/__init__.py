@@ -1,1 +1,1 @@
-"""The Embodied Agent Interface in VirtualHome: recorded outputs of models, scored through our database."""
+"""Embodied Agent Interface in VirtualHome: models' recorded outputs, scored with our database."""

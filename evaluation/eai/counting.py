@@ -1,4 +1,4 @@
-"""What was predicted against what is right, counted: hits, false alarms and misses; precision, recall and F1."""
+"""Counts of predictions against gold: hits, false alarms and misses; precision, recall and F1."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from numpy import int64
     from numpy.typing import NDArray
 
-Part: TypeAlias = Literal["precision", "recall", "f1"]
-ENDS: Final = (0.025, 0.975)
+Metric: TypeAlias = Literal["precision", "recall", "f1"]
+QUANTILES: Final = (0.025, 0.975)
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """Of predictions: right ones, wrong ones, and what was to be predicted and was not."""
+class ConfusionCounts:
+    """Counts of right predictions, wrong predictions and missed gold items."""
 
     hits: int = 0
     alarms: int = 0
@@ -27,61 +27,61 @@ class Counts:
 
     @classmethod
     def of(cls, numbers: Iterable[int]) -> Self:
-        """From a list, as a judgement keeps it."""
+        """Create counts from a judgement's list."""
         return cls(*numbers)
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(self.hits + other.hits, self.alarms + other.alarms, self.misses + other.misses)
+    def __add__(self, other: ConfusionCounts) -> ConfusionCounts:
+        return ConfusionCounts(self.hits + other.hits, self.alarms + other.alarms, self.misses + other.misses)
 
     @property
     def predicted(self) -> int:
-        """The denominator of precision."""
+        """Denominator of precision."""
         return self.hits + self.alarms
 
     @property
     def wanted(self) -> int:
-        """The denominator of recall."""
+        """Denominator of recall."""
         return self.hits + self.misses
 
     @property
     def precision(self) -> float:
-        """0 where nothing was predicted, as the Embodied Agent Interface has it."""
+        """Precision; 0 if nothing was predicted, as in the Embodied Agent Interface."""
         return self.hits / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """0 where nothing was to be predicted, likewise."""
+        """Recall; 0 if there is nothing to predict, as in the Embodied Agent Interface."""
         return self.hits / self.wanted if self.wanted else 0.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of the two."""
+        """Harmonic mean of precision and recall."""
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
-    def listed(self) -> list[int]:
-        """As a judgement keeps it."""
+    def as_list(self) -> list[int]:
+        """Return the counts as a list, for a judgement."""
         return [self.hits, self.alarms, self.misses]
 
 
-def interval(rows: Sequence[Counts], part: Part) -> tuple[float, float]:
-    """The percentile interval at 95% of a figure of the sum, from seeded resamples of the rows (B. Efron, 1979)."""
+def metric_interval(rows: Sequence[ConfusionCounts], part: Metric) -> tuple[float, float]:
+    """Return the 95% percentile interval of a metric of the sum, from seeded resamples of the rows (B. Efron, 1979)."""
     import numpy as np
 
-    hits, alarms, misses = (_resamples(len(rows)) @ np.array([row.listed() for row in rows])).T
+    hits, alarms, misses = (_resamples(len(rows)) @ np.array([row.as_list() for row in rows])).T
     over = {"precision": hits + alarms, "recall": hits + misses, "f1": hits + (alarms + misses) / 2}[part]
-    low, high = np.quantile(hits / np.maximum(over, 0.5), ENDS)  # without any, 0 of it
+    low, high = np.quantile(hits / np.maximum(over, 0.5), QUANTILES)  # a zero denominator gives 0
     return float(low), float(high)
 
 
 @lru_cache(4)
 def _resamples(count: int) -> NDArray[int64]:
-    """How often each of so many is in each resample."""
+    """Return how often each row occurs in each resample."""
     import numpy as np
 
     return np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
 
 
-def total(counts: Iterable[Counts]) -> Counts:
-    """The sum, of none too."""
-    return sum(counts, Counts())
+def sum_counts(counts: Iterable[ConfusionCounts]) -> ConfusionCounts:
+    """Return the sum of the counts, zeros for none."""
+    return sum(counts, ConfusionCounts())

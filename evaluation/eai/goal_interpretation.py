@@ -1,8 +1,8 @@
-"""Goal interpretation: predicted node, relation and action goals against a task's own, in two ways of counting.
+"""Goal interpretation: predicted node, relation and action goals against a task's own, counted in two ways.
 
-`eai`: as the Embodied Agent Interface's evaluator counts. What can't be read is left out with all that was to be
-predicted there; goals with unknown objects or missing keys are left out; an action goal may be met more than once.
-`strict`, ours: all of that counts, as a false alarm or a miss, and a goal is met once.
+`eai` counts as the Embodied Agent Interface's evaluator: an unreadable output is left out together with its gold goals;
+goals with unknown objects or missing keys are left out; an action goal may be met more than once. `strict`, ours,
+counts all of these as false alarms or misses, and meets a goal once.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from scenecypher.evaluation.eai.counting import Counts, Part, total
-from scenecypher.evaluation.eai.goal_interpretation_gold import Gold, goal_ids, gold
-from scenecypher.evaluation.eai.scoring import Figure, Judgement, measures, share
+from scenecypher.evaluation.eai.counting import ConfusionCounts, Metric, sum_counts
+from scenecypher.evaluation.eai.goal_interpretation_gold import GoldGoals, goal_task_ids, gold_goals
+from scenecypher.evaluation.eai.scoring import Figure, Judgement, f1_figures, share_figure
 
 KINDS: Final = ("node", "edge", "action")
 LISTS: Final[Mapping[str, str]] = {"node": "node goals", "edge": "edge goals", "action": "action goals"}
-"""What an output calls each kind."""
+"""Key in an output for each kind."""
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "node": ("name", "state"),
     "edge": ("from_name", "relation", "to_name"),
     "action": ("action",),
 }
-LONGEST: Final = 100_000
+MAX_CHARACTERS: Final = 100_000
 """Characters that an output may have; recorded ones have at most 3,000."""
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What came of one kind of goal in one output."""
+    """Counts of one kind of goal in one output."""
 
     hits: int = 0
     alarms: int = 0
@@ -41,31 +41,31 @@ class _Tally:
 
 
 class GoalScorer:
-    """Of all 342 outputs, the four for tasks without a goal among them: whatever they predict is a false alarm."""
+    """Scorer of all 342 outputs; four tasks have no goal, so that each prediction for them is a false alarm."""
 
     version: Final = "1"
 
     def task_ids(self) -> Sequence[str]:
-        """Those with an output, by number. Raises InputError where `eai-eval` is not installed."""
-        return goal_ids()
+        """Return the tasks with an output, by number. Raises InputError if `eai-eval` is not installed."""
+        return goal_task_ids()
 
     def score(self, task_id: str, output: str | None) -> Judgement:
-        """Hits, false alarms and misses by kind, in both ways; goals with unknown objects, and malformed ones."""
-        return judged_goals(gold(task_id), output)
+        """Count hits, false alarms and misses by kind in both ways, goals with unknown objects, and malformed goals."""
+        return judge_goals(gold_goals(task_id), output)
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
-        """Precision, recall and F1 by kind and in all."""
+        """Return precision, recall and F1 by kind and in total."""
         return goal_figures(judged)
 
 
 def goal_scorer() -> GoalScorer:
-    """The scorer of goal interpretation."""
+    """Return the scorer of goal interpretation."""
     return GoalScorer()
 
 
-def judged_goals(wanted: Gold, output: str | None) -> Judgement:
-    """The judgement of one output; see GoalScorer.score."""
-    found = None if output is None else parsed_goals(output)
+def judge_goals(wanted: GoldGoals, output: str | None) -> Judgement:
+    """Return the judgement of one output; see GoalScorer.score."""
+    found = None if output is None else parse_goals(output)
     sizes = {"node": len(wanted.nodes), "edge": len(wanted.edges), "action": len(wanted.actions)}
     if found is None:
         missed = {f"strict_{kind}": [0, 0, size] for kind, size in sizes.items()}
@@ -74,33 +74,33 @@ def judged_goals(wanted: Gold, output: str | None) -> Judgement:
     return {
         "parsed": True,
         **{kind: [one.hits, one.alarms, sizes[kind] - one.hits] for kind, one in tallies.items()},
-        **{f"strict_{kind}": _strict(one, sizes[kind]) for kind, one in tallies.items()},
+        **{f"strict_{kind}": _strict_counts(one, sizes[kind]) for kind, one in tallies.items()},
         "unknown": sum(one.unknown for one in tallies.values()),
         "malformed": sum(one.malformed for one in tallies.values()),
     }
 
 
 def goal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
-    """The figures of one model."""
+    """Return the figures of one model."""
     figures: list[Figure] = []
     for prefix, published in (("", True), ("strict_", False)):
-        counts = {kind: total(Counts.of(one[prefix + kind]) for one in judged) for kind in KINDS}
-        for name, one in {**counts, "all": total(counts.values())}.items():
+        counts = {kind: sum_counts(ConfusionCounts.of(one[prefix + kind]) for one in judged) for kind in KINDS}
+        for name, one in {**counts, "all": sum_counts(counts.values())}.items():
             kinds = KINDS if name == "all" else (name,)
             rows = partial(_rows, judged, [prefix + kind for kind in kinds])
             figures += _measures(name, one, prefix=prefix, rows=rows, published=published)
-    predicted = sum(Counts.of(one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
+    predicted = sum(ConfusionCounts.of(one[f"strict_{kind}"]).predicted for one in judged for kind in KINDS)
     figures += [
-        share("unparsed", sum(not one["parsed"] for one in judged), of=len(judged)),
-        share("unknown_objects", sum(one["unknown"] for one in judged), of=predicted),
-        share("malformed_goals", sum(one["malformed"] for one in judged), of=predicted),
+        share_figure("unparsed", sum(not one["parsed"] for one in judged), of=len(judged)),
+        share_figure("unknown_objects", sum(one["unknown"] for one in judged), of=predicted),
+        share_figure("malformed_goals", sum(one["malformed"] for one in judged), of=predicted),
     ]
     return figures
 
 
-def parsed_goals(output: str) -> Mapping[str, Any] | None:
-    """The output as the original reads it, with its mending of fences and quotes; None where that is no object."""
-    if len(output) > LONGEST:
+def parse_goals(output: str) -> Mapping[str, Any] | None:
+    """Parse an output with the original's repair of fences and quotes; None if it is not an object."""
+    if len(output) > MAX_CHARACTERS:
         return None
     text = output.replace("<|eot_id|>", "")
     if text.startswith("```json"):
@@ -112,30 +112,30 @@ def parsed_goals(output: str) -> Mapping[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _rows(judged: Sequence[Judgement], keys: Sequence[str]) -> list[Counts]:
-    return [total(Counts.of(one[key]) for key in keys) for one in judged]
+def _rows(judged: Sequence[Judgement], keys: Sequence[str]) -> list[ConfusionCounts]:
+    return [sum_counts(ConfusionCounts.of(one[key]) for key in keys) for one in judged]
 
 
 def _measures(
-    name: str, counts: Counts, *, prefix: str, rows: Callable[[], list[Counts]], published: bool
+    name: str, counts: ConfusionCounts, *, prefix: str, rows: Callable[[], list[ConfusionCounts]], published: bool
 ) -> Iterator[Figure]:
     whole = f"{prefix}f1" if prefix and name == "all" else f"{prefix}{name}_f1"
-    names: dict[Part, str] = {
+    names: dict[Metric, str] = {
         "precision": f"{prefix}{name}_precision",
         "recall": f"{prefix}{name}_recall",
         "f1": whole,
     }
-    yield from measures(counts, names, rows=rows, published=names if published else {})
+    yield from f1_figures(counts, names, rows=rows, published=names if published else {})
 
 
-def _strict(tally: _Tally, wanted: int) -> list[int]:
+def _strict_counts(tally: _Tally, wanted: int) -> list[int]:
     hits = len(tally.met)
     return [hits, tally.alarms + tally.unknown + tally.malformed + tally.hits - hits, wanted - hits]
 
 
-def _tally(kind: str, goals: Any, wanted: Gold) -> _Tally:
-    tally, meet = _Tally(), _MEETS[kind]
-    for goal in _each_once(goals):
+def _tally(kind: str, goals: Any, wanted: GoldGoals) -> _Tally:
+    tally, meet = _Tally(), _MATCHERS[kind]
+    for goal in _distinct(goals):
         if goal in ({}, [], ""):
             continue
         words = _words(kind, goal)
@@ -153,8 +153,8 @@ def _tally(kind: str, goals: Any, wanted: Gold) -> _Tally:
     return tally
 
 
-def _each_once(goals: Any) -> Iterator[Any]:
-    """As the original: equal items once, and what is no list has none but itself, which is malformed."""
+def _distinct(goals: Any) -> Iterator[Any]:
+    """Yield each distinct item once, as the original does; a value that is no list is one malformed item."""
     items = goals if isinstance(goals, list) else [goals]
     seen = {json.dumps(item, sort_keys=True): item for item in items}
     yield from seen.values()
@@ -168,18 +168,18 @@ def _words(kind: str, goal: Any) -> tuple[str, ...] | None:
     return found if len(found) == len(words) else None
 
 
-def _met_node(words: tuple[str, ...], wanted: Gold) -> object | None:
+def _match_node(words: tuple[str, ...], wanted: GoldGoals) -> object | None:
     node = (wanted.ids[words[0]], words[1])
     return node if node in wanted.nodes else None
 
 
-def _met_edge(words: tuple[str, ...], wanted: Gold) -> object | None:
+def _match_edge(words: tuple[str, ...], wanted: GoldGoals) -> object | None:
     edge = (wanted.ids[words[0]], words[1], wanted.ids[words[2]])
     return edge if edge in wanted.edges else None
 
 
-def _met_action(words: tuple[str, ...], wanted: Gold) -> object | None:
-    """The first goal that the action is an alternative of."""
+def _match_action(words: tuple[str, ...], wanted: GoldGoals) -> object | None:
+    """Return the first goal that has the action as an alternative."""
     return _first(group for group in wanted.actions if words[0].upper() in group)
 
 
@@ -187,8 +187,8 @@ def _first(groups: Iterable[frozenset[str]]) -> frozenset[str] | None:
     return next(iter(groups), None)
 
 
-_MEETS: Final[Mapping[str, Callable[[tuple[str, ...], Gold], object | None]]] = {
-    "node": _met_node,
-    "edge": _met_edge,
-    "action": _met_action,
+_MATCHERS: Final[Mapping[str, Callable[[tuple[str, ...], GoldGoals], object | None]]] = {
+    "node": _match_node,
+    "edge": _match_edge,
+    "action": _match_action,
 }

@@ -1,4 +1,4 @@
-"""What goal interpretation is scored against: a task's goals, and the objects that a predicted name stands for."""
+"""Gold data of goal interpretation: a task's goals, and the objects that predicted names refer to."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scenecypher.importers.eai import GOALS, graph_files, package_folder, task_o
 from scenecypher.importers.json_file import read_json
 
 NodeGoal: TypeAlias = tuple[int, str]
-"""An object's number and a state."""
+"""Number of an object, and a state."""
 EdgeGoal: TypeAlias = tuple[int, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
-    """The goals of one task; an action goal is its alternatives, in upper case. `ids` are of the relevant objects."""
+class GoldGoals:
+    """Goals of one task; an action goal is the set of its upper-case alternatives; `ids` are the relevant objects."""
 
     nodes: frozenset[NodeGoal]
     edges: frozenset[EdgeGoal]
@@ -25,18 +25,18 @@ class Gold:
     ids: Mapping[str, int]
 
 
-def goal_ids() -> tuple[str, ...]:
-    """All 342 tasks with an output, in the order of their numbers: four of them have no goal at all."""
+def goal_task_ids() -> tuple[str, ...]:
+    """Return all 342 tasks with an output, by number; four of them have no goal."""
     return tuple(sorted(_goals(), key=task_order))
 
 
 @cache
-def gold(task_id: str) -> Gold:
-    """The goals of one task. Raises InputError where `eai-eval` is not installed."""
+def gold_goals(task_id: str) -> GoldGoals:
+    """Return the goals of one task. Raises InputError if `eai-eval` is not installed."""
     found = _goals()[task_id]
     facts = found["goal"]
     actions = sorted(set(found["actions"]))
-    return Gold(
+    return GoldGoals(
         nodes=frozenset((fact["id"], fact["state"]) for fact in facts if "state" in fact),
         edges=frozenset((fact["from_id"], fact["relation_type"], fact["to_id"]) for fact in facts if "to_id" in fact),
         actions=tuple(frozenset(action.upper().split("|")) for action in actions),
@@ -46,9 +46,9 @@ def gold(task_id: str) -> Gold:
 
 @cache
 def relevant_ids(task_id: str) -> Mapping[str, int]:
-    """By class: the object that the name stands for, of those that differ between initial and final graph.
+    """Return, by class, the object that the name refers to among those that differ between initial and final graph.
 
-    Where there are several, the one with the highest number: the original takes any, by the order of a set.
+    If there are several, it is the one with the highest number; the original's choice depends on the order of a set.
     """
     pair = read_json(graph_files(task_id)[task_id])
     before, after = pair["init_graph"], pair["final_graph"]

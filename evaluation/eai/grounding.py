@@ -1,4 +1,4 @@
-"""Action sequences as models wrote them, read as the Embodied Agent Interface reads them, and tied to objects."""
+"""Parser of action sequences as the Embodied Agent Interface reads them, with names grounded in objects."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 
 Fault: TypeAlias = Literal["parsing", "hallucination", "arguments"]
-"""Why nothing is executed: no step can be read; an action or object that there is none of; too many or too few."""
+"""Reason why nothing is executed: no step can be read; an action or object does not exist; too many or too few objects.
+"""
 
 ACTIONS: Final[Mapping[str, tuple[str, int]]] = {
     "CLOSE": ("close", 1),
@@ -57,29 +58,29 @@ ACTIONS: Final[Mapping[str, tuple[str, int]]] = {
     "WATCH": ("watch", 1),
     "WIPE": ("wipe", 1),
 }
-"""What the original's scorer takes: our operator, and how many objects each has.
+"""Actions that the original's scorer accepts: our operator, and the number of objects.
 
-Its prompt offers PLUGIN, PLUGOUT and RELEASE besides, which its scorer calls hallucinations: 345 times in the recorded
-outputs, and published figures are met so.
+The original's prompt also offers PLUGIN, PLUGOUT and RELEASE, which its scorer counts as hallucinations (345 in the
+recorded outputs); this reproduces the published figures.
 """
 
-LONGEST: Final = 100_000
+MAX_CHARACTERS: Final = 100_000
 """Characters of an output; the longest recorded one has about a thousand."""
 _PAIR: Final = re.compile(r'"(\w+)"\s*:\s*(\[[^\]]+\])')
 _BLANKS: Final = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """One step: the source's word for the action, and ours with the objects' ids."""
+class GroundedStep:
+    """Step of a plan: the source's word for the action, and our action with the objects' ids."""
 
     word: str
-    call: Call
+    call: ActionCall
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """An output that is not executed, with the reason."""
+    """Output that is not executed, with the reason."""
 
     fault: Fault
     why: str
@@ -91,16 +92,16 @@ class _Pair:
     objects: tuple[Any, ...]
 
 
-def grounded(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[Planned, ...] | Unreadable:
-    """The plan in an output; `objects` are the relevant ones: ids of nodes by class and the source's number.
+def ground_plan(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[GroundedStep, ...] | Unreadable:
+    """Return the plan in an output; `objects` maps the relevant classes and the source's numbers to node ids.
 
-    The text is a JSON-like object whose keys repeat, maybe fenced, maybe in single quotes. As in the original only
-    pairs with something in their brackets are steps, wherever they stand, so that ``"STANDUP": []`` is none and a
-    trailing comma does no harm. A name stands for the relevant object of that class with the largest number; newer
-    outputs have the number after the name.
+    The text is a JSON-like object with repeated keys, maybe fenced, maybe in single quotes. As in the original, only
+    pairs with non-empty brackets are steps, wherever they occur: ``"STANDUP": []`` is no step, and a trailing comma is
+    harmless. A name refers to the relevant object of that class with the largest number; newer outputs have the number
+    after the name.
     """
-    if len(output) > LONGEST:
-        return Unreadable("parsing", f"over {LONGEST:,} characters")
+    if len(output) > MAX_CHARACTERS:
+        return Unreadable("parsing", f"over {MAX_CHARACTERS:,} characters")
     try:
         pairs = tuple(_pairs(output))
     except (ValueError, RecursionError):
@@ -110,53 +111,53 @@ def grounded(output: str, objects: Mapping[str, Mapping[int, str]]) -> tuple[Pla
     unknown = next((pair.word for pair in pairs if pair.word.upper() not in ACTIONS), None)
     if unknown is not None:
         return Unreadable("hallucination", f"there is no action {unknown[:60]!r}")
-    found = [_found(pair.objects, objects) for pair in pairs]
-    strange = next((one for one in found if isinstance(one, _Strange)), None)
-    if strange is not None:
-        return Unreadable("hallucination", f"no object of the task is called {strange.name}")
-    ids = [one for one in found if not isinstance(one, _Strange)]
-    return _counted(pairs, ids)
+    found = [_object_ids(pair.objects, objects) for pair in pairs]
+    unknown_object = next((one for one in found if isinstance(one, _UnknownObject)), None)
+    if unknown_object is not None:
+        return Unreadable("hallucination", f"no object of the task is called {unknown_object.name}")
+    ids = [one for one in found if not isinstance(one, _UnknownObject)]
+    return _build_steps(pairs, ids)
 
 
 def _pairs(output: str) -> Iterator[_Pair]:
-    """Raises ValueError, RecursionError for a list that is none."""
+    """Yield the pairs of a word and a list. Raises ValueError, RecursionError for an invalid list."""
     for word, listed in _PAIR.findall(_BLANKS.sub(" ", output.replace("\n", "").replace("'", '"'))):
         yield _Pair(word, tuple(json.loads(listed)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Strange:
-    """An object that is not one of the task's."""
+class _UnknownObject:
+    """Object that the task does not have."""
 
     name: str
 
 
-def _found(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) -> tuple[str, ...] | _Strange:
-    """Ids of the nodes that a step names, by class alone or by class and number."""
-    with_numbers = len(named) % 2 == 0 and any(number_of(item) is not None for item in named[1::2])
+def _object_ids(named: Sequence[Any], objects: Mapping[str, Mapping[int, str]]) -> tuple[str, ...] | _UnknownObject:
+    """Return the ids of the nodes that a step names, by class alone or by class and number."""
+    with_numbers = len(named) % 2 == 0 and any(parse_object_number(item) is not None for item in named[1::2])
     wanted = list(zip(named[::2], named[1::2], strict=True)) if with_numbers else [(name, None) for name in named]
     ids: list[str] = []
     for name, number in wanted:
         numbered = objects.get(name, {}) if isinstance(name, str) else {}
-        key = max(numbered, default=None) if number is None else number_of(number)
+        key = max(numbered, default=None) if number is None else parse_object_number(number)
         if key is None or key not in numbered:
-            return _Strange(str(name if number is None else f"{name} {number}")[:60])
+            return _UnknownObject(str(name if number is None else f"{name} {number}")[:60])
         ids.append(numbered[key])
     return tuple(ids)
 
 
-def number_of(item: Any) -> int | None:
-    """The number that an object is written with; None for what is none."""
+def parse_object_number(item: Any) -> int | None:
+    """Return the number that an object is written with; None if the item is not a number."""
     if isinstance(item, str) and item.isascii() and item.isdecimal() and len(item) < 18:
         return int(item)
     return item if isinstance(item, int) and not isinstance(item, bool) else None
 
 
-def _counted(pairs: Sequence[_Pair], ids: Sequence[tuple[str, ...]]) -> tuple[Planned, ...] | Unreadable:
-    plan: list[Planned] = []
+def _build_steps(pairs: Sequence[_Pair], ids: Sequence[tuple[str, ...]]) -> tuple[GroundedStep, ...] | Unreadable:
+    plan: list[GroundedStep] = []
     for pair, arguments in zip(pairs, ids, strict=True):
         operator, number = ACTIONS[pair.word.upper()]
         if len(arguments) != number:
             return Unreadable("arguments", f"{pair.word} takes {number} objects, not {len(arguments)}")
-        plan.append(Planned(pair.word.upper(), Call(operator, arguments)))
+        plan.append(GroundedStep(pair.word.upper(), ActionCall(operator, arguments)))
     return tuple(plan)

@@ -1,4 +1,4 @@
-"""The result of the experiment `ssc`: a row for each prompt and method, beside the paper's Tables 1 to 5."""
+"""Result of the experiment `ssc`: a row for each prompt and method, beside the paper's Tables 1 to 5."""
 
 from __future__ import annotations
 
@@ -9,16 +9,26 @@ from typing import Any, Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
-from scenecypher.evaluation import failing
-from scenecypher.evaluation.eai.live import VERSION, task_scorer
-from scenecypher.evaluation.eai.recorded_result import FAILED, ended_as
+from scenecypher.evaluation import sample_errors
+from scenecypher.evaluation.eai.live import VERSION, make_live_scorer
+from scenecypher.evaluation.eai.recorded_result import FAILED, outcome_of
 from scenecypher.evaluation.eai.recordings import TaskName
-from scenecypher.evaluation.eai.scoring import Figure, Scorer, broken, share
-from scenecypher.evaluation.eai.titles import COLUMNS, SVR, TITLES, cells
-from scenecypher.evaluation.limited import limited, wanted
-from scenecypher.evaluation.prompt_version import prompts_of
-from scenecypher.evaluation.published import published, settings
-from scenecypher.evaluation.result import Cell, Column, Provenance, Replies, Result, Row, Setting, Table, Trial
+from scenecypher.evaluation.eai.scoring import Figure, OutputScorer, interrupted_judgement, share_figure
+from scenecypher.evaluation.eai.titles import COLUMNS, SVR, TITLES, figure_cells
+from scenecypher.evaluation.prompt_version import logged_prompt_version
+from scenecypher.evaluation.published import published_rows, table_settings
+from scenecypher.evaluation.result import (
+    Cell,
+    Column,
+    ExperimentResult,
+    Provenance,
+    ReplySource,
+    Row,
+    Table,
+    TableSetting,
+    Trial,
+)
+from scenecypher.evaluation.sample_limit import count_wanted_samples, limit_notes
 from scenecypher.evaluation.ssc.methods import OURS
 from scenecypher.evaluation.ssc.voting import SAMPLES, TEMPERATURE
 
@@ -38,39 +48,41 @@ LABELS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
-    """A sample of the log; `said` is empty where it failed. `size` is how many replies its row votes on."""
+class _LoggedSample:
+    """Sample of the log; `logged` is empty if it failed; `size` is the number of replies that its row votes on."""
 
     task_id: str
     form: str
     method: str
     size: int
-    said: Mapping[str, Any]
+    logged: Mapping[str, Any]
     seconds: float
     error: str
 
 
-def result(log: EvalLog) -> Result:
-    """The result of one run's log. Samples that failed are failures, and counted."""
+def ssc_result(log: EvalLog) -> ExperimentResult:
+    """Return the result of one run's log; failed samples are counted as failures."""
     arguments = dict(log.eval.task_args)
     task: TaskName = arguments.get("task_name", "goal")
     samples = [_sample(one) for one in log.samples or ()]
     trials = tuple(_trial(one, task) for one in samples)
-    rows = ((_row_of(one), not one.said) for one in samples)
-    return Result(
+    rows = ((_row_key(one), not one.logged) for one in samples)
+    return ExperimentResult(
         experiment="ssc",
         title="Structured Self-Consistency on the Embodied Agent Interface's tasks",
-        finished=log.status == "success" and len(samples) >= wanted(log) and not failing.has_failed_row(rows),
+        finished=log.status == "success"
+        and len(samples) >= count_wanted_samples(log)
+        and not sample_errors.has_failed_row(rows),
         provenance=_provenance(log, arguments, samples),
         tables=(_table(task, samples, arguments),),
         samples=trials,
-        notes=(*_errors(samples), *limited(log)),
+        notes=(*_errors(samples), *limit_notes(log)),
     )
 
 
-def _table(task: TaskName, samples: Sequence[_Sample], arguments: Mapping[str, Any]) -> Table:
-    paper, number, rows = published("ssc", task)
-    asked = Setting(name="samples asked for", value=str(arguments.get("samples", "")))
+def _table(task: TaskName, samples: Sequence[_LoggedSample], arguments: Mapping[str, Any]) -> Table:
+    paper, number, rows = published_rows("ssc", task)
+    asked = TableSetting(name="samples asked for", value=str(arguments.get("samples", "")))
     return Table(
         key=task,
         title=TITLES[task],
@@ -79,7 +91,7 @@ def _table(task: TaskName, samples: Sequence[_Sample], arguments: Mapping[str, A
         published=rows,
         paper=paper,
         paper_table=number,
-        settings=(*settings("ssc"), asked),
+        settings=(*table_settings("ssc"), asked),
         notes=NOTES,
     )
 
@@ -91,21 +103,21 @@ _COSTS: Final = (
 )
 
 
-def _errors(samples: Sequence[_Sample]) -> tuple[str, ...]:
-    found = failing.told(one.error for one in samples)
+def _errors(samples: Sequence[_LoggedSample]) -> tuple[str, ...]:
+    found = sample_errors.most_common_error(one.error for one in samples)
     return (found,) if found else ()
 
 
-def _row_of(one: _Sample) -> tuple[str, str, int]:
+def _row_key(one: _LoggedSample) -> tuple[str, str, int]:
     return one.form, one.method, one.size
 
 
-def _rows(task: TaskName, samples: Sequence[_Sample]) -> Iterator[Row]:
-    """One for each prompt, method and number of replies, which is the paper's where nothing else is said of it."""
-    scorer = task_scorer(task)
-    groups: dict[tuple[str, str, int], list[_Sample]] = {}
+def _rows(task: TaskName, samples: Sequence[_LoggedSample]) -> Iterator[Row]:
+    """Yield a row for each prompt, method and number of replies."""
+    scorer = make_live_scorer(task)
+    groups: dict[tuple[str, str, int], list[_LoggedSample]] = {}
     for sample in samples:
-        groups.setdefault(_row_of(sample), []).append(sample)
+        groups.setdefault(_row_key(sample), []).append(sample)
     for (form, method, size), group in groups.items():
         yield Row(
             method=method,
@@ -113,27 +125,29 @@ def _rows(task: TaskName, samples: Sequence[_Sample]) -> Iterator[Row]:
             options=_options(group[0]),
             kind="ours" if method in OURS or _is_swept(group[0]) else "paper",
             cells=_cells(task, scorer, group),
-            failed=sum(not one.said for one in group),
+            failed=sum(not one.logged for one in group),
         )
 
 
-def _is_swept(one: _Sample) -> bool:
-    """Whether it votes on another number of replies than the paper's."""
+def _is_swept(one: _LoggedSample) -> bool:
+    """Check that the sample votes on another number of replies than the paper's."""
     return one.method != "greedy" and one.size != SAMPLES
 
 
-def _options(one: _Sample) -> dict[str, str]:
+def _options(one: _LoggedSample) -> dict[str, str]:
     return {"prompt": one.form} | ({"samples": str(one.size)} if _is_swept(one) else {})
 
 
-def _cells(task: TaskName, scorer: Scorer, group: Sequence[_Sample]) -> dict[str, Cell]:
-    figures = scorer.figures([one.said["judgement"] if one.said else broken(scorer, one.task_id) for one in group])
+def _cells(task: TaskName, scorer: OutputScorer, group: Sequence[_LoggedSample]) -> dict[str, Cell]:
+    figures = scorer.figures(
+        [one.logged["judgement"] if one.logged else interrupted_judgement(scorer, one.task_id) for one in group]
+    )
     asked, valid = _sum(group, "asked"), _sum(group, "valid")
-    given = sum(bool(one.said) and one.said["svr"] for one in group)
-    rates: list[Figure] = [share("svr", given, of=len(group)), share("svr_samples", valid, of=asked)]
+    given = sum(bool(one.logged) and one.logged["svr"] for one in group)
+    rates: list[Figure] = [share_figure("svr", given, of=len(group)), share_figure("svr_samples", valid, of=asked)]
     means = {name: Cell(value=_sum(group, name) / len(group), n=len(group)) for name in ("asked", "tokens")}
     return {
-        **cells(task, figures),
+        **figure_cells(task, figures),
         **{one.name: _percent(one) for one in rates},
         **means,
         "tasks": Cell(value=len(group)),
@@ -144,29 +158,29 @@ def _percent(one: Figure) -> Cell:
     return Cell(value=one.percent, n=one.of, low=one.low, high=one.high, count=one.hits)
 
 
-def _sum(group: Sequence[_Sample], key: str) -> int:
-    return sum(int(one.said.get(key, 0)) for one in group)
+def _sum(group: Sequence[_LoggedSample], key: str) -> int:
+    return sum(int(one.logged.get(key, 0)) for one in group)
 
 
-def _sample(sample: EvalSample) -> _Sample:
+def _sample(sample: EvalSample) -> _LoggedSample:
     score = (sample.scores or {}).get(SCORER)
-    said = dict((score.metadata if score else None) or {})
-    if said and score is not None:
-        said["svr"] = bool(score.value)
+    logged = dict((score.metadata if score else None) or {})
+    if logged and score is not None:
+        logged["svr"] = bool(score.value)
     metadata, error = sample.metadata, sample.error.message if sample.error else ""
-    return _Sample(
+    return _LoggedSample(
         task_id=metadata["task"],
         form=metadata["prompt"],
         method=metadata["method"],
         size=int(metadata.get("samples", SAMPLES)),
-        said=said,
+        logged=logged,
         seconds=sample.total_time or 0.0,
         error=error,
     )
 
 
-def _trial(one: _Sample, task: TaskName) -> Trial:
-    outcome, success = ended_as(task, one.said["judgement"]) if one.said else (FAILED, False)
+def _trial(one: _LoggedSample, task: TaskName) -> Trial:
+    outcome, success = outcome_of(task, one.logged["judgement"]) if one.logged else (FAILED, False)
     return Trial(
         table=task,
         id=one.task_id,
@@ -174,24 +188,24 @@ def _trial(one: _Sample, task: TaskName) -> Trial:
         options=_options(one),
         outcome=outcome,
         success=success,
-        tokens=int(one.said.get("tokens", 0)),
+        tokens=int(one.logged.get("tokens", 0)),
         seconds=one.seconds,
-        figures={key: float(one.said[key]) for key in ("asked", "valid", "votes", "forms") if key in one.said},
+        figures={key: float(one.logged[key]) for key in ("asked", "valid", "votes", "forms") if key in one.logged},
     )
 
 
-def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[_Sample]) -> Provenance:
-    sources: list[Replies] = sorted({one.said["source"] for one in samples if one.said.get("source")})
-    recorded = {one.said.get("model", "") for one in samples if one.said.get("source") == "recorded"} - {""}
+def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[_LoggedSample]) -> Provenance:
+    sources: list[ReplySource] = sorted({one.logged["source"] for one in samples if one.logged.get("source")})
+    recorded = {one.logged.get("model", "") for one in samples if one.logged.get("source") == "recorded"} - {""}
     return Provenance(
         model=", ".join(sorted(recorded)) or log.eval.model,
         replies=tuple(sources) or ("none",),
         date=log.eval.created,
         version=str(VERSION),
-        prompt_version=prompts_of(log),
+        prompt_version=logged_prompt_version(log),
         temperature=TEMPERATURE,
         samples=len(samples),
-        wanted=wanted(log),
+        wanted=count_wanted_samples(log),
         tokens=_sum(samples, "tokens"),
         log=log.location,
         packages={"inspect-ai": version("inspect-ai"), "eai-eval": version("eai-eval")},

@@ -1,4 +1,4 @@
-"""The figures that the Embodied Agent Interface publishes, by recorded model and task, in percent."""
+"""Figures published by the Embodied Agent Interface, by recorded model and task, in percent."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ TABLES: Final[Mapping[TaskName, Mapping[str, str]]] = {
     "goal": {"goal_interpretation": ""},
     "transition": {"transition_modeling": "", "planner_sr": "planner."},
 }
-"""Where a task's figures stand in the file, and what their keys begin with here."""
+"""Tables of the file that hold a task's figures, with the prefix of their keys here."""
 
 
-class _Published(BaseModel):
+class _PublishedFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     source: str
@@ -30,10 +30,10 @@ class _Published(BaseModel):
     models: dict[str, dict[str, dict[str, _Cell]]]
 
 
-def published(model: str, task: TaskName) -> Mapping[str, float]:
-    """Percentages by key; empty for a model that has none.
+def published_figures(model: str, task: TaskName) -> Mapping[str, float]:
+    """Return percentages by key; empty for a model without published figures.
 
-    Keys are the file's: ``tsr``, ``esr``, ``state_goal``, ``all_f1``; of transition modelling ``object_states.f1`` and
+    Keys are the file's: ``tsr``, ``esr``, ``state_goal``, ``all_f1``; for transition modelling ``object_states.f1`` and
     ``planner.object_states``.
     """
     file = _file()
@@ -44,17 +44,17 @@ def published(model: str, task: TaskName) -> Mapping[str, float]:
 
 
 def recorded_models() -> tuple[str, ...]:
-    """The models that have recorded outputs and published figures."""
+    """Return the models that have recorded outputs and published figures."""
     return tuple(_file().recorded)
 
 
-def title(model: str) -> str:
-    """What the published tables call a recorded model; its own name where they don't have it."""
+def published_title(model: str) -> str:
+    """Return a recorded model's name in the published tables; its own name if it is not there."""
     return _file().recorded.get(model, model)
 
 
-def source() -> str:
-    """Where the figures are from."""
+def published_source() -> str:
+    """Return the source of the figures."""
     return _file().source
 
 
@@ -67,6 +67,6 @@ def _flat(table: Mapping[str, _Cell], *, prefix: str) -> Iterator[tuple[str, flo
 
 
 @cache
-def _file() -> _Published:
+def _file() -> _PublishedFile:
     text = (files("scenecypher.evaluation") / "data" / "published" / "eai.json").read_text(encoding="utf-8")
-    return _Published.model_validate_json(text)
+    return _PublishedFile.model_validate_json(text)

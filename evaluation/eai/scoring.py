@@ -1,9 +1,9 @@
-"""What a scorer of recorded outputs is: the one form that all four tasks of the Embodied Agent Interface have.
+"""Interface of the scorers of recorded outputs, for all four tasks of the Embodied Agent Interface.
 
 A scorer turns each output into a *judgement* (a flat document of plain JSON values, kept in the sample's log), and the
-judgements of one model into *figures*. It is made once a run, in the main thread, and makes no call before it is used;
-`score` runs in worker threads, several at a time. Everything else is the harness's: samples, logs, resuming, tables,
-JSON, the published figures beside. To add a task's scorer, write a class of this form and add its row to `SCORERS`.
+judgements of one model into *figures*. It is created once a run, in the main thread, and makes no call before it is
+used; `score` runs in several worker threads. Samples, logs, resuming, tables, JSON and published figures are the
+harness's. To add a task's scorer, write a class of this form and add its row to `SCORERS`.
 """
 
 from __future__ import annotations
@@ -14,24 +14,23 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final, Protocol, TypeAlias
 
-from scenecypher.evaluation.eai.counting import Counts, Part, interval
+from scenecypher.evaluation.eai.counting import ConfusionCounts, Metric, metric_interval
 from scenecypher.evaluation.eai.recordings import TaskName
 from scenecypher.evaluation.interval import wilson
 
 Judgement: TypeAlias = Mapping[str, Any]
-"""Plain JSON values: what of one output is counted."""
-Resampled: TypeAlias = Callable[[], tuple[float, float]]
-"""Makes the ends of an interval."""
+"""Plain JSON values: the counts of one output."""
+BootstrapInterval: TypeAlias = Callable[[], tuple[float, float]]
+"""Function that returns the ends of an interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One cell: `percent` (None where nothing is counted) of `of` things; make it by `share` or `measure`.
+    """Cell: `percent` (None if nothing is counted) of `of` things; create it by `share_figure` or `value_figure`.
 
-    `low` and `high` are Wilson's interval at 95%, in percent, where the figure is a share of independent things; else
-    `resampled` makes those of a bootstrap, which takes time.
-    `published` is the key by which `evaluation/eai/published.py` has the published figure, empty where there is none.
-    `hits` is what was counted, in a share.
+    `low` and `high` are Wilson's 95% interval, in percent, if the figure is a share of independent things. Otherwise
+    `bootstrap_interval` computes them, which takes time. `published` is the key of the published figure in
+    `evaluation/eai/published.py`, empty if there is none. `hits` is the numerator of a share.
     """
 
     name: str
@@ -41,75 +40,81 @@ class Figure:
     hits: int | None = None
     low: float | None = None
     high: float | None = None
-    resampled: Resampled | None = None
+    bootstrap_interval: BootstrapInterval | None = None
 
-    def ranged(self) -> Figure:
-        """The same with its interval."""
-        if self.resampled is None or self.percent is None:
+    def with_interval(self) -> Figure:
+        """Return the figure with its interval."""
+        if self.bootstrap_interval is None or self.percent is None:
             return self
-        low, high = self.resampled()
+        low, high = self.bootstrap_interval()
         return replace(self, low=100 * low, high=100 * high)
 
 
-def share(name: str, hits: int, *, of: int, published: str = "") -> Figure:
-    """So many of so many."""
+def share_figure(name: str, hits: int, *, of: int, published: str = "") -> Figure:
+    """Return the share of `hits` in `of`."""
     low, high = wilson(hits, of)
     percent = 100 * hits / of if of else None
     return Figure(name, percent, of, published, hits, 100 * low, 100 * high)
 
 
-def measure(
-    name: str, value: float | None, *, of: int, published: str = "", resampled: Resampled | None = None
+def value_figure(
+    name: str, value: float | None, *, of: int, published: str = "", bootstrap_interval: BootstrapInterval | None = None
 ) -> Figure:
-    """A value between 0 and 1 that is no share, such as an F1 over `of` things; None where it is not defined."""
-    return Figure(name, None if value is None else 100 * value, of, published, resampled=resampled)
+    """Return a value between 0 and 1 that is no share, such as an F1 over `of` things; None if undefined."""
+    return Figure(name, None if value is None else 100 * value, of, published, bootstrap_interval=bootstrap_interval)
 
 
-def measures(
-    whole: Counts, names: Mapping[Part, str], *, rows: Callable[[], Sequence[Counts]], published: Mapping[Part, str]
+def f1_figures(
+    whole: ConfusionCounts,
+    names: Mapping[Metric, str],
+    *,
+    rows: Callable[[], Sequence[ConfusionCounts]],
+    published: Mapping[Metric, str],
 ) -> Iterator[Figure]:
-    """Precision, recall and F1 of the sum of `rows`, one an output, by the names that each shall have."""
-    found: Mapping[Part, tuple[float, int]] = {
+    """Yield precision, recall and F1 of the sum of `rows`, one row an output, under the given `names`."""
+    found: Mapping[Metric, tuple[float, int]] = {
         "precision": (whole.precision, whole.predicted),
         "recall": (whole.recall, whole.wanted),
         "f1": (whole.f1, whole.predicted + whole.wanted),
     }
     for part, (value, of) in found.items():
-        again = partial(_interval, rows, part)
-        yield measure(names[part], value, of=of, published=published.get(part, ""), resampled=again)
+        interval_of_part = partial(_interval, rows, part)
+        yield value_figure(
+            names[part], value, of=of, published=published.get(part, ""), bootstrap_interval=interval_of_part
+        )
 
 
-def _interval(rows: Callable[[], Sequence[Counts]], part: Part) -> tuple[float, float]:
-    return interval(rows(), part)
+def _interval(rows: Callable[[], Sequence[ConfusionCounts]], part: Metric) -> tuple[float, float]:
+    return metric_interval(rows(), part)
 
 
-BROKE_OFF: Final = "broke_off"
+INTERRUPTED: Final = "broke_off"
 
 
-class Scorer(Protocol):
-    """How one task is scored."""
+class OutputScorer(Protocol):
+    """Scorer of one task."""
 
     @property
     def version(self) -> str:
-        """Raised by hand where a change moves figures."""
+        """Version, incremented by hand if a change affects figures."""
         ...
 
     def task_ids(self) -> Sequence[str]:
-        """The tasks that count, in order: the denominator. Raises InputError where data is not installed."""
+        """Return the tasks that count, in order: the denominator. Raises InputError if data is not installed."""
         ...
 
     def score(self, task_id: str, output: str | None) -> Judgement:
-        """What came of one output; None is a missing one, which counts as a failure. Raises ServiceError."""
+        """Judge one output; None is a missing one, which counts as a failure. Raises ServiceError."""
         ...
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
-        """One model's figures; a sample that broke off has what `broken` says of it."""
+        """Return one model's figures; an interrupted sample has an `interrupted_judgement`."""
         ...
 
 
-def broken(scorer: Scorer, task_id: str) -> Judgement:
-    """What is counted of a sample that broke off: all of a missing output, told apart by its outcome."""
-    return {**scorer.score(task_id, None), "outcome": BROKE_OFF}
+def interrupted_judgement(scorer: OutputScorer, task_id: str) -> Judgement:
+    """Return the judgement of an interrupted sample: that of a missing output, with its own outcome."""
+    return {**scorer.score(task_id, None), "outcome": INTERRUPTED}
 
 
 SCORERS: Final[Mapping[TaskName, str]] = {
@@ -118,11 +123,11 @@ SCORERS: Final[Mapping[TaskName, str]] = {
     "goal": "scenecypher.evaluation.eai.goal_interpretation:goal_scorer",
     "transition": "scenecypher.evaluation.eai.transition:transition_scorer",
 }
-"""By task: the function that makes its scorer, all arguments optional, as ``module:function``."""
+"""Scorers by task: ``module:function`` of the function that creates it; all arguments are optional."""
 
 
-def scorer_of(task: TaskName, **options: Any) -> Scorer:
-    """The task's scorer, made with `options`, which are its own."""
+def make_scorer(task: TaskName, **options: Any) -> OutputScorer:
+    """Create the task's scorer with its own `options`."""
     module, _, function = SCORERS[task].partition(":")
-    make: Callable[..., Scorer] = getattr(import_module(module), function)
+    make: Callable[..., OutputScorer] = getattr(import_module(module), function)
     return make(**options)

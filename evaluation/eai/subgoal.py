@@ -1,7 +1,7 @@
-"""Sub-goal decomposition: recorded sub-goals, each expanded into actions that are carried out in the database.
+"""Sub-goal decomposition: recorded sub-goals, each expanded into actions that are executed in the database.
 
-As in the original, all ways to bring sub-goals about are tried one after the other, and the way with the fewest
-mistakes is told: of those that reach the task's goal, else of those that were carried out to the end, else of all.
+As in the original, all expansions of the sub-goals are tried in turn, and the attempt with the fewest mistakes is
+reported: among those that reach the task's goal, else among those executed to the end, else among all.
 """
 
 from __future__ import annotations
@@ -11,20 +11,36 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from scenecypher.db.condition import HeldBy, Id, evaluate
-from scenecypher.db.store.verdict import truths
-from scenecypher.evaluation.eai.acting import Acting
-from scenecypher.evaluation.eai.action_sequencing import total
-from scenecypher.evaluation.eai.home import Home
-from scenecypher.evaluation.eai.scoring import BROKE_OFF, Figure, Judgement, share
-from scenecypher.evaluation.eai.subgoal_expansion import ARITY, DEEDS, ways
-from scenecypher.evaluation.eai.subgoal_text import Formula, Primitive, Under, Unparsed, formula, path, primitives
-from scenecypher.evaluation.eai.tasks import Goals, Situation, all_tasks, final_goal, goals, has_goal, situation
-from scenecypher.evaluation.stage import Stage
+from scenecypher.db.store.condition_check import condition_values
+from scenecypher.evaluation.eai.action_sequencing import column_sums
+from scenecypher.evaluation.eai.plan_execution import PlanExecution
+from scenecypher.evaluation.eai.scoring import INTERRUPTED, Figure, Judgement, share_figure
+from scenecypher.evaluation.eai.subgoal_expansion import ACTION_ARITY, ARITY, expand
+from scenecypher.evaluation.eai.subgoal_text import (
+    Formula,
+    FormulaError,
+    Prefixed,
+    Primitive,
+    parse_subgoals,
+    primitives,
+    primitives_to_achieve,
+)
+from scenecypher.evaluation.eai.task_scenes import TaskScenePool
+from scenecypher.evaluation.eai.tasks import (
+    TaskGoals,
+    TaskStart,
+    all_task_ids,
+    final_goal,
+    has_goal,
+    task_goals,
+    task_start,
+)
+from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.task import ActionGoal
-from scenecypher.planner.actions.mistakes import SKIPPED, Mistake
+from scenecypher.planner.actions.mistakes import SKIPPABLE, Mistake
 
-MOST_ENDS: Final = 256
-"""Ways that are tried to their end; recorded sub-goals have a few."""
+MAX_ATTEMPTS: Final = 256
+"""Attempts that are tried to their end; recorded sub-goals have a few."""
 EXECUTED: Final = ("correct", "goal_missed")
 FAULTS: Final = (("parsing", "parsing"), ("hallucination", "hallucination"), ("arguments", "argnum"))
 MISTAKES: Final = (
@@ -40,8 +56,11 @@ Grounded: TypeAlias = tuple[Primitive, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class End:
-    """Where one way ended: before sub-goal `level`, or behind the last one; `branches` tell it from other ways."""
+class ExpansionAttempt:
+    """Outcome of one sequence of expansions, which ended before sub-goal `level` or after the last one.
+
+    `branches` are the indices of the expansions tried.
+    """
 
     level: int
     branches: tuple[int, ...]
@@ -55,47 +74,49 @@ class End:
 
 
 class SubgoalScorer:
-    """Of all 338 tasks that have a goal."""
+    """Scorer of all 338 tasks that have a goal."""
 
     version: Final = "1"
 
-    def __init__(self, stage: Stage | None = None) -> None:
-        self._home = Home(stage)
+    def __init__(self, pool: WorldPool | None = None) -> None:
+        self._scenes = TaskScenePool(pool)
 
     def task_ids(self) -> Sequence[str]:
-        """Those with a goal. Raises InputError where `eai-eval` is not installed."""
-        return tuple(filter(has_goal, all_tasks()))
+        """Return the tasks with a goal. Raises InputError if `eai-eval` is not installed."""
+        return tuple(filter(has_goal, all_task_ids()))
 
     def score(self, task_id: str, output: str | None) -> Judgement:
-        """What came of one decomposition: how it ended, its mistakes, and the goals that hold at the end."""
-        start = situation(task_id)
-        wanted = goals(task_id, start.graph)
+        """Judge one decomposition: its outcome, its mistakes, and the goals that hold at the end."""
+        start = task_start(task_id)
+        wanted = task_goals(task_id, start.graph)
         try:
-            found = formula(output or "")
-            list(path(found))
-        except Unparsed as error:
-            return _nothing_done("parsing", str(error), wanted)
-        fault = fault_of(found, start)
+            found = parse_subgoals(output or "")
+            list(primitives_to_achieve(found))
+        except FormulaError as error:
+            return _unexecuted_judgement("parsing", str(error), wanted)
+        fault = find_fault(found, start)
         if fault is not None:
-            return _nothing_done(*fault, wanted)
-        return self._carried_out(task_id, start, wanted, found)
+            return _unexecuted_judgement(*fault, wanted)
+        return self._execute(task_id, start, wanted, found)
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
-        """One model's figures, counted as the original counts."""
+        """Return one model's figures, counted as in the original."""
         return subgoal_figures(judged)
 
-    def _carried_out(self, task_id: str, start: Situation, wanted: Goals, found: Formula) -> Judgement:
-        with self._home.at(task_id) as (store, scene):
-            search = _Search(Acting(store, scene, start.graph), tuple(path(found)), wanted, task_id)
+    def _execute(self, task_id: str, start: TaskStart, wanted: TaskGoals, found: Formula) -> Judgement:
+        with self._scenes.lease(task_id) as (store, scene):
+            search = _Search(
+                PlanExecution(store, scene, start.graph), tuple(primitives_to_achieve(found)), wanted, task_id
+            )
             try:
                 search.explore(0, ())
-            except Unparsed as error:
-                return _nothing_done("parsing", str(error), wanted)
-        best = chosen(search.ends)
+            except FormulaError as error:
+                return _unexecuted_judgement("parsing", str(error), wanted)
+        best = best_attempt(search.attempts)
         return {
-            "outcome": _outcome(best, search.ends),
+            "outcome": _outcome(best, search.attempts),
             "mistakes": list(best.mistakes),
-            "ends": len(search.ends),
+            "ends": len(search.attempts),
             "steps": best.steps,
             "states": [sum(best.states), len(best.states)],
             "relations": [sum(best.relations), len(best.relations)],
@@ -104,13 +125,13 @@ class SubgoalScorer:
 
 
 def subgoal_scorer() -> SubgoalScorer:
-    """The scorer of sub-goal decomposition."""
+    """Return the scorer of sub-goal decomposition."""
     return SubgoalScorer()
 
 
-def fault_of(found: Formula, start: Situation) -> tuple[str, str] | None:
-    """Why nothing is carried out, with the reason: an unknown word, a wrong number of objects, an unknown object."""
-    parts, arities = list(primitives(found)), {**ARITY, **DEEDS}
+def find_fault(found: Formula, start: TaskStart) -> tuple[str, str] | None:
+    """Return the fault that prevents execution and its reason: unknown words or objects, or a wrong number of these."""
+    parts, arities = list(primitives(found)), {**ARITY, **ACTION_ARITY}
     for part in parts:
         if part.name not in arities:
             return "hallucination", f"there is no state, relation or action {part.name[:60]!r}"
@@ -125,12 +146,12 @@ def fault_of(found: Formula, start: Situation) -> tuple[str, str] | None:
     return None
 
 
-def chosen(ends: Sequence[End]) -> End:
-    """The end that is told of: the first with the fewest mistakes, in the original's order of trying.
+def best_attempt(attempts: Sequence[ExpansionAttempt]) -> ExpansionAttempt:
+    """Return the attempt to report: the first with the fewest mistakes, in the original's order of trying.
 
-    Among failures the longer one comes first where mistakes are as many.
+    Among failures with equally many mistakes, it is the longest.
     """
-    in_order = sorted(ends, key=lambda end: (end.level, end.branches))
+    in_order = sorted(attempts, key=lambda end: (end.level, end.branches))
     reached = [end for end in in_order if end.reached]
     if reached:
         return min(reached, key=lambda end: len(end.mistakes))
@@ -139,131 +160,139 @@ def chosen(ends: Sequence[End]) -> End:
 
 
 def subgoal_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
-    """The figures of one model. A sample that broke off counts as a failure of no class.
+    """Return the figures of one model; an interrupted sample counts as a failure without a class.
 
-    Of what was carried out and missed the goal the original counts no mistakes, and a needless step once a task.
+    As in the original, mistakes of executed plans that missed the goal do not count, and needless steps count once a
+    task.
     """
     count, correct = len(judged), sum(one["outcome"] == "correct" for one in judged)
     figures = [
-        share("executed", sum(one["outcome"] in EXECUTED for one in judged), of=count, published="esr"),
-        share("success", correct, of=count, published="tsr"),
+        share_figure("executed", sum(one["outcome"] in EXECUTED for one in judged), of=count, published="esr"),
+        share_figure("success", correct, of=count, published="tsr"),
     ]
     figures += [
-        share(name, sum(one["outcome"] == name for one in judged), of=count, published=key) for name, key in FAULTS
+        share_figure(name, sum(one["outcome"] == name for one in judged), of=count, published=key)
+        for name, key in FAULTS
     ]
-    told = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
-    figures += [share(name, sum(name in one for one in told), of=count, published=key) for name, key in MISTAKES]
+    counted = [one["mistakes"] for one in judged if one["outcome"] != "goal_missed"]
+    figures += [
+        share_figure(name, sum(name in one for one in counted), of=count, published=key) for name, key in MISTAKES
+    ]
     figures += _goal_figures(judged)
-    figures.append(share(BROKE_OFF, sum(one["outcome"] == BROKE_OFF for one in judged), of=count))
+    figures.append(share_figure(INTERRUPTED, sum(one["outcome"] == INTERRUPTED for one in judged), of=count))
     return figures
 
 
 def _goal_figures(judged: Sequence[Judgement]) -> Iterable[Figure]:
-    sums = [total((one[kind] for one in judged), 2) for kind in ("states", "relations", "actions")]
+    sums = [column_sums((one[kind] for one in judged), 2) for kind in ("states", "relations", "actions")]
     names = (("state_goals", "state_goal"), ("relation_goals", "relation_goal"), ("action_goals", "action_goal"))
     for (name, key), (hits, of) in zip(names, sums, strict=True):
-        yield share(name, hits, of=of, published=key)
-    yield share("goals", sum(hits for hits, _ in sums), of=sum(of for _, of in sums), published="total_goal")
+        yield share_figure(name, hits, of=of, published=key)
+    yield share_figure("goals", sum(hits for hits, _ in sums), of=sum(of for _, of in sums), published="total_goal")
 
 
 @dataclass(slots=True)
 class _Search:
-    """All ways to bring one list of sub-goals about, each tried in the same scene after the last was taken back."""
+    """Depth-first search over the expansions of a list of sub-goals, in one scene, with rollback between attempts."""
 
-    acting: Acting
-    subgoals: tuple[Primitive | Under, ...]
-    wanted: Goals
+    execution: PlanExecution
+    subgoals: tuple[Primitive | Prefixed, ...]
+    wanted: TaskGoals
     task_id: str
-    ends: list[End] = field(default_factory=list)
+    attempts: list[ExpansionAttempt] = field(default_factory=list)
 
     def explore(self, level: int, branches: tuple[int, ...]) -> None:
-        """The ways from sub-goal `level` on. Raises Unparsed for a sub-goal that nothing brings about."""
-        if len(self.ends) >= MOST_ENDS:
+        """Try the expansions from sub-goal `level` on. Raises FormulaError for a sub-goal without an expansion."""
+        if len(self.attempts) >= MAX_ATTEMPTS:
             return
         if level == len(self.subgoals):
-            self.ends.append(self._end(level, branches, finished=True))
+            self.attempts.append(self._attempt(level, branches, finished=True))
             return
-        found = self._ways(self.subgoals[level])
-        if not found:
+        expansions = self._expansions(self.subgoals[level])
+        if not expansions:
             self.explore(level + 1, branches)
-        mark = self.acting.mark()
-        for number, way in enumerate(found):
+        savepoint = self.execution.savepoint()
+        for number, steps in enumerate(expansions):
             if number:
-                self.acting.back_to(mark)
-            if self.acting.carry_out(way):
+                self.execution.roll_back(savepoint)
+            if self.execution.execute(steps):
                 self.explore(level + 1, (*branches, number))
             else:
-                self.ends.append(self._end(level, (*branches, number), finished=False))
+                self.attempts.append(self._attempt(level, (*branches, number), finished=False))
 
-    def _ways(self, subgoal: Primitive | Under) -> Any:
-        if isinstance(subgoal, Under):
-            raise Unparsed(f"there is no way to bring about {subgoal.word!r}")
-        ids = tuple(_node(name, self.acting.start.nodes) for name in subgoal.arguments)
-        return ways(subgoal.name, ids, agent=self._agent, holds=self._holds)
+    def _expansions(self, subgoal: Primitive | Prefixed) -> Any:
+        if isinstance(subgoal, Prefixed):
+            raise FormulaError(f"there is no way to bring about {subgoal.word!r}")
+        ids = tuple(_node(name, self.execution.start.nodes) for name in subgoal.arguments)
+        return expand(subgoal.name, ids, agent=self._agent, holds=self._holds)
 
     @property
     def _agent(self) -> str:
-        return self.acting.start.by_kind["Agent"][0]
+        return self.execution.start.by_kind["Agent"][0]
 
     def _holds(self, thing: str) -> bool:
-        acting = self.acting
-        return truths(acting.store, acting.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
+        execution = self.execution
+        return condition_values(execution.store, execution.scene, [HeldBy(Id(thing), Id(self._agent))])[0]
 
-    def _end(self, level: int, branches: tuple[int, ...], *, finished: bool) -> End:
-        acting, wanted = self.acting, self.wanted
-        truth = truths(acting.store, acting.scene, wanted.graph)
-        words = [step.word for step in acting.done]
-        return End(
+    def _attempt(self, level: int, branches: tuple[int, ...], *, finished: bool) -> ExpansionAttempt:
+        execution, wanted = self.execution, self.wanted
+        truth = condition_values(execution.store, execution.scene, wanted.graph)
+        words = [step.word for step in execution.executed]
+        return ExpansionAttempt(
             level,
             branches,
             finished,
-            finished and reaches(self.task_id, acting),
+            finished and meets_task_formula(self.task_id, execution),
             len(words),
-            tuple(acting.mistakes),
+            tuple(execution.mistakes),
             truth[: len(wanted.states)],
             truth[len(wanted.states) :],
-            _done_of(words, wanted.actions),
+            _count_done_goals(words, wanted.actions),
         )
 
 
-def reaches(task_id: str, acting: Acting) -> bool:
-    """Whether the task's formula holds of what was done: its actions in order, then at some time its facts."""
+def meets_task_formula(task_id: str, execution: PlanExecution) -> bool:
+    """Check the task's formula on the execution: its actions in order, then its facts at some later time."""
     actions, condition = final_goal(task_id)
-    at = 0
+    position = 0
     for choice in actions:
-        later = (place for place in range(at, len(acting.done)) if acting.done[place].word.lower() in choice)
-        found = next(later, None)
+        positions = (
+            place
+            for place in range(position, len(execution.executed))
+            if execution.executed[place].word.lower() in choice
+        )
+        found = next(positions, None)
         if found is None:
             return False
-        at = found + 1
-    if truths(acting.store, acting.scene, [condition])[0]:
+        position = found + 1
+    if condition_values(execution.store, execution.scene, [condition])[0]:
         return True
-    return any(evaluate(condition, graph, {}) for number, graph in enumerate(acting.states()) if number >= at)
+    return any(evaluate(condition, graph, {}) for number, graph in enumerate(execution.graphs()) if number >= position)
 
 
-def _done_of(words: Sequence[str], wanted: Sequence[ActionGoal]) -> int:
-    """Action goals that were done, up to the first that was not; their order among the words does not matter."""
+def _count_done_goals(words: Sequence[str], wanted: Sequence[ActionGoal]) -> int:
+    """Count the action goals done, up to the first that was not; the order of words does not matter."""
     done = (any(one.upper() in word for one in choice for word in words) for choice in wanted)
     return next((number for number, found in enumerate(done) if not found), len(wanted))
 
 
 def _node(name: str, nodes: Mapping[str, object]) -> str:
-    """The id of ``lamp.7``. Raises Unparsed for an object without its number, as the original does."""
+    """Return the node id of a name such as ``lamp.7``. Raises FormulaError if it has no number, as in the original."""
     node_id = name.replace(".", "_")
     if "." not in name or node_id not in nodes:
-        raise Unparsed(f"{name!r} has no number")
+        raise FormulaError(f"{name!r} has no number")
     return node_id
 
 
-def _outcome(best: End, ends: Sequence[End]) -> str:
+def _outcome(best: ExpansionAttempt, attempts: Sequence[ExpansionAttempt]) -> str:
     if best.reached:
         return "correct"
-    if any(end.finished for end in ends):
+    if any(end.finished for end in attempts):
         return "goal_missed"
-    return next(mistake for mistake in reversed(best.mistakes) if mistake != SKIPPED)
+    return next(mistake for mistake in reversed(best.mistakes) if mistake != SKIPPABLE)
 
 
-def _nothing_done(fault: str, why: str, wanted: Goals) -> dict[str, Any]:
+def _unexecuted_judgement(fault: str, why: str, wanted: TaskGoals) -> dict[str, Any]:
     return {
         "outcome": fault,
         "why": why,

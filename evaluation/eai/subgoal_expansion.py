@@ -1,17 +1,17 @@
-"""How the Embodied Agent Interface brings a sub-goal about: its actions for each state, relation and action."""
+"""Expansion of sub-goals into actions, as in the Embodied Agent Interface, for each state, relation and action."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from scenecypher.evaluation.eai.grounding import ACTIONS, Planned
-from scenecypher.planner.actions.text import Call
+from scenecypher.evaluation.eai.grounding import ACTIONS, GroundedStep
+from scenecypher.planner.actions.text import ActionCall
 
-Ways: TypeAlias = tuple[tuple[Planned, ...], ...]
-"""Ways to bring a sub-goal about, each a few actions in order. None at all: the sub-goal is passed over."""
+Expansions: TypeAlias = tuple[tuple[GroundedStep, ...], ...]
+"""Alternative sequences of actions that achieve a sub-goal; if there are none, the sub-goal is skipped."""
 
-STATES: Final[Mapping[str, tuple[str, ...]]] = {
+STATE_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "CLOSED": ("CLOSE",),
     "OPEN": ("OPEN",),
     "ON": ("SWITCHON",),
@@ -20,7 +20,7 @@ STATES: Final[Mapping[str, tuple[str, ...]]] = {
     "PLUGGED_IN": ("PLUGIN",),
     "PLUGGED_OUT": ("PLUGOUT",),
 }
-"""The actions of which one brings a state about, once the thing is found. Other states are passed over."""
+"""Actions that produce a state once the object is found; other states are skipped."""
 
 ARITY: Final[Mapping[str, int]] = {
     **dict.fromkeys(
@@ -34,9 +34,9 @@ ARITY: Final[Mapping[str, int]] = {
     ),
     **dict.fromkeys(("ONTOP", "INSIDE", "BETWEEN", "NEXT_TO", "FACING", "HOLDS_RH", "HOLDS_LH"), 2),
 }
-"""Objects that a property, state or relation is about."""
+"""Number of objects of a property, state or relation."""
 
-DEEDS: Final[Mapping[str, int]] = {
+ACTION_ARITY: Final[Mapping[str, int]] = {
     **dict.fromkeys(
         (
             *("DRINK", "EAT", "CUT", "TOUCH", "LOOKAT", "WATCH", "READ", "TYPE", "PUSH", "PULL", "MOVE", "SQUEEZE"),
@@ -47,72 +47,72 @@ DEEDS: Final[Mapping[str, int]] = {
     "SLEEP": 0,
     "WAKEUP": 0,
 }
-"""Actions that may be sub-goals, and the objects that each is done with."""
-WITH_HELD: Final = ("DRINK", "EAT", "READ")
-WITH_A_LOOK: Final = ("LOOKAT", "WATCH")
-LAYING: Final[Mapping[str, tuple[str, ...]]] = {"ONTOP": ("PUTBACK",), "INSIDE": ("PUTIN", "POUR")}
-NEARNESS: Final[Mapping[str, tuple[str, ...]]] = {
+"""Actions that may be sub-goals, with their numbers of objects."""
+NEEDS_GRAB: Final = ("DRINK", "EAT", "READ")
+NEEDS_TURN: Final = ("LOOKAT", "WATCH")
+PLACING_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {"ONTOP": ("PUTBACK",), "INSIDE": ("PUTIN", "POUR")}
+RELATION_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "NEXT_TO": (),
     "FACING": ("TURNTO",),
     "HOLDS_RH": ("GRAB",),
     "HOLDS_LH": ("GRAB",),
 }
-"""What is done with the second thing once it is found; being next to is for the agent alone."""
-PLUGGING: Final = {"PLUGIN": "plug_in", "PLUGOUT": "plug_out"}
+"""Actions done with the second object once it is found; NEXT_TO is for the agent only."""
+PLUG_OPERATORS: Final = {"PLUGIN": "plug_in", "PLUGOUT": "plug_out"}
 
 
-def ways(name: str, ids: tuple[str, ...], *, agent: str, holds: Callable[[str], bool]) -> Ways:
-    """The ways to bring about one sub-goal on these nodes; `holds` tells whether the agent has a thing in hand now."""
+def expand(name: str, ids: tuple[str, ...], *, agent: str, holds: Callable[[str], bool]) -> Expansions:
+    """Return the expansions of one sub-goal on these nodes; `holds` tells whether the agent holds an object now."""
     match ids:
-        case _ if name in DEEDS:
-            return (_deed(name, ids, holds),)
+        case _ if name in ACTION_ARITY:
+            return (_action_steps(name, ids, holds),)
         case (x,):
-            return tuple((_do("FIND", x), _do(action, x)) for action in STATES.get(name, ()))
+            return tuple((_ground("FIND", x), _ground(action, x)) for action in STATE_ACTIONS.get(name, ()))
         case (x, y):
-            return _relation(name, x, y, agent=agent, holds=holds)
+            return _expand_relation(name, x, y, agent=agent, holds=holds)
         case _:
             return ()
 
 
-def _deed(name: str, ids: tuple[str, ...], holds: Callable[[str], bool]) -> tuple[Planned, ...]:
-    done = _do(name, *ids)
+def _action_steps(name: str, ids: tuple[str, ...], holds: Callable[[str], bool]) -> tuple[GroundedStep, ...]:
+    done = _ground(name, *ids)
     if not ids:
         return (done,)
-    if name in WITH_HELD and not holds(ids[0]):
-        return (_do("FIND", ids[0]), _do("GRAB", ids[0]), done)
-    if name in WITH_A_LOOK:
-        return (_do("FIND", ids[0]), _do("TURNTO", ids[0]), done)
-    return (*(_do("FIND", x) for x in ids), done)
+    if name in NEEDS_GRAB and not holds(ids[0]):
+        return (_ground("FIND", ids[0]), _ground("GRAB", ids[0]), done)
+    if name in NEEDS_TURN:
+        return (_ground("FIND", ids[0]), _ground("TURNTO", ids[0]), done)
+    return (*(_ground("FIND", x) for x in ids), done)
 
 
-def _relation(name: str, x: str, y: str, *, agent: str, holds: Callable[[str], bool]) -> Ways:
+def _expand_relation(name: str, x: str, y: str, *, agent: str, holds: Callable[[str], bool]) -> Expansions:
     match name:
         case "ONTOP" | "INSIDE" if x == agent:
-            return _go(name, y)
+            return _move_agent(name, y)
         case "ONTOP" if y == agent:
-            return ((_do("PUTON", x),),)
+            return ((_ground("PUTON", x),),)
         case "ONTOP" | "INSIDE":
-            brought = (*_in_hand(x, holds), _do("FIND", y))
-            return tuple((*brought, _do(action, x, y)) for action in LAYING[name])
-        case _ if name in NEARNESS and (x == agent or name != "NEXT_TO"):
-            return ((_do("FIND", y), *(_do(action, y) for action in NEARNESS[name])),)
+            brought = (*_fetch_unless_held(x, holds), _ground("FIND", y))
+            return tuple((*brought, _ground(action, x, y)) for action in PLACING_ACTIONS[name])
+        case _ if name in RELATION_ACTIONS and (x == agent or name != "NEXT_TO"):
+            return ((_ground("FIND", y), *(_ground(action, y) for action in RELATION_ACTIONS[name])),)
         case _:
             return ()
 
 
-def _go(name: str, y: str) -> Ways:
-    """The agent itself on or inside a thing."""
+def _move_agent(name: str, y: str) -> Expansions:
+    """Return the expansions that bring the agent itself onto or into an object."""
     return (
-        tuple((_do("FIND", y), _do(action, y)) for action in ("SIT", "LIE"))
+        tuple((_ground("FIND", y), _ground(action, y)) for action in ("SIT", "LIE"))
         if name == "ONTOP"
-        else ((_do("WALK", y),),)
+        else ((_ground("WALK", y),),)
     )
 
 
-def _in_hand(x: str, holds: Callable[[str], bool]) -> tuple[Planned, ...]:
-    return () if holds(x) else (_do("FIND", x), _do("GRAB", x))
+def _fetch_unless_held(x: str, holds: Callable[[str], bool]) -> tuple[GroundedStep, ...]:
+    return () if holds(x) else (_ground("FIND", x), _ground("GRAB", x))
 
 
-def _do(word: str, *ids: str) -> Planned:
-    operator = PLUGGING.get(word) or ACTIONS[word][0]
-    return Planned(word, Call(operator, ids))
+def _ground(word: str, *ids: str) -> GroundedStep:
+    operator = PLUG_OPERATORS.get(word) or ACTIONS[word][0]
+    return GroundedStep(word, ActionCall(operator, ids))

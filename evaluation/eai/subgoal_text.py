@@ -1,7 +1,7 @@
-"""Sub-goals as models wrote them: the list in a reply, and each one's formula, read as the original reads them.
+"""Parser of sub-goals: the list in a reply and the formula of each, read as the original reads them.
 
-`stmt = or {"then" or}`, `or = and {"or" and}`, `and = unit {"and" unit}`; a unit is ``NAME(object, …)``, one with
-``not`` before it, a statement in brackets, or one under ``exists x.``, ``forall x.`` or ``forn 2. x.``.
+`stmt = or {"then" or}`, `or = and {"or" and}`, `and = unit {"and" unit}`; a unit is ``NAME(object, …)``, a unit after
+``not``, a statement in brackets, or a statement under ``exists x.``, ``forall x.`` or ``forn 2. x.``.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-LONGEST: Final = 100_000
-DEEPEST: Final = 50
-"""Brackets in brackets; recorded ones have one or two."""
-BARE: Final = ("SLEEP", "WAKEUP", "STANDUP")
-"""Actions that may stand without brackets."""
+MAX_CHARACTERS: Final = 100_000
+MAX_DEPTH: Final = 50
+"""Nesting depth of brackets; recorded formulas have one or two levels."""
+ACTIONS_WITHOUT_BRACKETS: Final = ("SLEEP", "WAKEUP", "STANDUP")
+"""Actions that may be written without brackets."""
 _OBJECT: Final = re.compile(r"{[^{}]*}", re.DOTALL)
 _CALL: Final = re.compile(r"\w+\(.*?\)")
 _TOKEN: Final = re.compile(r"\s*([a-zA-Z_\-]\w*\.[0-9]+|[a-zA-Z_\-]\w*|[0-9]+|[(),.])")
 _WORDS: Final = ("then", "or", "and", "not", "exists", "forall", "forn")
 
 
-class Unparsed(Exception):
-    """What is no formula; it never leaves the scorer of sub-goals."""
+class FormulaError(Exception):
+    """Error for text that is no formula; it never leaves the scorer of sub-goals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Primitive:
-    """``ON(lamp.7)``; `variables` are those that a quantifier around it binds."""
+    """Atom such as ``ON(lamp.7)``; `variables` are the names bound by quantifiers around it."""
 
     name: str
     arguments: tuple[str, ...]
@@ -37,81 +37,81 @@ class Primitive:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
-    """Formulas one after the other, all, or one of them: `word` is then, and, or."""
+class Compound:
+    """Formulas joined by `word`: then, and, or."""
 
     word: str
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Under:
-    """A formula under ``not`` or a quantifier."""
+class Prefixed:
+    """Formula under ``not`` or a quantifier."""
 
     word: str
     part: Formula
 
 
-Formula: TypeAlias = Primitive | Join | Under
+Formula: TypeAlias = Primitive | Compound | Prefixed
 
 
-def formula(output: str) -> Formula:
-    """All sub-goals of a reply, one after the other. Raises Unparsed.
+def parse_subgoals(output: str) -> Formula:
+    """Parse all sub-goals of a reply into one formula, joined by ``then``. Raises FormulaError.
 
-    Of alternatives within an entry, of which the original draws one by chance, ours is the first.
+    Of alternatives within an entry, the original picks one at random; ours is the first.
     """
-    return parsed(" then ".join(_entries(output)))
+    return parse_subgoal(" then ".join(_entries(output)))
 
 
-def parsed(text: str) -> Formula:
-    """The formula that `text` is. Raises Unparsed."""
-    reader = _Reader(list(_tokens(text)))
+def parse_subgoal(text: str) -> Formula:
+    """Parse a formula. Raises FormulaError."""
+    reader = _Parser(list(_tokens(text)))
     found = reader.statement(())
     if reader.rest:
-        raise Unparsed(f"{reader.rest[0]!r} is not expected")
+        raise FormulaError(f"{reader.rest[0]!r} is not expected")
     return found
 
 
 def primitives(found: Formula) -> Iterator[Primitive]:
-    """Every primitive of a formula, from left to right."""
+    """Yield every primitive of a formula, from left to right."""
     match found:
         case Primitive():
             yield found
-        case Join():
+        case Compound():
             for part in found.parts:
                 yield from primitives(part)
-        case Under():
+        case Prefixed():
             yield from primitives(found.part)
 
 
-def path(found: Formula) -> Iterator[Primitive | Under]:
-    """The primitives to be brought about in order, the first of each choice. Raises Unparsed for what has no path."""
+def primitives_to_achieve(found: Formula) -> Iterator[Primitive | Prefixed]:
+    """Yield the primitives to achieve in order, the first of each choice. Raises FormulaError if there is no order."""
     match found:
         case Primitive():
             yield found
-        case Join("or"):
-            yield from path(found.parts[0])
-        case Join():
+        case Compound("or"):
+            yield from primitives_to_achieve(found.parts[0])
+        case Compound():
             for part in found.parts:
-                yield from path(part)
-        case Under("not", Primitive()):
+                yield from primitives_to_achieve(part)
+        case Prefixed("not", Primitive()):
             yield found
-        case Under():
-            raise Unparsed(f"there is no way to bring about {found.word!r} of a formula")
+        case Prefixed():
+            raise FormulaError(f"there is no way to bring about {found.word!r} of a formula")
 
 
 def _entries(output: str) -> Iterator[str]:
-    found = _OBJECT.search(output.strip().replace("}}", "}")) if len(output) <= LONGEST else None
+    found = _OBJECT.search(output.strip().replace("}}", "}")) if len(output) <= MAX_CHARACTERS else None
     try:
         document: Any = json.loads(found[0]) if found else None
     except (ValueError, RecursionError) as error:
-        raise Unparsed("the reply's object is no JSON") from error
+        raise FormulaError("the reply's object is no JSON") from error
     if not isinstance(document, dict) or not isinstance(document.get("output"), list):
-        raise Unparsed("the reply has no list called 'output'")
+        raise FormulaError("the reply has no list called 'output'")
     for entry in document["output"]:
         if not isinstance(entry, str):
-            raise Unparsed("a sub-goal is no text")
-        if entry.strip() in BARE:
+            raise FormulaError("a sub-goal is no text")
+        if entry.strip() in ACTIONS_WITHOUT_BRACKETS:
             yield f"{entry.strip()}()"
         elif _CALL.search(entry):
             yield entry.strip().split(" or ")[0]
@@ -121,61 +121,61 @@ def _tokens(text: str) -> Iterator[str]:
     at, end = 0, len(text.rstrip())
     while at < end:
         if not (found := _TOKEN.match(text, at)):
-            raise Unparsed(f"{text[at : at + 20]!r} can't be read")
+            raise FormulaError(f"{text[at : at + 20]!r} can't be read")
         yield found[1]
         at = found.end()
 
 
-class _Reader:
+class _Parser:
     def __init__(self, tokens: Sequence[str]) -> None:
         self.rest = list(tokens)[::-1]
         self._depth = 0
 
     def statement(self, variables: tuple[str, ...]) -> Formula:
-        return self._joined("then", lambda: self._either(variables))
+        return self._joined_by("then", lambda: self._disjunction(variables))
 
-    def _either(self, variables: tuple[str, ...]) -> Formula:
-        return self._joined("or", lambda: self._joined("and", lambda: self._unit(variables)))
+    def _disjunction(self, variables: tuple[str, ...]) -> Formula:
+        return self._joined_by("or", lambda: self._joined_by("and", lambda: self._parse_unit(variables)))
 
-    def _joined(self, word: str, part: Callable[[], Formula]) -> Formula:
+    def _joined_by(self, word: str, part: Callable[[], Formula]) -> Formula:
         parts = [part()]
         while self.rest and self.rest[-1] == word:
             self.rest.pop()
             parts.append(part())
         if word == "and" and len({_is_temporal(one) for one in parts}) > 1:
-            raise Unparsed("a conjunction of what is at one time and what is over time")
-        return parts[0] if len(parts) == 1 else Join(word, tuple(parts))
+            raise FormulaError("a conjunction of what is at one time and what is over time")
+        return parts[0] if len(parts) == 1 else Compound(word, tuple(parts))
 
-    def _unit(self, variables: tuple[str, ...]) -> Formula:
+    def _parse_unit(self, variables: tuple[str, ...]) -> Formula:
         token = self._next()
         match token:
             case "(":
                 return self._bracketed(variables)
             case "not":
-                return self._deeper(lambda: Under("not", self._unit(variables)))
+                return self._nested(lambda: Prefixed("not", self._parse_unit(variables)))
             case "exists" | "forall" | "forn":
                 return self._quantified(token, variables)
             case _ if _is_name(token):
                 return Primitive(token, self._arguments(), variables)
             case _:
-                raise Unparsed(f"{token!r} begins no formula")
+                raise FormulaError(f"{token!r} begins no formula")
 
     def _bracketed(self, variables: tuple[str, ...]) -> Formula:
-        found = self._deeper(lambda: self.statement(variables))
-        self._take(")")
+        found = self._nested(lambda: self.statement(variables))
+        self._expect(")")
         return found
 
     def _quantified(self, word: str, variables: tuple[str, ...]) -> Formula:
         if word == "forn":
             self._next()
-            self._take(".")
+            self._expect(".")
         variable = self._next()
         for token in (".", "("):
-            self._take(token)
-        return Under(word, self._bracketed((*variables, variable)))
+            self._expect(token)
+        return Prefixed(word, self._bracketed((*variables, variable)))
 
     def _arguments(self) -> tuple[str, ...]:
-        self._take("(")
+        self._expect("(")
         found: list[str] = []
         while not found or self.rest[-1:] == [","]:
             if found:
@@ -183,30 +183,30 @@ class _Reader:
             elif self.rest[-1:] == [")"]:
                 break
             found.append(self._object())
-        self._take(")")
+        self._expect(")")
         return tuple(found)
 
     def _object(self) -> str:
         token = self._next()
         if not _is_name(token.partition(".")[0]):
-            raise Unparsed(f"{token!r} is no object")
+            raise FormulaError(f"{token!r} is no object")
         return token
 
-    def _deeper(self, read: Callable[[], Formula]) -> Formula:
+    def _nested(self, read: Callable[[], Formula]) -> Formula:
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise Unparsed("too many brackets in brackets")
+        if self._depth > MAX_DEPTH:
+            raise FormulaError("too many brackets in brackets")
         found = read()
         self._depth -= 1
         return found
 
-    def _take(self, wanted: str) -> None:
+    def _expect(self, wanted: str) -> None:
         if (token := self._next()) != wanted:
-            raise Unparsed(f"{token!r} stands where {wanted!r} should be")
+            raise FormulaError(f"{token!r} stands where {wanted!r} should be")
 
     def _next(self) -> str:
         if not self.rest:
-            raise Unparsed("it ends too early")
+            raise FormulaError("it ends too early")
         return self.rest.pop()
 
 
@@ -218,7 +218,7 @@ def _is_temporal(found: Formula) -> bool:
     match found:
         case Primitive():
             return False
-        case Under():
+        case Prefixed():
             return _is_temporal(found.part)
-        case Join():
+        case Compound():
             return found.word == "then" or any(map(_is_temporal, found.parts))

@@ -1,4 +1,4 @@
-"""The tasks as the Embodied Agent Interface scores them: goals one by one, the relevant objects, the human program."""
+"""Tasks as the Embodied Agent Interface scores them: single goals, relevant objects and the human program."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from pydantic import BaseModel, ConfigDict, RootModel, ValidationError
 
 from scenecypher.db.condition import Condition, HasState, Id, Related
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.problems import problems_of, refusal
+from scenecypher.db.graph.problems import document_error, problems_of
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.errors import DocumentError
 from scenecypher.importers.eai import GOALS, graph_files, package_folder, program_files, source_of, unknown_task
 from scenecypher.importers.json_file import read_json
-from scenecypher.importers.task import ActionGoal, Step
+from scenecypher.importers.task import ActionGoal, ProgramStep
 from scenecypher.importers.virtualhome import NAME_PREFIX, from_document
 from scenecypher.importers.virtualhome_check import checked_graph
 from scenecypher.importers.virtualhome_format import AFFORDANCES, RELATIONS, STATES, Graph, GraphNode
 from scenecypher.importers.virtualhome_graph import source_id
 from scenecypher.importers.virtualhome_tasks import parse_formula, parse_program
 
-KEPT: Final = 64
-"""Tasks whose graphs stay in memory, about 3 MB each; samples come in blocks of fewer."""
+CACHE_SIZE: Final = 64
+"""Tasks whose graphs stay in memory, about 3 MB each; blocks of samples have fewer tasks."""
 
 
 @dataclass(frozen=True, slots=True)
-class Goals:
-    """What a task asks for: states and relations of the graph at the end, and actions, of which the order is open.
+class TaskGoals:
+    """Goals of a task: states and relations of the final graph, and actions in any order.
 
     An action goal is a choice of actions, in the source's order and words.
     """
@@ -46,16 +46,16 @@ class Goals:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
-    """What a task starts from: the scene, the relevant objects by class and number, a person's program."""
+class TaskStart:
+    """Start of a task: the scene, the relevant objects by class and number, and the human program."""
 
     scene: ImportedScene
     objects: Mapping[str, Mapping[int, str]]
-    program: tuple[Step, ...]
+    program: tuple[ProgramStep, ...]
 
     @property
     def graph(self) -> SceneGraph:
-        """The graph before the first step."""
+        """Graph before the first step."""
         return self.scene.graph
 
 
@@ -70,38 +70,38 @@ class _Fact(BaseModel):
     to_id: int | None = None
 
 
-class _Wanted(BaseModel):
+class _GoalEntry(BaseModel):
     actions: list[str]
     goal: list[_Fact]
 
 
-class _Task(BaseModel):
-    vh_goal: _Wanted
+class _TaskEntry(BaseModel):
+    vh_goal: _GoalEntry
     tl_goal: str | None
 
 
-class _Tasks(RootModel[dict[str, dict[str, dict[str, _Task]]]]):
-    """Scene, then category, then task id."""
+class _TaskFile(RootModel[dict[str, dict[str, dict[str, _TaskEntry]]]]):
+    """Tasks by scene, category and task id."""
 
 
-def all_tasks() -> tuple[str, ...]:
-    """The ids of all 342 tasks, in the file's order; four of them ask for nothing. Raises InputError, DocumentError."""
-    return tuple(_wanted())
+def all_task_ids() -> tuple[str, ...]:
+    """Return the ids of all 342 tasks in the file's order; four have no goal. Raises InputError, DocumentError."""
+    return tuple(_task_entries())
 
 
 def has_goal(task_id: str) -> bool:
-    """Whether a task asks for anything."""
-    return _wanted()[task_id].tl_goal is not None
+    """Check that a task has a goal."""
+    return _task_entries()[task_id].tl_goal is not None
 
 
-def relation_goals(task_id: str) -> int:
-    """How many relations a task asks for: with two or more the original leaves it out of action sequencing."""
-    return len({_key(fact) for fact in _wanted()[task_id].vh_goal.goal if fact.relation_type is not None})
+def count_relation_goals(task_id: str) -> int:
+    """Count a task's relation goals; with two or more, the original excludes it from action sequencing."""
+    return len({_key(fact) for fact in _task_entries()[task_id].vh_goal.goal if fact.relation_type is not None})
 
 
-@lru_cache(KEPT)
-def situation(task_id: str) -> Situation:
-    """What a task starts from. Raises InputError, DocumentError."""
+@lru_cache(CACHE_SIZE)
+def task_start(task_id: str) -> TaskStart:
+    """Return the start of a task. Raises InputError, DocumentError."""
     path = _graph_files().get(task_id)
     if path is None:
         raise unknown_task(task_id, tuple(_graph_files()))
@@ -109,30 +109,33 @@ def situation(task_id: str) -> Situation:
     scene = from_document(document, file=source_of(path), name=NAME_PREFIX + task_id)
     final = checked_graph(document.get("final_graph"), "$.final_graph", path)
     text = _program_files()[task_id].read_text(encoding="utf-8")
-    return Situation(scene, _by_class(scene.graph, relevant(scene.graph, final)), parse_program(text)[1])
+    return TaskStart(scene, _by_class(scene.graph, changed_numbers(scene.graph, final)), parse_program(text)[1])
 
 
-def relevant(before: SceneGraph, after: Graph) -> frozenset[int]:
-    """The source's numbers of the nodes that differ from `before`, themselves or by a relation.
+def changed_numbers(before: SceneGraph, after: Graph) -> frozenset[int]:
+    """Return the source's numbers of the nodes that differ from `before`, themselves or by a relation.
 
-    As `scenecypher.importers.virtualhome_tasks.relevant_objects` has them, without making a scene of `after`.
+    Equals `scenecypher.importers.virtualhome_tasks.relevant_objects`, without building a scene of `after`.
     """
     numbers = {node_id: source_id(node_id) for node_id in before.nodes}
     old = {(numbers[r.source], r.type, numbers[r.target]) for r in before.relations}
     new = {(edge["from_id"], RELATIONS[edge["relation_type"]], edge["to_id"]) for edge in after.edges}
     changed = {number for source, _, target in old ^ new for number in (source, target)}
-    were, are = {_record(node) for node in before.nodes.values()}, {_source_record(node) for node in after.nodes}
-    return frozenset(changed | {record[0] for record in were ^ are})
+    old_records, new_records = (
+        {_record(node) for node in before.nodes.values()},
+        {_source_record(node) for node in after.nodes},
+    )
+    return frozenset(changed | {record[0] for record in old_records ^ new_records})
 
 
-def goals(task_id: str, graph: SceneGraph) -> Goals:
-    """What a task asks for, each goal once; `graph` is the one that it starts from. Raises InputError."""
-    if task_id not in _wanted():
-        raise unknown_task(task_id, all_tasks())
-    wanted = _wanted()[task_id].vh_goal
+def task_goals(task_id: str, graph: SceneGraph) -> TaskGoals:
+    """Return a task's goals, each once; `graph` is its initial graph. Raises InputError."""
+    if task_id not in _task_entries():
+        raise unknown_task(task_id, all_task_ids())
+    wanted = _task_entries()[task_id].vh_goal
     ids = {source_id(node_id): node_id for node_id in graph.nodes}
     facts = list({_key(fact): fact for fact in wanted.goal}.values())
-    return Goals(
+    return TaskGoals(
         states=tuple(_state(fact, ids) for fact in facts if fact.state is not None),
         relations=tuple(_relation(fact, ids) for fact in facts if fact.relation_type is not None),
         actions=tuple(dict.fromkeys(tuple(choice.lower().split("|")) for choice in wanted.actions)),
@@ -140,8 +143,8 @@ def goals(task_id: str, graph: SceneGraph) -> Goals:
 
 
 def final_goal(task_id: str) -> tuple[tuple[ActionGoal, ...], Condition]:
-    """The actions in their order, and what must hold afterwards at some time. Raises DocumentError for no such goal."""
-    formula = _wanted()[task_id].tl_goal
+    """Return the actions in order, and the condition that must hold at some later time. Raises DocumentError."""
+    formula = _task_entries()[task_id].tl_goal
     try:
         return parse_formula(formula or "")
     except ValueError as error:
@@ -178,7 +181,7 @@ def _relation(fact: _Fact, ids: Mapping[int, str]) -> Condition:
 
 
 def _id(number: int | None, ids: Mapping[int, str]) -> Id:
-    """A node of the source; what the graph lacks makes no condition true."""
+    """Return the id of a source node; for a missing node, an id that makes no condition true."""
     return Id(ids.get(-1 if number is None else number, f"missing_{number}"))
 
 
@@ -197,12 +200,12 @@ def _program_files() -> Mapping[str, Path]:
 
 
 @cache
-def _wanted() -> Mapping[str, _Task]:
+def _task_entries() -> Mapping[str, _TaskEntry]:
     path = package_folder() / GOALS
     document = read_json(path)
     try:
-        scenes = _Tasks.model_validate(document).root
+        scenes = _TaskFile.model_validate(document).root
     except ValidationError as error:
-        raise refusal(str(path), problems_of(error, document)) from error
+        raise document_error(str(path), problems_of(error, document)) from error
     by_category = [tasks for categories in scenes.values() for tasks in categories.values()]
     return {task_id: task for tasks in by_category for task_id, task in tasks.items()}

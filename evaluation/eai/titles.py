@@ -1,4 +1,4 @@
-"""How Structured Self-Consistency's tables call the figures of the four scorers."""
+"""Names of the four scorers' figures in the tables of Structured Self-Consistency."""
 
 from __future__ import annotations
 
@@ -60,21 +60,21 @@ NAMES: Final[Mapping[TaskName, Mapping[str, tuple[str, str]]]] = {
         "planner": ("planner", "planner"),
     },
 }
-"""By a cell's key: its heading, and the scorer's name of the figure.
+"""Headings and the scorer's names of figures, by a cell's key.
 
-The paper counts malformed output as an error (section 4.1), where EAI leaves it out: hence the strict counts first.
+The strict counts come first, since the paper counts malformed output as an error (section 4.1), and EAI leaves it out.
 """
-SECOND: Final = frozenset({"eai_f1", "eai_precision", "eai_recall", "tsr_least", "planner"})
-"""Other readings, and what the paper does not have."""
-LOWER: Final = frozenset({"parsing", "hallucination", "missing_step"})
-SHARES: Final = frozenset({"action-sequencing", "subgoal"})
-"""Tasks whose figures are shares, which have Wilson's interval; the others' are of a bootstrap over outputs."""
+SECONDARY: Final = frozenset({"eai_f1", "eai_precision", "eai_recall", "tsr_least", "planner"})
+"""Other readings of a figure, and figures that the paper does not have."""
+LOWER_IS_BETTER: Final = frozenset({"parsing", "hallucination", "missing_step"})
+SHARE_TASKS: Final = frozenset({"action-sequencing", "subgoal"})
+"""Tasks whose figures are shares with Wilson's interval; the others have a bootstrap interval over outputs."""
 
 
 def _column(task: TaskName, key: str, heading: str) -> Column:
-    interval: Interval = "wilson" if task in SHARES or key == "planner" else "bootstrap"
-    better = "lower" if key in LOWER else "higher"
-    return Column(key=key, heading=heading, unit="percent", better=better, interval=interval, second=key in SECOND)
+    interval: Interval = "wilson" if task in SHARE_TASKS or key == "planner" else "bootstrap"
+    better = "lower" if key in LOWER_IS_BETTER else "higher"
+    return Column(key=key, heading=heading, unit="percent", better=better, interval=interval, second=key in SECONDARY)
 
 
 COLUMNS: Final[Mapping[TaskName, tuple[Column, ...]]] = {
@@ -86,11 +86,11 @@ SVR: Final = (
 )
 
 
-def cells(task: TaskName, figures: Sequence[Figure]) -> dict[str, Cell]:
-    """The cells of one row, each with its denominator."""
+def figure_cells(task: TaskName, figures: Sequence[Figure]) -> dict[str, Cell]:
+    """Return the cells of one row, each with its denominator."""
     by_name = {one.name: one for one in figures}
     return {
         key: Cell(value=one.percent, n=one.of, low=one.low, high=one.high, count=one.hits)
         for key, (_, name) in NAMES[task].items()
-        if (one := by_name[name].ranged() if name in by_name else None) is not None
+        if (one := by_name[name].with_interval() if name in by_name else None) is not None
     }

@@ -1,9 +1,8 @@
 """Transition modelling: predicted preconditions and effects against the gold domain, and planning with them.
 
-`eai`: as the Embodied Agent Interface's evaluator counts. Actions that were not asked for, clauses that can't be read
-and predicates that don't exist are left out, and so are whole outputs that can't be read; in planning, the gold action
-stands in for one that is missing, and an action may name objects. `strict`, ours: all of that counts,
-and nothing stands in.
+`eai` counts as the Embodied Agent Interface's evaluator: actions that were not asked for, unreadable clauses, unknown
+predicates and unreadable outputs are left out; in planning, the gold action replaces a missing one, and an action may
+name objects. `strict`, ours, counts all of these and replaces nothing.
 """
 
 from __future__ import annotations
@@ -13,18 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from scenecypher.evaluation.eai.counting import Counts, Part, total
-from scenecypher.evaluation.eai.scoring import Figure, Judgement, measures, share
+from scenecypher.evaluation.eai.counting import ConfusionCounts, Metric, sum_counts
+from scenecypher.evaluation.eai.scoring import Figure, Judgement, f1_figures, share_figure
 from scenecypher.evaluation.eai.transition_gold import (
     asked_actions,
     categories_of,
     category_of_predicate,
-    gold_deeds,
-    transition_ids,
+    gold_actions,
+    transition_task_ids,
 )
-from scenecypher.evaluation.eai.transition_matching import Predicates, compared, names
-from scenecypher.evaluation.eai.transition_planning import Planner, check_planner, foreign_names
-from scenecypher.evaluation.eai.transition_text import Deed, deeds, tree
+from scenecypher.evaluation.eai.transition_matching import PredicateMatch, match_predicates, predicate_names
+from scenecypher.evaluation.eai.transition_planning import CachedPlanner, check_planner, unbound_names
+from scenecypher.evaluation.eai.transition_text import PddlAction, parse_actions, parse_expression
 
 CATEGORIES: Final = (
     "object_states",
@@ -34,146 +33,146 @@ CATEGORIES: Final = (
     "non-spatial_relations",
 )
 PLANNED: Final = 40
-"""Tasks that are planned unless all are asked for: a run of Fast Downward takes 0.3 s, all of them half an hour."""
+"""Default number of tasks to plan; a run of Fast Downward takes 0.3 s, all of them half an hour."""
 
 
 class TransitionScorer:
-    """Of 296 outputs; `planned` of them, evenly spread, are planned with too (None: all; 0: none)."""
+    """Scorer of 296 outputs; `planned` of them, evenly spread, are also planned with (None: all; 0: none)."""
 
     version: Final = "1"
 
     def __init__(self, planned: int | None = PLANNED) -> None:
-        ids = transition_ids()
+        ids = transition_task_ids()
         count = len(ids) if planned is None else min(planned, len(ids))
         self._planned = frozenset(ids[at * len(ids) // count] for at in range(count))
-        self._planner = Planner()
+        self._planner = CachedPlanner()
         if self._planned:
             check_planner()
 
     def task_ids(self) -> Sequence[str]:
-        """Those with a problem, by number."""
-        return transition_ids()
+        """Return the tasks with a problem, by number."""
+        return transition_task_ids()
 
     def score(self, task_id: str, output: str | None) -> Judgement:
-        """Counts by category in both ways, and whether there is a plan (None where that was not asked)."""
-        found = None if output is None else deeds(output)
-        judged = judged_deeds(task_id, found)
+        """Count by category in both ways, and check that there is a plan (None if not planned)."""
+        found = None if output is None else parse_actions(output)
+        judged = judge_actions(task_id, found)
         if task_id not in self._planned:
             return {**judged, "plan": None, "strict_plan": None}
         plan = found is not None and self._planner.succeeds(task_id, found)
         return {**judged, "plan": plan, "strict_plan": plan and not judged["missing"] and not judged["unbound"]}
 
     def figures(self, judged: Sequence[Judgement]) -> Sequence[Figure]:
-        """Precision, recall and F1 in all and by category, and the planner's success likewise."""
+        """Return precision, recall and F1 in total and by category, and the planner's success likewise."""
         return transition_figures(judged)
 
 
 def transition_scorer(planned: int | None = PLANNED) -> TransitionScorer:
-    """The scorer of transition modelling, with so many plans (None: all)."""
+    """Return the scorer of transition modelling, with `planned` plans (None: all)."""
     return TransitionScorer(planned)
 
 
-def judged_deeds(task_id: str, found: Mapping[str, Deed] | None) -> Judgement:
-    """The judgement of one output's actions, planning apart; None of them is an output that can't be read."""
+def judge_actions(task_id: str, found: Mapping[str, PddlAction] | None) -> Judgement:
+    """Return the judgement of one output's actions, without planning; None is an unreadable output."""
     asked = asked_actions(task_id)
     predicted = found or {}
-    counts: dict[str, Counts] = defaultdict(Counts)
-    strict: dict[str, Counts] = defaultdict(Counts)
+    counts: dict[str, ConfusionCounts] = defaultdict(ConfusionCounts)
+    strict: dict[str, ConfusionCounts] = defaultdict(ConfusionCounts)
     unreadable = 0
     for name in asked:
-        for part, gold in _parts(gold_deeds()[name]):
-            one = compared(getattr(predicted[name], part), gold) if name in predicted else Predicates()
+        for part, gold in _parts(gold_actions()[name]):
+            one = match_predicates(getattr(predicted[name], part), gold) if name in predicted else PredicateMatch()
             unreadable += not one.readable
-            _add(counts, one)
+            _add_counts(counts, one)
             missed = name not in predicted or not one.readable
-            _add(strict, Predicates(misses=names([tree(gold)])) if missed else one)
+            _add_counts(strict, PredicateMatch(misses=predicate_names([parse_expression(gold)])) if missed else one)
     invented = sorted(predicted.keys() - set(asked))
     for name in invented:
-        _add(strict, Predicates(alarms=_all_names(predicted[name])))
+        _add_counts(strict, PredicateMatch(alarms=_all_names(predicted[name])))
     return {
         "task": task_id,
         "categories": list(categories_of(task_id)),
         "parsed": found is not None,
-        "counts": {name: one.listed() for name, one in counts.items()} if found is not None else {},
-        "strict": {name: one.listed() for name, one in strict.items()},
+        "counts": {name: one.as_list() for name, one in counts.items()} if found is not None else {},
+        "strict": {name: one.as_list() for name, one in strict.items()},
         "asked": len(asked),
         "predicted": len(predicted),
         "missing": len(set(asked) - predicted.keys()),
         "invented": len(invented),
         "unreadable": unreadable,
-        "unbound": sum(bool(foreign_names(deed)) for deed in predicted.values()),
+        "unbound": sum(bool(unbound_names(action)) for action in predicted.values()),
     }
 
 
 def transition_figures(judged: Sequence[Judgement]) -> Sequence[Figure]:
-    """The figures of one model."""
+    """Return the figures of one model."""
     return [
         *_scores(judged, "counts", published=True),
         *_scores(judged, "strict", published=False),
         *_plans(judged),
-        share("unparsed", sum(not one["parsed"] for one in judged), of=len(judged)),
-        share("missing_actions", _sum(judged, "missing"), of=_sum(judged, "asked")),
-        share("invented_actions", _sum(judged, "invented"), of=_sum(judged, "predicted")),
-        share("unbound_actions", _sum(judged, "unbound"), of=_sum(judged, "predicted")),
-        share("unreadable_clauses", _sum(judged, "unreadable"), of=2 * _sum(judged, "asked")),
+        share_figure("unparsed", sum(not one["parsed"] for one in judged), of=len(judged)),
+        share_figure("missing_actions", _sum(judged, "missing"), of=_sum(judged, "asked")),
+        share_figure("invented_actions", _sum(judged, "invented"), of=_sum(judged, "predicted")),
+        share_figure("unbound_actions", _sum(judged, "unbound"), of=_sum(judged, "predicted")),
+        share_figure("unreadable_clauses", _sum(judged, "unreadable"), of=2 * _sum(judged, "asked")),
     ]
 
 
 def _scores(judged: Sequence[Judgement], key: str, *, published: bool) -> Iterator[Figure]:
     prefix = "" if published else "strict_"
     by_category = {
-        category: total(Counts.of(one[key][category]) for one in judged if category in one[key])
+        category: sum_counts(ConfusionCounts.of(one[key][category]) for one in judged if category in one[key])
         for category in CATEGORIES
     }
-    whole, rows = total(by_category.values()), partial(_rows, judged, key)
-    yield from measures(whole, _names(prefix), rows=partial(rows, CATEGORIES), published={})
+    whole, rows = sum_counts(by_category.values()), partial(_rows, judged, key)
+    yield from f1_figures(whole, _names(prefix), rows=partial(rows, CATEGORIES), published={})
     for category, counts in by_category.items():
         known = _names(f"{category}.") if published else {}
-        yield from measures(counts, _names(f"{prefix}{category}."), rows=partial(rows, (category,)), published=known)
+        yield from f1_figures(counts, _names(f"{prefix}{category}."), rows=partial(rows, (category,)), published=known)
 
 
-def _rows(judged: Sequence[Judgement], key: str, categories: Sequence[str]) -> list[Counts]:
-    return [total(Counts.of(one[key][name]) for name in categories if name in one[key]) for one in judged]
+def _rows(judged: Sequence[Judgement], key: str, categories: Sequence[str]) -> list[ConfusionCounts]:
+    return [sum_counts(ConfusionCounts.of(one[key][name]) for name in categories if name in one[key]) for one in judged]
 
 
-def _names(prefix: str) -> dict[Part, str]:
+def _names(prefix: str) -> dict[Metric, str]:
     return {"precision": f"{prefix}p", "recall": f"{prefix}r", "f1": f"{prefix}f1"}
 
 
 def _plans(judged: Sequence[Judgement]) -> Iterator[Figure]:
-    """`planner` over the outputs that could be read, as the original; `strict_planner` over all that were planned."""
+    """Yield planning success: `planner` over readable outputs, as the original; `strict_planner` over all planned."""
     tried = [one for one in judged if one["plan"] is not None]
     read = [one for one in tried if one["parsed"]]
-    yield share("planner", sum(one["plan"] for one in read), of=len(read))
+    yield share_figure("planner", sum(one["plan"] for one in read), of=len(read))
     for category in CATEGORIES:
         within = [one for one in read if category in one["categories"]]
         hits = sum(one["plan"] for one in within)
-        yield share(f"planner.{category}", hits, of=len(within), published=f"planner.{category}")
-    yield share("strict_planner", sum(one["strict_plan"] for one in tried), of=len(tried))
+        yield share_figure(f"planner.{category}", hits, of=len(within), published=f"planner.{category}")
+    yield share_figure("strict_planner", sum(one["strict_plan"] for one in tried), of=len(tried))
 
 
-def _add(counts: dict[str, Counts], found: Predicates) -> None:
+def _add_counts(counts: dict[str, ConfusionCounts], found: PredicateMatch) -> None:
     categories = category_of_predicate()
     for at, group in enumerate((found.hits, found.alarms, found.misses)):
         for predicate in group:
             if predicate in categories:
                 one = [0, 0, 0]
                 one[at] = 1
-                counts[categories[predicate]] += Counts.of(one)
+                counts[categories[predicate]] += ConfusionCounts.of(one)
 
 
-def _all_names(deed: Deed) -> frozenset[str]:
+def _all_names(action: PddlAction) -> frozenset[str]:
     found: set[str] = set()
-    for _, text in _parts(deed):
+    for _, text in _parts(action):
         try:
-            found |= names([tree(text)])
+            found |= predicate_names([parse_expression(text)])
         except ValueError:
             continue
     return frozenset(found)
 
 
-def _parts(deed: Deed) -> Iterable[tuple[str, str]]:
-    return (("precondition", deed.precondition), ("effect", deed.effect))
+def _parts(action: PddlAction) -> Iterable[tuple[str, str]]:
+    return (("precondition", action.precondition), ("effect", action.effect))
 
 
 def _sum(judged: Sequence[Judgement], key: str) -> int:

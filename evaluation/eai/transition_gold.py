@@ -1,4 +1,4 @@
-"""What transition modelling is scored against: the gold domain, and each task's problem, actions and categories."""
+"""Gold data of transition modelling: the domain, and each task's problem, actions and categories."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.transition_text import Deed
+from scenecypher.evaluation.eai.transition_text import PddlAction
 from scenecypher.importers.eai import package_folder, task_order
 from scenecypher.importers.json_file import read_json
 
@@ -16,47 +16,47 @@ RESOURCES: Final = Path("resources/virtualhome")
 
 
 @cache
-def transition_ids() -> tuple[str, ...]:
-    """The 296 tasks that have a problem in PDDL, by number. Raises InputError where `eai-eval` is not installed."""
+def transition_task_ids() -> tuple[str, ...]:
+    """Return the 296 tasks that have a PDDL problem, by number. Raises InputError if `eai-eval` is not installed."""
     return tuple(sorted(_read("success_task.json"), key=task_order))
 
 
 @cache
-def gold_deeds() -> Mapping[str, Deed]:
-    """The actions of the gold domain by name."""
+def gold_actions() -> Mapping[str, PddlAction]:
+    """Return the actions of the gold domain by name."""
     return {
-        name: Deed(name, deed["action_parameters"], deed["action_preconditions"], deed["action_effects"])
-        for name, deed in _read("gold_action.json").items()
+        name: PddlAction(name, action["action_parameters"], action["action_preconditions"], action["action_effects"])
+        for name, action in _read("gold_action.json").items()
     }
 
 
 def asked_actions(task_id: str) -> tuple[str, ...]:
-    """The actions that a model has to define for a task."""
+    """Return the actions that a model must define for a task."""
     return tuple(_by_task("id2action.json")[task_id])
 
 
 def categories_of(task_id: str) -> tuple[str, ...]:
-    """The categories that a task counts in when it is planned."""
+    """Return the categories that a task counts in when it is planned."""
     return tuple(_by_task("id2category_2.json")[task_id])
 
 
 @cache
 def category_of_predicate() -> Mapping[str, str]:
-    """The category that each predicate of the domain counts in."""
+    """Return the category of each predicate of the domain."""
     found: Mapping[str, str] = _read("predicates_category.json")
     return found
 
 
 @cache
 def problem(task_id: str) -> str:
-    """The task's problem, in PDDL."""
+    """Return the task's PDDL problem."""
     name = "_".join(_by_task("id2task.json")[task_id].split())
     return (package_folder() / RESOURCES / "problem_pddl" / name / f"{task_id}.pddl").read_text(encoding="utf-8")
 
 
 @cache
 def domain_head() -> str:
-    """The domain's types and predicates, its last bracket left open."""
+    """Return the domain's types and predicates, without the closing bracket."""
     return (package_folder() / RESOURCES / "virtualhome_pd.pddl").read_text(encoding="utf-8")
 
 

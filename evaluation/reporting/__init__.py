@@ -1,1 +1,1 @@
-"""Results made readable: Markdown, CSV and figures, beside the papers' figures."""
+"""Reports of results as Markdown, CSV and figures, beside the papers' figures."""

@@ -1,4 +1,4 @@
-"""A result's table as rows of text: ours first, then the published ones."""
+"""Table of a result as rows of text: ours first, then the published ones."""
 
 from __future__ import annotations
 
@@ -6,66 +6,66 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from scenecypher.evaluation.result import Cell, Column, Result, Row, Table
+from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table
 
-ABSENT: Final = ""
+EMPTY_CELL: Final = ""
 NOT_AVAILABLE: Final = "n/a"
 N: Final = "n"
-"""The key of the column that has how many samples a row has."""
+"""Key of the column with the number of samples of a row."""
 LARGE: Final = 100
-"""From here on, numbers are told without digits after the point."""
+"""Numbers from here on are shown without decimals."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A row of text: whose it is, its name, its cells, and what one must know of it."""
+class TextRow:
+    """Row of text: its origin, its name, its cells and its note."""
 
-    whose: str
+    origin: str
     name: str
     cells: tuple[str, ...]
     note: str
 
 
-def lines(table: Table) -> Iterator[Line]:
-    """All rows of a table, cells in the order of its columns."""
-    yield from (_line(row, table, whose=whose(row)) for row in table.rows)
-    yield from (_line(row, table, whose="published") for row in table.published)
+def text_rows(table: Table) -> Iterator[TextRow]:
+    """Yield all rows of a table, with cells in the order of its columns."""
+    yield from (_text_row(row, table, origin=row_origin(row)) for row in table.rows)
+    yield from (_text_row(row, table, origin="published") for row in table.published)
 
 
-def whose(row: Row) -> str:
-    """Of a row of ours: the paper's, measured here, an addition, or one without figures."""
+def row_origin(row: Row) -> str:
+    """Return the origin of our row: ``measured`` if the paper has it, ``ours`` if not, ``not run`` without cells."""
     if not row.cells:
         return "not run"
     return "measured" if row.kind == "paper" else "ours"
 
 
-def name_of(row: Row) -> str:
-    """What a row is called: the paper's words, else the method, with the options that these don't tell."""
+def row_name(row: Row) -> str:
+    """Return a row's name: the paper's label, else the method, with the model and options that it does not mention."""
     called = row.label or row.method
-    untold = {name: value for name, value in row.options.items() if value.replace("-", " ") not in called.casefold()}
-    options = ", ".join(f"{name} {value}" for name, value in untold.items())
-    is_told = row.model.casefold() in called.casefold() or called.casefold() in row.model.casefold()
-    model = "" if is_told else f", {row.model}"
+    unnamed = {name: value for name, value in row.options.items() if value.replace("-", " ") not in called.casefold()}
+    options = ", ".join(f"{name} {value}" for name, value in unnamed.items())
+    is_redundant = row.model.casefold() in called.casefold() or called.casefold() in row.model.casefold()
+    model = "" if is_redundant else f", {row.model}"
     return f"{called}{model} ({options})" if options else called + model
 
 
-def text_of(column: Column, cell: Cell | None) -> str:
-    """A figure with its interval, or why there is none."""
+def format_cell(column: Column, cell: Cell | None) -> str:
+    """Return a figure with its interval, or the reason why there is none."""
     match cell:
         case None:
-            return ABSENT
+            return EMPTY_CELL
         case Cell(value=float(value), low=float(low), high=float(high)):
-            return f"{number(column, value)} [{number(column, low)}, {number(column, high)}]"
+            return f"{format_number(column, value)} [{format_number(column, low)}, {format_number(column, high)}]"
         case Cell(value=float(value)):
-            return number(column, value)
+            return format_number(column, value)
         case Cell(value=str(value)):
             return value
         case _:
             return NOT_AVAILABLE
 
 
-def number(column: Column, value: float) -> str:
-    """A figure in its column's unit."""
+def format_number(column: Column, value: float) -> str:
+    """Return a figure in its column's unit."""
     match column.unit:
         case "share":
             return f"{value:.2f}"
@@ -79,8 +79,8 @@ def number(column: Column, value: float) -> str:
             assert_never(column.unit)
 
 
-def unfinished(result: Result) -> str:
-    """What must stand in plain sight over a run that did not finish; empty for one that did."""
+def unfinished_warning(result: ExperimentResult) -> str:
+    """Return the warning for an unfinished run, to be shown prominently; empty for a finished one."""
     if result.finished:
         return ""
     tried, wanted = result.provenance.samples, result.provenance.wanted
@@ -91,44 +91,51 @@ def unfinished(result: Result) -> str:
     )
 
 
-def limited(result: Result) -> str:
-    """What must be said of a run of which only a part was wanted; empty for one of the whole."""
+def limited_warning(result: ExperimentResult) -> str:
+    """Return the warning for a run limited to a part of its samples; empty for a complete one."""
     limit = result.provenance.arguments.get("limit")
     if not limit:
         return ""
     return f"LIMITED: only the first {limit} of each kind were wanted (--limit); figures of the whole set differ."
 
 
-def notes(result: Result) -> tuple[str, ...]:
-    """What one must know of a result, above all that only a part was wanted."""
-    return tuple(filter(None, (limited(result), *result.notes)))
+def result_notes(result: ExperimentResult) -> tuple[str, ...]:
+    """Return the notes of a result, a limit first."""
+    return tuple(filter(None, (limited_warning(result), *result.notes)))
 
 
-def heading(table: Table) -> str:
-    """A table's title, with the published one that it stands beside."""
+def table_heading(table: Table) -> str:
+    """Return a table's title with the published table beside it."""
     is_named = table.paper_table.startswith(("section", "figure"))
     number = table.paper_table if is_named else f"Table {table.paper_table}"
-    beside = f" ({table.paper}, {number})" if table.paper and table.paper_table else ""
-    return f"{table.title}{beside}"
+    reference = f" ({table.paper}, {number})" if table.paper and table.paper_table else ""
+    return f"{table.title}{reference}"
 
 
-def origin(result: Result) -> str:
-    """Where a result is from, in one line."""
-    from_ = result.provenance
-    told = [f"replies: {', '.join(from_.replies)}", f"model: {from_.model}", from_.date, f"version {from_.version}"]
-    told += [f"prompts {from_.prompt_version}"] if from_.prompt_version else []
-    told += [f"seeds {', '.join(map(str, from_.seeds))}"] if from_.seeds else []
-    told += [f"temperature {from_.temperature:g}"] if from_.temperature is not None else []
-    return "; ".join([*told, f"{from_.samples:,} of {from_.wanted:,} samples", f"{from_.tokens:,} tokens"])
+def provenance_line(result: ExperimentResult) -> str:
+    """Return the provenance of a result in one line."""
+    provenance = result.provenance
+    parts = [
+        f"replies: {', '.join(provenance.replies)}",
+        f"model: {provenance.model}",
+        provenance.date,
+        f"version {provenance.version}",
+    ]
+    parts += [f"prompts {provenance.prompt_version}"] if provenance.prompt_version else []
+    parts += [f"seeds {', '.join(map(str, provenance.seeds))}"] if provenance.seeds else []
+    parts += [f"temperature {provenance.temperature:g}"] if provenance.temperature is not None else []
+    return "; ".join(
+        [*parts, f"{provenance.samples:,} of {provenance.wanted:,} samples", f"{provenance.tokens:,} tokens"]
+    )
 
 
-def _counted(row: Row, column: Column) -> str:
-    """A figure, with how many samples it is of, where that is not all of the row's."""
-    text, cell, whole = text_of(column, row.cells.get(column.key)), row.cells.get(column.key), row.cells.get(N)
+def _format_with_count(row: Row, column: Column) -> str:
+    """Return a figure, with its number of samples if that differs from the row's."""
+    text, cell, whole = format_cell(column, row.cells.get(column.key)), row.cells.get(column.key), row.cells.get(N)
     return f"{text} of {cell.n}" if cell and whole and cell.n and cell.n != whole.value else text
 
 
-def _line(row: Row, table: Table, *, whose: str) -> Line:
-    cells = tuple(_counted(row, column) for column in table.columns)
+def _text_row(row: Row, table: Table, *, origin: str) -> TextRow:
+    cells = tuple(_format_with_count(row, column) for column in table.columns)
     failed = f"{row.failed} failed" if row.failed else ""
-    return Line(whose, name_of(row), cells, "; ".join(filter(None, (row.note, failed))))
+    return TextRow(origin, row_name(row), cells, "; ".join(filter(None, (row.note, failed))))

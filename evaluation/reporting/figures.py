@@ -1,4 +1,4 @@
-"""The figures of a result: bars with intervals beside the paper's, tokens against the scene's size, and mistakes."""
+"""Figures of a result: bars with intervals beside the paper's, tokens by size of scene, and mistakes."""
 
 from __future__ import annotations
 
@@ -9,65 +9,71 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
-from scenecypher.evaluation.reporting.cells import heading, limited, name_of, unfinished, whose
-from scenecypher.evaluation.result import Cell, Column, Result, Row, Table, Trial
+from scenecypher.evaluation.reporting.cells import (
+    limited_warning,
+    row_name,
+    row_origin,
+    table_heading,
+    unfinished_warning,
+)
+from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Row, Table, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 DPI: Final = 130
-MOST_PANELS: Final = 8
-PANELS_A_ROW: Final = 4
+MAX_PANELS: Final = 8
+PANELS_PER_ROW: Final = 4
 BAR_INCHES: Final = 0.3
 PUBLISHED: Final = ".published"
-"""What ends the key of a column that has the published figure beside the measured one."""
+"""Suffix of the key of a column with the published figure beside the measured one."""
 COLORS: Final[Mapping[str, str]] = {
     "measured": "#1f6fb4",
     "ours": "#2a9d8f",
     "published": "#b8b8b8",
     "not run": "#ffffff",
 }
-MARK: Final[Mapping[str, Any]] = {
+PUBLISHED_MARK: Final[Mapping[str, Any]] = {
     "marker": "D",
     "markersize": 5,
     "color": COLORS["published"],
     "markeredgecolor": "black",
 }
-"""A published figure upon a bar."""
+"""Mark of a published figure on a bar."""
 SUCCESS: Final = "success"
-OTHERS: Final = (
+OUTCOME_COLORS: Final = (
     *("#1f77b4", "#ff7f0e", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"),
     *("#aec7e8", "#ffbb78", "#ff9896", "#c5b0d5", "#c49c94", "#f7b6d2", "#c7c7c7", "#dbdb8d", "#9edae5"),
 )
-"""Colours of what else came of samples."""
-TITLE: Final = 36
-"""Characters of a title that stand above one panel."""
+"""Colours of outcomes other than success."""
+TITLE_WIDTH: Final = 36
+"""Characters of a title above one panel."""
 
 Bar = tuple[str, Row]
-"""Whose a row is, and the row."""
+"""Origin of a row, and the row."""
 
 
-def draw(result: Result, folder: Path, stem: str) -> list[Path]:
-    """Write all figures for which a result has numbers. Raises OSError."""
+def write_figures(result: ExperimentResult, folder: Path, stem: str) -> list[Path]:
+    """Write all figures that a result has numbers for. Raises OSError."""
     files = []
-    for name, figure in figures_of(result):
+    for name, figure in result_figures(result):
         files.append(folder / f"{stem}-{re.sub(r'[^A-Za-z0-9_-]+', '-', name)}.png")
         figure.savefig(files[-1], dpi=DPI)
     return files
 
 
-def figures_of(result: Result) -> Iterator[tuple[str, Figure]]:
-    """The figures by name; a run that did not finish, or was of a part only, says so in each."""
-    for name, figure in _drawn(result):
-        if warning := unfinished(result) or limited(result):
+def result_figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
+    """Yield the figures by name; those of an unfinished or limited run have a warning."""
+    for name, figure in _make_figures(result):
+        if warning := unfinished_warning(result) or limited_warning(result):
             figure.suptitle(warning, color="red", weight="bold", fontsize=9)
         yield name, figure
 
 
-def _drawn(result: Result) -> Iterator[tuple[str, Figure]]:
+def _make_figures(result: ExperimentResult) -> Iterator[tuple[str, Figure]]:
     for table in result.tables:
-        columns = [it for it in table.columns if it.unit in {"share", "percent"} and not it.second][:MOST_PANELS]
+        columns = [it for it in table.columns if it.unit in {"share", "percent"} and not it.second][:MAX_PANELS]
         bars = [bar for bar in _bars(table) if any(_value(bar[1], column.key) is not None for column in columns)]
         if columns and bars:
             yield f"{table.key}-bars", _bar_chart(table, columns, bars)
@@ -79,10 +85,10 @@ def _drawn(result: Result) -> Iterator[tuple[str, Figure]]:
 
 
 def _bars(table: Table) -> Iterator[Bar]:
-    """Each row, the published ones of its method and options next to it; then what else is published."""
+    """Yield each row followed by the published rows of its method and options, then the remaining published rows."""
     left = list(table.published)
     for row in table.rows:
-        yield whose(row), row
+        yield row_origin(row), row
         same = [it for it in left if (it.method, it.options) == (row.method, row.options)]
         yield from (("published", it) for it in same)
         left = [it for it in left if it not in same]
@@ -90,7 +96,7 @@ def _bars(table: Table) -> Iterator[Bar]:
 
 
 def _bar_chart(table: Table, columns: Sequence[Column], bars: Sequence[Bar]) -> Figure:
-    across, down = min(len(columns), PANELS_A_ROW), -(-len(columns) // PANELS_A_ROW)
+    across, down = min(len(columns), PANELS_PER_ROW), -(-len(columns) // PANELS_PER_ROW)
     figure = _figure(width=3 + 3 * across, height=(1.4 + BAR_INCHES * len(bars)) * down)
     panels = figure.subplots(down, across, sharey=True, squeeze=False)
     for panel, column in zip(panels.flat, columns, strict=False):
@@ -98,22 +104,22 @@ def _bar_chart(table: Table, columns: Sequence[Column], bars: Sequence[Bar]) -> 
     for panel in panels.flat[len(columns) :]:
         panel.remove()
     for panel in panels[:, 0]:
-        panel.set_yticks(range(len(bars)), [name_of(row) for _, row in bars], fontsize=8)
+        panel.set_yticks(range(len(bars)), [row_name(row) for _, row in bars], fontsize=8)
     panels[0, 0].set_ylim(len(bars) - 0.4, -0.6)
-    panels[0, 0].set_title(fill(heading(table), TITLE * across), loc="left", fontsize=10)
+    panels[0, 0].set_title(fill(table_heading(table), TITLE_WIDTH * across), loc="left", fontsize=10)
     _legend(panels[0, -1], bars)
     return figure
 
 
 def _panel(panel: Axes, column: Column, bars: Sequence[Bar]) -> None:
-    for number, (of, row) in enumerate(bars):
+    for number, (origin, row) in enumerate(bars):
         value = _value(row, column.key)
         if value is not None:
-            panel.barh(number, value, color=COLORS[of], height=0.8)
+            panel.barh(number, value, color=COLORS[origin], height=0.8)
             _interval(panel, number, value, row.cells[column.key])
-        told = _value(row, f"{column.key}{PUBLISHED}")
-        if told is not None:
-            panel.plot(told, number, **MARK, clip_on=False, zorder=3)
+        published = _value(row, f"{column.key}{PUBLISHED}")
+        if published is not None:
+            panel.plot(published, number, **PUBLISHED_MARK, clip_on=False, zorder=3)
     panel.set_xlim(0, 1 if column.unit == "share" else 100)
     panel.set_xlabel(column.heading + (" (%)" if column.unit == "percent" else ""))
     panel.grid(visible=True, axis="x", alpha=0.3)
@@ -126,14 +132,14 @@ def _interval(panel: Axes, number: int, value: float, cell: Cell) -> None:
 
 
 def _legend(panel: Axes, bars: Sequence[Bar]) -> None:
-    """What colours mean; published figures are bars, or marks upon bars."""
+    """Add a legend of colours; published figures are bars, or marks on bars."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     used = {of for of, _ in bars} - {"not run"}
     handles: list[Patch | Line2D] = [Patch(color=COLORS[name], label=name) for name in COLORS if name in used]
     if any(key.endswith(PUBLISHED) for _, row in bars for key in row.cells):
-        handles.append(Line2D([], [], linestyle="", **MARK, label="published"))
+        handles.append(Line2D([], [], linestyle="", **PUBLISHED_MARK, label="published"))
     panel.legend(handles=handles, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
@@ -153,7 +159,7 @@ def _tokens(trials: Sequence[Trial]) -> Figure:
 
 
 def _mistakes(trials: Sequence[Trial]) -> Figure:
-    """How samples ended, in shares, and where they tell of slips (refusals, things missed) how many by cause."""
+    """Draw the shares of outcomes, and the mistakes by cause (refusals, missed things) if there are any."""
     groups = _by_method(trials)
     ends = {name: Counter(SUCCESS if it.success else it.outcome or "wrong" for it in of) for name, of in groups.items()}
     slips = {name: sum((Counter(it.mistakes) for it in of), Counter[str]()) for name, of in groups.items()}
@@ -163,18 +169,18 @@ def _mistakes(trials: Sequence[Trial]) -> Figure:
     for panel, (counted, label) in zip(
         figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels, strict=True
     ):
-        _stacked(panel, counted, groups, label)
+        _stacked_bars(panel, counted, groups, label)
     figure.axes[0].invert_yaxis()
     return figure
 
 
-def _stacked(
+def _stacked_bars(
     panel: Axes, counted: Mapping[str, Counter[str]], groups: Mapping[str, Sequence[Trial]], label: str
 ) -> None:
     causes = [cause for cause, _ in sum(counted.values(), Counter[str]()).most_common()]
     causes.sort(key=lambda cause: cause != SUCCESS)
     before = dict.fromkeys(groups, 0.0)
-    panel.set_prop_cycle(color=OTHERS)
+    panel.set_prop_cycle(color=OUTCOME_COLORS)
     for cause in causes:
         color = COLORS["ours"] if cause == SUCCESS else None
         widths = [counted[name][cause] / len(groups[name]) for name in groups]
@@ -188,7 +194,7 @@ def _stacked(
 
 
 def _by_method(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
-    """Trials by method and options, and by table where there are several."""
+    """Group trials by method and options, and by table if there are several."""
     several = len({trial.table for trial in trials}) > 1
     groups = defaultdict[str, list[Trial]](list)
     for trial in trials:

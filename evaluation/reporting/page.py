@@ -1,4 +1,4 @@
-"""A page of results in Markdown, and the same figures as CSV."""
+"""Report page in Markdown, and tables as CSV."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Final
 
-from scenecypher.evaluation.reporting.cells import heading, lines, name_of, notes, origin, unfinished, whose
-from scenecypher.evaluation.reporting.finding import Found
-from scenecypher.evaluation.result import Column, Result, Row, Table
+from scenecypher.evaluation.reporting.cells import (
+    provenance_line,
+    result_notes,
+    row_name,
+    row_origin,
+    table_heading,
+    text_rows,
+    unfinished_warning,
+)
+from scenecypher.evaluation.reporting.result_files import FoundResults
+from scenecypher.evaluation.result import Column, ExperimentResult, Row, Table
 
 CSV_COLUMNS: Final = (
     *("experiment", "table", "whose", "method", "label", "model", "options", "column", "unit"),
@@ -21,42 +29,42 @@ LEGEND: Final = (
 )
 
 
-def markdown(found: Found, pictures: Sequence[Sequence[str]]) -> str:
-    """The page; `pictures` are the files of each result's figures, beside it."""
+def report_markdown(found: FoundResults, pictures: Sequence[Sequence[str]]) -> str:
+    """Return the page; `pictures` are the names of each result's figures, in the same folder."""
     parts = ["# Results", *(f"> **{warning}**" for warning in warnings(found)), LEGEND]
     for result, files in zip(found.results, pictures, strict=True):
         parts += _section(result, files)
     return "\n\n".join(parts) + "\n"
 
 
-def warnings(found: Found) -> Iterator[str]:
-    """All that must stand in plain sight: what did not finish, and what has no result at all."""
+def warnings(found: FoundResults) -> Iterator[str]:
+    """Yield the warnings to be shown prominently: unfinished runs, and logs without results."""
     for result in found.results:
-        if warning := unfinished(result):
+        if warning := unfinished_warning(result):
             yield f"{result.title}, {result.provenance.date}: {warning}"
     yield from (f"LEFT OUT: {words}" for words in found.without)
 
 
-def sheet(result: Result, table: Table) -> str:
-    """A table as CSV: one line a figure."""
+def table_csv(result: ExperimentResult, table: Table) -> str:
+    """Return a table as CSV, one line for each figure."""
     text = StringIO()
     writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for row, of in _rows(table):
+    for row, origin in _rows(table):
         for column in table.columns:
             if column.key in row.cells:
-                writer.writerow(_figure(result, table, row, column) | {"whose": of})
+                writer.writerow(_figure(result, table, row, column) | {"whose": origin})
     return text.getvalue()
 
 
-def _section(result: Result, files: Sequence[str]) -> Iterator[str]:
+def _section(result: ExperimentResult, files: Sequence[str]) -> Iterator[str]:
     yield f"## {result.title}"
-    if warning := unfinished(result):
+    if warning := unfinished_warning(result):
         yield f"> **{warning}**"
-    yield f"`{result.experiment}`: {origin(result)}"
-    yield from notes(result)
+    yield f"`{result.experiment}`: {provenance_line(result)}"
+    yield from result_notes(result)
     for table in result.tables:
-        yield f"### {heading(table)}"
+        yield f"### {table_heading(table)}"
         yield _table(table)
         yield from table.notes
         if table.settings:
@@ -66,34 +74,36 @@ def _section(result: Result, files: Sequence[str]) -> Iterator[str]:
 
 def _table(table: Table) -> str:
     heads = ("", "whose", *(column.heading for column in table.columns), "note")
-    found = [(line.name, line.whose, *line.cells, line.note) for line in lines(table)]
+    found = [(line.name, line.origin, *line.cells, line.note) for line in text_rows(table)]
     if not any(line[-1] for line in found):
         heads, found = heads[:-1], [line[:-1] for line in found]
     rule = ("---", "---", *("---:" for _ in table.columns), "---")[: len(heads)]
-    return "\n".join(_bars(cells) for cells in (heads, rule, *found))
+    return "\n".join(_markdown_row(cells) for cells in (heads, rule, *found))
 
 
 def _settings(table: Table) -> str:
     rows = (("setting", "value", "who says so"), ("---", "---", "---"))
-    return "\n".join(_bars(cells) for cells in (*rows, *((it.name, it.value, it.source) for it in table.settings)))
+    return "\n".join(
+        _markdown_row(cells) for cells in (*rows, *((it.name, it.value, it.source) for it in table.settings))
+    )
 
 
-def _bars(cells: Sequence[str]) -> str:
+def _markdown_row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
 def _rows(table: Table) -> Iterator[tuple[Row, str]]:
-    yield from ((row, whose(row)) for row in table.rows)
+    yield from ((row, row_origin(row)) for row in table.rows)
     yield from ((row, "published") for row in table.published)
 
 
-def _figure(result: Result, table: Table, row: Row, column: Column) -> dict[str, object]:
+def _figure(result: ExperimentResult, table: Table, row: Row, column: Column) -> dict[str, object]:
     cell = row.cells[column.key]
     return {
         "experiment": result.experiment,
         "table": table.key,
         "method": row.method,
-        "label": name_of(row),
+        "label": row_name(row),
         "model": row.model,
         "options": " ".join(f"{name}={value}" for name, value in row.options.items()),
         "column": column.key,

@@ -1,1 +1,1 @@
-"""Structured Self-Consistency: samples of a structured output are validated, made canonical and voted on."""
+"""Structured Self-Consistency: votes over samples of a structured output, validated and in canonical form."""

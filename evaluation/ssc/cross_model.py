@@ -1,4 +1,4 @@
-"""Ours, beside the paper: a vote over the recorded outputs of several models, set beside the best single one."""
+"""Votes over the recorded outputs of several models, compared with the best single model; ours, not the paper's."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from scenecypher.evaluation.eai.recordings import Recordings, TaskName
-from scenecypher.evaluation.eai.scoring import Figure, Judgement, Scorer
+from scenecypher.evaluation.eai.scoring import Figure, Judgement, OutputScorer
 from scenecypher.evaluation.ssc.forms import FORMS
-from scenecypher.evaluation.ssc.merging import KINDS, merged
-from scenecypher.evaluation.ssc.voting import Form, is_decided, vote_on
+from scenecypher.evaluation.ssc.merging import KINDS, merge_samples
+from scenecypher.evaluation.ssc.voting import Form, is_decided, vote_on_forms
 
 RESAMPLES: Final = 500
 SUBSETS: Final = 10
-"""Sets of models that a size of the sweep is averaged over."""
+"""Sets of models that each size of the sweep is averaged over."""
 SIZES: Final = (1, 3, 5, 7, 9, 11, 13, 15)
 SEED: Final = 0
 WORKERS: Final = 4
 
 Outputs: TypeAlias = Mapping[str, Mapping[str, str]]
-"""By model, then by task."""
+"""Outputs by model, then by task."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """All of one task: its ids, and per model the outputs, their forms and what was judged of them."""
+class JudgedOutputs:
+    """Data of one task: its ids, and each model's outputs, their forms and their judgements."""
 
     task: TaskName
-    scorer: Scorer
+    scorer: OutputScorer
     ids: Sequence[str]
     models: Sequence[str]
     outputs: Mapping[str, Sequence[str | None]]
@@ -40,21 +40,21 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One way to choose or make an output, and its figures in percent by name."""
+class Candidate:
+    """Way to choose or create an output, with its figures in percent by name."""
 
     name: str
     figures: Mapping[str, Figure]
     valid: int
     of: int
     used: float
-    """Outputs that a choice looked at, on average."""
+    """Average number of outputs that a choice considered."""
     judged: Sequence[Judgement]
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
-    """The best single model in one figure; `draws` are resamples of tasks, each with the figure of its own best."""
+class BestModel:
+    """Best single model in one figure; `draws` are resamples of tasks, `resampled` the figure of the best in each."""
 
     figure: str
     model: str
@@ -65,7 +65,7 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A line against the best single model, in one figure: the difference and its interval, in percentage points."""
+    """Candidate against the best single model in one figure: the difference and its interval, in percentage points."""
 
     line: str
     figure: str
@@ -77,23 +77,23 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """In words, by whether the interval holds zero."""
+        """Verdict in words, by whether the interval contains zero."""
         if self.low > 0:
             return "beats the best single model"
         return "is worse than the best single model" if self.high < 0 else "neither beats it nor loses, by the interval"
 
 
-def judged_all(
+def judge_outputs(
     task: TaskName,
-    scorer: Scorer,
+    scorer: OutputScorer,
     recorded: Recordings,
     *,
     limit: int | None = None,
     known: Mapping[tuple[str, str], Judgement] = MappingProxyType({}),
-) -> Judged:
-    """Score every output once, but what is `known` by model and task: all that follows only chooses among them.
+) -> JudgedOutputs:
+    """Score every output once, except those `known` by model and task; all candidates choose among these.
 
-    Task by task, all models after each other, so that a task's scene is read once; several tasks side by side.
+    All models are scored on a task before the next one, so that its scene is read once; several tasks run in parallel.
     """
     ids, canonical = scorer.task_ids()[:limit], FORMS[task]
     by = {model: {one.task_id: one.output for one in found} for model, found in recorded.items()}
@@ -104,7 +104,7 @@ def judged_all(
     with ThreadPoolExecutor(WORKERS) as pool:
         rows = list(pool.map(judge, ids))
     outputs = {model: [found.get(task_id) for task_id in ids] for model, found in by.items()}
-    return Judged(
+    return JudgedOutputs(
         task=task,
         scorer=scorer,
         ids=ids,
@@ -115,57 +115,57 @@ def judged_all(
     )
 
 
-def singles(of: Judged) -> list[Line]:
-    """Each model by itself."""
-    return [_line(of, model, of.judged[model], valid=_valid(of, model)) for model in of.models]
+def single_models(of: JudgedOutputs) -> list[Candidate]:
+    """Return each model as a candidate."""
+    return [_candidate(of, model, of.judged[model], valid=_valid(of, model)) for model in of.models]
 
 
-def voted(of: Judged, models: Sequence[str] | None = None, *, name: str = "vote") -> Line:
-    """Algorithm 1 over the models' outputs, in the order of their names."""
-    return _line(of, name, *_chosen(of, models or of.models))
+def vote_across_models(of: JudgedOutputs, models: Sequence[str] | None = None, *, name: str = "vote") -> Candidate:
+    """Vote over the models' outputs by Algorithm 1, in the order of their names."""
+    return _candidate(of, name, *_winning_judgements(of, models or of.models))
 
 
-def filtered(of: Judged, passes: Callable[[Judgement], bool], *, name: str) -> Line:
-    """The vote over those outputs that a simulator carries out; over all valid ones where it carries out none."""
+def vote_on_executable(of: JudgedOutputs, passes: Callable[[Judgement], bool], *, name: str) -> Candidate:
+    """Vote over the outputs that a simulator executes; over all valid ones if it executes none."""
     found: list[Judgement] = []
     valid = 0
     for at in range(len(of.ids)):
-        ran = [model for model in of.models if passes(of.judged[model][at])]
-        winner = _winner(of, ran, at) or _winner(of, of.models, at)
+        executable = [model for model in of.models if passes(of.judged[model][at])]
+        winner = _winner(of, executable, at) or _winner(of, of.models, at)
         valid += winner is not None
         found.append(_judgement(of, winner, at))
-    return _line(of, name, found, valid)
+    return _candidate(of, name, found, valid)
 
 
-def merged_line(of: Judged) -> Line:
-    """What the models agree on part by part, scored anew."""
+def merge_across_models(of: JudgedOutputs) -> Candidate:
+    """Merge the models' outputs part by part, and score the result."""
     found: list[Judgement] = []
     valid = 0
     for at, task_id in enumerate(of.ids):
-        made = merged(of.task, [one for model in of.models if (one := of.outputs[model][at]) is not None])
+        made = merge_samples(of.task, [one for model in of.models if (one := of.outputs[model][at]) is not None])
         valid += made is not None
         found.append(_judgement_of_text(of, made, at) or of.scorer.score(task_id, made))
-    return _line(of, f"merged by {KINDS[of.task]}", found, valid)
+    return _candidate(of, f"merged by {KINDS[of.task]}", found, valid)
 
 
-def early(of: Judged) -> Line:
-    """The same vote, which asks no further model once the winner is sure: the same answers for fewer outputs."""
-    used = sum(_needed([of.forms[model][at] for model in of.models]) for at in range(len(of.ids)))
-    judged, valid = _chosen(of, of.models)
-    return _line(of, "vote, early stop", judged, valid, used=used / max(1, len(of.ids)))
+def vote_with_early_stop(of: JudgedOutputs) -> Candidate:
+    """Vote, but stop at the model after which the winner can't change: the same answers from fewer outputs."""
+    used = sum(_votes_needed([of.forms[model][at] for model in of.models]) for at in range(len(of.ids)))
+    judged, valid = _winning_judgements(of, of.models)
+    return _candidate(of, "vote, early stop", judged, valid, used=used / max(1, len(of.ids)))
 
 
-def sweep(of: Judged, figure: str, *, sizes: Sequence[int] = SIZES) -> Iterator[tuple[int, float]]:
-    """The mean of a figure over seeded sets of so many models."""
+def sweep(of: JudgedOutputs, figure: str, *, sizes: Sequence[int] = SIZES) -> Iterator[tuple[int, float]]:
+    """Yield the mean of a figure over seeded sets of models, for each size of set."""
     random = Random(SEED)  # noqa: S311 - a statistic
     for size in (one for one in sizes if one <= len(of.models)):
         sets = [of.models] if size == len(of.models) else [random.sample(of.models, size) for _ in range(SUBSETS)]
-        found = [_percent(of, _chosen(of, sorted(chosen))[0], figure) for chosen in sets]
+        found = [_percent(of, _winning_judgements(of, sorted(subset))[0], figure) for subset in sets]
         yield size, sum(found) / len(found)
 
 
-def best_single(of: Judged, figure: str) -> Best:
-    """The model that is best in a figure, and how good the best one is in each resample of tasks."""
+def best_single(of: JudgedOutputs, figure: str) -> BestModel:
+    """Return the model that is best in a figure, and the figure of the best model in each resample of tasks."""
     scores = {model: _percent(of, of.judged[model], figure) for model in of.models}
     best = max(scores, key=scores.__getitem__)
     random, ids = Random(SEED), range(len(of.ids))  # noqa: S311 - a statistic
@@ -173,11 +173,11 @@ def best_single(of: Judged, figure: str) -> Best:
     found = [
         max(_percent(of, [judged[at] for at in drawn], figure) for judged in of.judged.values()) for drawn in draws
     ]
-    return Best(figure, best, scores[best], draws, found)
+    return BestModel(figure, best, scores[best], draws, found)
 
 
-def compared(of: Judged, line: Line, best: Best) -> Comparison:
-    """Against the best single model, resampled over tasks, the same for both."""
+def compare_with_best(of: JudgedOutputs, line: Candidate, best: BestModel) -> Comparison:
+    """Compare with the best single model, over the same resamples of tasks."""
     ours = [_percent(of, [line.judged[at] for at in drawn], best.figure) for drawn in best.draws]
     gaps = sorted(mine - theirs for mine, theirs in zip(ours, best.resampled, strict=True))
     low, high = gaps[round(0.025 * (RESAMPLES - 1))], gaps[round(0.975 * (RESAMPLES - 1))]
@@ -185,40 +185,42 @@ def compared(of: Judged, line: Line, best: Best) -> Comparison:
     return Comparison(line.name, best.figure, voted_for, best.percent, best.model, low, high)
 
 
-def _chosen(of: Judged, models: Sequence[str]) -> tuple[list[Judgement], int]:
+def _winning_judgements(of: JudgedOutputs, models: Sequence[str]) -> tuple[list[Judgement], int]:
     winners = [_winner(of, models, at) for at in range(len(of.ids))]
     return [_judgement(of, winner, at) for at, winner in enumerate(winners)], sum(one is not None for one in winners)
 
 
-def _winner(of: Judged, models: Sequence[str], at: int) -> str | None:
-    found = vote_on([of.forms[model][at] for model in models]).winner
+def _winner(of: JudgedOutputs, models: Sequence[str], at: int) -> str | None:
+    found = vote_on_forms([of.forms[model][at] for model in models]).winner
     return None if found is None else models[found]
 
 
-def _judgement(of: Judged, winner: str | None, at: int) -> Judgement:
-    """Where no output was valid, that of a missing one: a counted failure."""
+def _judgement(of: JudgedOutputs, winner: str | None, at: int) -> Judgement:
+    """Return the winner's judgement; if no output was valid, that of a missing one, which is a counted failure."""
     return of.scorer.score(of.ids[at], None) if winner is None else of.judged[winner][at]
 
 
-def _judgement_of_text(of: Judged, made: str | None, at: int) -> Judgement | None:
-    """What was judged already of the same text."""
+def _judgement_of_text(of: JudgedOutputs, made: str | None, at: int) -> Judgement | None:
+    """Return an existing judgement of the same text, if any."""
     return next((of.judged[model][at] for model in of.models if made and of.outputs[model][at] == made), None)
 
 
-def _needed(forms: Sequence[Form | None]) -> int:
+def _votes_needed(forms: Sequence[Form | None]) -> int:
     return next((count for count in range(1, len(forms)) if is_decided(forms[:count], len(forms))), len(forms))
 
 
-def _valid(of: Judged, model: str) -> int:
+def _valid(of: JudgedOutputs, model: str) -> int:
     return sum(form is not None for form in of.forms[model])
 
 
-def _line(of: Judged, name: str, judged: Sequence[Judgement], valid: int, *, used: float | None = None) -> Line:
+def _candidate(
+    of: JudgedOutputs, name: str, judged: Sequence[Judgement], valid: int, *, used: float | None = None
+) -> Candidate:
     figures = {one.name: one for one in of.scorer.figures(judged)}
-    looked = used if used is not None else 1.0 if name in of.models else len(of.models)
-    return Line(name, figures, valid, len(of.ids), looked, judged)
+    outputs_used = used if used is not None else 1.0 if name in of.models else len(of.models)
+    return Candidate(name, figures, valid, len(of.ids), outputs_used, judged)
 
 
-def _percent(of: Judged, judged: Sequence[Judgement], figure: str) -> float:
+def _percent(of: JudgedOutputs, judged: Sequence[Judgement], figure: str) -> float:
     found = next(one.percent for one in of.scorer.figures(judged) if one.name == figure)
     return found if found is not None else 0.0

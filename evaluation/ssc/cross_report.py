@@ -1,4 +1,4 @@
-"""The result of votes across recorded models: each model, the vote, its variants, and whether it beats the best one."""
+"""Result of votes across recorded models: each model, the vote, its variants, and comparisons with the best model."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.live import VERSION, carried_out
+from scenecypher.evaluation.eai.live import VERSION, was_executed
 from scenecypher.evaluation.eai.recorded import VERSION as RECORDED_VERSION
-from scenecypher.evaluation.eai.recordings import TaskName, origin, recordings, sha256_of
-from scenecypher.evaluation.eai.scoring import Judgement, scorer_of
-from scenecypher.evaluation.eai.titles import COLUMNS, NAMES, TITLES, cells
+from scenecypher.evaluation.eai.recordings import TaskName, read_recordings, recordings_origin, sha256_of
+from scenecypher.evaluation.eai.scoring import Judgement, make_scorer
+from scenecypher.evaluation.eai.titles import COLUMNS, NAMES, TITLES, figure_cells
 from scenecypher.evaluation.interval import wilson
-from scenecypher.evaluation.result import Cell, Column, Provenance, Result, Row, Setting, Table
+from scenecypher.evaluation.result import Cell, Column, ExperimentResult, Provenance, Row, Table, TableSetting
 from scenecypher.evaluation.ssc.cross_model import (
     RESAMPLES,
     SEED,
     SUBSETS,
+    Candidate,
     Comparison,
-    Judged,
-    Line,
+    JudgedOutputs,
     best_single,
-    compared,
-    early,
-    filtered,
-    judged_all,
-    merged_line,
-    singles,
+    compare_with_best,
+    judge_outputs,
+    merge_across_models,
+    single_models,
     sweep,
-    voted,
+    vote_across_models,
+    vote_on_executable,
+    vote_with_early_stop,
 )
 
 if TYPE_CHECKING:
@@ -44,22 +44,22 @@ FIGURES: Final[Mapping[TaskName, tuple[str, ...]]] = {
     "transition": ("f1", "eai_f1"),
 }
 """Cells in which the vote is compared with the best single model."""
-GIVE: Final = "give a log of `eval eai --recorded`"
+LOG_HINT: Final = "give a log of `eval eai --recorded`"
 AS_PUBLISHED: Final = "as_published"
-"""The scorer's name in that log."""
+"""Name of the scorer in that log."""
 SIMULATED: Final = frozenset({"action-sequencing", "subgoal"})
-"""Tasks whose outputs the database carries out."""
+"""Tasks whose outputs the database executes."""
 COSTS: Final = (
     Column(key="svr", heading="SVR", unit="percent", interval="wilson"),
     Column(key="used", heading="outputs", unit="number", better="lower", second=True),
 )
 SETTINGS: Final = (
-    Setting(name="order of votes", value="the models' names, so that a tie goes to the first by name"),
-    Setting(
+    TableSetting(name="order of votes", value="the models' names, so that a tie goes to the first by name"),
+    TableSetting(
         name="interval of a difference",
         value=f"bootstrap over tasks, {RESAMPLES} resamples, seed {SEED}; the best single model is chosen in each",
     ),
-    Setting(name="sweep", value=f"mean over {SUBSETS} seeded sets of so many models"),
+    TableSetting(name="sweep", value=f"mean over {SUBSETS} seeded sets of so many models"),
 )
 
 
@@ -70,24 +70,26 @@ def cross_result(
     limit: int | None = None,
     log: Path | None = None,
     tell: Callable[[str], None],
-) -> Result:
-    """Vote over all recorded models for each task, or its first so many.
+) -> ExperimentResult:
+    """Vote over all recorded models for each task, or for its first `limit` samples.
 
-    `log` is of a run of the experiment `eai`: what was judged there is not scored again. `tell` gets a line for each
-    step that takes time. Raises InputError, ServiceError.
+    `log` is of a run of the experiment `eai`; its judgements are not computed again. `tell` gets a line for each step
+    that takes time. Raises InputError, ServiceError.
     """
-    known = _known(log, wheel, tell=tell)
-    judged: list[Judged] = []
+    known = _known_judgements(log, wheel, tell=tell)
+    judged: list[JudgedOutputs] = []
     tables: list[Table] = []
     for task in tasks:
         tell(f"{TITLES[task]}: scoring what all models wrote…")
-        found = judged_all(task, scorer_of(task), recordings(task, wheel), limit=limit, known=known.get(task, {}))
+        found = judge_outputs(
+            task, make_scorer(task), read_recordings(task, wheel), limit=limit, known=known.get(task, {})
+        )
         tell(f"{TITLES[task]}: voting, and comparing with the best model in {RESAMPLES} resamples…")
         judged.append(found)
         tables.append(cross_table(found))
     models = {model for one in judged for model in one.models}
     count = sum(len(one.ids) * len(one.models) for one in judged)
-    return Result(
+    return ExperimentResult(
         experiment="ssc",
         title="Votes across recorded models (ours)",
         finished=True,
@@ -100,72 +102,74 @@ def cross_result(
             samples=count,
             wanted=count,
             packages={"eai-eval": version("eai-eval")},
-            arguments={"recordings": origin(wheel), "tasks": list(tasks)},
+            arguments={"recordings": recordings_origin(wheel), "tasks": list(tasks)},
         ),
         tables=tuple(tables),
         notes=() if limit is None else (f"LIMITED: the first {limit} of a task's outputs; figures of all differ.",),
     )
 
 
-def _known(
+def _known_judgements(
     log: Path | None, wheel: Path, *, tell: Callable[[str], None]
 ) -> Mapping[str, Mapping[tuple[str, str], Judgement]]:
     if log is None:
         return {}
     tell(f"reading {log.name}…")
-    return judgements_of(log, wheel)
+    return read_judgements(log, wheel)
 
 
-def judgements_of(log: Path, wheel: Path) -> Mapping[str, Mapping[tuple[str, str], Judgement]]:
-    """What a log of the experiment `eai` has judged of this wheel: by task, then by model and id. Raises InputError."""
+def read_judgements(log: Path, wheel: Path) -> Mapping[str, Mapping[tuple[str, str], Judgement]]:
+    """Return the judgements of this wheel in a log of `eai`, by task, then by model and id. Raises InputError."""
     from inspect_ai.log import read_eval_log
 
     try:
         read = read_eval_log(str(log))
     except (OSError, ValueError) as error:
-        raise InputError(f"{log}: is no log that can be read ({error}); {GIVE}") from error
+        raise InputError(f"{log}: is not a readable log ({error}); {LOG_HINT}") from error
     _check_log(read, log, wheel)
     found: dict[str, dict[tuple[str, str], Judgement]] = {}
     for sample in read.samples or []:
-        said, score = sample.metadata, (sample.scores or {}).get(AS_PUBLISHED)
+        metadata, score = sample.metadata, (sample.scores or {}).get(AS_PUBLISHED)
         if score is not None and score.metadata:
-            found.setdefault(said["task"], {})[said["model"], said["task_id"]] = score.metadata
+            found.setdefault(metadata["task"], {})[metadata["model"], metadata["task_id"]] = score.metadata
     return found
 
 
 def _check_log(read: EvalLog, log: Path, wheel: Path) -> None:
-    name, scored = (read.eval.task_registry_name or read.eval.task).rpartition("/")[2], read.eval.task_version
-    if name != "eai" or scored != RECORDED_VERSION:
-        raise InputError(f"{log}: is of the experiment {name!r}, version {scored}, not of this one's eai; {GIVE}")
+    name, version = (read.eval.task_registry_name or read.eval.task).rpartition("/")[2], read.eval.task_version
+    if name != "eai" or version != RECORDED_VERSION:
+        raise InputError(
+            f"{log}: is of {name!r}, version {version}, not of eai, version {RECORDED_VERSION}; {LOG_HINT}"
+        )
     used = Path(str(read.eval.task_args.get("wheel") or wheel))
     if used.resolve() != wheel.resolve() and (not used.is_file() or sha256_of(used) != sha256_of(wheel)):
         raise InputError(f"{log}: scored another file of recordings ({used.name}); give that one with --recordings")
 
 
-def cross_table(of: Judged) -> Table:
-    """One task's table. What does not change an answer (early stop) is not compared."""
+def cross_table(of: JudgedOutputs) -> Table:
+    """Return one task's table; early stop is not compared, since it changes no answer."""
     figures = [(key, NAMES[of.task][key][1]) for key in FIGURES[of.task]]
-    vote, quick, others = voted(of), early(of), list(_variants(of))
-    lines = [*singles(of), vote, quick, *others]
+    vote, quick, others = vote_across_models(of), vote_with_early_stop(of), list(_variants(of))
+    lines = [*single_models(of), vote, quick, *others]
     best = {key: best_single(of, name) for key, name in figures}
-    verdicts = [_verdict(key, compared(of, line, best[key])) for line in (vote, *others) for key in best]
+    verdicts = [_verdict_note(key, compare_with_best(of, line, best[key])) for line in (vote, *others) for key in best]
     return Table(
         key=f"cross-{of.task}",
         title=f"{TITLES[of.task]}: votes across {len(of.models)} recorded models",
         columns=(*COLUMNS[of.task], *COSTS),
         rows=tuple(_row(of, line) for line in lines),
         settings=SETTINGS,
-        notes=(*verdicts, _swept(of, *figures[0])),
+        notes=(*verdicts, _sweep_note(of, *figures[0])),
     )
 
 
-def _variants(of: Judged) -> Iterator[Line]:
-    yield merged_line(of)
+def _variants(of: JudgedOutputs) -> Iterator[Candidate]:
+    yield merge_across_models(of)
     if of.task in SIMULATED:
-        yield filtered(of, carried_out, name="vote, simulator filter")
+        yield vote_on_executable(of, was_executed, name="vote, simulator filter")
 
 
-def _row(of: Judged, line: Line) -> Row:
+def _row(of: JudgedOutputs, line: Candidate) -> Row:
     low, high = wilson(line.valid, line.of)
     rate = Cell(value=100 * line.valid / max(1, line.of), n=line.of, low=100 * low, high=100 * high, count=line.valid)
     single = line.name in of.models
@@ -174,17 +178,17 @@ def _row(of: Judged, line: Line) -> Row:
         label=line.name,
         kind="ours",
         model=line.name if single else "",
-        cells={**cells(of.task, list(line.figures.values())), "svr": rate, "used": Cell(value=line.used)},
+        cells={**figure_cells(of.task, list(line.figures.values())), "svr": rate, "used": Cell(value=line.used)},
     )
 
 
-def _verdict(key: str, found: Comparison) -> str:
+def _verdict_note(key: str, found: Comparison) -> str:
     return (
         f"{key}: {found.line} has {found.voted:.1f}, the best single model ({found.model}) {found.best:.1f}; "
         f"difference {found.voted - found.best:+.1f} ({found.low:+.1f} to {found.high:+.1f} at 95%): {found.verdict}"
     )
 
 
-def _swept(of: Judged, key: str, figure: str) -> str:
+def _sweep_note(of: JudgedOutputs, key: str, figure: str) -> str:
     found = ", ".join(f"{size}: {value:.1f}" for size, value in sweep(of, figure))
     return f"{key} by the number of models that vote: {found}"

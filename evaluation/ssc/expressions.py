@@ -1,4 +1,4 @@
-"""Canonical forms of expressions: Boolean lines of sub-goals, and preconditions and effects in PDDL."""
+"""Canonical forms of expressions: Boolean lines of sub-goals, and PDDL preconditions and effects."""
 
 from __future__ import annotations
 
@@ -6,71 +6,75 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-from scenecypher.evaluation.eai.transition_text import NOTHING, Tree
+from scenecypher.evaluation.eai.transition_text import EMPTY, Expression
 
 Signature: TypeAlias = Mapping[str, int]
-"""How many arguments each word takes."""
+"""Number of arguments of each word."""
 
 _TOKEN: Final = re.compile(r"\s*(?:(\w+)\s*\(([^()]*)\)|(and|or)\b|([()])|(\w+))")
-MOST_TOKENS: Final = 500
-DEEPEST: Final = 20
+MAX_TOKENS: Final = 500
+MAX_DEPTH: Final = 20
 
 
-def read_clause(text: str, words: Signature) -> Tree | None:
-    """The canonical form of a line such as ``OPEN(door.1) and ON(lamp.2)``; None for what is not of that form."""
+def read_clause(text: str, words: Signature) -> Expression | None:
+    """Return the canonical form of a line such as ``OPEN(door.1) and ON(lamp.2)``; None if it is invalid."""
     tokens = _tokens(text, words)
     if tokens is None:
         return None
     try:
-        found = _either(tokens, depth=0)
+        found = _parse_or(tokens, depth=0)
     except ValueError:
         return None
     return None if tokens else canonical_tree(found)
 
 
-def canonical_tree(found: Tree) -> Tree:
-    """Nested ``and`` and ``or`` made flat, sorted, each part once; of one part only that; quantified names numbered."""
+def canonical_tree(found: Expression) -> Expression:
+    """Flatten nested ``and`` and ``or``, sort and deduplicate parts, unwrap single ones, and number bound names."""
     return _canonical(found, 0)
 
 
-def variables(parameters: str) -> tuple[str, ...]:
-    """The names in a list of parameters, in their order. Raises ValueError where one stands twice."""
+def parameter_names(parameters: str) -> tuple[str, ...]:
+    """Return the names in a list of parameters, in order. Raises ValueError if one occurs twice."""
     found = tuple(re.findall(r"\?[\w-]+", parameters))
     if len(set(found)) != len(found):
         raise ValueError(f"{parameters[:60]} has a parameter twice")
     return found
 
 
-def renamed(found: Tree, names: Mapping[str, str]) -> Tree:
-    """With variables called as in `names`."""
+def rename_variables(found: Expression, names: Mapping[str, str]) -> Expression:
+    """Return the expression with variables renamed as in `names`."""
     if isinstance(found, str):
         return " ".join(names.get(word, word) for word in found.split())
-    return tuple(renamed(part, names) for part in found)
+    return tuple(rename_variables(part, names) for part in found)
 
 
-def _canonical(found: Tree, bound: int) -> Tree:
+def _canonical(found: Expression, bound: int) -> Expression:
     if isinstance(found, str):
         return found
     head, parts = found[0], found[1:]
     if head in {"exists", "forall"}:
-        names = {name: f"?q{bound + at}" for at, name in enumerate(variables(str(parts[0])))}
-        return (head, renamed(parts[0], names), _canonical(renamed(parts[1], names), bound + len(names)))
+        names = {name: f"?q{bound + at}" for at, name in enumerate(parameter_names(str(parts[0])))}
+        return (
+            head,
+            rename_variables(parts[0], names),
+            _canonical(rename_variables(parts[1], names), bound + len(names)),
+        )
     inner = [_canonical(part, bound) for part in parts]
     if head not in {"and", "or"}:
         return (head, *inner)
     flat = {one for part in inner for one in (part[1:] if part[0] == head and not isinstance(part, str) else (part,))}
-    kept = sorted(flat - {NOTHING} if head == "and" else flat, key=repr)
-    return kept[0] if len(kept) == 1 else (head, *kept) if kept else NOTHING
+    kept = sorted(flat - {EMPTY} if head == "and" else flat, key=repr)
+    return kept[0] if len(kept) == 1 else (head, *kept) if kept else EMPTY
 
 
 def _tokens(text: str, words: Signature) -> list[str] | None:
-    """In reverse, to be taken from the end; None for a word or a number of arguments that there is not."""
+    """Return the tokens in reverse order, to be popped; None for an unknown word or a wrong number of arguments."""
     tokens: list[str] = []
     at = 0
     text = text.strip()
     while at < len(text):
         found = _TOKEN.match(text, at)
-        if found is None or len(tokens) > MOST_TOKENS:
+        if found is None or len(tokens) > MAX_TOKENS:
             return None
         atom, arguments, connective, bracket, bare = found.groups()
         if atom or bare:
@@ -84,29 +88,29 @@ def _tokens(text: str, words: Signature) -> list[str] | None:
     return tokens[::-1]
 
 
-def _either(tokens: list[str], *, depth: int) -> Tree:
-    """``or`` binds less than ``and``. Raises ValueError."""
-    parts = [_all(tokens, depth=depth)]
+def _parse_or(tokens: list[str], *, depth: int) -> Expression:
+    """Parse a disjunction; ``or`` binds less than ``and``. Raises ValueError."""
+    parts = [_parse_and(tokens, depth=depth)]
     while tokens and tokens[-1] == "or":
         tokens.pop()
-        parts.append(_all(tokens, depth=depth))
-    return _joined("or", parts)
+        parts.append(_parse_and(tokens, depth=depth))
+    return _connect("or", parts)
 
 
-def _all(tokens: list[str], *, depth: int) -> Tree:
-    parts = [_one(tokens, depth=depth)]
+def _parse_and(tokens: list[str], *, depth: int) -> Expression:
+    parts = [_parse_unit(tokens, depth=depth)]
     while tokens and tokens[-1] == "and":
         tokens.pop()
-        parts.append(_one(tokens, depth=depth))
-    return _joined("and", parts)
+        parts.append(_parse_unit(tokens, depth=depth))
+    return _connect("and", parts)
 
 
-def _one(tokens: list[str], *, depth: int) -> Tree:
-    if not tokens or depth > DEEPEST:
+def _parse_unit(tokens: list[str], *, depth: int) -> Expression:
+    if not tokens or depth > MAX_DEPTH:
         raise ValueError("an expression is missing, or too deep")
     token = tokens.pop()
     if token == "(":  # noqa: S105 - a bracket
-        inner = _either(tokens, depth=depth + 1)
+        inner = _parse_or(tokens, depth=depth + 1)
         if not tokens or tokens.pop() != ")":
             raise ValueError("a bracket is missing")
         return inner
@@ -115,5 +119,5 @@ def _one(tokens: list[str], *, depth: int) -> Tree:
     return token
 
 
-def _joined(head: str, parts: Sequence[Tree]) -> Tree:
+def _connect(head: str, parts: Sequence[Expression]) -> Expression:
     return parts[0] if len(parts) == 1 else (head, *parts)

@@ -1,7 +1,7 @@
-"""The canonicalisers of the four tasks: the schema that an output must have, and what it means.
+"""Canonicalisers of the four tasks: the schema that an output must satisfy, and its meaning.
 
-The schema is of form and words: JSON, keys, and the states, relations, actions and predicates that there are. Names of
-objects are not part of it: the paper's own results keep outputs with unknown objects (its Table 5).
+The schema covers form and words: JSON, keys, and the known states, relations, actions and predicates. It does not cover
+names of objects, since the paper's own results keep outputs with unknown objects (its Table 5).
 """
 
 from __future__ import annotations
@@ -12,27 +12,33 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from scenecypher.evaluation.eai.goal_interpretation import KEYS, LISTS, LONGEST, parsed_goals
-from scenecypher.evaluation.eai.grounding import ACTIONS, number_of
+from scenecypher.evaluation.eai.goal_interpretation import KEYS, LISTS, MAX_CHARACTERS, parse_goals
+from scenecypher.evaluation.eai.grounding import ACTIONS, parse_object_number
 from scenecypher.evaluation.eai.recordings import TaskName
-from scenecypher.evaluation.eai.subgoal_expansion import ARITY, DEEDS
-from scenecypher.evaluation.eai.transition_gold import domain_head, gold_deeds
-from scenecypher.evaluation.eai.transition_text import NOTHING, Deed, Tree, deeds, tree
-from scenecypher.evaluation.ssc.expressions import Signature, canonical_tree, read_clause, renamed, variables
+from scenecypher.evaluation.eai.subgoal_expansion import ACTION_ARITY, ARITY
+from scenecypher.evaluation.eai.transition_gold import domain_head, gold_actions
+from scenecypher.evaluation.eai.transition_text import EMPTY, Expression, PddlAction, parse_actions, parse_expression
+from scenecypher.evaluation.ssc.expressions import (
+    Signature,
+    canonical_tree,
+    parameter_names,
+    read_clause,
+    rename_variables,
+)
 from scenecypher.evaluation.ssc.voting import Canonical, Form
 from scenecypher.importers.eai import package_folder
 from scenecypher.importers.json_file import read_json
 
 _ARGUMENT: Final = re.compile(r"\?q?\d+|[^?].*")
-"""A parameter or quantified variable as canonical forms call it, or an object, which is one of the problem's."""
-SUBGOALS: Final[Signature] = {**ARITY, **DEEDS}
-"""What a sub-goal may say, with the numbers of arguments, as it is scored."""
+"""Parameter or bound variable as named in canonical forms, or an object of the problem."""
+SUBGOALS: Final[Signature] = {**ARITY, **ACTION_ARITY}
+"""Words of a sub-goal with their numbers of arguments, as in its scorer."""
 _PREDICATE: Final = re.compile(r"\((\w+)((?:\s+\?\w+|\s+-\s+\w+)*)\s*\)")
 
 
 def goal_form(output: str) -> Form | None:
-    """Three sets of goals; keys beside those of the schema say nothing."""
-    found = parsed_goals(output)
+    """Return three sets of goals; keys that the schema does not have are ignored."""
+    found = parse_goals(output)
     if found is None or not found.keys() >= set(LISTS.values()):
         return None
     sets = [_goal_set(kind, found[LISTS[kind]]) for kind in LISTS]
@@ -40,7 +46,7 @@ def goal_form(output: str) -> Form | None:
 
 
 def sequence_form(output: str) -> Form | None:
-    """The steps in their order: an action in upper case, and its objects, with or without numbers."""
+    """Return the steps in order: an action in upper case and its objects, with or without numbers."""
     pairs = _json_pairs(output)
     if not pairs:
         return None
@@ -49,7 +55,7 @@ def sequence_form(output: str) -> Form | None:
 
 
 def subgoal_form(output: str) -> Form | None:
-    """The lines in their order; within a line the order of what ``and`` or ``or`` connects says nothing."""
+    """Return the lines in order; within a line, the order of operands of ``and`` or ``or`` is ignored."""
     found = dict(_json_pairs(output) or ())
     lines = found.get("output")
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
@@ -59,23 +65,26 @@ def subgoal_form(output: str) -> Form | None:
 
 
 def transition_form(output: str) -> Form | None:
-    """A set of actions; order and repetition within ``and`` and ``or``, and what variables are called, say nothing."""
-    found = deeds(output)
-    if not found or not found.keys() <= gold_deeds().keys():
+    """Return a set of actions; order and repetition within ``and`` and ``or``, and names of variables, are ignored."""
+    found = parse_actions(output)
+    if not found or not found.keys() <= gold_actions().keys():
         return None
-    actions = [deed_form(deed) for deed in found.values()]
+    actions = [action_form(action) for action in found.values()]
     return None if None in actions else frozenset(actions)
 
 
-def deed_form(deed: Deed) -> Form | None:
-    """One action of transition modelling."""
+def action_form(action: PddlAction) -> Form | None:
+    """Return the form of one action of transition modelling."""
     try:
-        parameters = variables(deed.parameters)
+        parameters = parameter_names(action.parameters)
         names = {name: f"?{at}" for at, name in enumerate(parameters)}
-        parts = [_checked(canonical_tree(renamed(tree(text), names))) for text in (deed.precondition, deed.effect)]
+        parts = [
+            _check_predicates(canonical_tree(rename_variables(parse_expression(text), names)))
+            for text in (action.precondition, action.effect)
+        ]
     except ValueError:
         return None
-    return (deed.name, len(parameters), *parts)
+    return (action.name, len(parameters), *parts)
 
 
 FORMS: Final[Mapping[TaskName, Canonical]] = {
@@ -114,9 +123,9 @@ def _is_known(kind: str, goal: tuple[str, ...]) -> bool:
 
 
 def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
-    """The pairs of the outermost object, which may repeat a key; fences, words around it and quotes are mended."""
+    """Return the pairs of the outermost object, repeated keys included; fences, quotes and other text are repaired."""
     start, end = output.find("{"), output.rfind("}")
-    if len(output) > LONGEST or start < 0:
+    if len(output) > MAX_CHARACTERS or start < 0:
         return None
     text = output[start : end + 1].replace("\n", " ")
     for mended in (text, text.replace("'", '"')):
@@ -129,28 +138,31 @@ def _json_pairs(output: str) -> list[tuple[str, Any]] | None:
 
 
 class _Pairs(tuple[tuple[str, Any], ...]):
-    """The pairs of an object, in their order."""
+    """Pairs of an object, in order."""
 
     __slots__ = ()
 
 
 def _step(word: str, objects: Any) -> tuple[str, ...] | None:
-    """As the schema has it: so many objects as the action takes, each a name, or a name and a number.
+    """Return a step with as many objects as the action takes, each a name, or a name and a number.
 
-    Actions are those that can be carried out: what the prompt of EAI offers besides is always a failure.
+    Only executable actions are valid: the others that EAI's prompt offers always fail.
     """
     _, wanted = ACTIONS.get(word.strip().upper(), ("", None))
     if not isinstance(objects, list) or wanted is None:
         return None
     if not all(isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool)) for one in objects):
         return None
-    has_numbers = len(objects) == 2 * wanted and all(number_of(one) is not None for one in objects[1::2])
+    has_numbers = len(objects) == 2 * wanted and all(parse_object_number(one) is not None for one in objects[1::2])
     named = tuple(str(one).strip() for one in objects)
     return (word.strip().upper(), *named) if len(named) == wanted or has_numbers else None
 
 
-def _checked(found: Tree) -> Tree:
-    """Raises ValueError for predicates that the domain lacks, another number of arguments, and what is no variable."""
+def _check_predicates(found: Expression) -> Expression:
+    """Return the expression if it is valid.
+
+    Raises ValueError for unknown predicates, wrong numbers of arguments, and arguments that are no variables.
+    """
     for name, *arguments in _atoms(found):
         if _predicates().get(name) != len(arguments):
             raise ValueError(f"{name[:60]} with {len(arguments)} arguments is no predicate")
@@ -159,9 +171,9 @@ def _checked(found: Tree) -> Tree:
     return found
 
 
-def _atoms(found: Tree) -> Iterator[list[str]]:
+def _atoms(found: Expression) -> Iterator[list[str]]:
     if isinstance(found, str):
-        if found != NOTHING:
+        if found != EMPTY:
             yield found.split()
         return
     for part in found[2 if found[0] in {"exists", "forall"} else 1 :]:
@@ -170,7 +182,7 @@ def _atoms(found: Tree) -> Iterator[list[str]]:
 
 @cache
 def _predicates() -> Mapping[str, int]:
-    """How many arguments each takes."""
+    """Return the number of arguments of each predicate."""
     text = re.sub(r";.*", "", domain_head()).partition("(:predicates")[2]
     return {name: arguments.count("?") for name, arguments in _PREDICATE.findall(text)}
 
@@ -183,5 +195,5 @@ def _vocabulary() -> Mapping[str, Any]:
 
 @cache
 def _relations() -> frozenset[str]:
-    """Those that the prompt of goal interpretation offers; the vocabulary's own list has a state among them."""
+    """Return the relations that the prompt of goal interpretation offers; the vocabulary's list includes a state."""
     return frozenset(read_json(package_folder() / "resources/virtualhome/relation_types.json"))

@@ -1,4 +1,4 @@
-"""How an output is got from a model: greedily, by Structured Self-Consistency, and by our variants of it."""
+"""Methods to get an output from a model: greedy decoding, Structured Self-Consistency, and our variants."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Final, Literal, TypeAlias
 
 from scenecypher.evaluation.eai.recordings import TaskName
 from scenecypher.evaluation.ssc.forms import FORMS
-from scenecypher.evaluation.ssc.merging import merged
-from scenecypher.evaluation.ssc.voting import TEMPERATURE, is_decided, vote_on
+from scenecypher.evaluation.ssc.merging import merge_samples
+from scenecypher.evaluation.ssc.voting import TEMPERATURE, is_decided, vote_on_forms
 
 Method: TypeAlias = Literal["greedy", "ssc", "ssc-merge", "ssc-early", "ssc-filter"]
-Ask: TypeAlias = Callable[[float], str]
-"""One reply at a temperature."""
-Runs: TypeAlias = Callable[[str], bool]
-"""Whether a simulator carries an output out."""
+AskAtTemperature: TypeAlias = Callable[[float], str]
+"""Function that returns one reply at a temperature."""
+IsExecutable: TypeAlias = Callable[[str], bool]
+"""Predicate: a simulator executes the output."""
 
 
 @dataclass(frozen=True, slots=True)
-class Got:
-    """The output (None where no sample was valid), all samples as they came, and how the vote went."""
+class MethodOutput:
+    """Output (None if no sample was valid), all samples in order, and the counts of the vote."""
 
     output: str | None
     samples: tuple[str, ...]
@@ -30,63 +30,63 @@ class Got:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """What a method needs: the task, a way to ask, the number of samples, and a simulator."""
+class SamplingRequest:
+    """Input of a method: the task, a function to ask, the number of samples, and a simulator."""
 
     task: TaskName
-    ask: Ask
+    ask: AskAtTemperature
     samples: int
-    runs: Runs
+    is_executable: IsExecutable
 
 
-def greedy(asking: Asking) -> Got:
-    """One reply at temperature 0, valid or not: the paper's baseline."""
-    reply = asking.ask(0.0)
-    return Got(reply, (reply,), int(FORMS[asking.task](reply) is not None))
+def greedy(request: SamplingRequest) -> MethodOutput:
+    """Return one reply at temperature 0, valid or not: the paper's baseline."""
+    reply = request.ask(0.0)
+    return MethodOutput(reply, (reply,), int(FORMS[request.task](reply) is not None))
 
 
-def ssc(asking: Asking) -> Got:
-    """Algorithm 1."""
-    return _voted(asking.task, [asking.ask(TEMPERATURE) for _ in range(asking.samples)])
+def ssc_vote(request: SamplingRequest) -> MethodOutput:
+    """Vote by the paper's Algorithm 1."""
+    return _vote(request.task, [request.ask(TEMPERATURE) for _ in range(request.samples)])
 
 
-def ssc_early(asking: Asking) -> Got:
-    """The same answer, without the samples that can't change it."""
+def ssc_early(request: SamplingRequest) -> MethodOutput:
+    """Vote without the samples that can't change the answer."""
     samples: list[str] = []
-    while len(samples) < asking.samples:
-        samples.append(asking.ask(TEMPERATURE))
-        if is_decided([FORMS[asking.task](one) for one in samples], asking.samples):
+    while len(samples) < request.samples:
+        samples.append(request.ask(TEMPERATURE))
+        if is_decided([FORMS[request.task](one) for one in samples], request.samples):
             break
-    return _voted(asking.task, samples)
+    return _vote(request.task, samples)
 
 
-def ssc_filter(asking: Asking) -> Got:
-    """A vote among the samples that the simulator carries out; among all valid ones where it carries out none."""
-    samples = [asking.ask(TEMPERATURE) for _ in range(asking.samples)]
-    ran = [one for one in samples if FORMS[asking.task](one) is not None and asking.runs(one)]
-    found = _voted(asking.task, ran or samples)
-    return Got(found.output, tuple(samples), _voted(asking.task, samples).valid, found.votes, found.forms)
+def ssc_filter(request: SamplingRequest) -> MethodOutput:
+    """Vote over the samples that the simulator executes; over all valid ones if it executes none."""
+    samples = [request.ask(TEMPERATURE) for _ in range(request.samples)]
+    executable = [one for one in samples if FORMS[request.task](one) is not None and request.is_executable(one)]
+    found = _vote(request.task, executable or samples)
+    return MethodOutput(found.output, tuple(samples), _vote(request.task, samples).valid, found.votes, found.forms)
 
 
-def ssc_merge(asking: Asking) -> Got:
-    """What more than half of the valid samples say, element by element, or the most central sequence."""
-    samples = [asking.ask(TEMPERATURE) for _ in range(asking.samples)]
-    found = _voted(asking.task, samples)
-    return Got(merged(asking.task, samples), tuple(samples), found.valid, found.votes, found.forms)
+def ssc_merge(request: SamplingRequest) -> MethodOutput:
+    """Return the elements that a majority of the valid samples have, or the most central sequence."""
+    samples = [request.ask(TEMPERATURE) for _ in range(request.samples)]
+    found = _vote(request.task, samples)
+    return MethodOutput(merge_samples(request.task, samples), tuple(samples), found.valid, found.votes, found.forms)
 
 
-METHODS: Final[Mapping[Method, Callable[[Asking], Got]]] = {
+METHODS: Final[Mapping[Method, Callable[[SamplingRequest], MethodOutput]]] = {
     "greedy": greedy,
-    "ssc": ssc,
+    "ssc": ssc_vote,
     "ssc-merge": ssc_merge,
     "ssc-early": ssc_early,
     "ssc-filter": ssc_filter,
 }
 OURS: Final = frozenset({"ssc-merge", "ssc-early", "ssc-filter"})
-"""Those that the paper does not have."""
+"""Methods that the paper does not have."""
 
 
-def _voted(task: TaskName, samples: Sequence[str]) -> Got:
-    found = vote_on([FORMS[task](one) for one in samples])
+def _vote(task: TaskName, samples: Sequence[str]) -> MethodOutput:
+    found = vote_on_forms([FORMS[task](one) for one in samples])
     output = None if found.winner is None else samples[found.winner]
-    return Got(output, tuple(samples), found.valid, found.votes, found.forms)
+    return MethodOutput(output, tuple(samples), found.valid, found.votes, found.forms)

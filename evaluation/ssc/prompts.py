@@ -1,7 +1,8 @@
-"""What a model is asked: the Embodied Agent Interface's own prompt for a task, or ours with the paper's rules.
+"""Prompts of a task: the Embodied Agent Interface's own, or ours with the paper's rules.
 
-The prompts of three tasks are read from the installed `eai-eval`, those of goal interpretation from the wheel of the
-recordings, which has them filled in. Ours (`evaluation/data/ssc/`) are in our words, with the task's own part of these.
+The prompts of three tasks are read from the installed `eai-eval`; those of goal interpretation from the wheel of the
+recordings, where they are filled in. Ours (`evaluation/data/ssc/`) are in our words and include the task-specific part
+of these.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from scenecypher.chat.model import Message
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.recordings import SCENE, TaskName
+from scenecypher.evaluation.eai.recordings import SCENE_PREFIX, TaskName
 from scenecypher.evaluation.eai.transition_gold import domain_head
 from scenecypher.importers.eai import package_folder
 from scenecypher.importers.json_file import read_json
@@ -32,8 +33,8 @@ INSTALLED: Final[Mapping[TaskName, str]] = {
     "transition": "evaluation/transition_modeling/prompts/helm_prompts.json",
 }
 SYSTEM: Final = "evaluation/subgoal_decomposition/prompts/system_setup.json"
-"""What precedes each prompt of sub-goal decomposition."""
-CUTS: Final[Mapping[TaskName, tuple[tuple[str, str], ...]]] = {
+"""System message before each prompt of sub-goal decomposition."""
+TASK_PARTS: Final[Mapping[TaskName, tuple[tuple[str, str], ...]]] = {
     "goal": (
         ("Relevant objects in the scene are:", "All possible relationships are"),
         ("Goal name:", "Now output the symbolic version"),
@@ -42,8 +43,8 @@ CUTS: Final[Mapping[TaskName, tuple[tuple[str, str], ...]]] = {
     "subgoal": (("# Target Task:", "## Output:"),),
     "transition": (("(define (problem", "\n>"),),
 }
-"""The task's own parts of a prompt: from the last place of the first text to the next of the second."""
-MOST_BYTES: Final = 32 * 2**20
+"""Task-specific parts of a prompt: from the last occurrence of the first text to the next of the second."""
+MAX_BYTES: Final = 32 * 2**20
 
 
 class _Prompt(BaseModel):
@@ -58,7 +59,7 @@ _PROMPTS: Final = TypeAdapter(list[_Prompt])
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """The prompts of one task in one form, by the id of a task."""
+    """Prompts of one task in one form, by task id."""
 
     task: TaskName
     form: PromptForm
@@ -66,33 +67,33 @@ class Prompts:
     system: str
 
     def messages(self, task_id: str) -> tuple[Message, ...]:
-        """What is sent. Raises InputError for a task without a prompt."""
+        """Return the messages to send. Raises InputError for a task without a prompt."""
         if task_id not in self.texts:
             raise InputError(f"there is no prompt of {self.task} for task {task_id[:60]!r}; leave it out")
         if self.form == "structured":
-            return (Message("user", structured(self.task, self.texts[task_id])),)
+            return (Message("user", structured_prompt(self.task, self.texts[task_id])),)
         system = (Message("system", self.system),) if self.system else ()
         return (*system, Message("user", self.texts[task_id]))
 
 
-def prompts(task: TaskName, form: PromptForm, *, wheel: Path | None = None) -> Prompts:
-    """The prompts of one task; goal interpretation needs the `wheel` of the recordings. Raises InputError."""
-    texts = _of_wheel(wheel) if task == "goal" else _installed(package_folder() / INSTALLED[task])
+def load_prompts(task: TaskName, form: PromptForm, *, wheel: Path | None = None) -> Prompts:
+    """Return the prompts of one task; goal interpretation needs the `wheel` of the recordings. Raises InputError."""
+    texts = _read_wheel(wheel) if task == "goal" else _read_installed(package_folder() / INSTALLED[task])
     system = read_json(package_folder() / SYSTEM)["system_prompt"] if task == "subgoal" else ""
     return Prompts(task, form, texts, system)
 
 
-def structured(task: TaskName, eai_prompt: str) -> str:
-    """Our prompt around what the other one says of the task itself."""
-    own = "\n\n".join(_cut(eai_prompt, start, end) for start, end in CUTS[task])
+def structured_prompt(task: TaskName, eai_prompt: str) -> str:
+    """Return our prompt with the task-specific part of the original one."""
+    own = "\n\n".join(_cut(eai_prompt, start, end) for start, end in TASK_PARTS[task])
     text = _own_text(task)
     return text.replace("{domain}", f"{domain_head().strip()}\n)").replace("{task}", own).strip()
 
 
-def prompts_version() -> str:
-    """A digest of our own prompts: results of different ones are not compared."""
+def structured_prompt_version() -> str:
+    """Return a digest of our prompts; results of different digests are not comparable."""
     digest = sha256()
-    for task in sorted(CUTS):
+    for task in sorted(TASK_PARTS):
         digest.update(_own_text(task).encode())
     return digest.hexdigest()[:12]
 
@@ -105,23 +106,23 @@ def _cut(text: str, start: str, end: str) -> str:
     at = text.rfind(start)
     if at < 0:
         raise InputError(
-            f"a prompt of eai-eval lacks {start!r}: install it anew (`pip install --no-deps eai-eval==1.0.5`)"
+            f"a prompt of eai-eval lacks {start!r}: reinstall it (`pip install --no-deps eai-eval==1.0.5`)"
         )
     return text[at:].partition(end)[0].strip()
 
 
-def _of_wheel(wheel: Path | None) -> Mapping[str, str]:
+def _read_wheel(wheel: Path | None) -> Mapping[str, str]:
     if wheel is None:
         raise InputError("prompts of goal interpretation come with the recordings; give their wheel")
     try:
         with ZipFile(wheel) as archive, archive.open(IN_WHEEL) as member:
-            raw = member.read(MOST_BYTES)
+            raw = member.read(MAX_BYTES)
     except (OSError, EOFError, zlib.error, BadZipFile, KeyError, NotImplementedError, RuntimeError) as error:
-        raise InputError(f"{wheel} has no prompts of goal interpretation ({error}); fetch it anew") from error
+        raise InputError(f"{wheel} has no prompts of goal interpretation ({error}); download it again") from error
     return _by_id(raw, wheel)
 
 
-def _installed(path: Path) -> Mapping[str, str]:
+def _read_installed(path: Path) -> Mapping[str, str]:
     try:
         return _by_id(path.read_bytes(), path)
     except OSError as error:
@@ -132,5 +133,5 @@ def _by_id(raw: bytes, where: Any) -> Mapping[str, str]:
     try:
         rows = _PROMPTS.validate_json(raw)
     except ValidationError as error:
-        raise InputError(f"{where}: is no list of prompts; install it anew") from error
-    return {row.identifier.removeprefix(SCENE): row.llm_prompt for row in rows}
+        raise InputError(f"{where}: is not a list of prompts; reinstall it") from error
+    return {row.identifier.removeprefix(SCENE_PREFIX): row.llm_prompt for row in rows}

@@ -1,4 +1,4 @@
-"""Structured Self-Consistency (Algorithm 1): one vote a canonical form; the raw sample behind the winner is given."""
+"""Structured Self-Consistency (Algorithm 1): one vote for each canonical form; the winner's raw sample is returned."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 Form: TypeAlias = Hashable
-"""What an output means, whatever it is written like; equal forms are one vote more for the same."""
+"""Meaning of an output, independent of its notation; equal forms count as votes for the same output."""
 Canonical: TypeAlias = Callable[[str], Form | None]
-"""The paper's Φ: the canonical form, or None for what the schema does not allow (⊥)."""
+"""The paper's Φ: returns the canonical form, or None if the schema does not allow the output (⊥)."""
 
 SAMPLES: Final = 5
 TEMPERATURE: Final = 0.7
-"""Both as the paper has them (section 4)."""
+"""Number of samples and temperature are the paper's (section 4)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What came of a vote over samples.
+    """Result of a vote over samples.
 
-    `winner` is the index of the raw sample that is returned, the first with the winning form; None where no sample was
-    valid, which is a failure. `votes` are of the winner; `forms` is how many there were.
+    `winner` is the index of the returned sample, the first with the winning form; None if no sample was valid, which is
+    a failure. `votes` are the winner's; `forms` is the number of distinct forms.
     """
 
     winner: int | None
@@ -32,22 +32,22 @@ class Vote:
 
 
 def vote(samples: Sequence[str], canonical: Canonical) -> Vote:
-    """The paper's Algorithm 1. A tie goes to the form that was seen first."""
-    return vote_on([canonical(sample) for sample in samples])
+    """Vote by the paper's Algorithm 1; a tie goes to the form seen first."""
+    return vote_on_forms([canonical(sample) for sample in samples])
 
 
-def vote_on(forms: Sequence[Form | None]) -> Vote:
-    """The same, of forms that are known already."""
-    votes, first = counted(forms)
+def vote_on_forms(forms: Sequence[Form | None]) -> Vote:
+    """Vote by Algorithm 1 on canonical forms."""
+    votes, first = count_votes(forms)
     valid = sum(votes.values())
     if not votes:
         return Vote(None, 0, 0, 0, len(forms))
-    best = max(votes, key=votes.__getitem__)  # of equals the first: dicts keep their order
+    best = max(votes, key=votes.__getitem__)  # the first of equals, since dicts keep their order
     return Vote(first[best], votes[best], len(votes), valid, len(forms))
 
 
-def counted(forms: Iterable[Form | None]) -> tuple[dict[Form, int], dict[Form, int]]:
-    """Votes by form in the order in which forms were first seen, and at which sample that was."""
+def count_votes(forms: Iterable[Form | None]) -> tuple[dict[Form, int], dict[Form, int]]:
+    """Return the votes by form, in the order in which forms were first seen, and each form's first sample."""
     votes: dict[Form, int] = {}
     first: dict[Form, int] = {}
     for index, form in enumerate(forms):
@@ -58,8 +58,8 @@ def counted(forms: Iterable[Form | None]) -> tuple[dict[Form, int], dict[Form, i
 
 
 def is_decided(forms: Sequence[Form | None], wanted: int) -> bool:
-    """Whether no further sample of the `wanted` ones can change the winner (ours: early stop)."""
-    votes, _ = counted(forms)
+    """Check that no further sample of the `wanted` ones can change the winner (ours: early stop)."""
+    votes, _ = count_votes(forms)
     left = wanted - len(forms)
     ranked = sorted(votes.values(), reverse=True)
     if not ranked:

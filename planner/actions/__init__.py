@@ -1,1 +1,1 @@
-"""The operators of each vocabulary, as data, and what follows from them."""
+"""Operators of each vocabulary as data, and the code derived from them."""

@@ -1,8 +1,8 @@
-"""BabyAI's three actions as the papers have them: pick up, remove, open; each walks up to its node first.
+"""BabyAI's three actions as in the papers: pick up, remove, open; each walks to its node first.
 
-The graph says what is in which room and in the hand, and which doors are open; an open door into a room stands for a
-way there. What stands in the way of what is a matter of cells, on which `minigrid.py` decides: the graph
-does not know in which cell the agent, and what it moved, come to stand, so that an operator forgets their `center`.
+The graph states rooms, the hand's content and open doors; an open door into a room counts as a path to it. Obstacles
+are a matter of cells, which `minigrid.py` decides: the graph does not know in which cell the agent and what it moved
+end up, so an operator forgets their `center`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     Unrelate,
     When,
-    bound,
+    is_bound,
 )
 
 COLORS: Final = ("red", "green", "blue", "purple", "yellow", "grey")
-"""All that MiniGrid has."""
+"""All colours of MiniGrid."""
 
 HERE: Final = Choose("here", (c.Related(AGENT, "INSIDE", "here"),))
 THERE: Final = Choose("there", (c.Related("x", "INSIDE", "there"),))
@@ -42,15 +42,15 @@ IN_REACH: Final = Requirement(
 SHUT: Final = Choose("shut", (c.And((c.Related("there", "CONNECTS", "shut"), c.HasState("shut", "closed"))),))
 LIFTABLE: Final = Requirement(c.HasAffordance("x", "grabbable"), "{x} can not be lifted", "affordance")
 NOT_IN_HAND: Final = Requirement(c.Not(c.Related(AGENT, "HOLDS", "x")), "{agent} holds {x} already", "already")
-COME_THERE: Final[tuple[Effect, ...]] = (
+ENTER_ROOM: Final[tuple[Effect, ...]] = (
     Unrelate(AGENT, ("INSIDE",)),
     Relate(AGENT, "INSIDE", "there"),
     Forget(AGENT, "center"),
 )
 
 
-def fits(key: str, door: str) -> tuple[c.Condition, ...]:
-    """`key` is a key of the colour of `door`: one condition a colour."""
+def key_fits(key: str, door: str) -> tuple[c.Condition, ...]:
+    """Return the conditions that `key` is a key of the colour of `door`, one a colour."""
     return tuple(
         c.And((c.PropertyEquals(door, "color", color), c.HasClass(key, "key"), c.PropertyEquals(key, "color", color)))
         for color in COLORS
@@ -68,7 +68,7 @@ PICKUP: Final = Operator(
         Relate(AGENT, "HOLDS", "x"),
         Forget("x", "center"),
         Forget("held", "center"),
-        *COME_THERE,
+        *ENTER_ROOM,
     ),
     "walk to a thing and take it into the hand; what was in the hand is put down first",
     (HERE, THERE, HELD, SHUT),
@@ -78,7 +78,7 @@ REMOVE: Final = Operator(
     "remove",
     (Parameter("x", "a key, a ball or a box"),),
     (LIFTABLE, NOT_IN_HAND, IN_REACH),
-    (Forget("x", "center"), Forget("held", "center"), Forget(AGENT, "center"), When(bound("held"), (), COME_THERE)),
+    (Forget("x", "center"), Forget("held", "center"), Forget(AGENT, "center"), When(is_bound("held"), (), ENTER_ROOM)),
     "walk to a thing and put it aside, where it is in the way of nothing; what is in the hand stays there",
     (HERE, THERE, HELD, SHUT),
 )
@@ -94,12 +94,12 @@ OPEN: Final = Operator(
             "no open door leads to where {x} is",
         ),
         Requirement(
-            c.Or((c.Not(c.HasState("x", "locked")), *fits("held", "x"))),
+            c.Or((c.Not(c.HasState("x", "locked")), *key_fits("held", "x"))),
             "{x} is locked, and {agent} does not hold a key of its colour",
             repair=Repair("pickup", ("key",)),
         ),
     ),
-    (Become("x", "open", instead_of="closed"), Become("x", "open", instead_of="locked"), *COME_THERE),
+    (Become("x", "open", instead_of="closed"), Become("x", "open", instead_of="locked"), *ENTER_ROOM),
     "walk to a door and open it; a locked one takes the key of its colour in the hand, where it stays",
     (
         HERE,
@@ -112,7 +112,7 @@ OPEN: Final = Operator(
             ),
         ),
         HELD,
-        Choose("key", fits("key", "x")),
+        Choose("key", key_fits("key", "x")),
     ),
 )
 

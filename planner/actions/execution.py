@@ -1,4 +1,4 @@
-"""The interpreter of operators: what stands in an action's way on a scene graph, and the Delta that it makes there."""
+"""The interpreter of operators: unmet requirements of an action on a scene graph, and the Delta of its effects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias, assert_never
 from scenecypher.db.condition import evaluate, witnesses
 from scenecypher.db.graph.delta import AddRelation, Change, ChangeList, Delta, RemoveRelation, SetProperty
 from scenecypher.db.graph.scene import GraphView, Relation, relation_between
-from scenecypher.db.graph.value import Value, typed
+from scenecypher.db.graph.value import Value, typed_key
 from scenecypher.errors import ActionRefused
 from scenecypher.planner.actions.operator import (
     Assign,
@@ -26,119 +26,130 @@ from scenecypher.planner.actions.operator import (
     Unrelate,
     When,
 )
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 
 
 @dataclass(frozen=True, slots=True)
-class Unmet:
-    """A requirement that does not hold: what is wrong, what its variables stood for, and what to do first, if known."""
+class UnmetRequirement:
+    """A requirement that does not hold: the message, its variables' bindings, and the remedy if known."""
 
     requirement: Requirement
     fact: str
     bindings: Mapping[str, str]
 
     @property
-    def remedy(self) -> Call | None:
-        """The action that makes it hold, where all that it is done with is known."""
+    def remedy(self) -> ActionCall | None:
+        """The repairing action; None without a rule or with an unbound argument."""
         repair = self.requirement.repair
-        return call_of(repair, self.bindings) if repair else None
+        return repair_call(repair, self.bindings) if repair else None
 
     @property
     def words(self) -> str:
-        """For the model that proposed the action."""
+        """The text for the model that proposed the action."""
         return f"{self.fact}: {self.remedy} first" if self.remedy else self.fact
 
 
 class Infeasible(ActionRefused):
-    """An action whose precondition does not hold; the first of `unmet` decides what sort of mistake it was."""
+    """An action whose precondition does not hold; the first of `unmet` decides the kind of mistake."""
 
-    def __init__(self, action: str, unmet: tuple[Unmet, ...]) -> None:
+    def __init__(self, action: str, unmet: tuple[UnmetRequirement, ...]) -> None:
         super().__init__(action, [part.words for part in unmet])
         self.unmet = unmet
 
 
-First: TypeAlias = Callable[[Iterable[str]], str | None]
-"""Which of several ids is taken where any would do; None of none."""
+NodePicker: TypeAlias = Callable[[Iterable[str]], str | None]
+"""Picks one of several equally suitable ids; None if there are none."""
 
 
-def by_id(nodes: Iterable[str]) -> str | None:
-    """The first by id, so that it is the same everywhere."""
+def lowest_id(nodes: Iterable[str]) -> str | None:
+    """Return the lowest id, so that every run makes the same choice."""
     return min(nodes, default=None)
 
 
-def bind(operator: Operator, graph: GraphView, arguments: Mapping[str, str], *, first: First = by_id) -> dict[str, str]:
-    """`arguments` (ids by parameter, and the agent's) with what the operator chooses."""
-    return chosen(operator.choose, graph, arguments, first=first)
-
-
-def chosen(
-    choices: tuple[Choose, ...], graph: GraphView, bindings: Mapping[str, str], *, first: First = by_id
+def bind_operator(
+    operator: Operator, graph: GraphView, arguments: Mapping[str, str], *, pick_node: NodePicker = lowest_id
 ) -> dict[str, str]:
-    """`bindings` with a node for each choice that has one."""
+    """Return `arguments` (ids by parameter, and the agent's) extended by the operator's choices."""
+    return bind_choices(operator.choose, graph, arguments, pick_node=pick_node)
+
+
+def bind_choices(
+    choices: tuple[Choose, ...], graph: GraphView, bindings: Mapping[str, str], *, pick_node: NodePicker = lowest_id
+) -> dict[str, str]:
+    """Return `bindings` extended by a node for each choice that has one."""
     found = dict(bindings)
     for choice in choices:
         for where in choice.among:
-            node = first(witnesses(choice.var, where, graph=graph, bindings=found))
+            node = pick_node(witnesses(choice.var, where, graph=graph, bindings=found))
             if node is not None:
                 found[choice.var] = node
                 break
     return found
 
 
-def unmet(operator: Operator, graph: GraphView, bindings: Mapping[str, str]) -> tuple[Unmet, ...]:
-    """The requirements that do not hold, in the operator's order; `bindings` as `bind` made them."""
+def unmet_requirements(
+    operator: Operator, graph: GraphView, bindings: Mapping[str, str]
+) -> tuple[UnmetRequirement, ...]:
+    """Return the requirements that do not hold, in the operator's order; `bindings` are those of `bind_operator`."""
     return tuple(
-        Unmet(requirement, worded(requirement.message, graph, bindings), bindings)
+        UnmetRequirement(requirement, format_message(requirement.message, graph, bindings), bindings)
         for requirement in operator.requires
         if not evaluate(requirement.condition, graph, bindings)
     )
 
 
-def call_of(repair: Repair, bindings: Mapping[str, str]) -> Call | None:
-    """A repair as an action on these nodes; None where one is not bound."""
+def repair_call(repair: Repair, bindings: Mapping[str, str]) -> ActionCall | None:
+    """Return a repair as an action on the bound nodes; None if an argument is unbound."""
     if not all(argument in bindings for argument in repair.arguments):
         return None
-    return Call(repair.action, tuple(bindings[argument] for argument in repair.arguments))
+    return ActionCall(repair.action, tuple(bindings[argument] for argument in repair.arguments))
 
 
-def changes(operator: Operator, graph: GraphView, bindings: Mapping[str, str]) -> Delta:
-    """What the action changes in `graph`; its precondition is taken to hold."""
-    draft = _Draft(graph)
+def effects_delta(operator: Operator, graph: GraphView, bindings: Mapping[str, str]) -> Delta:
+    """Return the changes that the action's effects make in `graph`, without checking its precondition."""
+    collector = _EffectCollector(graph)
     for effect in operator.effects:
-        draft.add(effect, bindings)
-    return draft.delta()
+        collector.add(effect, bindings)
+    return collector.delta()
 
 
 def simulate(
-    operator: Operator, graph: GraphView, arguments: Mapping[str, str], *, action: str, first: First = by_id
+    operator: Operator,
+    graph: GraphView,
+    arguments: Mapping[str, str],
+    *,
+    action: str,
+    pick_node: NodePicker = lowest_id,
 ) -> Delta:
-    """The Delta of one action, on a whole scene or on the part that it reads. Raises Infeasible."""
-    bindings = bind(operator, graph, arguments, first=first)
-    missing = unmet(operator, graph, bindings)
+    """Return the Delta of one action, on a whole scene or on the part that it reads. Raises Infeasible."""
+    bindings = bind_operator(operator, graph, arguments, pick_node=pick_node)
+    missing = unmet_requirements(operator, graph, bindings)
     if missing:
         raise Infeasible(action, missing)
-    return changes(operator, graph, bindings)
+    return effects_delta(operator, graph, bindings)
 
 
-def worded(message: str, graph: GraphView, bindings: Mapping[str, str]) -> str:
-    """A requirement's message about these nodes; an unbound variable goes by its own name."""
-    return message.format_map(_Names((var, _name(graph, node_id)) for var, node_id in bindings.items()))
+def format_message(message: str, graph: GraphView, bindings: Mapping[str, str]) -> str:
+    """Fill in a requirement's message with the nodes' names; an unbound variable keeps its own name."""
+    return message.format_map(
+        _NamesByVariable((var, _display_name(graph, node_id)) for var, node_id in bindings.items())
+    )
 
 
-class _Names(dict[str, str]):
+class _NamesByVariable(dict[str, str]):
     def __missing__(self, var: str) -> str:
         return var
 
 
-def _name(graph: GraphView, node_id: str) -> str:
-    """The id, with the name where that is another: only ids are sure to tell nodes apart."""
+def _display_name(graph: GraphView, node_id: str) -> str:
+    """Return the id, preceded by the name if that differs: only ids are unique."""
     node = graph.nodes.get(node_id)
     return node_id if node is None or node.name == node_id else f"{node.name} ({node_id})"
 
 
 @dataclass(slots=True)
-class _Draft:
-    """What the effects read so far would lose and gain; all are read on the same graph."""
+class _EffectCollector:
+    """The facts removed and added by the effects so far; all effects are evaluated on the same graph."""
 
     graph: GraphView
     lost: set[Relation] = field(default_factory=set)
@@ -166,12 +177,12 @@ class _Draft:
                 assert_never(effect)
 
     def delta(self) -> Delta:
-        """The net effect: what is gained again is not lost, and what is there already is not gained."""
+        """Return the net effect: a fact removed and added remains, and one that exists is not added."""
         changes: list[Change] = [RemoveRelation(relation) for relation in self.lost - self.gained]
         changes += [AddRelation(relation) for relation in self.gained - self.graph.relations]
         changes += self._list_changes()
         changes += self._value_changes()
-        return Delta.about_each_once(changes)
+        return Delta.from_net(changes)
 
     def _add_all(self, effects: tuple[Effect, ...], bindings: Mapping[str, str]) -> None:
         for effect in effects:
@@ -222,5 +233,5 @@ class _Draft:
     def _value_changes(self) -> Iterator[SetProperty]:
         for (node_id, key), value in self.values.items():
             before = self.graph.nodes[node_id].properties.get(key)
-            if typed(before) != typed(value):
+            if typed_key(before) != typed_key(value):
                 yield SetProperty(node_id, key, before, value)

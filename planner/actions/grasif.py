@@ -1,7 +1,7 @@
 """GraSIF's actions (LookPlanGraph, appendix F): a robot with one hand among rooms, assets and objects.
 
-A node is on, in, under or attached to one other at most, and what it holds moves along with it. What is inside
-something closed can be neither seen nor touched.
+A node is on, in, under or attached to at most one other, and its contents move along with it. Nodes inside something
+closed can be neither seen nor touched.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scenecypher.planner.actions.operator import (
     Repair,
     Requirement,
     Unrelate,
-    bound,
+    is_bound,
 )
 
 CONTAINMENT: Final = VOCABULARIES["grasif"].containment
@@ -32,56 +32,56 @@ HERE: Final = Choose("here", (c.Related(AGENT, "INSIDE", "here"),))
 HELD: Final = Choose("held", (c.Related(AGENT, "HOLDS", "held"),))
 
 
-def carried(x: str) -> c.Condition:
-    """`x` is in the agent's hand, or in or on what is."""
+def is_carried(x: str) -> c.Condition:
+    """Return the condition that `x` is in the agent's hand, or in or on the held object."""
     return c.Or((c.Same(x, "held"), c.Within(x, "held", CONTAINMENT)))
 
 
 def room_of(x: str) -> Choose:
-    """The room that `x` is in, over any number of things."""
+    """Choose the room that `x` is in, over any number of containers."""
     return Choose("room", (c.And((c.Within(x, "room", CONTAINMENT), c.HasKind("room", "Place"))),))
 
 
-def lid_of(x: str) -> Choose:
-    """Something closed that `x` is inside of, over any number of things."""
+def closed_container_of(x: str) -> Choose:
+    """Choose a closed node that `x` is inside of, over any number of containers."""
     inside = c.Exists("content", c.And((c.Within(x, "content", CONTAINMENT), c.Related("content", "INSIDE", "lid"))))
     closed = c.And((c.HasState("lid", "closed"), c.Or((c.Related(x, "INSIDE", "lid"), inside))))
     return Choose("lid", (c.And((c.Within(x, "lid", CONTAINMENT), closed)),))
 
 
 def same_room(x: str) -> Requirement:
-    """The agent is in the room of `x`, or carries it."""
+    """Require that the agent is in the room of `x`, or carries it."""
     return Requirement(
-        c.Or((c.Same("here", "room"), carried(x))),
+        c.Or((c.Same("here", "room"), is_carried(x))),
         f"{{{x}}} is not in the agent's room",
         repair=Repair("go_to", ("room",)),
     )
 
 
-def not_shut_in(x: str) -> Requirement:
-    """Nothing closed holds `x`."""
+def not_enclosed(x: str) -> Requirement:
+    """Require that `x` is inside nothing closed."""
     return Requirement(
-        c.Not(bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=Repair("open", ("lid",))
+        c.Not(is_bound("lid")), f"{{{x}}} is inside {{lid}}, which is closed", repair=Repair("open", ("lid",))
     )
 
 
 def within_reach(x: str) -> tuple[Requirement, ...]:
-    """The agent can touch `x`; needs what `reach` chooses."""
-    return same_room(x), not_shut_in(x)
+    """Require that the agent can touch `x`; reads the choices of `reach`."""
+    return same_room(x), not_enclosed(x)
 
 
 def reach(x: str) -> tuple[Choose, ...]:
-    """What `within_reach` reads."""
-    return HERE, HELD, room_of(x), lid_of(x)
+    """Return the choices that `within_reach` reads."""
+    return HERE, HELD, room_of(x), closed_container_of(x)
 
 
-def afford(x: str, action: str, doing: str) -> Requirement:
-    """`x` admits the action."""
+def affords(x: str, action: str, doing: str) -> Requirement:
+    """Require that `x` affords the action."""
     return Requirement(c.HasAffordance(x, action), f"{{{x}}} can not be {doing}", "affordance")
 
 
 A_FREE_HAND: Final = Requirement(
-    c.Or((c.Not(bound("held")), c.Same("x", "held"))),
+    c.Or((c.Not(is_bound("held")), c.Same("x", "held"))),
     "{agent} holds {held}, and has one hand",
     repair=Repair(
         "put_on",
@@ -92,18 +92,20 @@ A_FREE_HAND: Final = Requirement(
         ),
     ),
 )
-SOMETHING_HELD: Final = Requirement(bound("held"), "{agent} holds nothing: pick something up first")
+SOMETHING_HELD: Final = Requirement(is_bound("held"), "{agent} holds nothing: pick something up first")
 
 
-def put(action: str, relation: str, doing: str, words: str, *extra: Requirement) -> Operator:
-    """What is held comes to have `relation` to the destination."""
+def put_operator(action: str, relation: str, doing: str, words: str, *extra: Requirement) -> Operator:
+    """Return an operator that gives the held object the `relation` to the destination."""
     return Operator(
         action,
         (Parameter("x", "where what is held shall be: an asset or an object"),),
         (
             SOMETHING_HELD,
-            afford("x", action, doing),
-            Requirement(c.Not(carried("x")), "{x} is in the hand itself: choose what stands elsewhere", "affordance"),
+            affords("x", action, doing),
+            Requirement(
+                c.Not(is_carried("x")), "{x} is in the hand itself: choose what stands elsewhere", "affordance"
+            ),
             *within_reach("x"),
             *extra,
         ),
@@ -113,13 +115,13 @@ def put(action: str, relation: str, doing: str, words: str, *extra: Requirement)
     )
 
 
-def switch(action: str, state: str, instead_of: str, *, words: str) -> Operator:
-    """What is within reach comes to be in another state."""
+def switch_operator(action: str, state: str, instead_of: str, *, words: str) -> Operator:
+    """Return an operator that changes the state of a node within reach."""
     return Operator(
         action,
         (Parameter("x", "an asset or an object"),),
         (
-            afford("x", action, f"brought to be {state}"),
+            affords("x", action, f"brought to be {state}"),
             Requirement(c.Not(c.HasState("x", state)), f"{{x}} is {state} already", "already"),
             *within_reach("x"),
         ),
@@ -146,10 +148,10 @@ PICK_UP: Final = Operator(
     "pick_up",
     (Parameter("x", "an object that can be picked up"),),
     (
-        afford("x", "pick_up", "picked up"),
+        affords("x", "pick_up", "picked up"),
         Requirement(c.Not(c.Same("x", "held")), "{agent} holds {x} already", "already"),
         Requirement(
-            c.Not(bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
+            c.Not(is_bound("other")), "{other} holds {x}: wait until it is put down, or choose another", "affordance"
         ),
         *within_reach("x"),
         A_FREE_HAND,
@@ -163,26 +165,30 @@ PICK_UP: Final = Operator(
     ),
 )
 
-PUT_ON: Final = put("put_on", "ON", "something to put things on", "put what is held on an asset or object")
-PUT_INSIDE: Final = put(
+PUT_ON: Final = put_operator("put_on", "ON", "something to put things on", "put what is held on an asset or object")
+PUT_INSIDE: Final = put_operator(
     "put_inside",
     "INSIDE",
     "something to put things into",
     "put what is held into an asset or object, which must not be closed",
     Requirement(c.Not(c.HasState("x", "closed")), "{x} is closed", repair=Repair("open", ("x",))),
 )
-PUT_UNDER: Final = put(
+PUT_UNDER: Final = put_operator(
     "put_under", "UNDER", "something to put things under", "put what is held under an asset or object"
 )
-ATTACH: Final = put("attach", "ATTACHED_TO", "something to fix things to", "fix what is held to an asset or object")
+ATTACH: Final = put_operator(
+    "attach", "ATTACHED_TO", "something to fix things to", "fix what is held to an asset or object"
+)
 
-OPEN: Final = switch("open", "open", "closed", words="open an asset or object, so that what is inside can be reached")
-CLOSE: Final = switch("close", "closed", "open", words="close an asset or object")
-TURN_ON: Final = switch("turn_on", "on", "off", words="turn a device on")
-TURN_OFF: Final = switch("turn_off", "off", "on", words="turn a device off")
+OPEN: Final = switch_operator(
+    "open", "open", "closed", words="open an asset or object, so that what is inside can be reached"
+)
+CLOSE: Final = switch_operator("close", "closed", "open", words="close an asset or object")
+TURN_ON: Final = switch_operator("turn_on", "on", "off", words="turn a device on")
+TURN_OFF: Final = switch_operator("turn_off", "off", "on", words="turn a device off")
 
 UNSEEN: Final = c.PropertyEquals("child", "seen", value=False)
-"""True in a belief only: in the world nothing is unseen."""
+"""True only in a belief: in the world nothing is unseen."""
 
 DISCOVER: Final = Operator(
     "discover_objects",
@@ -223,7 +229,7 @@ REARRANGE: Final = Macro(
     "rearrange",
     (Parameter("x", "the object"), Parameter("y", "its destination, an asset or an object")),
     word="relation",
-    ways={
+    expansions={
         "ontop": (("pick_up", "x"), ("put_on", "y")),
         "inside": (("pick_up", "x"), ("put_inside", "y")),
         "under": (("pick_up", "x"), ("put_under", "y")),

@@ -1,4 +1,4 @@
-"""What sort of mistake a refused action was, told apart as the Embodied Agent Interface's evaluator tells them."""
+"""Kinds of mistakes of refused actions, as the Embodied Agent Interface's evaluator distinguishes them."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ from typing import Final, Literal, TypeAlias, assert_never
 from scenecypher.db.condition import Condition, evaluate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import UnknownReference
-from scenecypher.planner.actions.execution import Infeasible, Unmet
+from scenecypher.planner.actions.execution import Infeasible, UnmetRequirement
 from scenecypher.planner.actions.operator import Fault
 
 Mistake: TypeAlias = Literal["wrong_order", "missing_step", "affordance", "unseen_object", "additional_step"]
-"""Done too late or too early, something left out, not possible with this thing, no such thing, or needless."""
+"""Wrong time, a missing step, not possible with this object, unknown object, or needless."""
 
-SKIPPED: Final[Mistake] = "additional_step"
-"""The mistake that does not end a plan: the step is left out and the plan goes on."""
+SKIPPABLE: Final[Mistake] = "additional_step"
+"""The mistake that does not end a plan: the step is skipped and the plan continues."""
 
-OF_FAULT: Final[Mapping[Fault, Mistake]] = {
+MISTAKE_OF_FAULT: Final[Mapping[Fault, Mistake]] = {
     "missing": "missing_step",
     "affordance": "affordance",
-    "already": SKIPPED,
+    "already": SKIPPABLE,
 }
 
 
 def mistake_of(refusal: Infeasible | UnknownReference, history: Iterable[SceneGraph]) -> Mistake:
-    """The sort of mistake; `history` holds the graphs from the beginning of the plan up to the one it was refused on.
+    """Return the kind of mistake; `history` holds the graphs from the plan's start up to the refusal.
 
-    The first requirement that is unmet decides. A missing step whose listed conditions each held at some time of the
-    history came in the wrong order.
+    The first unmet requirement decides. A missing step counts as a wrong order if each condition of `held_earlier` held
+    at some time in the history.
     """
     match refusal:
         case UnknownReference():
             return "unseen_object"
         case Infeasible():
             first = refusal.unmet[0]
-            mistake = OF_FAULT[first.requirement.fault]
+            mistake = MISTAKE_OF_FAULT[first.requirement.fault]
             return "wrong_order" if mistake == "missing_step" and _was_met(first, history) else mistake
         case _:
             assert_never(refusal)
 
 
-def _was_met(unmet: Unmet, history: Iterable[SceneGraph]) -> bool:
-    """Whether each of the requirement's conditions held once, not necessarily at the same time."""
-    open_: list[Condition] = [*unmet.requirement.once]
-    if not open_:
+def _was_met(unmet: UnmetRequirement, history: Iterable[SceneGraph]) -> bool:
+    """Return whether each condition of `held_earlier` held at some time, not necessarily at the same time."""
+    remaining: list[Condition] = [*unmet.requirement.held_earlier]
+    if not remaining:
         return False
     for graph in history:
-        open_ = [condition for condition in open_ if not evaluate(condition, graph, unmet.bindings)]
-        if not open_:
+        remaining = [condition for condition in remaining if not evaluate(condition, graph, unmet.bindings)]
+        if not remaining:
             return True
     return False

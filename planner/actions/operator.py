@@ -1,4 +1,4 @@
-"""Operators as pure data: what an action is done with, what it needs, what it changes, and words for it."""
+"""Operators as pure data: parameters, preconditions, effects, and words for a model."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from scenecypher.db.condition import Condition, Same
 from scenecypher.db.graph.value import Value, checked, property_name
 
 AGENT: Final = "agent"
-"""The variable that stands for the node that acts."""
+"""The variable of the acting node."""
 
 Fault: TypeAlias = Literal["missing", "affordance", "already"]
-"""Why an action is refused: something has to be done first, it can never be done with this, or it is so already."""
+"""The reason of a refusal: a step is missing, this node never allows the action, or the effect holds already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What an action is done with; `words` say what it is, for prompts."""
+    """A parameter of an action; `words` describe it in prompts."""
 
     name: str
     words: str
@@ -25,7 +25,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """Binds `var` to the first node, by id, of the first alternative that any node meets; else it stays unbound."""
+    """Bind `var` to the lowest id that meets the first satisfiable alternative of `among`; else leave it unbound."""
 
     var: str
     among: tuple[Condition, ...]
@@ -33,7 +33,7 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """An action that makes a requirement hold; `choose` binds what of its `arguments` is not bound yet."""
+    """An action that makes a requirement hold; `choose` binds those of its `arguments` that are still unbound."""
 
     action: str
     arguments: tuple[str, ...]
@@ -42,22 +42,22 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A part of a precondition; `message` says what is wrong where it does not hold, ``{x}`` being the node x.
+    """One conjunct of a precondition; `message` says what is wrong if it is false, with ``{x}`` for the node x.
 
-    `repair` is what to do about it: advice to a model, and what a correction by rule inserts. Without one there is
-    no rule. Where each of `once` held at some earlier time, the action is not lacking a step: it comes in wrong order.
+    `repair` is the advice to a model and the action that rule-based correction inserts; None means that no rule exists.
+    If each condition of `held_earlier` held at some earlier time, the mistake is a wrong order, not a missing step.
     """
 
     condition: Condition
     message: str
     fault: Fault = "missing"
     repair: Repair | None = None
-    once: tuple[Condition, ...] = ()
+    held_earlier: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Become:
-    """`x` comes to be in `state`, and leaves the state `instead_of`."""
+    """Add `state` to `x` and remove the state `instead_of`."""
 
     x: str
     state: str
@@ -66,7 +66,7 @@ class Become:
 
 @dataclass(frozen=True, slots=True)
 class Cease:
-    """`x` is in `state` no longer."""
+    """Remove `state` from `x`."""
 
     x: str
     state: str
@@ -74,7 +74,7 @@ class Cease:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """The property `key` of `x` comes to have `value`."""
+    """Set the property `key` of `x` to `value`."""
 
     x: str
     key: str
@@ -87,7 +87,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """The property `key` of `x` is unknown from now on."""
+    """Remove the property `key` of `x`: its value is unknown from now on."""
 
     x: str
     key: str
@@ -98,7 +98,7 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class Relate:
-    """`source` comes to have the relation to `target`, and `target` to `source` where it is `mutual`."""
+    """Add the relation from `source` to `target`; if `mutual`, also the relation back."""
 
     source: str
     type: str
@@ -108,9 +108,9 @@ class Relate:
 
 @dataclass(frozen=True, slots=True)
 class Unrelate:
-    """`x` loses its relations of `types` to and from `other`; to and from everything where that is None.
+    """Remove the relations of `types` between `x` and `other`; None stands for any node.
 
-    Where it is `directed`, only those that lead from `x`.
+    If `directed`, remove only relations that start at `x`.
     """
 
     x: str
@@ -121,7 +121,7 @@ class Unrelate:
 
 @dataclass(frozen=True, slots=True)
 class ForEach:
-    """`effects` for every node that, as `var`, makes `where` true."""
+    """Apply `effects` for every node that makes `where` true when bound to `var`."""
 
     var: str
     where: Condition
@@ -130,7 +130,7 @@ class ForEach:
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """`effects` where `condition` holds, else those of `otherwise`."""
+    """Apply `effects` if `condition` holds, else `otherwise`."""
 
     condition: Condition
     effects: tuple[Effect, ...]
@@ -138,15 +138,15 @@ class When:
 
 
 Effect: TypeAlias = Become | Cease | Assign | Forget | Relate | Unrelate | ForEach | When
-"""All conditions are read before anything changes; what is both lost and gained is there in the end (as in PDDL).
+"""All conditions are evaluated before any change; a fact that is both removed and added remains (as in PDDL).
 
-Of two values for one property the last one counts. An effect on a variable that is unbound does nothing.
+If a property is set twice, the last value counts. An effect on an unbound variable is a no-op.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One action. `choose` binds variables, in order, before `requires` and `effects` are read."""
+    """One action. `choose` binds variables, in order, before `requires` and `effects` are evaluated."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -157,10 +157,10 @@ class Operator:
 
     @property
     def signature(self) -> str:
-        """As it is typed: ``put_on(object, surface)``."""
+        """The action as it is typed: ``put_on(object, surface)``."""
         return f"{self.name}({', '.join(parameter.name for parameter in self.parameters)})"
 
 
-def bound(var: str) -> Condition:
-    """Whether `var` stands for a node."""
+def is_bound(var: str) -> Condition:
+    """Return the condition that `var` is bound to a node."""
     return Same(var, var)

@@ -1,4 +1,4 @@
-"""The page of all actions, made from the operators: `python -m scenecypher.planner.actions.page > docs/actions.md`."""
+"""The generated page of all actions: `python -m scenecypher.planner.actions.page > docs/actions.md`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenecypher.db.condition import Condition, explain
 from scenecypher.db.graph.scene import EMPTY
 from scenecypher.db.schema import family
 from scenecypher.planner.actions.macro import Macro
-from scenecypher.planner.actions.mistakes import OF_FAULT
+from scenecypher.planner.actions.mistakes import MISTAKE_OF_FAULT
 from scenecypher.planner.actions.operator import (
     Assign,
     Become,
@@ -32,27 +32,28 @@ from scenecypher.planner.actions.vocabularies import OPERATORS, macros_of
 HEAD: Final = """\
 # Actions
 
-Every action of every vocabulary, as it is checked and carried out. This page is made from the operators by
-`python -m scenecypher.planner.actions.page > docs/actions.md`; a test compares the two. How to use actions is in
-[acting](acting.md).
+Every action of every vocabulary, with its checks and effects. This page is generated from the operators by
+`python -m scenecypher.planner.actions.page > docs/actions.md`; a test compares the two. [Acting](acting.md) explains
+how to use actions.
 
-A row of a table is one requirement: what a refusal says where it does not hold, what sort of mistake that is, and the
-action that mends it, which a rule can insert. The first row that does not hold decides the sort. A missing step is of
-the sort *wrong order* where what was missing had been so before. Below the table: which other nodes take part, and what
-changes. All of it is read before anything changes, and what is both lost and gained is there in the end.
+Each row of a table is one requirement: the message of a refusal if it does not hold, the kind of mistake, and the
+action that repairs it, which rule-based correction can insert. The first row that does not hold decides the kind of
+mistake. A missing step counts as *wrong order* if the missing condition held earlier. Below the table: the other nodes
+involved, and the effects. All conditions are evaluated before any change, and a fact that is both removed and added
+remains.
 """
 ABOUT: Final[Mapping[str, str]] = {
-    "virtualhome": "The actions of VirtualHome's own engine (`evolving_graph`, in `eai-eval`), with its meaning, "
-    "oddities included: tests hold each step against it.",
-    "virtualhome_ext": "As VirtualHome's, where appliances have an effect.",
+    "virtualhome": "The actions of VirtualHome's own engine (`evolving_graph`, in `eai-eval`), with its "
+    "semantics, oddities included: tests compare each step with it.",
+    "virtualhome_ext": "VirtualHome's actions; appliances work, and held things come along into the next room.",
     "grasif": "GraSIF's actions: a robot with one hand among rooms, assets and objects.",
     "babyai": "BabyAI's actions; each walks up to its node first.",
 }
-_ITSELF: Final = re.compile(r"\b(\w+) is (not )?\1\b")
+_SAME_TERM: Final = re.compile(r"\b(\w+) is (not )?\1\b")
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join([HEAD, *(line for vocabulary in OPERATORS for line in _section(vocabulary))])
 
 
@@ -61,7 +62,7 @@ def _section(vocabulary: str) -> Iterator[str]:
     yield f"## {vocabulary}\n"
     yield f"{ABOUT[vocabulary]}\n"
     if base:
-        yield f"What is not listed here is as in {family(vocabulary)}.\n"
+        yield f"Actions that are not listed here are as in {family(vocabulary)}.\n"
     for name, operator in OPERATORS[vocabulary].items():
         if operator != base.get(name):
             yield from _action(operator)
@@ -75,23 +76,23 @@ def _action(operator: Operator) -> Iterator[str]:
     yield f"{_sentence(operator.words)}{' ' + _sentence(roles, capital=False) if roles else ''}\n"
     rows = [_requirement(requirement) for requirement in operator.requires]
     if rows:
-        yield "\n".join(["| refused with | mistake | mended by |", "|---|---|---|", *rows, ""])
+        yield "\n".join(["| refusal | mistake | repaired by |", "|---|---|---|", *rows, ""])
     yield "\n".join([*map(_choice, operator.choose), *_changes(operator.effects), ""])
 
 
 def _macro(macro: Macro) -> Iterator[str]:
     yield f"### `{macro.signature}`\n"
     yield f"{_sentence(macro.words)}\n"
-    for word, steps in macro.ways.items():
+    for word, steps in macro.expansions.items():
         yield f"- {macro.word} `{word}`: " + ", then ".join(f"`{name}({x})`" for name, x in steps)
     yield ""
 
 
 def _requirement(requirement: Requirement) -> str:
-    said = re.sub(r"[{}]", "", requirement.message).replace("|", "\\|")
-    mistake = OF_FAULT[requirement.fault].replace("_", " ")
-    mended = _repair(requirement.repair) if requirement.repair else ""
-    return f"| {said} | {mistake} | {mended} |"
+    message = re.sub(r"[{}]", "", requirement.message).replace("|", "\\|")
+    mistake = MISTAKE_OF_FAULT[requirement.fault].replace("_", " ")
+    repair = _repair(requirement.repair) if requirement.repair else ""
+    return f"| {message} | {mistake} | {repair} |"
 
 
 def _repair(repair: Repair) -> str:
@@ -99,20 +100,20 @@ def _repair(repair: Repair) -> str:
 
 
 def _choice(choice: Choose) -> str:
-    return f"- `{choice.var}` is the first node, by id, of which: " + "; else ".join(map(_said, choice.among))
+    return f"- `{choice.var}` is the first node by id such that: " + "; else ".join(map(_describe, choice.among))
 
 
 def _changes(effects: tuple[Effect, ...]) -> list[str]:
-    return [line for effect in effects for line in _effect(effect, "")] or ["- nothing changes"]
+    return [line for effect in effects for line in _effect(effect, "")] or ["- no effect"]
 
 
 def _effect(effect: Effect, indent: str) -> Iterator[str]:
     match effect:
         case ForEach():
-            yield f"{indent}- for each `{effect.var}` such that {_said(effect.where)}:"
+            yield f"{indent}- for each `{effect.var}` such that {_describe(effect.where)}:"
             yield from _nested(effect.effects, indent)
         case When():
-            yield f"{indent}- where {_said(effect.condition)}:"
+            yield f"{indent}- if {_describe(effect.condition)}:"
             yield from _nested(effect.effects, indent)
             yield from _otherwise(effect, indent)
         case _:
@@ -122,17 +123,17 @@ def _effect(effect: Effect, indent: str) -> Iterator[str]:
 def _fact(effect: Become | Cease | Assign | Forget | Relate | Unrelate) -> str:
     match effect:
         case Become():
-            instead = f", no longer {effect.instead_of}" if effect.instead_of else ""
-            return f"`{effect.x}` becomes {effect.state}{instead}"
+            removed = f", no longer {effect.instead_of}" if effect.instead_of else ""
+            return f"`{effect.x}` becomes {effect.state}{removed}"
         case Cease():
             return f"`{effect.x}` is no longer {effect.state}"
         case Assign():
-            return f"`{effect.x}` has `{effect.key}` {effect.value}"
+            return f"`{effect.x}` gets `{effect.key}` {effect.value}"
         case Forget():
-            return f"`{effect.x}` has no `{effect.key}` any more"
+            return f"`{effect.x}` loses `{effect.key}`"
         case Relate():
-            both = ", and the other way round" if effect.mutual else ""
-            return f"`{effect.source}` {effect.type} `{effect.target}`{both}"
+            back = ", and vice versa" if effect.mutual else ""
+            return f"`{effect.source}` {effect.type} `{effect.target}`{back}"
         case Unrelate():
             return _unrelate(effect)
         case _:
@@ -147,7 +148,7 @@ def _otherwise(effect: When, indent: str) -> Iterator[str]:
 
 def _nested(effects: Iterable[Effect], indent: str) -> Iterator[str]:
     lines = [line for effect in effects for line in _effect(effect, indent + "  ")]
-    yield from lines or [f"{indent}  - nothing changes"]
+    yield from lines or [f"{indent}  - no effect"]
 
 
 def _unrelate(effect: Unrelate) -> str:
@@ -156,9 +157,9 @@ def _unrelate(effect: Unrelate) -> str:
     return f"`{effect.x}` loses {', '.join(effect.types)} {direction} {other}"
 
 
-def _said(condition: Condition) -> str:
-    """In words; ``box is box`` says that a box was found."""
-    return _ITSELF.sub(
+def _describe(condition: Condition) -> str:
+    """Describe a condition in words; ``box is box`` becomes "box is found"."""
+    return _SAME_TERM.sub(
         lambda found: f"{found[1]} is not found" if found[2] else f"{found[1]} is found", explain(condition, EMPTY, {})
     )
 

@@ -1,4 +1,4 @@
-"""How much is looked at when a plan is sought: little at first, then more."""
+"""Search efforts: how much of a scene is considered, in increasing order."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is looked at: a `wide` part of the scene, a `thrifty` grounding, the `nearest` actions only.
+    """One search: a `wide` part of the scene, a `pruned` grounding, only the `nearest` actions.
 
-    With `stepwise` the parts of the goal are brought about one after the other. `share` is of the time that is left;
-    more than `most` ground actions are not tried.
+    With `stepwise`, the goal's parts are reached one after another. `share` is a fraction of the remaining time; a
+    search with more than `max_actions` ground actions is skipped.
     """
 
     wide: bool
-    thrifty: bool = True
+    pruned: bool = True
     nearest: bool = False
     stepwise: bool = False
     share: float = 1.0
-    most: float = float("inf")
+    max_actions: float = float("inf")
 
 
 EFFORTS: Final = (
-    Effort(wide=False, nearest=True, share=0.4, most=600),
+    Effort(wide=False, nearest=True, share=0.4, max_actions=600),
     Effort(wide=False, nearest=True, stepwise=True, share=0.7),
     Effort(wide=True, nearest=True),
     Effort(wide=True),
-    Effort(wide=True, thrifty=False),
+    Effort(wide=True, pruned=False),
 )
 
 
-WHOLE: Final = (Effort(wide=True, thrifty=False),)
-"""For BabyAI, whose levels are small, and whose keys and hurdles are in no goal: a thrifty grounding misses them."""
+UNPRUNED: Final = (Effort(wide=True, pruned=False),)
+"""For BabyAI: its levels are small, and no goal names their keys and obstacles, which pruning would drop."""
 
 
 def efforts_of(vocabulary: str) -> Sequence[Effort]:
-    """What is tried one after the other."""
-    return WHOLE if vocabulary == "babyai" else EFFORTS
+    """Return the efforts to try in order."""
+    return UNPRUNED if vocabulary == "babyai" else EFFORTS

@@ -1,4 +1,4 @@
-"""Domain and problem as PDDL text: the part of a scene that a goal is about, as it is now, for any PDDL planner."""
+"""Export to PDDL: domain and problem of the part of a scene that a goal is about, as it is now."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ import time
 from scenecypher.db.condition import evaluate
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.pddl import pddl_text, planning_problem
-from scenecypher.planner.actions.pddl_cases import OutOfTime
+from scenecypher.planner.actions.pddl_bindings import OutOfTime
 from scenecypher.planner.actions.pddl_effort import efforts_of
-from scenecypher.planner.actions.pddl_engine import check_installed
-from scenecypher.planner.actions.pddl_facts import Reader
+from scenecypher.planner.actions.pddl_engine import check_pddl_installed
+from scenecypher.planner.actions.pddl_facts import ConditionReader
 from scenecypher.planner.actions.pddl_formula import FALSE, TRUE
 from scenecypher.planner.actions.pddl_planner import (
     NO_AGENT,
-    Question,
-    See,
-    grounded,
-    hoped,
-    impossible,
-    situation_in,
-    worth_trying,
+    PlanRequest,
+    ReadPart,
+    ground_actions,
+    optimistic_goal,
+    planning_state,
+    relevant_actions,
+    unreachable_reason,
 )
 
 
-def exported(question: Question, see: See) -> tuple[str, str]:
-    """Domain and problem as `plan` first asks an engine: the nearest ways to act, on the part that the goal is about.
+def export_pddl(request: PlanRequest, read_part: ReadPart) -> tuple[str, str]:
+    """Return domain and problem as `find_plan` first asks an engine: the nearest actions, on the goal's part.
 
-    The actions are ground. Raises InputError where the goal holds already or can't be reached, where there are too many
-    ways to act, and where unified-planning is missing.
+    The actions are ground. Raises InputError if the goal holds already or can't be reached, if there are too many
+    actions, and if unified-planning is missing.
     """
-    check_installed()
-    effort = efforts_of(question.vocabulary)[0]
-    situation = situation_in(see(effort.wide), question.vocabulary)
-    if situation is None:
-        raise InputError(f"{NO_AGENT}: choose one that has")
-    if evaluate(question.goal, situation.graph, {}):
+    check_pddl_installed()
+    effort = efforts_of(request.vocabulary)[0]
+    state = planning_state(read_part(effort.wide), request.vocabulary)
+    if state is None:
+        raise InputError(f"{NO_AGENT}: choose one that has one")
+    if evaluate(request.goal, state.graph, {}):
         raise InputError("the goal holds already: there is nothing to plan")
-    wanted = hoped(question, situation.graph)
-    if wanted == FALSE:
-        raise InputError(impossible(question.goal, situation.graph))
-    deadline = time.monotonic() + question.timeout_s
+    goal_formula = optimistic_goal(request, state.graph)
+    if goal_formula == FALSE:
+        raise InputError(unreachable_reason(request.goal, state.graph))
+    deadline = time.monotonic() + request.timeout_s
     try:
-        facts, actions = grounded(question, situation, wanted=wanted, effort=effort, deadline=deadline)
+        facts, actions = ground_actions(request, state, goal_formula=goal_formula, effort=effort, deadline=deadline)
     except OutOfTime as error:
-        msg = f"there are too many ways to act to write them within {question.timeout_s:g} s; choose a smaller goal"
+        msg = f"there are too many ground actions to write within {request.timeout_s:g} s; choose a smaller goal"
         raise InputError(msg) from error
-    goal = Reader(facts).read(question.goal, {})
+    goal = ConditionReader(facts).read(request.goal, {})
     if goal in (TRUE, FALSE):
-        raise InputError("no action brings about what the goal asks for: choose another goal or scene")
-    return pddl_text(planning_problem(worth_trying(actions, goal, facts, effort=effort), goal, facts.now))
+        raise InputError("no action achieves what the goal asks for: choose another goal or scene")
+    return pddl_text(planning_problem(relevant_actions(actions, goal, facts, effort=effort), goal, facts.now))

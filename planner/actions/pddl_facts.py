@@ -1,4 +1,4 @@
-"""The value of a Condition on a graph that may change: a formula over the facts that can come to be or to go."""
+"""Partial evaluation of a Condition on a changing graph: a formula over the facts that may change."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.planner.actions.pddl_formula import (
     FALSE,
     TRUE,
-    Atom,
     Formula,
+    GroundAtom,
     Literal,
     all_of,
     any_of,
@@ -21,24 +21,24 @@ from scenecypher.planner.actions.pddl_formula import (
     negated,
 )
 
-DEEPEST: Final = 5
-"""Things in or on one another, further than which nothing that can be moved is followed."""
+MAX_NESTING: Final = 5
+"""Maximum depth of containment that is followed for movable objects."""
 
 
 @dataclass
-class Facts:
-    """What holds at first, and what may come to hold (`gained`) or cease to (`lost`) as far as is known.
+class PossibleFacts:
+    """The facts that hold at first, and those that may be added (`gained`) or removed (`lost`).
 
-    With `anything`, every fact may be true or not: a Condition read on that names all facts that it depends on, but for
-    what lies between the two ends of a Within.
+    With `all_possible`, every fact may be true or false: a Condition read on it names all facts that it depends on,
+    except those between the two ends of a Within.
     """
 
     graph: SceneGraph
     vocabulary: str
-    now: set[Atom] = field(init=False)
-    gained: set[Atom] = field(default_factory=set)
-    lost: set[Atom] = field(default_factory=set)
-    anything: bool = False
+    now: set[GroundAtom] = field(init=False)
+    gained: set[GroundAtom] = field(default_factory=set)
+    lost: set[GroundAtom] = field(default_factory=set)
+    all_possible: bool = False
 
     def __post_init__(self) -> None:
         relations = {(r.type, r.source, r.target) for r in self.graph.relations}
@@ -51,54 +51,54 @@ class Facts:
         self.containment: tuple[str, ...] = rules.containment
         self.parent_types = frozenset((*rules.containment, *HOLDING)) if rules.one_parent else frozenset()
 
-    def gain(self, atom: Atom) -> bool:
-        """Take note that `atom` may come to hold; whether that is news."""
+    def gain(self, atom: GroundAtom) -> bool:
+        """Record that `atom` may be added; return whether that is new."""
         if atom in self.now or atom in self.gained:
             return False
         self.gained.add(atom)
         self._index(atom)
         return True
 
-    def lose(self, atom: Atom) -> bool:
-        """Take note that `atom` may cease to hold; whether that is news."""
+    def lose(self, atom: GroundAtom) -> bool:
+        """Record that `atom` may be removed; return whether that is new."""
         if atom in self.lost or not (atom in self.now or atom in self.gained):
             return False
         self.lost.add(atom)
         return True
 
-    def literal(self, atom: Atom) -> Formula:
-        """Whether `atom` holds."""
-        if self.anything:
+    def literal(self, atom: GroundAtom) -> Formula:
+        """Return the formula of `atom`: a constant if it can't change."""
+        if self.all_possible:
             return Literal(atom)
         if atom in self.now:
             return Literal(atom) if atom in self.lost else TRUE
         return Literal(atom) if atom in self.gained else FALSE
 
-    def possible(self, type_: str, x: str) -> set[str]:
-        """What `x` may have a relation of the type to."""
-        if self.anything:
+    def possible_targets(self, type_: str, x: str) -> set[str]:
+        """Return the possible targets of `x`'s relations of the type."""
+        if self.all_possible:
             return {*self.graph.nodes} - {x}
         return self._from.get((type_, x), set())
 
-    def possible_to(self, type_: str, x: str) -> set[str]:
-        """What may have a relation of the type to `x`."""
-        if self.anything:
+    def possible_sources(self, type_: str, x: str) -> set[str]:
+        """Return the possible sources of relations of the type to `x`."""
+        if self.all_possible:
             return {*self.graph.nodes} - {x}
         return self._to.get((type_, x), set())
 
     def holds_now(self, formula: Formula) -> bool:
-        """The value at first."""
+        """Return the formula's value at first."""
         if isinstance(formula, Literal):
             return (formula.atom in self.now) is formula.holds
         met = sum(map(self.holds_now, formula.parts))
         return met >= (getattr(formula, "least", None) or len(formula.parts)) if formula != FALSE else False
 
     def parents(self, x: str) -> list[tuple[str, str]]:
-        """What `x` may be in, on or held by: the relation, from whichever end, and the other node."""
-        found = [(type_, y) for type_ in self.containment for y in sorted(self.possible(type_, x))]
-        return found + [(type_, y) for type_ in HOLDING for y in sorted(self.possible_to(type_, x))]
+        """Return possible containers, supports and holders of `x`: the relation type and the other node."""
+        found = [(type_, y) for type_ in self.containment for y in sorted(self.possible_targets(type_, x))]
+        return found + [(type_, y) for type_ in HOLDING for y in sorted(self.possible_sources(type_, x))]
 
-    def _index(self, atom: Atom) -> None:
+    def _index(self, atom: GroundAtom) -> None:
         if len(atom) == 3:
             type_, source, target = atom
             self._from.setdefault((type_, source), set()).add(target)
@@ -106,14 +106,14 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """Reads Conditions on `facts`; `places` are the nodes of which it is known where they are (one parent each)."""
+class ConditionReader:
+    """Evaluates Conditions on `facts`; `places` fixes the parent of nodes (one parent each)."""
 
-    facts: Facts
+    facts: PossibleFacts
     places: Mapping[str, tuple[str, str] | None] = field(default_factory=dict)
 
     def read(self, condition: c.Condition, bindings: Mapping[str, str]) -> Formula:  # noqa: PLR0911 - a row a form
-        """The value of `condition`."""
+        """Return the formula of `condition`."""
         match condition:
             case c.And():
                 return all_of(self._each(condition.parts, bindings))
@@ -135,21 +135,21 @@ class Reader:
                 return self._atom(condition, bindings)
 
     def witnesses(self, var: str, where: c.Condition, bindings: Mapping[str, str]) -> Iterator[tuple[str, Formula]]:
-        """The nodes that, as `var`, may make `where` true, by id, each with when it does."""
+        """Yield the nodes that may make `where` true when bound to `var`, by id, each with its condition."""
         for node in sorted(self._candidates(var, where, bindings)):
             formula = self.read(where, {**bindings, var: node})
             if formula != FALSE:
                 yield node, formula
 
     def related(self, type_: str, x: str, y: str) -> Formula:
-        """Whether `x` has the relation to `y`."""
+        """Return the formula of the relation from `x` to `y`."""
         child, parent = (y, x) if type_ in HOLDING else (x, y)
         if child in self.places and type_ in self.facts.parent_types:
             return TRUE if self.places[child] == (type_, parent) else FALSE
         return self.facts.literal((type_, x, y))
 
     def _each(self, parts: Iterable[c.Condition], bindings: Mapping[str, str]) -> Iterator[Formula]:
-        """The values of a conjunction's parts, up to the first that is false."""
+        """Yield the formulas of a conjunction's parts, up to the first false one."""
         for part in parts:
             formula = self.read(part, bindings)
             yield formula
@@ -195,26 +195,26 @@ class Reader:
             case _:
                 assert_never(atom)
 
-    def _within(self, x: str, y: str, types: tuple[str, ...], passed: tuple[str, ...]) -> Formula:
-        """Whether relations lead from `x` to `y`, over none of the nodes `passed`."""
-        if len(passed) == DEEPEST:
+    def _within(self, x: str, y: str, types: tuple[str, ...], visited: tuple[str, ...]) -> Formula:
+        """Return the formula of a path of relations from `x` to `y` that avoids the nodes `visited`."""
+        if len(visited) == MAX_NESTING:
             return FALSE
-        if self.facts.anything:
+        if self.facts.all_possible:
             return any_of(Literal((type_, x, y)) for type_ in types)
-        ways: list[Formula] = []
+        paths: list[Formula] = []
         for type_ in types:
             for parent in self._parents(type_, x):
                 step = self.related(type_, x, parent)
-                if step == FALSE or parent in passed:
+                if step == FALSE or parent in visited:
                     continue
-                ways.append(step if parent == y else all_of((step, self._within(parent, y, types, (*passed, x)))))
-        return any_of(ways)
+                paths.append(step if parent == y else all_of((step, self._within(parent, y, types, (*visited, x)))))
+        return any_of(paths)
 
     def _parents(self, type_: str, x: str) -> Collection[str]:
         if x in self.places and type_ in self.facts.parent_types:
             place = self.places[x]
             return [place[1]] if place is not None and place[0] == type_ else []
-        return sorted(self.facts.possible(type_, x))
+        return sorted(self.facts.possible_targets(type_, x))
 
     def _node(self, term: c.Term, bindings: Mapping[str, str]) -> str | None:
         node = term.id if isinstance(term, c.Id) else bindings.get(term)
@@ -237,10 +237,10 @@ class Reader:
                 return graph.by_kind.get(kind, ())
             case c.Related(source, type_, target) if source == var and target != var:
                 node = self._node(target, bindings)
-                return self.facts.possible_to(type_, node) if node else ()
+                return self.facts.possible_sources(type_, node) if node else ()
             case c.Related(source, type_, target) if target == var and source != var:
                 node = self._node(source, bindings)
-                return self.facts.possible(type_, node) if node else ()
+                return self.facts.possible_targets(type_, node) if node else ()
             case c.Within(x, y, types) if y == var and x != var:
                 node = self._node(x, bindings)
                 return self._above(node, types) if node else ()
@@ -248,12 +248,12 @@ class Reader:
                 return None
 
     def _above(self, x: str, types: tuple[str, ...]) -> set[str]:
-        """What relations of the types may lead to from `x`."""
+        """Return the nodes that relations of the types may lead to from `x`."""
         found: set[str] = set()
-        waiting = [x]
-        while waiting:
-            node = waiting.pop()
+        queue = [x]
+        while queue:
+            node = queue.pop()
             fresh = {parent for type_ in types for parent in self._parents(type_, node)} - found
             found |= fresh
-            waiting += fresh
+            queue += fresh
         return found

@@ -1,4 +1,4 @@
-"""Ground formulas in negation normal form: what is left of a Condition once all that can't change is filled in."""
+"""Ground formulas in negation normal form: a Condition after its constant parts are evaluated."""
 
 from __future__ import annotations
 
@@ -7,101 +7,101 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Final, TypeAlias, assert_never
 
-Atom: TypeAlias = tuple[str, ...]
+GroundAtom: TypeAlias = tuple[str, ...]
 """A fact that may change: ``(relation type, source id, target id)``, or ``(state, id)``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """`atom` holds, or does not."""
+    """A ground atom or, if `holds` is false, its negation."""
 
-    atom: Atom
+    atom: GroundAtom
     holds: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class All:
-    """Each of `parts`."""
+class Conjunction:
+    """All of `parts`."""
 
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
-    """At least `least` of `parts`."""
+class Threshold:
+    """At least `least` of `parts`; a disjunction by default."""
 
     parts: tuple[Formula, ...]
     least: int = 1
 
 
-Formula: TypeAlias = Literal | All | Some
+Formula: TypeAlias = Literal | Conjunction | Threshold
 Cube: TypeAlias = frozenset[Literal]
-"""Literals that hold together."""
+"""A conjunction of literals."""
 
-TRUE: Final = All(())
-FALSE: Final = Some(())
+TRUE: Final = Conjunction(())
+FALSE: Final = Threshold(())
 
 
-class TooLarge(Exception):
-    """A formula has too many ways to hold."""
+class FormulaTooLarge(Exception):
+    """A formula has too many cubes."""
 
 
 def all_of(parts: Iterable[Formula]) -> Formula:
-    """The conjunction, simplified."""
+    """Return the simplified conjunction."""
     found: dict[Formula, None] = {}
     for part in parts:
         if part == FALSE:
             return FALSE
-        found |= dict.fromkeys(part.parts if isinstance(part, All) else (part,))
+        found |= dict.fromkeys(part.parts if isinstance(part, Conjunction) else (part,))
     if any(isinstance(part, Literal) and Literal(part.atom, not part.holds) in found for part in found):
         return FALSE
-    return next(iter(found)) if len(found) == 1 else All(tuple(found))
+    return next(iter(found)) if len(found) == 1 else Conjunction(tuple(found))
 
 
 def any_of(parts: Iterable[Formula]) -> Formula:
-    """The disjunction, simplified."""
+    """Return the simplified disjunction."""
     found: dict[Formula, None] = {}
     for part in parts:
         if part == TRUE:
             return TRUE
-        found |= dict.fromkeys(part.parts if isinstance(part, Some) and part.least == 1 else (part,))
+        found |= dict.fromkeys(part.parts if isinstance(part, Threshold) and part.least == 1 else (part,))
     if any(isinstance(part, Literal) and Literal(part.atom, not part.holds) in found for part in found):
         return TRUE
-    return next(iter(found)) if len(found) == 1 else Some(tuple(found))
+    return next(iter(found)) if len(found) == 1 else Threshold(tuple(found))
 
 
 def at_least(number: int, parts: Iterable[Formula]) -> Formula:
-    """At least `number` of `parts`, simplified; the parts count one each, also where they are equal."""
-    open_: list[Formula] = []
+    """Return the simplified "at least `number` of `parts`"; equal parts count separately."""
+    unknown: list[Formula] = []
     for part in parts:
         if part == TRUE:
             number -= 1
         elif part != FALSE:
-            open_.append(part)
+            unknown.append(part)
     if number <= 0:
         return TRUE
-    if number > len(open_):
+    if number > len(unknown):
         return FALSE
-    if number == len(open_):
-        return all_of(open_)
-    return any_of(open_) if number == 1 else Some(tuple(open_), number)
+    if number == len(unknown):
+        return all_of(unknown)
+    return any_of(unknown) if number == 1 else Threshold(tuple(unknown), number)
 
 
 def negated(formula: Formula) -> Formula:
-    """What holds where `formula` does not."""
+    """Return the negation."""
     match formula:
         case Literal():
             return Literal(formula.atom, not formula.holds)
-        case All():
+        case Conjunction():
             return any_of(map(negated, formula.parts))
-        case Some():
+        case Threshold():
             return at_least(len(formula.parts) - formula.least + 1, map(negated, formula.parts))
         case _:
             assert_never(formula)
 
 
 def literals(formula: Formula) -> Iterator[Literal]:
-    """Every literal in it."""
+    """Yield every literal of the formula."""
     if isinstance(formula, Literal):
         yield formula
     else:
@@ -110,7 +110,7 @@ def literals(formula: Formula) -> Iterator[Literal]:
 
 
 def cubes(formula: Formula, most: int) -> list[Cube]:
-    """The ways in which it can hold, none including another. Raises TooLarge for more than `most`."""
+    """Return the formula's minimal cubes. Raises FormulaTooLarge if there are more than `most`."""
     found = dict.fromkeys(_cubes(formula, most))
     return [cube for cube in found if not any(other < cube for other in found)]
 
@@ -119,9 +119,9 @@ def _cubes(formula: Formula, most: int) -> list[Cube]:
     match formula:
         case Literal():
             return [frozenset({formula})]
-        case All():
+        case Conjunction():
             return _joined([_cubes(part, most) for part in formula.parts], most)
-        case Some():
+        case Threshold():
             found: list[Cube] = []
             for chosen in combinations(formula.parts, formula.least) if formula.parts else ():
                 found += _joined([_cubes(part, most) for part in chosen], most)
@@ -142,4 +142,4 @@ def _joined(parts: list[list[Cube]], most: int) -> list[Cube]:
 
 def _check(size: int, most: int) -> None:
     if size > most:
-        raise TooLarge
+        raise FormulaTooLarge

@@ -1,4 +1,4 @@
-"""From operators to ground actions: every way in which an action may be carried out among a few nodes."""
+"""Grounding: all ground actions of operators over a few nodes."""
 
 from __future__ import annotations
 
@@ -15,85 +15,87 @@ from scenecypher.planner.actions.operator import (
     Choose,
     Operator,
 )
-from scenecypher.planner.actions.pddl_cases import Case, Cases, OutOfTime, Scope
-from scenecypher.planner.actions.pddl_facts import Facts, Reader
+from scenecypher.planner.actions.pddl_bindings import ChoiceBinder, GroundingScope, GuardedBinding, OutOfTime
+from scenecypher.planner.actions.pddl_effects import ConditionalEffect, EffectGrounder
+from scenecypher.planner.actions.pddl_facts import ConditionReader, PossibleFacts
 from scenecypher.planner.actions.pddl_formula import (
     FALSE,
     TRUE,
-    All,
-    Atom,
+    Conjunction,
     Cube,
     Formula,
+    FormulaTooLarge,
+    GroundAtom,
     Literal,
-    Some,
-    TooLarge,
+    Threshold,
     all_of,
     any_of,
     cubes,
     negated,
 )
-from scenecypher.planner.actions.pddl_outcomes import Effects, Outcome
-from scenecypher.planner.actions.pddl_variables import asked_for, variables_of
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.pddl_variables import required_choices, variables_of
+from scenecypher.planner.actions.text import ActionCall
 
-MOST_WAYS: Final = 256
-"""Ways in which one action's precondition may hold; an action with more is left out."""
-MOST_PLAIN_WAYS: Final = 64
-"""The same for a thrifty grounding."""
+MAX_CUBES: Final = 256
+"""Maximum number of cubes of one action's precondition; an action with more is dropped."""
+MAX_PRUNED_CUBES: Final = 64
+"""The same limit for a pruned grounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroundAction:
-    """`call` carried out where `needs` holds."""
+    """`call`, applicable if `precondition` holds."""
 
-    call: Call
-    needs: Cube
-    outcomes: tuple[Outcome, ...]
+    call: ActionCall
+    precondition: Cube
+    effects: tuple[ConditionalEffect, ...]
 
 
 @dataclass
 class Grounding:
-    """Grounds operators on `facts`, until no more facts can come to hold."""
+    """Grounds operators on `facts` until no further facts become possible."""
 
-    facts: Facts
+    facts: PossibleFacts
     operators: Mapping[str, Operator]
-    scope: Scope
+    scope: GroundingScope
     _candidates: list[tuple[Operator, dict[str, str]]] = field(init=False)
-    _cases: Cases = field(init=False)
-    _effects: Effects = field(init=False)
+    _binder: ChoiceBinder = field(init=False)
+    _grounder: EffectGrounder = field(init=False)
     _values: dict[object, Formula] = field(init=False, default_factory=dict)
     _variables: dict[object, tuple[tuple[str, ...], frozenset[str]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._cases, self._effects = Cases(self.facts, self.scope), Effects(self.facts)
+        self._binder, self._grounder = ChoiceBinder(self.facts, self.scope), EffectGrounder(self.facts)
         self._candidates = list(self._possible_calls())
 
     def actions(self) -> list[GroundAction]:
-        """Every action that may be possible at some time. Raises OutOfTime."""
+        """Return every action that may become applicable. Raises OutOfTime."""
         while True:
-            found, news = [], False
+            found, changed = [], False
             for operator, arguments in self._candidates:
                 if time.monotonic() > self.scope.deadline:
                     raise OutOfTime
                 for action in self._ground(operator, arguments):
-                    news |= self._noted(action)
+                    changed |= self._record_facts(action)
                     found.append(action)
-            if not news:
-                return [replace(it, outcomes=self._cases.kept(it.needs, it.outcomes)) for it in found]
+            if not changed:
+                return [
+                    replace(it, effects=self._binder.with_absence_facts(it.precondition, it.effects)) for it in found
+                ]
 
-    def _noted(self, action: GroundAction) -> bool:
-        news = False
-        for outcome in action.outcomes:
-            for atom in outcome.gained:
-                news |= self.facts.gain(atom)
-            for atom in outcome.lost - outcome.gained:
-                news |= self.facts.lose(atom)
-        return news
+    def _record_facts(self, action: GroundAction) -> bool:
+        changed = False
+        for effect in action.effects:
+            for atom in effect.gained:
+                changed |= self.facts.gain(atom)
+            for atom in effect.lost - effect.gained:
+                changed |= self.facts.lose(atom)
+        return changed
 
     def _possible_calls(self) -> Iterator[tuple[Operator, dict[str, str]]]:
-        """Operators with arguments that can do what they are to be used for, as far as that never changes."""
-        reader = Reader(self.facts)
-        ids = sorted({*self.facts.graph.nodes} - ({self.scope.agent} if self.scope.thrifty else set()))
+        """Yield operators with arguments that satisfy the requirements that never change."""
+        reader = ConditionReader(self.facts)
+        ids = sorted({*self.facts.graph.nodes} - ({self.scope.agent} if self.scope.pruned else set()))
         for operator in self.operators.values():
             names = [parameter.name for parameter in operator.parameters]
             chosen_vars = frozenset(choice.var for choice in operator.choose)
@@ -104,105 +106,111 @@ class Grounding:
                     yield operator, arguments
 
     def _ground(self, operator: Operator, arguments: Mapping[str, str]) -> Iterator[GroundAction]:
-        call = Call(operator.name, tuple(arguments[parameter.name] for parameter in operator.parameters))
+        call = ActionCall(operator.name, tuple(arguments[parameter.name] for parameter in operator.parameters))
         self._values.clear()
-        for case in self._cases.of(operator, arguments):
+        for binding in self._binder.of(operator, arguments):
             try:
-                outcomes = tuple(self._effects.outcomes(operator.effects, case.bindings, case.reader))
-                sensible = outcomes and self._sensible(outcomes)
-                needs = all_of(self._needs(operator, case)) if sensible else FALSE
-                ways = cubes(_plain(needs), MOST_PLAIN_WAYS) if self.scope.thrifty else cubes(needs, MOST_WAYS)
-            except TooLarge:
+                effects = tuple(self._grounder.conditional_effects(operator.effects, binding.bindings, binding.reader))
+                useful = effects and self._is_useful(effects)
+                precondition = all_of(self._precondition(operator, binding)) if useful else FALSE
+                alternatives = (
+                    cubes(_strengthened(precondition), MAX_PRUNED_CUBES)
+                    if self.scope.pruned
+                    else cubes(precondition, MAX_CUBES)
+                )
+            except FormulaTooLarge:
                 continue
-            yield from (GroundAction(call, way, outcomes) for way in ways)
+            yield from (GroundAction(call, alternative, effects) for alternative in alternatives)
 
-    def _needs(self, operator: Operator, case: Case) -> Iterator[Formula]:
-        yield case.guard
+    def _precondition(self, operator: Operator, binding: GuardedBinding) -> Iterator[Formula]:
+        yield binding.guard
         for requirement in operator.requires:
-            formula = self._read(requirement.condition, operator, case)
+            formula = self._read(requirement.condition, operator, binding)
             yield formula
             if formula == FALSE:
                 return
 
-    def _read(self, condition: c.Condition, operator: Operator, case: Case) -> Formula:
-        """The value of a condition, whatever is chosen of what it speaks of."""
+    def _read(self, condition: c.Condition, operator: Operator, binding: GuardedBinding) -> Formula:
+        """Return the formula of a condition over all choices that it depends on."""
         match condition:
             case c.And():
-                return all_of(self._read(part, operator, case) for part in condition.parts)
+                return all_of(self._read(part, operator, binding) for part in condition.parts)
             case c.Or():
-                return any_of(self._read(part, operator, case) for part in condition.parts)
+                return any_of(self._read(part, operator, binding) for part in condition.parts)
             case c.Not():
-                return negated(self._read(condition.part, operator, case))
+                return negated(self._read(condition.part, operator, binding))
             case _:
-                return self._read_part(condition, operator, case)
+                return self._read_part(condition, operator, binding)
 
-    def _read_part(self, condition: c.Condition, operator: Operator, case: Case) -> Formula:
-        mentioned, open_ = self._asked(condition, operator)
-        known = tuple((name, case.bindings.get(name), name in case.unbound) for name in mentioned)
-        key = (condition, id(case.reader), known)
+    def _read_part(self, condition: c.Condition, operator: Operator, binding: GuardedBinding) -> Formula:
+        mentioned, open_ = self._split_variables(condition, operator)
+        known = tuple((name, binding.bindings.get(name), name in binding.unbound) for name in mentioned)
+        key = (condition, id(binding.reader), known)
         if key not in self._values:
             choices = [choice for choice in operator.choose if choice.var in open_]
-            self._values[key] = self._read_cases(condition, choices, replace(case, guard=TRUE))
+            self._values[key] = self._read_over_choices(condition, choices, replace(binding, guard=TRUE))
         return self._values[key]
 
-    def _asked(self, condition: c.Condition, operator: Operator) -> tuple[tuple[str, ...], frozenset[str]]:
-        """The variables that a condition speaks of, over what is chosen for it, and those of them to be chosen."""
+    def _split_variables(self, condition: c.Condition, operator: Operator) -> tuple[tuple[str, ...], frozenset[str]]:
+        """Return the variables that a condition and its choices mention, and the chosen ones among them."""
         key = (condition, operator.name)
         if key not in self._variables:
-            open_ = asked_for(variables_of(condition), operator.choose)
+            open_ = required_choices(variables_of(condition), operator.choose)
             chosen = (part for choice in operator.choose if choice.var in open_ for part in choice.among)
             mentioned = variables_of(condition).union(*map(variables_of, chosen))
             self._variables[key] = tuple(sorted(mentioned)), open_
         return self._variables[key]
 
-    def _read_cases(self, condition: c.Condition, choices: Iterable[Choose], case: Case) -> Formula:
-        """Of the cases exactly one holds: so either one that meets the condition, or none that does not."""
-        cases = [case]
+    def _read_over_choices(self, condition: c.Condition, choices: Iterable[Choose], binding: GuardedBinding) -> Formula:
+        """Combine exclusive bindings: one that meets the condition holds, or none that violates it."""
+        candidates = [binding]
         for choice in choices:
-            if choice.var not in case.bindings and choice.var not in case.unbound:
-                cases = [fuller for each in cases for fuller in self._cases.chosen(choice, each, whole=True)]
-        values = [(each.guard, each.reader.read(condition, each.bindings)) for each in cases]
+            if choice.var not in binding.bindings and choice.var not in binding.unbound:
+                candidates = [
+                    extended for each in candidates for extended in self._binder.chosen(choice, each, whole=True)
+                ]
+        values = [(each.guard, each.reader.read(condition, each.bindings)) for each in candidates]
         met = [all_of(pair) for pair in values if pair[1] != FALSE]
         unmet = [any_of((negated(guard), value)) for guard, value in values if value != TRUE]
         return any_of(met) if len(met) < len(unmet) else all_of(unmet)
 
-    def _sensible(self, outcomes: tuple[Outcome, ...]) -> bool:
-        """Whether things are put only where it may be of use."""
-        if not self.scope.thrifty:
+    def _is_useful(self, effects: tuple[ConditionalEffect, ...]) -> bool:
+        """Return whether objects are put only where a plan may need them."""
+        if not self.scope.pruned:
             return True
         return all(
             atom in self.facts.now or atom in self.scope.wanted or not self._is_needless(atom)
-            for outcome in outcomes
-            for atom in outcome.gained
+            for effect in effects
+            for atom in effect.gained
         )
 
-    def _is_needless(self, atom: Atom) -> bool:
+    def _is_needless(self, atom: GroundAtom) -> bool:
         movable = self.scope.movable
         if atom[0] in HOLDING and movable is not None:
             return atom[2] not in movable
-        return self._puts(atom) and atom[2] not in self.scope.spares
+        return self._is_placement(atom) and atom[2] not in self.scope.spare_surfaces
 
-    def _puts(self, atom: Atom) -> bool:
-        """Whether it says of a thing, not of the agent, that it is in or on another, not in a room."""
+    def _is_placement(self, atom: GroundAtom) -> bool:
+        """Return whether the fact puts an object, not the agent, in or on another, not in a room."""
         if len(atom) != 3 or atom[0] not in self.facts.containment or atom[1] == self.scope.agent:
             return False
         return self.facts.graph.nodes[atom[2]].kind != "Place"
 
 
-def _plain(formula: Formula) -> Formula:
-    """A stronger formula: of several ways those that are one literal, where there is such a one."""
+def _strengthened(formula: Formula) -> Formula:
+    """Return a stronger formula: of each disjunction only the single literals, if there are any."""
     match formula:
-        case Some() if formula.least == 1 and any(isinstance(part, Literal) for part in formula.parts):
+        case Threshold() if formula.least == 1 and any(isinstance(part, Literal) for part in formula.parts):
             kept = tuple(part for part in formula.parts if isinstance(part, Literal))
-            return kept[0] if len(kept) == 1 else Some(kept)
-        case All():
-            return all_of(map(_plain, formula.parts))
+            return kept[0] if len(kept) == 1 else Threshold(kept)
+        case Conjunction():
+            return all_of(map(_strengthened, formula.parts))
         case _:
             return formula
 
 
 def _is_static(condition: c.Condition, chosen: frozenset[str]) -> bool:
-    """Whether no action can change its value, and it speaks of nothing that has to be chosen first."""
+    """Return whether no action can change the condition's value and it mentions no chosen variable."""
     match condition:
         case c.And() | c.Or():
             return all(_is_static(part, chosen) for part in condition.parts)

@@ -1,4 +1,4 @@
-"""A plan for a domain and a problem that are PDDL text, by any installed engine, in a process of its own."""
+"""Solving a PDDL domain and problem given as text, with any installed engine, in a subprocess."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from scenecypher.planner.actions.pddl_engine import Answer, check_installed, run_apart
+from scenecypher.planner.actions.pddl_engine import EngineStatus, check_pddl_installed, run_in_subprocess
 
 
 @dataclass(frozen=True, slots=True)
 class LiftedPlan:
-    """What an engine said: the steps of a plan as an action's name and its arguments, or why there is none."""
+    """An engine's answer: the plan's steps, each an action's name and arguments, or why there is none."""
 
-    answer: Answer
+    status: EngineStatus
     steps: tuple[tuple[str, ...], ...] = ()
     why: str = ""
 
 
 def solve_text(domain: str, problem: str, *, timeout_s: float) -> LiftedPlan:
-    """A plan within `timeout_s`. Raises InputError where no engine is installed."""
-    check_installed()
+    """Return a plan within `timeout_s`. Raises InputError if no engine is installed."""
+    check_pddl_installed()
     with TemporaryDirectory(prefix="scenecypher-") as folder:
         for name, text in (("domain", domain), ("problem", problem)):
             Path(folder, f"{name}.pddl").write_text(text, encoding="utf-8")
-        done = run_apart(folder, timeout_s=timeout_s)
+        done = run_in_subprocess(folder, timeout_s=timeout_s)
     if done is None:
         return LiftedPlan("unknown", why="the engine found no plan in its time")
     if done.returncode != 0:

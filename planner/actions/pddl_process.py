@@ -1,4 +1,4 @@
-"""An engine as a process: ``python -m scenecypher.planner.actions.pddl_process ENGINE SECONDS DOMAIN PROBLEM``."""
+"""An engine in a subprocess: ``python -m scenecypher.planner.actions.pddl_process ENGINE SECONDS DOMAIN PROBLEM``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def main(engine: str, seconds: str, domain: str, problem: str) -> None:
-    """Print the answer as one JSON line, the last one; an empty ENGINE stands for any that fits."""
+    """Print the answer as one JSON line, the last one; an empty ENGINE means any suitable one."""
     from unified_planning.environment import get_environment
     from unified_planning.io import PDDLReader
     from unified_planning.shortcuts import OneshotPlanner
@@ -20,12 +20,12 @@ def main(engine: str, seconds: str, domain: str, problem: str) -> None:
     get_environment().credits_stream = None
     read = PDDLReader().parse_problem(domain, problem)
     choose = partial(OneshotPlanner, name=engine) if engine else partial(OneshotPlanner, problem_kind=read.kind)
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, _exit)
     with redirect_stdout(sys.stderr), choose() as planner:
         try:
             result = planner.solve(read, timeout=float(seconds))
         finally:
-            _end(planner)
+            _kill_engine(planner)
     steps = [_step(instance) for instance in result.plan.actions] if result.plan is not None else []
     proven = "unsolvable" if result.status.name == "UNSOLVABLE_PROVEN" else "unknown"
     found = "solved" if result.plan is not None else proven
@@ -33,19 +33,19 @@ def main(engine: str, seconds: str, domain: str, problem: str) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
 
 
-def _leave(_signal: int, _frame: object) -> None:
+def _exit(_signal: int, _frame: object) -> None:
     sys.exit(1)
 
 
-def _end(planner: Any) -> None:
-    """End an engine that still runs: it is in a session of its own, where it would outlive us."""
+def _kill_engine(planner: Any) -> None:
+    """Kill an engine that still runs: it is in a session of its own and would outlive this process."""
     process = getattr(planner, "_process", None)
     if process is not None and process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
 def _step(instance: Any) -> list[str]:
-    """An action's name, then its arguments."""
+    """Return an action's name, then its arguments."""
     return [instance.action.name, *map(str, instance.actual_parameters)]
 
 

@@ -1,12 +1,11 @@
-"""Of which variables conditions and effects speak, and which of them have to be chosen for that."""
+"""Variables and atoms of conditions and effects, and the choices that they depend on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from scenecypher.db.condition import And, AtLeast, Condition, Exactly, Exists, ForAll, Not, Or, terms
-from scenecypher.db.condition import Atom as Atomic
+from scenecypher.db.condition import And, AtLeast, Atom, Condition, Exactly, Exists, ForAll, Not, Or, terms
 from scenecypher.planner.actions.operator import (
     Assign,
     Become,
@@ -21,8 +20,8 @@ from scenecypher.planner.actions.operator import (
 )
 
 
-def asked_for(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozenset[str]:
-    """The chosen ones among `variables`, with those that must be chosen before them."""
+def required_choices(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozenset[str]:
+    """Return the chosen variables among `variables`, and those that their choices depend on."""
     wanted = {*variables}
     for choice in reversed(choices):
         if choice.var in wanted:
@@ -31,29 +30,29 @@ def asked_for(variables: Iterable[str], choices: tuple[Choose, ...]) -> frozense
 
 
 def variables_of(condition: Condition) -> set[str]:
-    """Every variable in it."""
-    return {term for part in parts_of(condition) for term in terms(part) if isinstance(term, str)}
+    """Return every variable of the condition."""
+    return {term for part in atoms_of(condition) for term in terms(part) if isinstance(term, str)}
 
 
-def parts_of(condition: Condition) -> Iterator[Atomic]:
-    """The smallest conditions that it consists of."""
+def atoms_of(condition: Condition) -> Iterator[Atom]:
+    """Yield the atomic conditions of the condition."""
     match condition:
         case And() | Or():
             for part in condition.parts:
-                yield from parts_of(part)
+                yield from atoms_of(part)
         case Not():
-            yield from parts_of(condition.part)
+            yield from atoms_of(condition.part)
         case Exists() | AtLeast() | Exactly():
-            yield from parts_of(condition.where)
+            yield from atoms_of(condition.where)
         case ForAll():
-            yield from parts_of(condition.where)
-            yield from parts_of(condition.then)
+            yield from atoms_of(condition.where)
+            yield from atoms_of(condition.then)
         case _:
             yield condition
 
 
 def effect_variables(effects: tuple[Effect, ...]) -> set[str]:
-    """Every variable in them."""
+    """Return every variable of the effects."""
     found: set[str] = set()
     for effect in effects:
         match effect:

@@ -1,4 +1,4 @@
-"""The simulator: checks an action, corrects it by rule where asked to, and commits it, one transaction an action."""
+"""The simulator: checks an action, optionally corrects it by rule, and commits it in one transaction."""
 
 from __future__ import annotations
 
@@ -10,32 +10,40 @@ from uuid import uuid4
 
 from scenecypher.db.graph.delta import Delta
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Committed, Intent, Locked
-from scenecypher.db.store.footprint import Footprint, Reads
-from scenecypher.db.store.look import look
-from scenecypher.db.store.reference import resolve
+from scenecypher.db.store.commit import Committed, Intent, LockedPart
+from scenecypher.db.store.footprint import Footprint, ReadPlan
+from scenecypher.db.store.look import read_part
+from scenecypher.db.store.reference import resolve_reference
 from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, UnknownReference
-from scenecypher.planner.actions.execution import First, Infeasible, Unmet, by_id, call_of, chosen, simulate
+from scenecypher.planner.actions.execution import (
+    Infeasible,
+    NodePicker,
+    UnmetRequirement,
+    bind_choices,
+    lowest_id,
+    repair_call,
+    simulate,
+)
+from scenecypher.planner.actions.idempotency import reused_id_error
 from scenecypher.planner.actions.macro import Macro
 from scenecypher.planner.actions.operator import AGENT, Operator, Repair
-from scenecypher.planner.actions.pruning import few_reads, reads_of
-from scenecypher.planner.actions.reading import Way, choices_needs
-from scenecypher.planner.actions.repeating import reused
-from scenecypher.planner.actions.text import Call, operator_of, parse
+from scenecypher.planner.actions.read_plan import minimal_reads, reads_of
+from scenecypher.planner.actions.read_set import AccessPath, choice_needs
+from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 from scenecypher.planner.actions.vocabularies import macros_of, operators_of
 
-INSERTED: Final = "  [inserted: "
-"""What the history has between an action that a correction inserted and the reason."""
-MOST_INSERTED: Final = 8
-ACTS_BEFORE_LOADING: Final = 1
-"""Corrections before one action; more mean that the rules chase their tail."""
+INSERTED_MARK: Final = "  [inserted: "
+"""The separator in the history between an inserted action and the reason of its insertion."""
+MAX_INSERTED: Final = 8
+ACTIONS_BEFORE_LOADING: Final = 1
+"""Maximum number of corrections before one action; more indicate a loop in the rules."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """An action that was carried out; `because` says why a correction inserted it, `seen` what it showed."""
+class CommittedAction:
+    """A committed action; `because` is the reason if a correction inserted it, `seen` what it showed."""
 
     action: str
     version: int
@@ -45,9 +53,9 @@ class Step:
 
 
 class Simulator:
-    """Acts on one scene. `agent` is the acting node's id (None: the one that is first when it first acts).
+    """Acts on one scene. `agent` is the acting node's id; None means the first by id at the first action.
 
-    `fix` inserts what is missing. Where an operator chooses among nodes, `first` says which is taken.
+    `fix` inserts missing actions. `pick_node` selects a node if an operator's choice has several.
     """
 
     def __init__(
@@ -58,179 +66,183 @@ class Simulator:
         actor: str = "person",
         agent: str | None = None,
         fix: bool = False,
-        first: First = by_id,
+        pick_node: NodePicker = lowest_id,
     ) -> None:
-        self.scene, self.fix, self._first = scene, fix, first
+        self.scene, self.fix, self._pick_node = scene, fix, pick_node
         self.operators: Mapping[str, Operator] = operators_of(scene.vocabulary)
         self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
         self._store, self._actor, self._agent = store, actor, agent
         self._replica: Replica | None = None
-        self._acts = 0
+        self._actions = 0
 
-    def act(self, text: str, *, expected_version: int | None = None) -> Iterator[Step]:
-        """Carry out an action such as ``grab(soap_1001)``: each step as it is committed, the asked one last.
+    def act(self, text: str, *, expected_version: int | None = None) -> Iterator[CommittedAction]:
+        """Carry out an action such as ``grab(soap_1001)``; yield each committed action, the requested one last.
 
-        With `expected_version`, only where nobody has changed the scene since that version, steps before it apart.
+        With `expected_version`, commit only if nobody else has changed the scene since that version.
 
-        A macro is carried out as its steps, of which the last counts as the asked one; with `fix` each is corrected
-        like any other action. Raises ActionRefused (Infeasible with the unmet requirements), UnknownReference or
-        ConflictError (another version), with nothing of that action committed; what was inserted before it stays.
+        A macro is carried out as its steps, of which the last counts as the requested one; with `fix`, each is
+        corrected like any other action. Raises ActionRefused (Infeasible with the unmet requirements), UnknownReference
+        or ConflictError (another version). Nothing of the failed action is committed; actions inserted before it
+        remain.
         """
-        call, at = parse(text), _At(expected_version)
+        call, at = parse_action(text), _ExpectedVersion(expected_version)
         if call.name in self.macros:
-            yield from self._expanded(call, self.macros[call.name], at)
+            yield from self._act_macro(call, self.macros[call.name], at)
         else:
-            yield from self._corrected(call, None, set(), at)
+            yield from self._act_corrected(call, None, set(), at)
 
-    def once(self, text: str, *, action_id: str, because: str | None = None) -> Step:
-        """Carry out this one action, uncorrected; again with the same `action_id` it is not done again.
+    def act_once(self, text: str, *, action_id: str, because: str | None = None) -> CommittedAction:
+        """Carry out one action without correction; repeating it with the same `action_id` is a no-op.
 
-        `because` says why another's correction inserted it. Raises ActionRefused, UnknownReference, InputError where
-        the id was another action's.
+        `because` is the reason if a correction made elsewhere inserted it. Raises ActionRefused, UnknownReference, or
+        InputError if the id belongs to another action.
         """
-        return self._perform(parse(text), because, action_id=action_id)
+        return self._perform(parse_action(text), because, action_id=action_id)
 
-    def _expanded(self, call: Call, macro: Macro, at: _At) -> Iterator[Step]:
-        """The steps of a macro; those before the last are left out where they are done already.
+    def _act_macro(self, call: ActionCall, macro: Macro, at: _ExpectedVersion) -> Iterator[CommittedAction]:
+        """Carry out the steps of a macro; steps before the last are skipped if their effect holds already.
 
-        A word that is no node is refused before the first of them is committed.
+        An unknown reference is refused before any step is committed.
         """
         steps = macro.steps(call)
         words = dict.fromkeys(word for step in steps for word in step.arguments)
-        ids = {word: self._resolved(word) for word in words}
-        *first, last = (Call(step.name, tuple(ids[word] for word in step.arguments)) for step in steps)
-        for step in first:
+        ids = {word: self._resolve(word) for word in words}
+        *earlier, last = (ActionCall(step.name, tuple(ids[word] for word in step.arguments)) for step in steps)
+        for step in earlier:
             try:
-                yield from self._corrected(step, f"{call} asks for it", set(), at)
+                yield from self._act_corrected(step, f"{call} asks for it", set(), at)
             except Infeasible as refusal:
                 if any(part.requirement.fault != "already" for part in refusal.unmet):
                     raise
-        yield from self._corrected(last, None, set(), at)
+        yield from self._act_corrected(last, None, set(), at)
 
-    def _corrected(self, call: Call, because: str | None, inserted: set[Call], at: _At) -> Iterator[Step]:
+    def _act_corrected(
+        self, call: ActionCall, because: str | None, inserted: set[ActionCall], at: _ExpectedVersion
+    ) -> Iterator[CommittedAction]:
         while True:
             try:
-                yield at.after(self._perform(call, because, expected=at.version))
+                yield at.record(self._perform(call, because, expected=at.version))
             except Infeasible as refusal:
                 remedy = self._remedy(refusal)
-                if remedy is None or remedy in inserted or len(inserted) == MOST_INSERTED:
+                if remedy is None or remedy in inserted or len(inserted) == MAX_INSERTED:
                     raise
                 refused = refusal.unmet
             else:
                 return
             inserted.add(remedy)
             try:
-                yield from self._corrected(remedy, refused[0].fact, inserted, at)
-            except Infeasible as deeper:
-                raise Infeasible(str(call), (*refused, *deeper.unmet)) from deeper
+                yield from self._act_corrected(remedy, refused[0].fact, inserted, at)
+            except Infeasible as nested:
+                raise Infeasible(str(call), (*refused, *nested.unmet)) from nested
 
     def _perform(
-        self, call: Call, because: str | None, *, action_id: str | None = None, expected: int | None = None
-    ) -> Step:
+        self, call: ActionCall, because: str | None, *, action_id: str | None = None, expected: int | None = None
+    ) -> CommittedAction:
         operator = operator_of(call, self.operators, self.macros)
-        intent = Intent(self._actor, noted(call, because), action_id or uuid4().hex, expected)
+        intent = Intent(self._actor, history_text(call, because), action_id or uuid4().hex, expected)
         replica = self._kept_replica()
         try:
             return self._commit(operator, call, because, intent, replica=replica)
-        except _Unseen as unseen:
-            ids = tuple(self._resolved(word) if word in unseen.words else word for word in call.arguments)
-        by_id = Call(call.name, ids)
+        except _UnresolvedWords as unresolved:
+            ids = tuple(self._resolve(word) if word in unresolved.words else word for word in call.arguments)
+        resolved = ActionCall(call.name, ids)
         if replica is not None and not all(node_id in replica.graph for node_id in ids):
             replica = None
+        named = replace(intent, action=history_text(resolved, because))
         try:
-            return self._commit(
-                operator, by_id, because, replace(intent, action=noted(by_id, because)), replica=replica
-            )
-        except _Unseen as unseen:
-            msg = f"{', '.join(unseen.words)} went away meanwhile; look at the scene again"
-            raise UnknownReference(msg) from unseen
+            return self._commit(operator, resolved, because, named, replica=replica)
+        except _UnresolvedWords as unresolved:
+            msg = f"{', '.join(unresolved.words)} went away meanwhile; look at the scene again"
+            raise UnknownReference(msg) from unresolved
 
     def _commit(
-        self, operator: Operator, call: Call, because: str | None, intent: Intent, *, replica: Replica | None
-    ) -> Step:
-        """One action, by one transaction. Raises _Unseen where `call` has words that are no ids, ActionRefused."""
-        decide = partial(self._decided, operator, call)
+        self, operator: Operator, call: ActionCall, because: str | None, intent: Intent, *, replica: Replica | None
+    ) -> CommittedAction:
+        """Commit one action in one transaction. Raises _UnresolvedWords for words that are no ids, or ActionRefused."""
+        decide = partial(self._decide, operator, call)
         done: Committed = self._store.act(
             self.scene, self._footprint(operator, call), decide, intent=intent, replica=replica
         )
         if done.repeated:
             self._check_same(call, done, intent.action_id)
         self.scene = replace(self.scene, version=max(done.version, self.scene.version))
-        return Step(str(call), done.version, done.delta, because)
+        return CommittedAction(str(call), done.version, done.delta, because)
 
     def _kept_replica(self) -> Replica | None:
         """Return the scene in memory from the second action on: for a single one loading it does not pay."""
-        self._acts += 1
-        if self._acts == ACTS_BEFORE_LOADING + 1:
+        self._actions += 1
+        if self._actions == ACTIONS_BEFORE_LOADING + 1:
             self._replica = self._store.replica(self.scene)
         return self._replica
 
-    def _check_same(self, call: Call, done: Committed, action_id: str) -> None:
-        """Raises InputError where what was committed under this id is another action."""
+    def _check_same(self, call: ActionCall, done: Committed, action_id: str) -> None:
+        """Raise InputError if the action committed under this id is another one."""
         event = self._store.history(self.scene, after=done.version - 1)[0]
-        before = event.action.partition(INSERTED)[0]
-        if before not in {str(call), str(Call(call.name, tuple(map(self._resolved, call.arguments))))}:
-            raise reused(action_id, before)
+        before = event.action.partition(INSERTED_MARK)[0]
+        if before not in {str(call), str(ActionCall(call.name, tuple(map(self._resolve, call.arguments))))}:
+            raise reused_id_error(action_id, before)
 
-    def _footprint(self, operator: Operator, call: Call) -> Footprint:
-        return Footprint(_reads(self.scene.vocabulary, operator.name), call.arguments, self._agent)
+    def _footprint(self, operator: Operator, call: ActionCall) -> Footprint:
+        return Footprint(_operator_reads(self.scene.vocabulary, operator.name), call.arguments, self._agent)
 
-    def _decided(self, operator: Operator, call: Call, locked: Locked) -> Delta:
-        return simulate(operator, locked.part, self._bound(operator, call, locked), action=str(call), first=self._first)
+    def _decide(self, operator: Operator, call: ActionCall, locked: LockedPart) -> Delta:
+        return simulate(
+            operator, locked.part, self._bind(operator, call, locked), action=str(call), pick_node=self._pick_node
+        )
 
-    def _bound(self, operator: Operator, call: Call, locked: Locked) -> dict[str, str]:
-        """Ids by variable. Raises _Unseen for arguments that are no ids, ActionRefused where nobody can act."""
+    def _bind(self, operator: Operator, call: ActionCall, locked: LockedPart) -> dict[str, str]:
+        """Return ids by variable. Raises _UnresolvedWords for words that are no ids, ActionRefused without an agent."""
         if locked.agent is None:
-            named = f"there is no agent {self._agent!r} here: name one that it has"
-            nobody = "this scene has no agent: choose one that has"
-            raise ActionRefused(str(call), [nobody if self._agent is None else named])
+            unknown_agent = f"there is no agent {self._agent!r} here: name one that it has"
+            no_agent = "this scene has no agent: choose one that has"
+            raise ActionRefused(str(call), [no_agent if self._agent is None else unknown_agent])
         self._agent = locked.agent
-        unseen = tuple(word for word in call.arguments if word not in locked.part)
-        if unseen:
-            raise _Unseen(unseen)
+        unresolved = tuple(word for word in call.arguments if word not in locked.part)
+        if unresolved:
+            raise _UnresolvedWords(unresolved)
         names = (parameter.name for parameter in operator.parameters)
         return {AGENT: locked.agent, **dict(zip(names, call.arguments, strict=True))}
 
-    def _resolved(self, word: str) -> str:
-        return resolve(self._store.database, self.scene, word)
+    def _resolve(self, word: str) -> str:
+        return resolve_reference(self._store.database, self.scene, word)
 
-    def _remedy(self, refusal: Infeasible) -> Call | None:
-        """What to do first, by rule; None where nothing helps, or a part of the precondition has no rule."""
+    def _remedy(self, refusal: Infeasible) -> ActionCall | None:
+        """Return the action to insert first; None if no rule helps with one of the unmet requirements."""
         if not self.fix or any(part.requirement.repair is None for part in refusal.unmet):
             return None
-        first = refusal.unmet[0]
-        repair = first.requirement.repair
-        return first.remedy or (self._looked_up(repair, first) if repair else None)
+        unmet = refusal.unmet[0]
+        repair = unmet.requirement.repair
+        return unmet.remedy or (self._find_remedy(repair, unmet) if repair else None)
 
-    def _looked_up(self, repair: Repair, unmet: Unmet) -> Call | None:
-        """The remedy after a look at the scene for what it is to be done with."""
+    def _find_remedy(self, repair: Repair, unmet: UnmetRequirement) -> ActionCall | None:
+        """Return the remedy, reading from the scene the nodes that its arguments need."""
         known = {argument: unmet.bindings[argument] for argument in repair.arguments if argument in unmet.bindings}
-        ways = {name: (Way(name),) for name in (AGENT, *known)}
-        reads = few_reads((AGENT, *known), tuple(dict.fromkeys(choices_needs(repair.choose, ways))))
+        paths = {name: (AccessPath(name),) for name in (AGENT, *known)}
+        reads = minimal_reads((AGENT, *known), tuple(dict.fromkeys(choice_needs(repair.choose, paths))))
         footprint = Footprint(reads, tuple(known.values()), unmet.bindings[AGENT])
-        part = look(self._store.database, self.scene, footprint)
-        return call_of(repair, chosen(repair.choose, part, unmet.bindings))
+        part = read_part(self._store.database, self.scene, footprint)
+        return repair_call(repair, bind_choices(repair.choose, part, unmet.bindings))
 
 
-def noted(call: Call, because: str | None) -> str:
-    """An action as the history has it."""
-    return str(call) if because is None else f"{call}{INSERTED}{because}]"
+def history_text(call: ActionCall, because: str | None) -> str:
+    """Return an action as the history stores it."""
+    return str(call) if because is None else f"{call}{INSERTED_MARK}{because}]"
 
 
 @dataclass(slots=True)
-class _At:
-    """The version that the scene must still have; our own steps move it on. None: whatever it has."""
+class _ExpectedVersion:
+    """The version that the scene must still have; our own actions advance it. None accepts any version."""
 
     version: int | None
 
-    def after(self, step: Step) -> Step:
+    def record(self, step: CommittedAction) -> CommittedAction:
         if self.version is not None:
             self.version = step.version
         return step
 
 
-class _Unseen(Exception):
-    """Words that are no ids: nothing is committed, and it never leaves this module."""
+class _UnresolvedWords(Exception):
+    """Arguments that are no ids: nothing is committed. Never leaves this module."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         super().__init__(words)
@@ -238,5 +250,5 @@ class _Unseen(Exception):
 
 
 @cache
-def _reads(vocabulary: str, name: str) -> Reads:
+def _operator_reads(vocabulary: str, name: str) -> ReadPlan:
     return reads_of(operators_of(vocabulary)[name])

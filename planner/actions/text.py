@@ -11,26 +11,26 @@ from typing import Final, Protocol
 from scenecypher.errors import ActionRefused, did_you_mean
 from scenecypher.planner.actions.operator import Operator
 
-LONGEST: Final = 2_000
-_HALF: Final = re.compile("[\ud800-\udfff]")
-"""Half a surrogate pair: no character, which neither a database nor a model takes."""
+MAX_CHARACTERS: Final = 2_000
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+"""Half a surrogate pair: no character, refused by databases and model services."""
 _CALL: Final = re.compile(r"\s*([^\W\d][\w -]*?)\s*\((.*)\)\s*;?\s*", re.DOTALL)
-_GAP: Final = re.compile("[ -]+")
+_WORD_GAP: Final = re.compile("[ -]+")
 _ARGUMENT: Final = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|'([^']*)'|([^,"'()]*(?:'[^,"'()]+)*))\s*(,|$)""")
 
 
-class Signed(Protocol):
-    """What is called like an action."""
+class HasSignature(Protocol):
+    """Anything with an action's signature."""
 
     @property
     def signature(self) -> str:
-        """As it is typed."""
+        """The action as it is typed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """An action's name and its arguments, as they were written."""
+class ActionCall:
+    """An action's name and its arguments as written."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -39,24 +39,24 @@ class Call:
         return f"{self.name}({', '.join(map(_quoted, self.arguments))})"
 
 
-def parse(text: str) -> Call:
-    """The call that `text` is. Raises ActionRefused where it is none.
+def parse_action(text: str) -> ActionCall:
+    """Parse `text`. Raises ActionRefused if it is no action.
 
-    Arguments may stand in quotes, double quotes within double ones being doubled.
+    Arguments may be quoted; a double quote within double quotes is doubled.
     """
-    found = _CALL.fullmatch(text) if len(text) <= LONGEST and not _HALF.search(text) else None
+    found = _CALL.fullmatch(text) if len(text) <= MAX_CHARACTERS and not _LONE_SURROGATE.search(text) else None
     arguments = _arguments(found[2]) if found else None
     if found is None or arguments is None:
         raise ActionRefused(_short(text), ["that is no action; write one like grab(soap_1001)"])
-    return Call(_GAP.sub("_", found[1].lower()), arguments)
+    return ActionCall(_WORD_GAP.sub("_", found[1].lower()), arguments)
 
 
 def operator_of(
-    call: Call, operators: Mapping[str, Operator], macros: Mapping[str, Signed] = MappingProxyType({})
+    call: ActionCall, operators: Mapping[str, Operator], macros: Mapping[str, HasSignature] = MappingProxyType({})
 ) -> Operator:
-    """The operator that is called. Raises ActionRefused for an unknown one, or the wrong number of arguments.
+    """Return the called operator. Raises ActionRefused if it is unknown or the number of arguments is wrong.
 
-    What else could have been called, `macros`, is named in the refusal.
+    The refusal also names `macros`, the other actions that can be called.
     """
     operator = operators.get(call.name)
     if operator is None:
@@ -65,17 +65,17 @@ def operator_of(
         raise ActionRefused(_short(str(call)), [f"there is no action {call.name!r}{hint}; choose one of {known}"])
     if len(call.arguments) != len(operator.parameters):
         wanted = f"it takes {len(operator.parameters)}, as in {operator.signature}"
-        raise ActionRefused(_short(str(call)), [f"{given(call)}; {wanted}"])
+        raise ActionRefused(_short(str(call)), [f"{argument_count(call)}; {wanted}"])
     return operator
 
 
-def given(call: Call) -> str:
-    """How many arguments a call has, in words."""
+def argument_count(call: ActionCall) -> str:
+    """Return the number of arguments of a call, in words."""
     return "1 argument is given" if len(call.arguments) == 1 else f"{len(call.arguments)} arguments are given"
 
 
 def _arguments(text: str) -> tuple[str, ...] | None:
-    """What stands between commas; None where something is empty or a quote does not end."""
+    """Split at commas; None if an argument is empty or a quote does not end."""
     if not text.strip():
         return ()
     found: list[str] = []
@@ -97,7 +97,7 @@ def _unquoted(piece: re.Match[str]) -> str:
 
 
 def _quoted(argument: str) -> str:
-    """As it is read again; where it has both sorts of quotes, the outer ones are doubled within."""
+    """Quote the argument so that it is parsed back; with both kinds of quotes in it, double quotes are doubled."""
     if not set(argument) & set(""",()"'"""):
         return argument
     if "'" in argument or '"' not in argument:

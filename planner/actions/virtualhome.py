@@ -1,8 +1,8 @@
-"""VirtualHome's actions with the meaning that its `evolving_graph` engine gives them, oddities included.
+"""VirtualHome's actions with the semantics of its `evolving_graph` engine, oddities included.
 
-Where the engine's own outcome follows Python's set order (which thing an object was taken from, where several qualify;
-which of two rooms), ours is the first by id. What the engine remembers besides the graph is here in the graph: a thing
-that was grabbed has one of the relations `scenecypher.db.schema.REMEMBERED` to where it was.
+If the engine's result depends on Python's set order (the origin of a grabbed object if several qualify; the room if two
+qualify), ours is the first by id. What the engine stores besides its graph is part of ours: a grabbed object has one of
+the relations `scenecypher.db.schema.REMEMBERED` to its origin.
 """
 
 from __future__ import annotations
@@ -26,4 +26,4 @@ OPERATORS: Final = {
         *(things.SQUEEZE, things.TOUCH, things.TYPE, things.CUT, things.PUSH, things.PULL, things.MOVE),
     )
 }
-"""What is done most comes first, as models are shown it."""
+"""The most frequent actions come first, as models are shown them."""

@@ -1,4 +1,4 @@
-"""VirtualHome's actions that take, carry and put down, and what is done with a thing in the hand."""
+"""VirtualHome's actions that take, carry and put down objects, and those that use a held object."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     Unrelate,
     When,
-    bound,
+    is_bound,
 )
 from scenecypher.planner.actions.virtualhome_terms import (
     A_FREE_HAND,
     HANDS,
     IN_A_ROOM,
     IN_HANDS,
-    afford,
+    affords,
     close_to,
-    closed_box,
+    closed_container,
     holds,
     is_close,
+    not_enclosed,
     not_room,
-    not_shut_in,
     room_of,
 )
 
@@ -43,7 +43,7 @@ OPEN_OR_OPENLESS: Final[Condition] = Or((Not(HasAffordance("y", "can_open")), Ha
 
 
 def lay_down(relation: str) -> tuple[Effect, ...]:
-    """`x` leaves the hand, and has the relation to `y`."""
+    """Return the effects of releasing `x` with the `relation` to `y`."""
     return (
         LET_GO,
         Relate(AGENT, "CLOSE", "y", mutual=True),
@@ -53,8 +53,8 @@ def lay_down(relation: str) -> tuple[Effect, ...]:
     )
 
 
-def put(name: str, relation: str, words: str, *extra: Requirement) -> Operator:
-    """Lay what is held ON, or put it INSIDE, what the agent is close to."""
+def put_operator(name: str, relation: str, words: str, *extra: Requirement) -> Operator:
+    """Return an operator that puts the held object on or into a node that the agent is close to."""
     return Operator(
         name,
         (HELD_THING, Parameter("y", "where it shall be")),
@@ -68,17 +68,17 @@ GRAB: Final = Operator(
     "grab",
     (Parameter("x", "a thing that can be grabbed"),),
     (
-        afford("x", "grabbable", classes=("water", "child"), doing="grabbed"),
-        Requirement(Not(bound("before")), "{x} was grabbed already, from {before}", "already"),
+        affords("x", "grabbable", classes=("water", "child"), doing="grabbed"),
+        Requirement(Not(is_bound("before")), "{x} was grabbed already, from {before}", "already"),
         close_to("x"),
-        not_shut_in("x"),
+        not_enclosed("x"),
         A_FREE_HAND,
         IN_A_ROOM,
     ),
     (
         Unrelate("x", ("ON", "INSIDE", "CLOSE", *HANDS)),
         Relate(AGENT, "CLOSE", "x", mutual=True),
-        When(bound("right"), (Relate(AGENT, "HOLDS_LH", "x"),), (Relate(AGENT, "HOLDS_RH", "x"),)),
+        When(is_bound("right"), (Relate(AGENT, "HOLDS_LH", "x"),), (Relate(AGENT, "HOLDS_RH", "x"),)),
         Relate("x", "INSIDE", "here"),
         Relate(AGENT, "CLOSE", "origin", mutual=True),
         When(
@@ -96,7 +96,7 @@ GRAB: Final = Operator(
     "take a thing into a free hand; it must be within reach and in nothing closed",
     (
         room_of(AGENT, "here"),
-        closed_box("x"),
+        closed_container("x"),
         *IN_HANDS,
         Choose("before", tuple(Related("x", type_, "before") for type_ in REMEMBERED)),
         Choose(
@@ -105,9 +105,9 @@ GRAB: Final = Operator(
     ),
 )
 
-PUT_ON: Final = put("put_on", "ON", "lay a thing that is held on another within reach")
+PUT_ON: Final = put_operator("put_on", "ON", "lay a thing that is held on another within reach")
 
-PUT_IN: Final = put(
+PUT_IN: Final = put_operator(
     "put_in",
     "INSIDE",
     "put a thing that is held into another within reach, which must be open if it can be opened",
@@ -119,7 +119,9 @@ PUT_BACK: Final = Operator(
     (HELD_THING,),
     (
         Requirement(
-            bound("y"), "{x} was not taken from anywhere, so that it can't be put back", repair=Repair("grab", ("x",))
+            is_bound("y"),
+            "{x} was not taken from anywhere, so that it can't be put back",
+            repair=Repair("grab", ("x",)),
         ),
     ),
     tuple(
@@ -149,8 +151,8 @@ POUR: Final = Operator(
     "pour",
     (Parameter("x", "what is held and poured"), Parameter("y", "what it goes into")),
     (
-        afford("x", "pourable", "drinkable", doing="poured"),
-        afford("y", "recipient", classes=("hands_both", "sponge", "face"), doing="poured into"),
+        affords("x", "pourable", "drinkable", doing="poured"),
+        affords("y", "recipient", classes=("hands_both", "sponge", "face"), doing="poured into"),
         holds("x"),
         close_to("y"),
     ),
@@ -161,7 +163,7 @@ POUR: Final = Operator(
 WEAR: Final = Operator(
     "wear",
     (Parameter("x", "clothes that are held"),),
-    (holds("x"), afford("x", "clothes", doing="worn")),
+    (holds("x"), affords("x", "clothes", doing="worn")),
     (Relate("x", "ON", AGENT), LET_GO),
     "put on clothes that are held",
 )
@@ -174,9 +176,9 @@ PUT_OFF: Final = Operator(
             Related("x", "ON", AGENT),
             "{agent} does not wear {x}",
             repair=Repair("wear", ("x",)),
-            once=(Related("x", "ON", AGENT),),
+            held_earlier=(Related("x", "ON", AGENT),),
         ),
-        afford("x", "clothes", doing="taken off"),
+        affords("x", "clothes", doing="taken off"),
     ),
     (Unrelate("x", ("ON",), AGENT, directed=True),),
     "take off clothes that are worn",
@@ -185,7 +187,7 @@ PUT_OFF: Final = Operator(
 READ: Final = Operator(
     "read",
     (Parameter("x", "what is held"),),
-    (afford("x", "readable", doing="read"), holds("x")),
+    (affords("x", "readable", doing="read"), holds("x")),
     (),
     "read what is held",
 )
@@ -193,7 +195,7 @@ READ: Final = Operator(
 DRINK: Final = Operator(
     "drink",
     (Parameter("x", "a drink, or what it is in"),),
-    (afford("x", "drinkable", "recipient", doing="drunk"), holds("x")),
+    (affords("x", "drinkable", "recipient", doing="drunk"), holds("x")),
     (),
     "drink what is held, or from it",
 )

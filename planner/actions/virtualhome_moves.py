@@ -1,4 +1,4 @@
-"""VirtualHome's actions of the body: to go somewhere, to sit, lie, stand, turn and look."""
+"""VirtualHome's actions of the body: going, sitting, lying, standing, turning and looking."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scenecypher.planner.actions.operator import (
     Requirement,
     Unrelate,
     When,
-    bound,
+    is_bound,
 )
 from scenecypher.planner.actions.virtualhome_terms import (
     AT_REST,
@@ -26,14 +26,14 @@ from scenecypher.planner.actions.virtualhome_terms import (
     IN_A_ROOM,
     ON_ITS_FEET,
     SITS_OR_LIES,
-    afford,
+    affords,
     any_class,
     close_to,
-    closed_box,
+    closed_container,
     faces,
     is_close,
+    not_enclosed,
     not_room,
-    not_shut_in,
     room_for,
     room_of,
     unless,
@@ -41,48 +41,55 @@ from scenecypher.planner.actions.virtualhome_terms import (
 
 SEATS: Final = ((4, ("couch", "bed", "sofa")), (2, ("loveseat", "pianobench", "bench")))
 BERTHS: Final = ((3, ("bed",)), (2, ("couch", "bathtub", "loveseat", "sofa")))
-A_WAY_THERE: Final = Requirement(bound("room"), "{x} is in no room, so that there is no way to it", "affordance")
+A_WAY_THERE: Final = Requirement(is_bound("room"), "{x} is in no room, so that there is no way to it", "affordance")
 
-COME_CLOSE: Final[tuple[Effect, ...]] = (
-    Unrelate(AGENT, ("INSIDE", "CLOSE", "FACING")),
-    Relate(AGENT, "INSIDE", "room"),
-    When(
-        Not(Same("room", "x")),
-        (
-            Relate(AGENT, "CLOSE", "x", mutual=True),
-            ForEach(
-                "box",
-                And((Related("x", "INSIDE", "box"), not_room("box"), Not(Same("box", AGENT)))),
-                (Relate(AGENT, "CLOSE", "box", mutual=True),),
-            ),
-            ForEach(
-                "part",
-                And((HasAffordance("part", "body_part"), any_class("part", BODY_PARTS))),
-                (Relate(AGENT, "CLOSE", "part", mutual=True),),
-            ),
-        ),
-    ),
-    ForEach(
-        "held",
-        HeldBy("held", AGENT),
-        (
-            Unrelate("held", ("INSIDE", "CLOSE", "FACING")),
-            Relate(AGENT, "CLOSE", "held", mutual=True),
-            Relate("held", "INSIDE", "here"),
-        ),
-    ),
-    When(
-        And((HasAffordance("x", "can_open"), Not(HeldBy("x", AGENT)))),
-        (
-            ForEach(
-                "content",
-                And((Related("content", "INSIDE", "x"), Not(Same("content", AGENT)))),
-                (Relate(AGENT, "CLOSE", "content", mutual=True),),
+
+def come_close(held_room: str) -> tuple[Effect, ...]:
+    """The agent comes to the room of `x` and close to `x`; what it holds comes to be inside `held_room`."""
+    return (
+        Unrelate(AGENT, ("INSIDE", "CLOSE", "FACING")),
+        Relate(AGENT, "INSIDE", "room"),
+        When(
+            Not(Same("room", "x")),
+            (
+                Relate(AGENT, "CLOSE", "x", mutual=True),
+                ForEach(
+                    "box",
+                    And((Related("x", "INSIDE", "box"), not_room("box"), Not(Same("box", AGENT)))),
+                    (Relate(AGENT, "CLOSE", "box", mutual=True),),
+                ),
+                ForEach(
+                    "part",
+                    And((HasAffordance("part", "body_part"), any_class("part", BODY_PARTS))),
+                    (Relate(AGENT, "CLOSE", "part", mutual=True),),
+                ),
             ),
         ),
-    ),
-    ForEach("below", Related("x", "ON", "below"), (Relate(AGENT, "CLOSE", "below", mutual=True),)),
-)
+        ForEach(
+            "held",
+            HeldBy("held", AGENT),
+            (
+                Unrelate("held", ("INSIDE", "CLOSE", "FACING")),
+                Relate(AGENT, "CLOSE", "held", mutual=True),
+                Relate("held", "INSIDE", held_room),
+            ),
+        ),
+        When(
+            And((HasAffordance("x", "can_open"), Not(HeldBy("x", AGENT)))),
+            (
+                ForEach(
+                    "content",
+                    And((Related("content", "INSIDE", "x"), Not(Same("content", AGENT)))),
+                    (Relate(AGENT, "CLOSE", "content", mutual=True),),
+                ),
+            ),
+        ),
+        ForEach("below", Related("x", "ON", "below"), (Relate(AGENT, "CLOSE", "below", mutual=True),)),
+    )
+
+
+COME_CLOSE: Final = come_close("here")
+"""The engine leaves what is held in the room that the agent leaves: it follows with the next walk."""
 
 WALK: Final = Operator(
     "walk",
@@ -96,7 +103,14 @@ WALK: Final = Operator(
 RUN: Final = replace(WALK, name="run", words="go quickly to a room or up to a thing; what is held comes along")
 
 AT_HAND: Final[Condition] = Or((Related("x", "ON", AGENT), HasAffordance("x", "body_part"), is_close("x")))
-"""Where it holds nobody walks: what is worn, parts of the body, and what is close already."""
+"""The condition under which no walk is needed: worn things, parts of the body, and what is close already."""
+
+
+def find_effects(walk: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """`x` is at hand, or the agent walks there with the effects `walk`."""
+    at_hand = (Unrelate(AGENT, ("FACING",), directed=True), Relate(AGENT, "CLOSE", "x", mutual=True))
+    return (When(AT_HAND, at_hand, walk),)
+
 
 FIND: Final = Operator(
     "find",
@@ -107,13 +121,7 @@ FIND: Final = Operator(
         unless(AT_HAND, IN_A_ROOM),
         unless(AT_HAND, A_WAY_THERE),
     ),
-    (
-        When(
-            AT_HAND,
-            (Unrelate(AGENT, ("FACING",), directed=True), Relate(AGENT, "CLOSE", "x", mutual=True)),
-            COME_CLOSE,
-        ),
-    ),
+    find_effects(COME_CLOSE),
     "find a thing that is close by, or else go up to it",
     WALK.choose,
 )
@@ -124,7 +132,7 @@ SIT: Final = Operator(
     (
         close_to("x"),
         Requirement(Not(HasState(AGENT, "sitting")), "{agent} sits already", "already"),
-        afford("x", "sittable", doing="sat on"),
+        affords("x", "sittable", doing="sat on"),
         room_for("x", SEATS),
     ),
     (
@@ -141,7 +149,7 @@ LIE: Final = Operator(
     (
         close_to("x"),
         Requirement(Not(HasState(AGENT, "lying")), "{agent} lies already", "already"),
-        afford("x", "lieable", doing="lain on"),
+        affords("x", "lieable", doing="lain on"),
         room_for("x", BERTHS),
     ),
     (Relate(AGENT, "ON", "x"), Become(AGENT, "lying", instead_of="sitting")),
@@ -174,7 +182,7 @@ WATCH: Final = Operator(
     "watch",
     (Parameter("x", "a thing to look at"),),
     (
-        afford("x", "lookable", doing="watched"),
+        affords("x", "lookable", doing="watched"),
         Requirement(Same("here", "room"), "{x} is not in the room where {agent} is", "affordance"),
         faces("x"),
         replace(
@@ -182,13 +190,13 @@ WATCH: Final = Operator(
             condition=Or((HasClass("x", "computer"), Not(SITS_OR_LIES), Related(AGENT, "FACING", "x"))),
             message="{agent} sits or lies, and does not face {x} itself",
         ),
-        not_shut_in("x"),
+        not_enclosed("x"),
     ),
     (),
     "watch a thing in the same room that is faced; whoever sits or lies must face it directly",
-    (room_of(AGENT, "here"), room_of("x", "room"), closed_box("x")),
+    (room_of(AGENT, "here"), room_of("x", "room"), closed_container("x")),
 )
 
 GREET: Final = Operator(
-    "greet", (Parameter("x", "a person"),), (afford("x", "person", doing="greeted"),), (), "greet a person"
+    "greet", (Parameter("x", "a person"),), (affords("x", "person", doing="greeted"),), (), "greet a person"
 )

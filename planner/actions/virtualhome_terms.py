@@ -1,4 +1,4 @@
-"""What VirtualHome's actions speak of: being close, facing, holding, rooms, hands; each as its engine means it."""
+"""Conditions, requirements and choices of VirtualHome's actions, with its engine's meaning: close, facing, held."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Final
 
 import scenecypher.db.condition as c
-from scenecypher.planner.actions.operator import AGENT, Choose, Repair, Requirement, bound
+from scenecypher.planner.actions.operator import AGENT, Choose, Repair, Requirement, is_bound
 
 HANDS: Final = ("HOLDS_RH", "HOLDS_LH")
 BODY_PARTS: Final = (
     *("arms_both", "arms_left", "arms_right", "eye_left", "eye_right", "eyes_both", "face", "feet_both", "feet_left"),
     *("feet_right", "hair", "hands_both", "hands_left", "hands_right", "legs_both", "legs_left", "legs_right"),
 )
-"""The classes that have the affordance: looked up by class, they cost nothing where there are none."""
+"""The classes with the affordance `body_part`: a lookup by class is free if there are none."""
 KNIVES: Final = (
     "chef_knife",
     "chefknife",
@@ -23,23 +23,23 @@ KNIVES: Final = (
     "knifeblock",
     "slice_carvingknife",
 )
-"""The engine cuts with whatever has "knife" in the name of its class; these are the dataset's classes that do."""
+"""The dataset's classes with "knife" in their name: with any of them the engine lets the agent cut."""
 
 SITS_OR_LIES: Final = c.Or((c.HasState(AGENT, "sitting"), c.HasState(AGENT, "lying")))
 
 
 def any_class(x: str, classes: tuple[str, ...]) -> c.Condition:
-    """`x` is of one of `classes`."""
+    """Return the condition that `x` has one of `classes`."""
     return c.Or(tuple(c.HasClass(x, class_) for class_ in classes))
 
 
 def not_room(x: str) -> c.Condition:
-    """`x` is no room."""
+    """Return the condition that `x` is no room."""
     return c.Not(c.HasKind(x, "Place"))
 
 
 def room_of(x: str, room: str) -> Choose:
-    """The room of `x`: itself, a room that it is in, or, where it is in one thing only, the room of that."""
+    """Choose the room of `x`: itself, a room that it is in, or the room of the only thing that it is in."""
     is_room = c.HasKind(room, "Place")
     in_several = c.AtLeast(2, "outer", c.Related(x, "INSIDE", "outer"))
     return Choose(
@@ -53,54 +53,57 @@ def room_of(x: str, room: str) -> Choose:
 
 
 def is_close(x: str) -> c.Condition:
-    """The agent is CLOSE to `x`, or to something that is CLOSE to it or that it is ON."""
+    """Return the condition that the agent is CLOSE to `x`, or to a node that is CLOSE to it or that it is ON."""
     near = c.And((c.Related(AGENT, "CLOSE", "near"), c.Or((c.Related("near", "CLOSE", x), c.Related(x, "ON", "near")))))
     return c.Or((c.Related(AGENT, "CLOSE", x), c.Exists("near", near)))
 
 
 def close_to(x: str) -> Requirement:
-    """The agent is close to `x`."""
+    """Require that the agent is close to `x`."""
     return Requirement(
         is_close(x),
         f"{{agent}} is not close to {{{x}}}",
         repair=Repair("walk", (x,)),
-        once=(c.Related(AGENT, "CLOSE", x),),
+        held_earlier=(c.Related(AGENT, "CLOSE", x),),
     )
 
 
 def faces(x: str) -> Requirement:
-    """The agent is FACING `x`, or something that is FACING it."""
+    """Require that the agent is FACING `x`, or a node that is FACING it."""
     seen = c.And((c.Related(AGENT, "FACING", "seen"), c.Related("seen", "FACING", x)))
     return Requirement(
         c.Or((c.Related(AGENT, "FACING", x), c.Exists("seen", seen))),
         f"{{agent}} does not face {{{x}}}",
         repair=Repair("turn_to", (x,)),
-        once=(c.Related(AGENT, "FACING", x),),
+        held_earlier=(c.Related(AGENT, "FACING", x),),
     )
 
 
 def holds(x: str) -> Requirement:
-    """The agent holds `x`."""
+    """Require that the agent holds `x`."""
     return Requirement(
         c.HeldBy(x, AGENT),
         f"{{agent}} does not hold {{{x}}}",
         repair=Repair("grab", (x,)),
-        once=(c.HeldBy(x, AGENT),),
+        held_earlier=(c.HeldBy(x, AGENT),),
     )
 
 
-def closed_box(x: str) -> Choose:
-    """The closed thing that `x` is in, as ``box``."""
+def closed_container(x: str) -> Choose:
+    """Choose the closed container of `x`, as ``box``."""
     return Choose("box", (c.And((c.Related(x, "INSIDE", "box"), c.HasState("box", "closed"), not_room("box"))),))
 
 
-def not_shut_in(x: str) -> Requirement:
-    """`x` is in nothing closed: no ``box`` was found. The engine's list of what was missing names `x` open."""
+def not_enclosed(x: str) -> Requirement:
+    """Require that `x` is in nothing closed (``box`` is unbound).
+
+    The engine lists the missing condition as `x` open.
+    """
     return Requirement(
-        c.Not(bound("box")),
+        c.Not(is_bound("box")),
         f"{{{x}}} is inside {{box}}, which is closed",
         repair=Repair("open", ("box",)),
-        once=(c.HasState(x, "open"),),
+        held_earlier=(c.HasState(x, "open"),),
     )
 
 
@@ -109,7 +112,7 @@ IN_HANDS: Final = (
     Choose("left", (c.Related(AGENT, "HOLDS_LH", "left"),)),
 )
 A_FREE_HAND: Final = Requirement(
-    c.Not(c.And((bound("right"), bound("left")))),
+    c.Not(c.And((is_bound("right"), is_bound("left")))),
     "{agent} has no free hand, since it holds {right} and {left}: put one of them down first",
     repair=Repair(
         "put_on",
@@ -129,42 +132,42 @@ A_FREE_HAND: Final = Requirement(
             ),
         ),
     ),
-    once=(c.Not(c.Exists("held", c.HeldBy("held", AGENT))),),
+    held_earlier=(c.Not(c.Exists("held", c.HeldBy("held", AGENT))),),
 )
-IN_A_ROOM: Final = Requirement(bound("here"), "{agent} is in no room, so that nothing can be reached from there")
+IN_A_ROOM: Final = Requirement(is_bound("here"), "{agent} is in no room, so that nothing can be reached from there")
 ON_ITS_FEET: Final = Requirement(
     c.Not(SITS_OR_LIES),
     "{agent} sits or lies",
     repair=Repair("stand_up", ()),
-    once=(c.Not(c.HasState(AGENT, "sitting")), c.Not(c.HasState(AGENT, "lying"))),
+    held_earlier=(c.Not(c.HasState(AGENT, "sitting")), c.Not(c.HasState(AGENT, "lying"))),
 )
 AT_REST: Final = Requirement(
     SITS_OR_LIES,
     "{agent} neither sits nor lies: it must do so first",
-    once=(c.HasState(AGENT, "lying"),),
+    held_earlier=(c.HasState(AGENT, "lying"),),
 )
 
 
-def afford(x: str, *affordances: str, classes: tuple[str, ...] = (), doing: str) -> Requirement:
-    """`x` has one of the affordances, or is of one of the classes that the engine lets pass."""
-    ways: tuple[c.Condition, ...] = tuple(c.HasAffordance(x, affordance) for affordance in affordances)
-    ways += tuple(c.HasClass(x, class_) for class_ in classes)
-    return Requirement(c.Or(ways), f"{{{x}}} can not be {doing}", "affordance")
+def affords(x: str, *affordances: str, classes: tuple[str, ...] = (), doing: str) -> Requirement:
+    """Require that `x` has one of the affordances, or one of the classes that the engine accepts instead."""
+    conditions: tuple[c.Condition, ...] = tuple(c.HasAffordance(x, affordance) for affordance in affordances)
+    conditions += tuple(c.HasClass(x, class_) for class_ in classes)
+    return Requirement(c.Or(conditions), f"{{{x}}} can not be {doing}", "affordance")
 
 
-def in_state(x: str, state: str, *, undone_by: str) -> Requirement:
-    """`x` is in `state`, which the action is to end."""
-    message = f"{{{x}}} is not {state}: there is nothing to {undone_by}"
+def in_state(x: str, state: str, *, ended_by: str) -> Requirement:
+    """Require that `x` is in `state`, which the action ends."""
+    message = f"{{{x}}} is not {state}: there is nothing to {ended_by}"
     return Requirement(c.HasState(x, state), message, "already")
 
 
 def unless(condition: c.Condition, requirement: Requirement) -> Requirement:
-    """`requirement`, but only where `condition` does not hold."""
+    """Return `requirement`, waived if `condition` holds."""
     return replace(requirement, condition=c.Or((condition, requirement.condition)))
 
 
 def room_for(x: str, seats: tuple[tuple[int, tuple[str, ...]], ...]) -> Requirement:
-    """Fewer things are ON `x` than it has seats: one, or as many as `seats` gives its class."""
+    """Require fewer things ON `x` than it has seats: one, or the number that `seats` gives its class."""
     more = (
         c.And((any_class(x, classes), c.Not(c.AtLeast(number, "other", c.Related("other", "ON", x)))))
         for number, classes in seats

@@ -1,4 +1,4 @@
-"""VirtualHome's actions on things within reach: to open, switch, plug, clean, touch, cut and move them."""
+"""VirtualHome's actions on things within reach: opening, switching, plugging, cleaning, cutting and moving them."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from scenecypher.planner.actions.operator import (
     Parameter,
     Repair,
     Requirement,
-    bound,
+    is_bound,
 )
 from scenecypher.planner.actions.virtualhome_terms import (
     A_FREE_HAND,
     IN_HANDS,
     KNIVES,
-    afford,
+    affords,
     any_class,
     close_to,
-    closed_box,
+    closed_container,
     in_state,
-    not_shut_in,
+    not_enclosed,
 )
 
 THING: Final = Parameter("x", "a thing within reach")
 DEVICE: Final = Parameter("x", "a device")
-OPENED_BESIDES: Final = ("desk", "window")
-MOVED_BESIDES: Final = ("button", "chair", "curtain")
-SQUEEZED_BESIDES: Final = (
+ALSO_OPENABLE: Final = ("desk", "window")
+ALSO_MOVABLE: Final = ("button", "chair", "curtain")
+ALSO_SQUEEZABLE: Final = (
     *("cleaning_solution", "tooth_paste", "shampoo", "food_peanut_butter", "dish_soap", "soap"),
     *("towel", "rag", "paper", "sponge", "food_lemon", "check"),
 )
@@ -40,10 +40,10 @@ OPEN: Final = Operator(
     "open",
     (Parameter("x", "a thing that can be opened"),),
     (
-        afford("x", "can_open", classes=OPENED_BESIDES, doing="opened"),
+        affords("x", "can_open", classes=ALSO_OPENABLE, doing="opened"),
         close_to("x"),
         A_FREE_HAND,
-        in_state("x", "closed", undone_by="open"),
+        in_state("x", "closed", ended_by="open"),
         Requirement(Not(HasState("x", "on")), "{x} is switched on", "already", Repair("switch_off", ("x",))),
     ),
     (Become("x", "open", instead_of="closed"),),
@@ -55,9 +55,9 @@ CLOSE: Final = Operator(
     "close",
     (Parameter("x", "a thing that can be closed"),),
     (
-        afford("x", "can_open", classes=OPENED_BESIDES, doing="closed"),
+        affords("x", "can_open", classes=ALSO_OPENABLE, doing="closed"),
         close_to("x"),
-        in_state("x", "open", undone_by="close"),
+        in_state("x", "open", ended_by="close"),
     ),
     (Become("x", "closed", instead_of="open"),),
     "close a thing within reach",
@@ -67,9 +67,9 @@ SWITCH_ON: Final = Operator(
     "switch_on",
     (DEVICE,),
     (
-        afford("x", "has_switch", doing="switched on"),
+        affords("x", "has_switch", doing="switched on"),
         close_to("x"),
-        in_state("x", "off", undone_by="switch on"),
+        in_state("x", "off", ended_by="switch on"),
         Requirement(Not(HasState("x", "plugged_out")), "{x} is unplugged", "already", repair=Repair("plug_in", ("x",))),
     ),
     (Become("x", "on", instead_of="off"),),
@@ -80,25 +80,25 @@ SWITCH_OFF: Final = Operator(
     "switch_off",
     (DEVICE,),
     (
-        afford("x", "has_switch", doing="switched off"),
+        affords("x", "has_switch", doing="switched off"),
         close_to("x"),
-        in_state("x", "on", undone_by="switch off"),
+        in_state("x", "on", ended_by="switch off"),
     ),
     (Become("x", "off", instead_of="on"),),
     "switch a device within reach off",
 )
 
 
-def plug(name: str, *, before: str, after: str, words: str) -> Operator:
-    """Put the plug of a device in, or pull it out."""
+def plug_operator(name: str, *, before: str, after: str, words: str) -> Operator:
+    """Return an operator that plugs a device in or out."""
     return Operator(
         name,
         (DEVICE,),
         (
-            afford("x", "has_plug", doing="plugged in or out"),
+            affords("x", "has_plug", doing="plugged in or out"),
             close_to("x"),
             A_FREE_HAND,
-            in_state("x", before, undone_by=name.replace("_", " ")),
+            in_state("x", before, ended_by=name.replace("_", " ")),
         ),
         (Become("x", after, instead_of=before),),
         words,
@@ -106,30 +106,30 @@ def plug(name: str, *, before: str, after: str, words: str) -> Operator:
     )
 
 
-PLUG_IN: Final = plug(
+PLUG_IN: Final = plug_operator(
     "plug_in", before="plugged_out", after="plugged_in", words="plug a device within reach in, with a free hand"
 )
-PLUG_OUT: Final = plug(
+PLUG_OUT: Final = plug_operator(
     "plug_out", before="plugged_in", after="plugged_out", words="plug a device within reach out, even while it is on"
 )
 
 
-def clean(name: str, words: str, *requires: Requirement, choose: tuple[Choose, ...] = ()) -> Operator:
-    """Make a thing clean."""
+def clean_operator(name: str, words: str, *requires: Requirement, choose: tuple[Choose, ...] = ()) -> Operator:
+    """Return an operator that makes a thing clean."""
     effects = (Become("x", "clean", instead_of="dirty"),)
     return Operator(name, (THING,), (close_to("x"), *requires), effects, words, choose)
 
 
-WASH: Final = clean("wash", "wash a thing within reach; it becomes clean")
-RINSE: Final = clean("rinse", "rinse a thing within reach; it becomes clean")
-SCRUB: Final = clean("scrub", "scrub a thing within reach; it becomes clean")
-WIPE: Final = clean(
+WASH: Final = clean_operator("wash", "wash a thing within reach; it becomes clean")
+RINSE: Final = clean_operator("rinse", "rinse a thing within reach; it becomes clean")
+SCRUB: Final = clean_operator("scrub", "scrub a thing within reach; it becomes clean")
+WIPE: Final = clean_operator(
     "wipe",
     "wipe a thing within reach with whatever is held; it becomes clean",
     Requirement(
-        Or((bound("right"), bound("left"))),
+        Or((is_bound("right"), is_bound("left"))),
         "{agent} holds nothing to wipe with: grab something first",
-        once=(Exists("held", HeldBy("held", AGENT)),),
+        held_earlier=(Exists("held", HeldBy("held", AGENT)),),
     ),
     choose=IN_HANDS,
 )
@@ -137,7 +137,7 @@ WIPE: Final = clean(
 SQUEEZE: Final = Operator(
     "squeeze",
     (THING,),
-    (A_FREE_HAND, close_to("x"), afford("x", "clothes", classes=SQUEEZED_BESIDES, doing="squeezed")),
+    (A_FREE_HAND, close_to("x"), affords("x", "clothes", classes=ALSO_SQUEEZABLE, doing="squeezed")),
     (),
     "squeeze clothes or another soft thing within reach, with a free hand",
     IN_HANDS,
@@ -146,16 +146,16 @@ SQUEEZE: Final = Operator(
 TOUCH: Final = Operator(
     "touch",
     (THING,),
-    (close_to("x"), not_shut_in("x")),
+    (close_to("x"), not_enclosed("x")),
     (),
     "touch a thing within reach that is in nothing closed",
-    (closed_box("x"),),
+    (closed_container("x"),),
 )
 
 TYPE: Final = Operator(
     "type",
     (Parameter("x", "a keyboard, or another thing with a switch"),),
-    (close_to("x"), afford("x", "has_switch", classes=("keyboard",), doing="typed on")),
+    (close_to("x"), affords("x", "has_switch", classes=("keyboard",), doing="typed on")),
     (),
     "type on a keyboard or another device within reach",
 )
@@ -169,7 +169,7 @@ CUT: Final = Operator(
         A_FREE_HAND,
         close_to("x"),
         Requirement(HasAffordance("x", "eatable"), "{x} is no food", "affordance"),
-        afford("x", "cuttable", doing="cut"),
+        affords("x", "cuttable", doing="cut"),
         Requirement(A_KNIFE, "{agent} holds no knife: grab one first"),
     ),
     (),
@@ -178,19 +178,19 @@ CUT: Final = Operator(
 )
 
 
-def shift(name: str, words: str, *requires: Requirement) -> Operator:
-    """Push, pull or move: it is only done, and leaves everything where it was."""
+def shift_operator(name: str, words: str, *requires: Requirement) -> Operator:
+    """Return the operator of pushing, pulling or moving, which has no effect in the engine."""
     return Operator(
         name,
         (THING,),
-        (*requires, close_to("x"), not_shut_in("x"), A_FREE_HAND),
+        (*requires, close_to("x"), not_enclosed("x"), A_FREE_HAND),
         (),
         words,
-        (closed_box("x"), *IN_HANDS),
+        (closed_container("x"), *IN_HANDS),
     )
 
 
-MOVABLE: Final = afford("x", "movable", classes=MOVED_BESIDES, doing="moved")
-PUSH: Final = shift("push", "push whatever is within reach, with a free hand")
-PULL: Final = shift("pull", "pull a movable thing within reach, with a free hand", MOVABLE)
-MOVE: Final = shift("move", "move a movable thing within reach, with a free hand", MOVABLE)
+MOVABLE: Final = affords("x", "movable", classes=ALSO_MOVABLE, doing="moved")
+PUSH: Final = shift_operator("push", "push whatever is within reach, with a free hand")
+PULL: Final = shift_operator("pull", "pull a movable thing within reach, with a free hand", MOVABLE)
+MOVE: Final = shift_operator("move", "move a movable thing within reach, with a free hand", MOVABLE)

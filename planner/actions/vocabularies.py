@@ -1,4 +1,4 @@
-"""Which actions there are in the scenes of each dataset."""
+"""The table of actions by vocabulary."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ OPERATORS: Final[Mapping[str, Mapping[str, Operator]]] = {
 MACROS: Final[Mapping[str, Mapping[str, Macro]]] = {
     "grasif": grasif.MACROS,
 }
-"""Actions that are carried out as several others; vocabularies that are not here have none."""
+"""Actions that are carried out as several others; a vocabulary without a row has none."""
 
 DONE: Final = grasif.DONE.name
-"""The action that ends an episode, where a vocabulary has one."""
+"""The action that ends an episode, in vocabularies that have it."""
 
 
 def operators_of(vocabulary: str) -> Mapping[str, Operator]:
-    """The actions by name. Raises InputError for a vocabulary that has none."""
+    """Return the operators of a vocabulary by name. Raises InputError if it has none."""
     if vocabulary not in OPERATORS:
         known = ", ".join(OPERATORS)
         msg = f"scenes of the vocabulary {vocabulary!r} have no actions; act on scenes of {known}"
@@ -36,12 +36,12 @@ def operators_of(vocabulary: str) -> Mapping[str, Operator]:
 
 
 def macros_of(vocabulary: str) -> Mapping[str, Macro]:
-    """The actions that stand for several others, by name; maybe none."""
+    """Return the macros of a vocabulary by name; empty if it has none."""
     return MACROS.get(vocabulary, {})
 
 
 def action_list(operators: Mapping[str, Operator], macros: Mapping[str, Macro] | None = None) -> str:
-    """What a model is told of the actions: one a line."""
+    """Return the actions as a prompt lists them, one a line."""
     actions: tuple[Operator | Macro, ...] = (*operators.values(), *(macros or {}).values())
     return "\n".join(map(_line, actions))
 
@@ -49,5 +49,5 @@ def action_list(operators: Mapping[str, Operator], macros: Mapping[str, Macro] |
 def _line(action: Operator | Macro) -> str:
     roles = [f"{parameter.name}: {parameter.words}" for parameter in action.parameters]
     if isinstance(action, Macro):
-        roles.insert(1, f"{action.word}: {', '.join(action.ways)}")
+        roles.insert(1, f"{action.word}: {', '.join(action.expansions)}")
     return f"{action.signature}: {action.words} ({'; '.join(roles)})"

@@ -1,7 +1,7 @@
-"""Planning methods, one file each; `METHODS` names them, and what each is made of.
+"""Planning methods, one file each; `METHODS` has the recipe of each.
 
-A method is a small object that yields decisions (`planner/method.py`); the session runs them. To add one, write it in a
-file of its own, with the paper and section that it follows, and give it a row in one of the tables: `table_graphs` has
+A method is a small object that makes decisions (`planner/method.py`); the session executes them. To add a method, write
+a file of its own that names the paper and section it follows, and add a row to one of the tables: `table_graphs` has
 LookPlanGraph's methods and those without a paper, `table_queries` those of SG2 and SG-RwR.
 """
 
@@ -16,11 +16,11 @@ from scenecypher.planner.methods.table_queries import QUERY_METHODS
 from scenecypher.planner.recipe import Recipe
 
 METHODS: Final[Mapping[str, Recipe]] = {**GRAPH_METHODS, **QUERY_METHODS}
-"""Each method by the name that `--method` takes."""
+"""Recipes by the method names of `--method`."""
 
 
 def recipe_named(name: str) -> Recipe:
-    """The method's recipe. Raises InputError for an unknown name."""
+    """Return the recipe of a method. Raises InputError for an unknown name."""
     if name not in METHODS:
         msg = f"there is no method {name!r}{did_you_mean(name, tuple(METHODS))}; choose one of {', '.join(METHODS)}"
         raise InputError(msg)

@@ -1,4 +1,4 @@
-"""A goal as a model states it, checked and made canonical against what occurs in the scene, and then a Condition."""
+"""Parser of goals stated by a model: checked against the names that occur in the scene and turned into a Condition."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.errors import UnknownReference, did_you_mean
 
 HELD: Final = "HELD"
-"""What the form calls being in an agent's hand."""
+"""The form's word for being in an agent's hand."""
 SYNONYMS: Final = {
     "ONTOP": "ON",
     "ONTOP_OF": "ON",
@@ -49,13 +49,13 @@ class GoalForm(BaseModel):
 
 
 @dataclass(frozen=True)
-class Canon:
-    """Turns forms into Conditions in the words of one scene. Raises UnknownReference for what does not occur there."""
+class GoalParser:
+    """Parser from forms to Conditions on one scene. Raises UnknownReference for names that do not occur there."""
 
     occurring: Enumerations
 
     def condition(self, goal: Iterable[FactForm]) -> c.Condition:
-        """All facts together, of which there must be one."""
+        """Return the conjunction of all facts. Raises UnknownReference if there is none."""
         facts = tuple(self._fact(fact) for fact in goal)
         if not facts:
             raise UnknownReference("the goal says nothing: state at least one fact that shall be so")
@@ -120,10 +120,10 @@ class Canon:
 
     @cached_property
     def _types(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*(pattern.type for pattern in self.occurring.patterns), *CONTAINING)))
+        return tuple(dict.fromkeys((*(pattern.type for pattern in self.occurring.patterns), *CONTAINMENTS)))
 
 
 OPPOSITES: Final = ("open", "closed", "on", "off")
-"""States that an action can bring about where nothing is in them yet."""
-CONTAINING: Final = ("INSIDE", "ON")
-"""Relations likewise."""
+"""States that are allowed even if no node has them yet."""
+CONTAINMENTS: Final = ("INSIDE", "ON")
+"""Relations that are allowed even if none occurs yet."""

@@ -1,7 +1,7 @@
-"""Goal, then plan: the model states the goal only, an engine plans for it, the session carries it out; ours.
+"""Goal, then plan: the model states only the goal, an engine plans, the session executes; an addition of ours.
 
-The model sees the schema, never the graph. Its goal is checked against what occurs in the scene, asked again with what
-is wrong at most twice, made a Condition, and planned for as the method symbolic does, anew when an action is refused.
+The model sees the schema, never the graph. Its goal is checked against the names that occur in the scene; a faulty one
+is asked again with the fault, at most twice. Then the method plans as `symbolic` does, again after each refused action.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from scenecypher.chat.model import Message, Model, Reply, Request, Usage
 from scenecypher.db.condition import Condition, condition_document, condition_from_document
 from scenecypher.db.store.enumerations import Enumerations
 from scenecypher.errors import ReplyRejected, UnknownReference
-from scenecypher.planner.actions.pddl_planner import Planned
+from scenecypher.planner.actions.pddl_planner import PlanResult
 from scenecypher.planner.method import Decision, Memory, Think
-from scenecypher.planner.methods.goal_form import Canon, GoalForm
+from scenecypher.planner.methods.goal_form import GoalForm, GoalParser
 from scenecypher.planner.methods.symbolic import Symbolic
 
-GOAL: Final = "the goal: "
-"""How the thought begins that holds the goal, from which a session can go on."""
+GOAL_PREFIX: Final = "the goal: "
+"""Prefix of the thought that holds the goal, from which a session can be resumed."""
 ATTEMPTS: Final = 3
 
 SYSTEM: Final = """\
@@ -44,74 +44,74 @@ State no more than the instruction asks for."""
 
 
 class GoalThenPlan:
-    """Asks `model` for the goal, then decides as Symbolic does, by `planning`."""
+    """Method that asks `model` for the goal, then decides like Symbolic, by `plan_goal`."""
 
     def __init__(
-        self, model: Model, planning: Callable[[Condition], Planned], occurring: Callable[[], Enumerations]
+        self, model: Model, plan_goal: Callable[[Condition], PlanResult], occurring: Callable[[], Enumerations]
     ) -> None:
-        self._model, self._planning, self._occurring = model, planning, occurring
+        self._model, self._plan_goal, self._occurring = model, plan_goal, occurring
         self._symbolic: Symbolic | None = None
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The goal as a thought, then the plan's actions. Raises ReplyRejected after three goals that mean nothing."""
+        """Return the goal as a thought, then the plan's actions. Raises ReplyRejected after three unusable goals."""
         goal = stated_goal(memory)
         if goal is None:
-            goal, usage = self._stated(memory)
-            return Think(GOAL + json.dumps(condition_document(goal), ensure_ascii=False)), usage
-        self._symbolic = self._symbolic or Symbolic(lambda _: self._planning(goal))
+            goal, usage = self._ask_goal(memory)
+            return Think(GOAL_PREFIX + json.dumps(condition_document(goal), ensure_ascii=False)), usage
+        self._symbolic = self._symbolic or Symbolic(lambda _: self._plan_goal(goal))
         return self._symbolic.decide(memory)
 
-    def _stated(self, memory: Memory) -> tuple[Condition, Usage]:
-        canon, asking = Canon(self._occurring()), _Asking(self._model)
+    def _ask_goal(self, memory: Memory) -> tuple[Condition, Usage]:
+        parser, counting = GoalParser(self._occurring()), _CountingModel(self._model)
         messages = [
             Message("system", SYSTEM.format(schema=memory.schema)),
             Message("user", f"Instruction: {memory.instruction}"),
         ]
         mistake = ""
-        while asking.replies < ATTEMPTS:
-            form = asking.form(messages)
+        while counting.replies < ATTEMPTS:
+            form = counting.form(messages)
             try:
-                return canon.condition(form.goal), asking.usage
+                return parser.condition(form.goal), counting.usage
             except UnknownReference as unknown:
                 mistake = str(unknown)
             messages += [
                 Message("assistant", form.model_dump_json()),
                 Message("user", f"That goal can't be used: {mistake}. State the whole goal again."),
             ]
-        raise asking.rejection(mistake)
+        raise counting.rejection(mistake)
 
 
 @dataclass(slots=True)
-class _Asking:
-    """A model whose replies are counted: one without the form and one whose words mean nothing count alike."""
+class _CountingModel:
+    """Model with a count of its replies, whether malformed or with unknown names."""
 
     model: Model
     replies: int = 0
     usage: Usage = field(default_factory=Usage)
 
     def reply(self, request: Request) -> Reply:
-        """Answer once. Raises what the model does."""
+        """Return one reply. Raises as the model does."""
         reply = self.model.reply(request)
         self.replies, self.usage = self.replies + 1, self.usage + reply.usage
         return reply
 
     def form(self, messages: Sequence[Message]) -> GoalForm:
-        """The next reply that has the form. Raises ReplyRejected after the last of `ATTEMPTS` in all."""
+        """Return the next well-formed reply. Raises ReplyRejected after `ATTEMPTS` replies in all."""
         try:
             return ask_for(self, messages, GoalForm, attempts=ATTEMPTS - self.replies)[0]
         except ReplyRejected as rejected:
             raise self.rejection(str(rejected)) from rejected
 
     def rejection(self, why: str) -> ReplyRejected:
-        """What is raised, with the tokens of all replies."""
+        """Return the exception to raise, with the tokens of all replies."""
         tokens = self.usage
         return ReplyRejected(why, prompt_tokens=tokens.prompt_tokens, completion_tokens=tokens.completion_tokens)
 
 
 def stated_goal(memory: Memory) -> Condition | None:
-    """The goal that was stated before, if it was."""
+    """Return the goal that was stated in an earlier turn, if any."""
     for turn in memory.turns:
-        if isinstance(turn.decision, Think) and turn.decision.thought.startswith(GOAL):
-            document = json.loads(turn.decision.thought.removeprefix(GOAL))
+        if isinstance(turn.decision, Think) and turn.decision.thought.startswith(GOAL_PREFIX):
+            document = json.loads(turn.decision.thought.removeprefix(GOAL_PREFIX))
             return condition_from_document(document, file="the goal")
     return None

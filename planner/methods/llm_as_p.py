@@ -1,7 +1,7 @@
-"""LLM-as-P as LookPlanGraph has it (section VI-A, appendix F-1): the whole graph and one example in, a whole plan out.
+"""LLM-as-P as in LookPlanGraph (section VI-A, appendix F-1): the whole graph and one example in, a whole plan out.
 
-One request, no feedback: the plan is carried out as it stands, and what is refused is skipped. The graph is the JSON
-document of appendix C; the example is ours and its plan can be carried out, which that of the paper can't.
+One request, no feedback: the plan is executed as it stands, and refused actions are skipped. The graph is the JSON
+document of appendix C. The example is ours; its plan is feasible, unlike that of the paper's example.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ Reply with one JSON object and nothing else: {{"plan": [the function calls in th
 PROBLEM: Final = "The instruction: {instruction}\nThe graph:\n{graph}"
 
 
-class Reply(BaseModel):
+class PlanReply(BaseModel):
     """What the model answers."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="Reply")
 
     plan: list[str]
 
 
 class LlmAsP:
-    """Asks `model` once for a plan."""
+    """Method that asks `model` once for a plan."""
 
     def __init__(self, model: Model, vocabulary: str) -> None:
         self._model, self._vocabulary = model, vocabulary
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The whole plan. Raises ReplyRejected after three replies that mean nothing."""
-        reply, usage = ask_for(self._model, prompt(memory, self._vocabulary), Reply)
+        """Return the whole plan. Raises ReplyRejected after three unusable replies."""
+        reply, usage = ask_for(self._model, prompt(memory, self._vocabulary), PlanReply)
         return Solve(tuple(reply.plan)), usage
 
 
 def prompt(memory: Memory, vocabulary: str) -> tuple[Message, Message]:
-    """The two messages; the example stands before the problem."""
+    """Return the two messages of the prompt; the example stands before the problem."""
     example = examples("problems", vocabulary)
     graph = json.dumps(example["graph"], ensure_ascii=False)
-    told = PROBLEM.format(instruction=example["instruction"], graph=graph)
+    problem = PROBLEM.format(instruction=example["instruction"], graph=graph)
     parts = [
-        f"An example. {told}\nIts plan:\n{json.dumps({'plan': example['plan']}, ensure_ascii=False)}",
+        f"An example. {problem}\nIts plan:\n{json.dumps({'plan': example['plan']}, ensure_ascii=False)}",
         f"Now the task. {PROBLEM.format(instruction=memory.instruction, graph=memory.view)}\nIts plan:",
     ]
     system = SYSTEM.format(functions=functions(vocabulary, WHOLE))

@@ -1,9 +1,9 @@
-"""LLM+P as LookPlanGraph has it (section VI-A, appendices D and F-2): the model writes a PDDL problem, an engine plans.
+"""LLM+P as in LookPlanGraph (section VI-A, appendices D and F-2): the model writes a PDDL problem, an engine plans.
 
-The domain is the vocabulary's (`planner/prompts/domains`), with what is mended told there, and stands in the prompt;
-the paper's prompt shows an example that is of another domain, ours is of this one. A reply that is no PDDL is asked
-again. A problem that is PDDL stands as it is: mistakes of the paper's first two kinds end the session, named; facts
-that are left out are named too, but the plan is carried out, since it shows only then what is refused.
+The prompt has the vocabulary's domain (`planner/prompts/domains`, which lists its corrections) and an example of this
+domain; the paper's example is of another one. A reply that is no PDDL is asked again. A problem in PDDL is used as it
+is: mistakes of the paper's first two kinds end the session with an explanation. Facts that are left out are reported
+too, but the plan is executed, which shows the actions that are refused.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from scenecypher.chat.clean import clean
+from scenecypher.chat.clean import clean_reply
 from scenecypher.chat.model import SEED, Message, Model, Request, Usage
 from scenecypher.db.schema import family
 from scenecypher.errors import InputError, ReplyRejected
 from scenecypher.planner.actions.pddl_lifted import solve_text
 from scenecypher.planner.actions.pddl_planner import PLAN_TIMEOUT_S
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.method import Decision, GiveUp, Memory, Solve
-from scenecypher.planner.methods.pddl_mistakes import mistakes
-from scenecypher.planner.methods.pddl_text import Problem, read_domain, read_problem
+from scenecypher.planner.methods.pddl_mistakes import find_mistakes
+from scenecypher.planner.methods.pddl_text import PddlProblem, read_domain, read_problem
 from scenecypher.planner.prompts.domains import domain_text
 from scenecypher.planner.prompts.examples import examples
 
@@ -38,7 +38,7 @@ and say that something is not so by (not ...). Reply with the problem and nothin
 
 PROBLEM: Final = "The instruction: {instruction}\nThe graph:\n{graph}"
 
-TAKES: Final[Mapping[str, Mapping[str, tuple[int, ...]]]] = {
+ARGUMENT_PLACES: Final[Mapping[str, Mapping[str, tuple[int, ...]]]] = {
     "grasif": {
         "go_to": (1,),
         "pick_up": (0,),
@@ -51,11 +51,11 @@ TAKES: Final[Mapping[str, Mapping[str, tuple[int, ...]]]] = {
         **dict.fromkeys(("walk", "grab", "open", "close", "switch_on", "switch_off"), (0,)),
     },
 }
-"""Which of a step's arguments are those of our action, by vocabulary and action."""
+"""Positions of our action's arguments among those of a PDDL step, by vocabulary and action."""
 
 
 class LlmPlusP:
-    """Asks `model` once for a problem, which `seconds` are given to plan for. Raises InputError without a domain."""
+    """Method that asks `model` for a problem, planned in `timeout_s()` seconds. Raises InputError without a domain."""
 
     def __init__(
         self, model: Model, vocabulary: str, *, timeout_s: Callable[[], float] = lambda: PLAN_TIMEOUT_S
@@ -66,32 +66,32 @@ class LlmPlusP:
         self._domain = read_domain(domain_text(vocabulary))
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The plan, or what is wrong with the problem. Raises ReplyRejected after three replies that are no PDDL."""
-        problem, usage = self._written(memory)
-        found = mistakes(problem, self._domain, view=memory.view, vocabulary=self._vocabulary)
-        fatal = [str(mistake) for mistake in found if mistake.kind != "temporal inconsistency"]
+        """Return the plan, or the problem's mistakes. Raises ReplyRejected after three replies that are no PDDL."""
+        problem, usage = self._ask_problem(memory)
+        mistakes = find_mistakes(problem, self._domain, view=memory.view, vocabulary=self._vocabulary)
+        fatal = [str(mistake) for mistake in mistakes if mistake.kind != "temporal inconsistency"]
         if fatal:
             return GiveUp("; ".join(fatal)), usage
         planned = solve_text(self._domain.text, problem.text(self._domain), timeout_s=self._timeout_s())
-        told = "; ".join(map(str, found))
-        if planned.answer != "solved":
-            return GiveUp("; ".join(filter(None, (planned.why, told)))), usage
-        names = {node.lower(): node for node in names_in(memory.view)}
-        takes = TAKES[family(self._vocabulary)]
+        warnings = "; ".join(map(str, mistakes))
+        if planned.status != "solved":
+            return GiveUp("; ".join(filter(None, (planned.why, warnings)))), usage
+        names = {node.lower(): node for node in node_names(memory.view)}
+        places = ARGUMENT_PLACES[family(self._vocabulary)]
         actions = [
-            Call(name, tuple(names.get(arguments[place], arguments[place]) for place in takes[name]))
+            ActionCall(name, tuple(names.get(arguments[place], arguments[place]) for place in places[name]))
             for name, *arguments in planned.steps
         ]
-        return Solve(tuple(map(str, actions)), told), usage
+        return Solve(tuple(map(str, actions)), warnings), usage
 
-    def _written(self, memory: Memory) -> tuple[Problem, Usage]:
-        """The problem that the model writes, asked again where it is none."""
+    def _ask_problem(self, memory: Memory) -> tuple[PddlProblem, Usage]:
+        """Ask for the problem, again after each reply that is no PDDL problem."""
         request, usage = Request(prompt(memory, self._vocabulary), seed=SEED), Usage()
         for _ in range(ATTEMPTS):
             reply = self._model.reply(request)
             usage += reply.usage
             try:
-                return read_problem(clean(reply.text)), usage
+                return read_problem(clean_reply(reply.text)), usage
             except ReplyRejected as rejected:
                 mistake = str(rejected)
             again = Message("assistant", reply.text or "(no text)"), Message("user", mistake)
@@ -100,19 +100,19 @@ class LlmPlusP:
 
 
 def prompt(memory: Memory, vocabulary: str) -> tuple[Message, Message]:
-    """The two messages; an example stands before the problem where the vocabulary has one."""
+    """Return the two messages of the prompt; an example stands before the problem if the vocabulary has one."""
     example = examples("problems", vocabulary)
     parts = []
     if "pddl" in example:
         graph = json.dumps(example["graph"], ensure_ascii=False)
-        told = PROBLEM.format(instruction=example["instruction"], graph=graph)
-        parts.append(f"An example. {told}\nIts problem:\n{example['pddl']}")
+        problem = PROBLEM.format(instruction=example["instruction"], graph=graph)
+        parts.append(f"An example. {problem}\nIts problem:\n{example['pddl']}")
     parts.append(f"Now the task. {PROBLEM.format(instruction=memory.instruction, graph=memory.view)}\nIts problem:")
     system = SYSTEM.format(domain=domain_text(vocabulary))
     return Message("system", system), Message("user", "\n\n".join(parts))
 
 
-def names_in(view: str) -> list[str]:
-    """The names of all nodes in the graph's document."""
+def node_names(view: str) -> list[str]:
+    """Return the names of all nodes in the graph's document."""
     nodes = json.loads(view)["nodes"]
     return [node["name"] for key in ("rooms", "asset", "objects", "doors") for node in nodes.get(key, [])]

@@ -1,12 +1,13 @@
 """LookPlanGraph, Algorithm 1 (sections IV-A to IV-D, appendix F-3): one action a step, on the text of a memory graph.
 
-The prompt has the paper's ingredients in our words: role, functions, form of the reply, two examples; then instruction,
-memory graph, previous reasons and actions, feedback. The session is the simulator that checks, corrects and feeds back
-(`--fix`, `--reprompt`), and looks where ``discover_objects`` says. Where the paper is silent:
+The prompt has the paper's parts in our words: role, functions, form of the reply, two examples; then instruction,
+memory graph, previous reasons and actions, feedback. The session is the paper's simulator: it checks, corrects and
+feeds back (`--fix`, `--reprompt`), and looks on ``discover_objects``. Choices of ours where the paper is silent:
 
-- what was discovered already is refused (its prompt forbids it; appendix A counts it as a mistake);
-- in vocabularies other than GraSIF all actions are offered, each with the words of its operator;
-- in BabyAI, which has no act of looking, rooms behind open doors count as surroundings, and the agent knows what is so;
+- a node that was discovered before is refused (the paper's prompt forbids it; appendix A counts it as a mistake);
+- in vocabularies other than GraSIF all actions are offered, with the descriptions of their operators;
+- in BabyAI, which has no action for looking, the agent acts on the scene itself, and rooms behind open doors belong to
+  the surroundings;
 - ``done`` ends the session and is no action.
 """
 
@@ -20,9 +21,9 @@ from pydantic import BaseModel, ConfigDict
 from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
-from scenecypher.planner.believing import LOOKS
+from scenecypher.planner.belief_simulator import LOOK_ACTIONS
 from scenecypher.planner.method import Act, Decision, Done, Memory
 from scenecypher.planner.prompts.examples import examples
 from scenecypher.planner.prompts.functions import STEPWISE, functions
@@ -66,37 +67,37 @@ class Action(BaseModel):
     destination: str | None
 
 
-class Reply(BaseModel):
+class LookPlanGraphReply(BaseModel):
     """What the model answers."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="Reply")
 
     reason: str
     action: Action
 
 
 class LookPlanGraph:
-    """Decides by asking `model` once a step."""
+    """Method that asks `model` for one action a step."""
 
     def __init__(self, model: Model, vocabulary: str) -> None:
         self._model, self._vocabulary = model, vocabulary
         self._system = Message("system", system_prompt(vocabulary))
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next action and its tokens. Raises ReplyRejected after three replies that mean nothing."""
+        """Return the next action and its tokens. Raises ReplyRejected after three unusable replies."""
         user = Message("user", step_prompt(memory))
-        reply, usage = ask_for(self._model, (self._system, user), Reply)
+        reply, usage = ask_for(self._model, (self._system, user), LookPlanGraphReply)
         if reply.action.function_name.strip() == DONE:
             return Done(reply.reason), usage
-        call = call_of(reply.action, self._vocabulary)
-        if call.name in LOOKS and any(str(call) in turn.done for turn in memory.turns):
+        call = action_call(reply.action, self._vocabulary)
+        if call.name in LOOK_ACTIONS and any(str(call) in turn.done for turn in memory.turns):
             msg = f"{call} was refused: {call.arguments[0]} was inspected already; use what the scene tells of it"
             raise ReplyRejected(msg, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
         return Act(str(call), reply.reason), usage
 
 
 def system_prompt(vocabulary: str) -> str:
-    """The part of the prompt that is the same for all tasks of a vocabulary."""
+    """Return the part of the prompt that is the same for all tasks of a vocabulary."""
     shown = [
         f"\nExample {number}\n{example['prompt']}\nReply: {json.dumps(example['reply'], ensure_ascii=False)}"
         for number, example in enumerate(examples("lookplangraph", vocabulary), 1)
@@ -106,21 +107,21 @@ def system_prompt(vocabulary: str) -> str:
 
 
 def step_prompt(memory: Memory) -> str:
-    """The part that a step brings: the same bytes for the same memory."""
+    """Return a step's part of the prompt; equal memories give equal bytes."""
     parts = [
         f"Instruction: {memory.instruction}",
         f"Scene:\n{memory.view}",
         f"Previous actions:\n{previous_actions(memory)}",
     ]
-    if told := feedback(memory):
-        parts.append(f"Feedback: {told}")
+    if text := feedback(memory):
+        parts.append(f"Feedback: {text}")
     return "\n\n".join(parts)
 
 
-def call_of(action: Action, vocabulary: str) -> Call:
-    """The action as it is typed: what the function takes, and no more."""
+def action_call(action: Action, vocabulary: str) -> ActionCall:
+    """Return the action as a call, with only the arguments that the function takes."""
     name = action.function_name.strip()
     operator, macro = operators_of(vocabulary).get(name), macros_of(vocabulary).get(name)
-    given = (action.node, action.relation, action.destination) if macro else (action.node, action.destination)
-    words = tuple(word.strip() for word in given if word and word.strip())
-    return Call(name, words if operator is None else words[: max(1, len(operator.parameters))])
+    arguments = (action.node, action.relation, action.destination) if macro else (action.node, action.destination)
+    words = tuple(word.strip() for word in arguments if word and word.strip())
+    return ActionCall(name, words if operator is None else words[: max(1, len(operator.parameters))])

@@ -1,12 +1,10 @@
-"""Which method runs on which data set: as its paper has it, as an addition of ours, or why that has no meaning."""
+"""Matrix of methods and data sets: run as in the paper, as an addition of ours, or meaningless for a reason."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
-Cell: TypeAlias = str
-"""``paper``, ``ours``, or ``no meaning: why``."""
 Family: TypeAlias = Literal["virtualhome", "grasif", "babyai", "questions"]
 
 SETS: Final[Mapping[str, Family]] = {
@@ -20,7 +18,7 @@ SETS: Final[Mapping[str, Family]] = {
     "trv2": "babyai",
     "numqa": "questions",
 }
-"""The data sets whose tasks a method can be given, and what their scenes and tasks are like."""
+"""The data sets with tasks for methods, each with the family of its scenes and tasks."""
 
 _GRASIF: Final = ("behavior-1k", "robothow", "sayplan-office")
 _BABYAI: Final = ("trv1", "trv2", "numqa")
@@ -33,10 +31,10 @@ IN_PAPERS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("algorithm", "sg-rwr-fs", "sg-rwr-alg", "single-coder", "rwr-text"), _BABYAI),
     **dict.fromkeys(("sg2-limit", "react-sg2", "react-limit", "react-rwr"), _BABYAI),
 }
-"""Where a paper has figures of a method (LookPlanGraph: tables II, IV, section VII-E; SG2 and SG-RwR: tables 1 to 3).
+"""Data sets on which a paper evaluates a method (LookPlanGraph: tables II, IV, section VII-E; SG2, SG-RwR: tables 1-3).
 
-Where a paper's tasks are not to be had, ours of that kind stand for them: `homes` for VH-1 and VH-2, `our-office` for
-the office of LookPlanGraph's real-world runs, `sayplan-office` for SayPlan's.
+Tasks of ours replace those that are not published: `homes` for VH-1 and VH-2, `our-office` for the office of
+LookPlanGraph's real-world runs, `sayplan-office` for SayPlan's.
 """
 
 _ACTS: Final = "it acts, and a question wants an answer"
@@ -51,11 +49,11 @@ NO_MEANING: Final[Mapping[tuple[str, Family], str]] = {
     **{(name, "grasif"): _NO_EXAMPLES for name in ("cot", "bag", "sg-rwr-fs")},
     **{(name, family): _NO_WORDS for name in ("algorithm", "sg-rwr-alg") for family in ("virtualhome", "grasif")},
 }
-"""What would be another method, or none, and why."""
+"""Combinations without a meaning, with the reason."""
 
 
-def cell(method: str, data_set: str) -> Cell:
-    """What a method on a data set is."""
+def matrix_cell(method: str, data_set: str) -> str:
+    """Return ``paper``, ``ours``, or ``no meaning: REASON`` for a method on a data set."""
     why = NO_MEANING.get((method, SETS[data_set]))
     if why is not None:
         return f"no meaning: {why}"

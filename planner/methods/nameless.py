@@ -1,6 +1,6 @@
-"""A method shown a schema that names no node: SG2's Task Planner and SG-RwR's Reasoner know types and values alone.
+"""Methods with a schema text without node names, like SG2's Task Planner and SG-RwR's Reasoner.
 
-So do their Retrievers, whose own schema texts are written without names too.
+They know types and values only, and so do their Retrievers.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from scenecypher.planner.method import Decision, Memory, Method
 from scenecypher.retriever.schema_text import schema_text
 
 
-class Nameless:
-    """Decides as `method` does, without example names and agents in the schema text (SG2, "Reasoner Module")."""
+class NamelessMethod:
+    """Wrapper of `method` whose schema text has no example names or agents (SG2, "Reasoner Module")."""
 
     def __init__(self, method: Method, occurring: Callable[[], Enumerations], vocabulary: str) -> None:
         self._method, self._occurring, self._vocabulary = method, occurring, vocabulary
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The method's decision. Raises as it does."""
+        """Return the method's decision. Raises as the method does."""
         schema = schema_text(self._occurring(), memory.instruction, vocabulary=self._vocabulary, names=False)
         return self._method.decide(replace(memory, schema=schema))

@@ -1,4 +1,4 @@
-"""Generate the page of methods: `python -m scenecypher.planner.methods.page docs/methods.md`."""
+"""Generator of the page of methods: `python -m scenecypher.planner.methods.page docs/methods.md`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from scenecypher.planner.methods import METHODS
-from scenecypher.planner.methods.matrix import SETS, cell
+from scenecypher.planner.methods.matrix import SETS, matrix_cell
 from scenecypher.planner.recipe import Recipe
 
 REST: Final = "\n## What the prompts carry\n"
-"""Where the part begins that is not made from the table: what was measured."""
+"""Heading of the part that is not generated: the measurements."""
 
 HEAD: Final = """\
 # Methods
@@ -58,7 +58,7 @@ meaning, for the reason below.
 
 
 def page() -> str:
-    """The part that is made from the table."""
+    """Return the generated part of the page."""
     return "\n".join([HEAD, *map(_row, METHODS), AFTER, *_ablations(), MATRIX, *_matrix()]) + "\n"
 
 
@@ -91,22 +91,22 @@ def _matrix() -> Iterator[str]:
     yield f"| method | {' | '.join(SETS)} |"
     yield f"|---|{'---|' * len(SETS)}"
     for name in METHODS:
-        yield f"| `{name}` | {' | '.join(_short(cell(name, data_set), reasons) for data_set in SETS)} |"
+        yield f"| `{name}` | {' | '.join(_cell_text(matrix_cell(name, data_set), reasons) for data_set in SETS)} |"
     yield ""
     yield from (f"{number}. {reason}" for number, reason in enumerate(reasons, 1))
 
 
-def _short(told: str, reasons: list[str]) -> str:
-    if not told.startswith("no meaning"):
-        return f"**{told}**" if told == "paper" else told
-    reason = told.partition(": ")[2]
+def _cell_text(cell: str, reasons: list[str]) -> str:
+    if not cell.startswith("no meaning"):
+        return f"**{cell}**" if cell == "paper" else cell
+    reason = cell.partition(": ")[2]
     if reason not in reasons:
         reasons.append(reason)
     return str(reasons.index(reason) + 1)
 
 
 def main(file: str) -> None:
-    """Renew the made part of a file; what was measured stays as it is."""
+    """Regenerate the page in a file; keep its measurements."""
     path = Path(file)
     measured = path.read_text(encoding="utf-8").partition(REST)[2] if path.exists() else ""
     path.write_text(page() + REST + measured, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What is wrong with a PDDL problem that a model wrote: LookPlanGraph's three kinds (appendix A-2), told apart."""
+"""Mistakes in a PDDL problem written by a model, by LookPlanGraph's three kinds (appendix A-2)."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from scenecypher.db.schema import family
-from scenecypher.planner.methods.pddl_text import Domain, Fact, Problem, facts
+from scenecypher.planner.methods.pddl_text import PddlDomain, PddlFact, PddlProblem, goal_facts
 
-Kind: TypeAlias = Literal["predicate misalignment", "semantic violation", "temporal inconsistency"]
-"""A word that the domain does not have; what can't be with these things; facts left out, so that steps are early."""
+MistakeKind: TypeAlias = Literal["predicate misalignment", "semantic violation", "temporal inconsistency"]
+"""Unknown words of the domain; impossible facts; facts left out, so that preconditions are missed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
-    """One mistake, in words."""
+class PddlMistake:
+    """One mistake, with an explanation."""
 
-    kind: Kind
+    kind: MistakeKind
     words: str
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.words}"
 
 
-AFFORDED: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
+REQUIRED_AFFORDANCES: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
     "grasif": {
         "inside": (2, "put_inside"),
         "ontop": (2, "put_on"),
@@ -42,64 +42,64 @@ AFFORDED: Final[Mapping[str, Mapping[str, tuple[int, str]]]] = {
     },
     "babyai": {"holds": (1, "grabbable"), "opened": (1, "can_open")},
 }
-"""By vocabulary and predicate: which argument must afford what, for the fact to come about."""
-TOLD: Final[Mapping[str, Mapping[str, str]]] = {
+"""By vocabulary and predicate: position and affordance of the argument that makes the fact possible."""
+RELATION_PREDICATES: Final[Mapping[str, Mapping[str, str]]] = {
     "grasif": {"ontop_of": "ontop", "inside_of": "inside"},
     "virtualhome": {"ontop_of": "on", "inside_of": "inside"},
     "babyai": {},
 }
-"""The predicate of each relation in the graph's document."""
+"""Predicates of the relations in the graph's document, by vocabulary."""
 
 
-def mistakes(problem: Problem, domain: Domain, *, view: str, vocabulary: str) -> tuple[Mistake, ...]:
-    """The mistakes of a problem about the graph that `view` shows as JSON."""
-    nodes = {node["name"].lower(): node for group in _groups(view) for node in group}
+def find_mistakes(problem: PddlProblem, domain: PddlDomain, *, view: str, vocabulary: str) -> tuple[PddlMistake, ...]:
+    """Return the mistakes of a problem about the graph in `view`, a JSON document."""
+    nodes = {node["name"].lower(): node for group in _node_groups(view) for node in group}
     return (
-        *(Mistake("predicate misalignment", words) for words in _misaligned(problem, domain)),
-        *(Mistake("semantic violation", words) for words in _impossible(problem, nodes, family(vocabulary))),
-        *(Mistake("temporal inconsistency", words) for words in _left_out(problem, nodes, family(vocabulary))),
+        *(PddlMistake("predicate misalignment", words) for words in _misaligned(problem, domain)),
+        *(PddlMistake("semantic violation", words) for words in _impossible(problem, nodes, family(vocabulary))),
+        *(PddlMistake("temporal inconsistency", words) for words in _left_out(problem, nodes, family(vocabulary))),
     )
 
 
-def _groups(view: str) -> Iterator[list[dict[str, Any]]]:
+def _node_groups(view: str) -> Iterator[list[dict[str, Any]]]:
     nodes = json.loads(view)["nodes"]
     yield from (nodes.get(name, []) for name in ("rooms", "asset", "objects", "doors"))
     if "agent" in nodes:
         yield [nodes["agent"]]
 
 
-def _misaligned(problem: Problem, domain: Domain) -> Iterator[str]:
+def _misaligned(problem: PddlProblem, domain: PddlDomain) -> Iterator[str]:
     for name, type_ in problem.objects.items():
         if type_ not in domain.types:
             yield f"{name} is of the type {type_}, which the domain does not have"
-    for fact in (*problem.init, *(fact for fact, _ in facts(problem.goal))):
+    for fact in (*problem.init, *(fact for fact, _ in goal_facts(problem.goal))):
         yield from _ill_formed(fact, problem, domain)
 
 
-def _ill_formed(fact: Fact, problem: Problem, domain: Domain) -> Iterator[str]:
+def _ill_formed(fact: PddlFact, problem: PddlProblem, domain: PddlDomain) -> Iterator[str]:
     name, *arguments = fact
-    told = f"({' '.join(fact)})"
+    text = f"({' '.join(fact)})"
     if name == "=":
         return
     if name not in domain.predicates:
-        yield f"{told}: there is no predicate {name}"
+        yield f"{text}: there is no predicate {name}"
     elif len(arguments) != len(domain.predicates[name]):
-        yield f"{told}: {name} takes {len(domain.predicates[name])} arguments"
+        yield f"{text}: {name} takes {len(domain.predicates[name])} arguments"
     else:
         for argument, type_ in zip(arguments, domain.predicates[name], strict=True):
             if problem.objects.get(argument, type_) != type_:
-                yield f"{told}: {argument} is no {type_}"
+                yield f"{text}: {argument} is no {type_}"
 
 
-def _impossible(problem: Problem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
+def _impossible(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
     for name in problem.objects:
         if name not in nodes:
             yield f"there is no {name} in the graph"
     mentioned = {argument for fact in problem.init for argument in fact[1:]}
     for name in sorted(mentioned - {*problem.objects}):
         yield f"{name} is used, but is none of the objects"
-    for fact, wanted in facts(problem.goal):
-        place, affordance = AFFORDED.get(vocabulary, {}).get(fact[0], (0, ""))
+    for fact, wanted in goal_facts(problem.goal):
+        place, affordance = REQUIRED_AFFORDANCES.get(vocabulary, {}).get(fact[0], (0, ""))
         if not wanted or not 0 < place < len(fact) or fact[place].startswith("?"):
             continue
         node = nodes.get(fact[place])
@@ -109,14 +109,14 @@ def _impossible(problem: Problem, nodes: Mapping[str, dict[str, Any]], vocabular
             yield f"({' '.join(fact)}): {fact[place]} does not admit {affordance}"
 
 
-def _left_out(problem: Problem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
-    """Facts of the graph about the problem's own objects that it does not give, and that decide what comes first."""
-    given = {*problem.init}
+def _left_out(problem: PddlProblem, nodes: Mapping[str, dict[str, Any]], vocabulary: str) -> Iterator[str]:
+    """Yield facts about the problem's objects that are missing in it and decide the order of actions."""
+    init = {*problem.init}
     for name in problem.objects:
         node = nodes.get(name, {})
-        predicate = TOLD.get(vocabulary, {}).get(str(node.get("relation")))
+        predicate = RELATION_PREDICATES.get(vocabulary, {}).get(str(node.get("relation")))
         fact = (predicate or "", name, str(node.get("related_to")).lower())
-        if predicate and fact[2] in problem.objects and fact not in given:
+        if predicate and fact[2] in problem.objects and fact not in init:
             yield f"({' '.join(fact)}) is left out"
-        if vocabulary != "babyai" and "closed" in node.get("states", ()) and ("closed", name) not in given:
+        if vocabulary != "babyai" and "closed" in node.get("states", ()) and ("closed", name) not in init:
             yield f"(closed {name}) is left out"

@@ -1,4 +1,4 @@
-"""PDDL as text: read into nested lists, and a problem's objects, facts and goal checked against its domain."""
+"""Parser and writer of PDDL domains and problems."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any, Final, TypeAlias
 
 from scenecypher.errors import ReplyRejected
 
-Expression: TypeAlias = Any
+PddlExpression: TypeAlias = Any
 """A word, or a list of expressions."""
-Fact: TypeAlias = tuple[str, ...]
+PddlFact: TypeAlias = tuple[str, ...]
 
-_PIECE: Final = re.compile(r"[()]|[^\s()]+")
-DEEPEST: Final = 50
+_SYMBOL: Final = re.compile(r"[()]|[^\s()]+")
+MAX_DEPTH: Final = 50
 CONNECTIVES: Final = ("and", "or", "not", "imply")
 QUANTIFIERS: Final = ("forall", "exists")
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
-    """What a problem may say: predicates with their parameters' types, and the types there are."""
+class PddlDomain:
+    """A domain: types, and predicates and actions with the types of their parameters."""
 
     name: str
     text: str
@@ -31,78 +31,81 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """What a model wrote: objects with their types, the facts at first, and the goal as it stands."""
+class PddlProblem:
+    """A problem written by a model: objects with their types, initial facts, and the goal."""
 
     objects: Mapping[str, str]
-    init: tuple[Fact, ...]
-    goal: Expression
+    init: tuple[PddlFact, ...]
+    goal: PddlExpression
 
-    def text(self, domain: Domain) -> str:
-        """The problem in PDDL again, written by us."""
+    def text(self, domain: PddlDomain) -> str:
+        """Return the problem as PDDL."""
         objects = " ".join(f"{name} - {type_}" for name, type_ in self.objects.items())
-        init = " ".join(written(list(fact)) for fact in self.init)
+        init = " ".join(expression_text(list(fact)) for fact in self.init)
         return (
             f"(define (problem written) (:domain {domain.name}) (:objects {objects}) "
-            f"(:init {init}) (:goal {written(self.goal)}))"
+            f"(:init {init}) (:goal {expression_text(self.goal)}))"
         )
 
 
-def read_domain(text: str) -> Domain:
-    """A domain of ours."""
-    (_, (_, name), *sections) = expression(text)
+def read_domain(text: str) -> PddlDomain:
+    """Parse one of our domains."""
+    (_, (_, name), *sections) = parse_expression(text)
     found = {section[0]: section[1:] for section in sections if section[0] != ":action"}
     actions = {section[1]: section for section in sections if section[0] == ":action"}
-    predicates = {predicate[0]: (*typed(predicate[1:]).values(),) for predicate in found[":predicates"]}
-    parameters = {name: (*typed(action[3]),) for name, action in actions.items()}
-    return Domain(name, text, tuple(found[":types"]), predicates, parameters)
+    predicates = {predicate[0]: (*parse_typed_list(predicate[1:]).values(),) for predicate in found[":predicates"]}
+    parameters = {name: (*parse_typed_list(action[3]),) for name, action in actions.items()}
+    return PddlDomain(name, text, tuple(found[":types"]), predicates, parameters)
 
 
-def read_problem(text: str) -> Problem:
-    """The problem in a reply. Raises ReplyRejected where there is none.
+def read_problem(text: str) -> PddlProblem:
+    """Parse the problem in a reply. Raises ReplyRejected if there is none.
 
-    Its initial state may hold ``(not (closed fridge))`` (PDDL 2.1, appendix A): left out, since all else is not so.
+    Negated facts in the initial state, such as ``(not (closed fridge))`` (PDDL 2.1, appendix A), are dropped: facts
+    that are not stated are false anyway.
     """
-    found = expression(text[max(0, text.lower().find("(define")) :])
+    found = parse_expression(text[max(0, text.lower().find("(define")) :])
     if not isinstance(found, list) or not found or found[0] != "define":
         raise ReplyRejected('that is no PDDL problem: write one that begins with "(define (problem"')
     sections = {str(it[0]): it[1:] for it in found[1:] if isinstance(it, list) and it}
     missing = [name for name in (":objects", ":init", ":goal") if name not in sections]
     if missing or len(sections[":goal"]) != 1:
         raise ReplyRejected(f"the problem lacks {', '.join(missing) or 'one goal'}: write it whole")
-    init = tuple(tuple(map(written, it)) for it in sections[":init"] if isinstance(it, list) and it[:1] != ["not"])
-    return Problem(typed(sections[":objects"]), init, sections[":goal"][0])
+    init = tuple(
+        tuple(map(expression_text, it)) for it in sections[":init"] if isinstance(it, list) and it[:1] != ["not"]
+    )
+    return PddlProblem(parse_typed_list(sections[":objects"]), init, sections[":goal"][0])
 
 
-def expression(text: str) -> Expression:
-    """The first expression of a text, comments left out, in lower case as PDDL is read. Raises ReplyRejected."""
-    pieces = _PIECE.findall(re.sub(r";[^\n]*", "", text).lower())
-    stack: list[list[Expression]] = [[]]
-    for piece in pieces:
-        if piece == "(":
+def parse_expression(text: str) -> PddlExpression:
+    """Parse the first expression of a text, in lower case and without comments. Raises ReplyRejected."""
+    symbols = _SYMBOL.findall(re.sub(r";[^\n]*", "", text).lower())
+    stack: list[list[PddlExpression]] = [[]]
+    for symbol in symbols:
+        if symbol == "(":
             stack.append([])
-        elif piece != ")":
-            stack[-1].append(piece)
+        elif symbol != ")":
+            stack[-1].append(symbol)
         elif len(stack) > 1:
             closed = stack.pop()
             stack[-1].append(closed)
         if len(stack) == 1 and stack[0]:
             return stack[0][0]
-        if len(stack) > DEEPEST:
+        if len(stack) > MAX_DEPTH:
             break
     raise ReplyRejected("that is no PDDL: its brackets do not close; write the problem again, whole")
 
 
-def written(of: Expression) -> str:
-    """An expression as text."""
-    return f"({' '.join(map(written, of))})" if isinstance(of, list) else str(of)
+def expression_text(expression: PddlExpression) -> str:
+    """Return an expression as text."""
+    return f"({' '.join(map(expression_text, expression))})" if isinstance(expression, list) else str(expression)
 
 
-def typed(words: Sequence[Expression]) -> dict[str, str]:
-    """``a b - room c`` as types by name; what has none is an object."""
+def parse_typed_list(words: Sequence[PddlExpression]) -> dict[str, str]:
+    """Parse a list such as ``a b - room c`` into types by name; the default type is ``object``."""
     found: dict[str, str] = {}
     waiting: list[str] = []
-    rest = iter(map(written, words))
+    rest = iter(map(expression_text, words))
     for word in rest:
         if word == "-":
             found |= dict.fromkeys(waiting, next(rest, "object"))
@@ -112,12 +115,12 @@ def typed(words: Sequence[Expression]) -> dict[str, str]:
     return found | dict.fromkeys(waiting, "object")
 
 
-def facts(goal: Expression) -> Iterator[tuple[Fact, bool]]:
-    """The facts that a goal speaks of, each with whether it shall hold."""
+def goal_facts(goal: PddlExpression) -> Iterator[tuple[PddlFact, bool]]:
+    """Yield the facts of a goal, each with True if it must hold and False if it must not."""
     yield from _facts(goal, wanted=True)
 
 
-def _facts(goal: Expression, *, wanted: bool) -> Iterator[tuple[Fact, bool]]:
+def _facts(goal: PddlExpression, *, wanted: bool) -> Iterator[tuple[PddlFact, bool]]:
     if not isinstance(goal, list) or not goal:
         return
     if goal[0] in CONNECTIVES:
@@ -126,4 +129,4 @@ def _facts(goal: Expression, *, wanted: bool) -> Iterator[tuple[Fact, bool]]:
     elif goal[0] in QUANTIFIERS and len(goal) > 1:
         yield from _facts(goal[-1], wanted=wanted)
     else:
-        yield tuple(map(written, goal)), wanted
+        yield tuple(map(expression_text, goal)), wanted

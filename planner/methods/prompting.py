@@ -1,9 +1,9 @@
 """Graph prompting: the whole graph as text, and one reply (SG-RwR, "Baselines", after NLGraph; SG2, "Baselines").
 
-`zero-shot`, `0-cot` (step by step) and `ltm` (parts first) have no examples. `cot` has worked ones, `bag` the same, in
-which the relevant graph is built first, and `algorithm` the same after the method in words, which VirtualHome has not.
-Ours: the words of the prompts, that a reply ends with a line ``Solution:``, and that examples leave a home's graph out,
-which is longer than all else.
+`zero-shot`, `0-cot` (step by step) and `ltm` (least to most) have no examples. `cot` has worked examples; `bag` has
+them with the relevant graph built first; `algorithm` has those of `cot` after a description of the method (not in
+VirtualHome). Ours: the wording of the prompts, the line ``Solution:`` at the end of a reply, and examples without a
+home's graph, which would be longer than all the rest.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Final
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.method import Decision, Memory, Solve
-from scenecypher.planner.prompts.solution import FORM, solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text
-from scenecypher.planner.prompts.worked import needed
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.solution import FORM, parse_solution
+from scenecypher.planner.prompts.text_replies import ask_in_text
+from scenecypher.planner.prompts.worked import required_examples
 
 SYSTEM: Final = """\
 You solve tasks about an environment that is described by a scene graph, which is given whole, as text: a line of JSON \
@@ -41,7 +41,7 @@ _SOLUTION: Final = re.compile(r"^\W*Solution\W*?:[ \t]*", re.MULTILINE | re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a reply is to be arrived at; `examples` and `method` name the worked examples and the words before them."""
+    """Prompting style; `examples` and `method` name the worked examples and the description before them."""
 
     how: str
     examples: str = ""
@@ -70,38 +70,45 @@ STYLES: Final[Mapping[str, Style]] = {
 
 
 class Prompting:
-    """Decides once, by asking `model` in a style; `stepwise` as in `scenecypher.planner.methods.sg2`."""
+    """Method that asks `model` once in a style; `stepwise` as in `scenecypher.planner.methods.sg2`."""
 
     def __init__(self, model: Model, vocabulary: str, style: Style, *, stepwise: bool = False) -> None:
         self._model, self._vocabulary, self._style, self._final = model, vocabulary, style, not stepwise
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The solution and its tokens. Raises ReplyRejected after three replies without one, and InputError."""
+        """Return the solution and its tokens. Raises ReplyRejected after three replies without one, and InputError."""
         return ask_in_text(self._model, self._prompt(memory), self._read)
 
     def _prompt(self, memory: Memory) -> tuple[Message, Message]:
         system = SYSTEM.format(
-            environment=explanation(self._vocabulary), actions=memory.actions, how=self._style.how, form=FORM
+            environment=environment_explanation(self._vocabulary),
+            actions=memory.actions,
+            how=self._style.how,
+            form=FORM,
         )
         added = [
-            needed(name, self._vocabulary, memory.instruction)
+            required_examples(name, self._vocabulary, memory.instruction)
             for name in (self._style.method, self._style.examples)
             if name
         ]
-        asked = [f"The scene graph:\n{memory.view}", f"Task: {memory.instruction}"]
+        parts = [f"The scene graph:\n{memory.view}", f"Task: {memory.instruction}"]
         for turn in memory.turns:
-            said = f"The solution {solved(turn.decision)}" if isinstance(turn.decision, Solve) else "Your last reply"
-            asked.append(f"{said} did not work: {turn.feedback}")
-        return Message("system", "\n\n".join(filter(None, (system, *added)))), Message("user", "\n\n".join(asked))
+            said = (
+                f"The solution {solution_text(turn.decision)}"
+                if isinstance(turn.decision, Solve)
+                else "Your last reply"
+            )
+            parts.append(f"{said} did not work: {turn.feedback}")
+        return Message("system", "\n\n".join(filter(None, (system, *added)))), Message("user", "\n\n".join(parts))
 
     def _read(self, text: str) -> Decision:
         found = [*_SOLUTION.finditer(text)]
         if not found:
             raise ReplyRejected(f"it has no line that begins with Solution:. {FORM}")
         reason = text[: found[-1].start()].strip()
-        return solution(text[found[-1].end() :], self._vocabulary, reason=reason, final=self._final)
+        return parse_solution(text[found[-1].end() :], self._vocabulary, reason=reason, final=self._final)
 
 
-def solved(decision: Solve) -> str:
-    """A solution as it is written."""
+def solution_text(decision: Solve) -> str:
+    """Return a solution as a model writes it."""
     return f"[{', '.join(decision.actions)}]"

@@ -1,10 +1,10 @@
-"""ReAct over the calls on the graph that SG2 and SG-RwR give it (SG2, "Baselines", "SG2 v.s. ReAct"; SG-RwR, G.1).
+"""ReAct over the graph calls of SG2 and SG-RwR (SG2, "Baselines", "SG2 v.s. ReAct"; SG-RwR, G.1).
 
-`react-sg2` has ``expand``, `react-limit` ``get_neighbors`` and ``get_attrs``; both have SG2's reasoning tools too, as
-the second differs in the graph calls alone. `react-rwr` has the four calls of SG-RwR's appendix and no tools. The agent
-sees neither graph nor schema (it is "conditioned on API annotations"), and its whole history at every step.
+`react-sg2` has ``expand``, `react-limit` ``get_neighbors`` and ``get_attrs``; both have SG2's reasoning tools, as the
+second differs in the graph calls only. `react-rwr` has the four calls of SG-RwR's appendix and no tools. The agent sees
+neither graph nor schema (it is "conditioned on API annotations"), but its whole history at every step.
 
-Ours: the words of the annotations, ``finish(...)`` as the call that gives the solution, and ``stepwise`` as in `sg2`.
+Ours: the wording of the annotations, ``finish(...)`` as the call with the solution, and ``stepwise`` as in `sg2`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
-from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.prompts.calls import FORM, Step, arguments_in, known_call, step_in
+from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.calls import FORM, ReActStep, check_known_call, parse_arguments, parse_step
+from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.solution import FORM as SOLUTION_FORM
-from scenecypher.planner.prompts.solution import solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.solution import parse_solution
+from scenecypher.planner.prompts.text_replies import ask_in_text
+from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.reasoning_tools import tools_of
 from scenecypher.retriever.graph_api import CALLS
 
@@ -45,7 +45,7 @@ Give every reply this form:
 
 
 class React:
-    """Decides by asking `model` for a thought and a call; `calls` are those on the graph, by name."""
+    """Method that asks `model` for a thought and a call; `calls` are the names of its graph calls."""
 
     def __init__(self, model: Model, vocabulary: str, calls: Sequence[str], *, tools: bool, final: bool = True) -> None:
         self._model, self._vocabulary, self._final = model, vocabulary, final
@@ -53,26 +53,26 @@ class React:
         self._tools = dict(tools_of(vocabulary)) if tools else {}
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
-        prompt = (*self._opening(memory), *(message for turn in memory.turns for message in _said(turn)))
+        """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
+        prompt = (*self._opening(memory), *(message for turn in memory.turns for message in _turn_messages(turn)))
         return ask_in_text(self._model, prompt, self._read)
 
     def _opening(self, memory: Memory) -> tuple[Message, Message]:
         text = SYSTEM.format(
-            environment=explanation(self._vocabulary),
+            environment=environment_explanation(self._vocabulary),
             actions=memory.actions,
             calls=self._annotations(),
             solution=SOLUTION_FORM,
             form=FORM.format(example=self._example),
         )
-        examples = worked(self._name, self._vocabulary, memory.instruction)
+        examples = worked_examples(self._name, self._vocabulary, memory.instruction)
         return Message("system", "\n\n".join(filter(None, (text, examples)))), Message(
             "user", f"Task: {memory.instruction}"
         )
 
     @property
     def _name(self) -> str:
-        """Whose examples these calls and tools are in."""
+        """Name of the method whose worked examples have these calls and tools."""
         if self._graph_calls == ("expand",):
             return "react-sg2"
         return "react-limit" if self._tools else "react-rwr"
@@ -80,36 +80,39 @@ class React:
     @property
     def _example(self) -> str:
         name = self._graph_calls[0]
-        return f"{name}(node_id)" if CALLS[name].of_node else f"{name}()"
+        return f"{name}(node_id)" if CALLS[name].takes_node else f"{name}()"
 
     def _annotations(self) -> str:
-        told = [f"{name}({'node_id' if CALLS[name].of_node else ''}): {CALLS[name].does}" for name in self._graph_calls]
-        return "\n".join([*told, *(tool.annotation for tool in self._tools.values())])
+        graph_calls = [
+            f"{name}({'node_id' if CALLS[name].takes_node else ''}): {CALLS[name].description}"
+            for name in self._graph_calls
+        ]
+        return "\n".join([*graph_calls, *(tool.annotation for tool in self._tools.values())])
 
     def _read(self, text: str) -> Decision:
-        step = step_in(text, self._example)
+        step = parse_step(text, self._example)
         if step.name == FINISH:
-            return solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
-        known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
+            return parse_solution(step.written, self._vocabulary, reason=step.thought, final=self._final)
+        check_known_call(step.name, (*self._graph_calls, *self._tools, FINISH))
         if step.name in self._tools:
-            return Call(step.name, arguments_in(step, self._tools[step.name].arguments), step.thought)
-        names = ("node_id",) if CALLS[step.name].of_node else ()
-        return Call(step.name, arguments_in(step, names), step.thought)
+            return CallTool(step.name, parse_arguments(step, self._tools[step.name].arguments), step.thought)
+        names = ("node_id",) if CALLS[step.name].takes_node else ()
+        return CallTool(step.name, parse_arguments(step, names), step.thought)
 
 
-def _said(turn: Turn) -> tuple[Message, ...]:
-    """A turn as it was said: thought and action, then the observation."""
+def _turn_messages(turn: Turn) -> tuple[Message, ...]:
+    """Return a turn as messages: thought and action, then the observation."""
     match turn.decision:
-        case Call(tool, arguments, reason):
+        case CallTool(tool, arguments, reason):
             written = ", ".join(map(repr, arguments.values()))
-            return _exchange(Step(reason, tool, written), turn)
+            return _exchange(ReActStep(reason, tool, written), turn)
         case Solve(actions, reason):
-            return _exchange(Step(reason, FINISH, f"[{', '.join(actions)}]"), turn)
+            return _exchange(ReActStep(reason, FINISH, f"[{', '.join(actions)}]"), turn)
         case None:
             return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
         case Ask() | Think() | Act() | Done() | GiveUp():
             raise AssertionError
 
 
-def _exchange(step: Step, turn: Turn) -> tuple[Message, Message]:
+def _exchange(step: ReActStep, turn: Turn) -> tuple[Message, Message]:
     return Message("assistant", str(step)), Message("user", f"Observation: {turn.feedback}")

@@ -1,12 +1,12 @@
-"""ReAct as LookPlanGraph compares it (appendices D and F-5): it acts step by step, and hears back as from ALFWorld.
+"""ReAct as compared by LookPlanGraph (appendices D and F-5): step by step, with feedback worded like ALFWorld's.
 
-Each reply is one action, of which one is to think; what became of it is a line or two of text, and the whole history is
-in the prompt. Going to a room tells what furniture stands there. Going to anything else observes it: it is done by the
-action that shows what is there, which is not offered by its own name (``discover_objects`` in GraSIF, ``find`` in
-VirtualHome). Nothing is told that was not seen. The paper's prompt has one worked task, GraSIF's has one of ours.
+Each reply is one action, one of which is ``think``; the feedback is a line or two of text, and the prompt has the whole
+history. Going to a room shows its furniture. Going to anything else observes it: it is executed as the action that
+reveals the place (``discover_objects`` in GraSIF, ``find`` in VirtualHome), which is not offered under its own name.
+Nothing unseen is shown. The paper's prompt has one worked task; the prompt for GraSIF has one of ours.
 
-Ours: actions are written as everywhere here, ``pick_up(cup-1)`` for the paper's ``pick up cup-1``; a refusal says why
-nothing happens; and in BabyAI, where all in a room is in view, that is told after each action.
+Ours: actions are written as in all our methods, ``pick_up(cup-1)`` for the paper's ``pick up cup-1``; a refusal gives
+its reason; and in BabyAI, where the whole room is in view, its contents are shown after each action.
 """
 
 from __future__ import annotations
@@ -20,39 +20,38 @@ from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
-from scenecypher.planner.method import Act, Ask, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.method import Call as ToolCall
-from scenecypher.planner.prompts.calls import known_call
+from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.calls import check_known_call
+from scenecypher.planner.prompts.explanations import environment_explanation
 from scenecypher.planner.prompts.functions import WHOLE, functions
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.text_replies import ask_in_text
+from scenecypher.planner.prompts.worked import worked_examples
 
 NAME: Final = "react-alfworld"
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
-    """How one goes to a thing and sees what is there: by which action, instead of which others, and its annotation."""
+class Approach:
+    """Approach of a thing: the revealing action, the actions that it replaces, and its annotation."""
 
     look: str
     go: tuple[str, ...]
     words: str
 
 
-GOING: Final[Mapping[str, Going]] = {
-    "grasif": Going(
+APPROACHES: Final[Mapping[str, Approach]] = {
+    "grasif": Approach(
         "discover_objects",
         ("go_to",),
         "go_to(x): go to an asset or object in the room, too; you see what is on and in it",
     ),
-    "virtualhome": Going(
+    "virtualhome": Approach(
         "find",
         ("walk", "run"),
         "walk(x): go up to an asset or object, too; you see what is on it, and in it if it is open",
     ),
 }
-"""By vocabulary; in BabyAI all in a room is in view."""
+"""Approaches by vocabulary; BabyAI has none, since the whole room is in view."""
 
 SYSTEM: Final = """\
 You are a robot that carries out a task by actions, one a reply. After each you are told what comes of it and what you \
@@ -75,30 +74,30 @@ _CALL: Final = re.compile(r"([A-Za-z_]\w*)\s*\((.*)\)\.?")
 
 
 class ReactAlfworld:
-    """Decides by asking `model` for a thought and an action; `places` gives the names of the rooms."""
+    """Method that asks `model` for a thought or an action; `places` returns the names of the rooms."""
 
     def __init__(self, model: Model, vocabulary: str, places: Callable[[], tuple[str, ...]]) -> None:
         self._model, self._vocabulary, self._places = model, vocabulary, places
-        self._going = GOING.get(family(vocabulary))
-        left_out = {DONE, *([self._going.look] if self._going else [])}
+        self._approach = APPROACHES.get(family(vocabulary))
+        left_out = {DONE, *([self._approach.look] if self._approach else [])}
         known = (*operators_of(vocabulary), *macros_of(vocabulary))
         self._names = (*(name for name in known if name not in left_out), DONE)
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next action and its tokens. Raises ReplyRejected after three replies that mean nothing."""
-        reason = _thought(memory)
+        """Return the next action and its tokens. Raises ReplyRejected after three unusable replies."""
+        reason = _last_thought(memory)
         return ask_in_text(self._model, self._prompt(memory), lambda text: self._read(text, reason))
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         text = SYSTEM.format(
-            environment=explanation(self._vocabulary),
+            environment=environment_explanation(self._vocabulary),
             actions=self._annotations(),
             form=FORM.format(example=self._example),
         )
-        example = worked(NAME, self._vocabulary, memory.instruction)
-        # What was seen at first: the rest is in the history.
+        example = worked_examples(NAME, self._vocabulary, memory.instruction)
+        # The first view only: later observations are in the history.
         opening = f"{memory.opening}\nYour task is to: {memory.instruction}"
-        said = [message for turn in memory.turns for message in self._said(turn)]
+        said = [message for turn in memory.turns for message in self._turn_messages(turn)]
         system = "\n\n".join(filter(None, (text, example)))
         return Message("system", system), Message("user", opening), *said
 
@@ -107,62 +106,66 @@ class ReactAlfworld:
         return f"{self._names[0]}(node_id)"
 
     def _read(self, text: str, reason: str) -> Decision:
-        """The first action of a reply; what a model makes up after it is left out."""
-        first = _first(text)
+        """Parse the first action of a reply; ignore observations that the model invents after it."""
+        first = _first_action(text)
         thinks, called = _THINKS.fullmatch(first), _CALL.fullmatch(first.partition("\n")[0].strip())
         thought = (thinks[1] or thinks[2] or "").strip() if thinks else ""
         if thought:
             return Think(thought)
         if called is None:
             raise ReplyRejected(f"it is no action; reply in this form:\n{FORM.format(example=self._example)}")
-        known_call(called[1], self._names)
+        check_known_call(called[1], self._names)
         return self._action(called[1], called[2].strip(), reason)
 
     def _action(self, name: str, written: str, reason: str) -> Decision:
         if name == DONE:
             return Done(reason)
-        going = self._going
-        if going and name in going.go and written.strip("\"'") not in self._places():
-            return Act(f"{going.look}({written})", reason)
+        approach = self._approach
+        if approach and name in approach.go and written.strip("\"'") not in self._places():
+            return Act(f"{approach.look}({written})", reason)
         return Act(f"{name}({written})", reason)
 
     def _annotations(self) -> str:
-        """The actions, without the one that goes by another's name."""
-        told = functions(self._vocabulary, WHOLE)
-        if self._going is None:
-            return told
-        lines = [line for line in told.splitlines() if not line.startswith(f"{self._going.look}(")]
-        return "\n".join([*lines, self._going.words])
+        """Return the annotations of the actions, without the revealing action."""
+        lines = functions(self._vocabulary, WHOLE)
+        if self._approach is None:
+            return lines
+        offered = [line for line in lines.splitlines() if not line.startswith(f"{self._approach.look}(")]
+        return "\n".join([*offered, self._approach.words])
 
-    def _said(self, turn: Turn) -> tuple[Message, ...]:
-        """A turn as it was said: a look was a walk."""
+    def _turn_messages(self, turn: Turn) -> tuple[Message, ...]:
+        """Return a turn as messages; a revealing action appears as a walk."""
         match turn.decision:
             case Act(action):
                 name, _, written = action.partition("(")
-                went = self._going.go[0] if self._going and name == self._going.look else name
-                return Message("assistant", f"> {went}({written}"), Message("user", self._heard(turn))
+                went = self._approach.go[0] if self._approach and name == self._approach.look else name
+                return Message("assistant", f"> {went}({written}"), Message("user", self._turn_feedback(turn))
             case Think(thought):
                 return Message("assistant", f"> think: {thought}"), Message("user", turn.feedback)
             case None:
                 return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
-            case Ask() | ToolCall() | Solve() | Done() | GiveUp():
+            case Ask() | CallTool() | Solve() | Done() | GiveUp():
                 raise AssertionError
 
-    def _heard(self, turn: Turn) -> str:
-        """What an action brought, in ALFWorld's manner: nothing happens where it can't be; a look was a walk."""
+    def _turn_feedback(self, turn: Turn) -> str:
+        """Return the feedback in ALFWorld's words; a revealing action appears as a walk."""
         if not turn.refused:
             return turn.feedback
-        why = turn.feedback.replace(f"{self._going.look}(", f"{self._going.go[0]}(") if self._going else turn.feedback
+        why = (
+            turn.feedback.replace(f"{self._approach.look}(", f"{self._approach.go[0]}(")
+            if self._approach
+            else turn.feedback
+        )
         return f"Nothing happens: {why}."
 
 
-def _thought(memory: Memory) -> str:
-    """What was thought just before."""
+def _last_thought(memory: Memory) -> str:
+    """Return the thought of the turn before, if any."""
     last = memory.turns[-1].decision if memory.turns else None
     return last.thought if isinstance(last, Think) else ""
 
 
-def _first(text: str) -> str:
-    """The first action of a reply, without the sign before it."""
+def _first_action(text: str) -> str:
+    """Return the first action of a reply, without its prefix ``>``."""
     before, *parts = re.split(r"^[ \t]*>", text, flags=re.MULTILINE)
     return (parts or [before])[0].strip()

@@ -1,16 +1,16 @@
 """SayPlan, and SayPlan Lite as LookPlanGraph revised it (section VI-A, appendices D and F-4).
 
-Both search the collapsed graph by expanding and contracting rooms, then plan on what is shown, and try each plan on the
-simulator, which tells what is wrong with it; a plan that can be carried out is. In BabyAI SayPlan has no simulator, so
-that its plan is carried out as it stands (SG-RwR, G.2), and worked tasks in its prompt (SG2, "Baselines").
+Both search the collapsed graph by expanding and contracting rooms, then plan on the visible graph and verify each plan
+on the simulator, which explains its faults; a feasible plan is executed. In BabyAI SayPlan has no simulator: its plan
+is executed as it stands (SG-RwR, G.2), and its prompt has worked tasks (SG2, "Baselines").
 
-- SayPlan has both stages in one prompt with all that was said so far, and ``access`` and ``release`` in its plans.
-- Lite has a prompt a stage, each with that stage's functions only, an example of a reply (appendix F-4) and the last
-  search command alone, and puts things on or into others directly.
+- SayPlan has both stages in one prompt with the whole conversation, and ``access`` and ``release`` in its plans.
+- Lite has a prompt for each stage, with only that stage's functions, an example of a reply (appendix F-4) and the last
+  search command; it puts objects on or into others directly.
 
-Where the papers are silent: `MOST_PLANS` plans are tried; ``release`` after ``access(x)`` puts what is held into x
-where x affords that, else on x, and ``access`` itself does nothing; in vocabularies other than GraSIF both methods
-offer all actions.
+Choices of ours where the papers are silent: at most `MAX_PLANS` plans are verified; ``release`` after ``access(x)``
+puts the held object into x if x affords that, else on x, and ``access`` itself has no effect; in vocabularies other
+than GraSIF both methods offer all actions.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.schema import family
 from scenecypher.errors import ActionRefused
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.graph_tools import REHEARSED
-from scenecypher.planner.method import Call, Decision, Done, GiveUp, Memory, Solve, Turn
+from scenecypher.planner.method import CallTool, Decision, Done, GiveUp, Memory, Solve, Turn
 from scenecypher.planner.prompts.functions import WHOLE, functions
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.views import CONTRACT, EXPAND
 
 VERIFY: Final = "verify_plan"
 CONFIRM: Final = "verify_graph"
-MOST_PLANS: Final = 5
-"""Plans that the simulator looks at: SayPlan ends at a limit of feedback, whose number no paper gives."""
+MAX_PLANS: Final = 5
+"""Plans that are verified at most: SayPlan has such a limit, but no paper gives its number."""
 
 ROLE: Final = """\
 You plan the work of a robot in a building, of which you see a graph. At first it shows the rooms alone.
@@ -108,10 +108,10 @@ class Command(BaseModel):
     node_name: str | None
 
 
-class Reply(BaseModel):
+class SayPlanReply(BaseModel):
     """What the model answers in SayPlan."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="Reply")
 
     chain_of_thought: list[str]
     reasoning: str
@@ -128,108 +128,108 @@ class Reply(BaseModel):
         return self
 
 
-class Searched(BaseModel):
+class SearchReply(BaseModel):
     """What the model answers in Lite's search."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="Searched")
 
     chain_of_thought: list[str]
     reasoning: str
     command: Command
 
 
-class PlanReply(BaseModel):
+class LitePlanReply(BaseModel):
     """What the model answers in Lite's planning."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="PlanReply")
 
     chain_of_thought: list[str]
     plan: list[str]
 
 
 class SayPlan:
-    """Decides by asking `model` once a step, with all that was said before."""
+    """Method that asks `model` once a step, with the whole conversation."""
 
     def __init__(self, model: Model, vocabulary: str) -> None:
         self._model, self._vocabulary = model, vocabulary
-        self._tries = family(vocabulary) != "babyai"
+        self._verifies = family(vocabulary) != "babyai"
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next command or plan. Raises ReplyRejected after three replies that mean nothing."""
-        ended = plan_tried(memory)
+        """Return the next command or plan. Raises ReplyRejected after three unusable replies."""
+        ended = decide_after_plan(memory)
         if ended is not None:
             return ended, Usage()
         system = self._system(memory)
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
-        parts += [f"Before:\n{past}" for past in ["\n".join(_said(memory.turns))] if past]
-        reply, usage = ask_for(self._model, _messages(system, parts), Reply)
+        parts += [f"Before:\n{past}" for past in ["\n".join(_turn_lines(memory.turns))] if past]
+        reply, usage = ask_for(self._model, _messages(system, parts), SayPlanReply)
         if reply.command is not None and reply.mode == "exploring":
-            return _search(reply.command, reply.reasoning), usage
-        plan = [*translated(reply.plan or [], memory.view)]
-        if not self._tries:
-            return _answered(plan) or Solve(tuple(plan), reply.reasoning), usage
-        return _answered(plan) or Call(VERIFY, {"plan": plan}, reply.reasoning), usage
+            return _search_call(reply.command, reply.reasoning), usage
+        plan = [*expand_access(reply.plan or [], memory.view)]
+        if not self._verifies:
+            return _parse_answer(plan) or Solve(tuple(plan), reply.reasoning), usage
+        return _parse_answer(plan) or CallTool(VERIFY, {"plan": plan}, reply.reasoning), usage
 
     def _system(self, memory: Memory) -> str:
         actions = ACCESSING if family(self._vocabulary) == "grasif" else functions(self._vocabulary, WHOLE)
-        plan = PLAN.format(functions=actions, tried=TRIED if self._tries else "")
-        examples = worked("sayplan", self._vocabulary, memory.instruction)
+        plan = PLAN.format(functions=actions, tried=TRIED if self._verifies else "")
+        examples = worked_examples("sayplan", self._vocabulary, memory.instruction)
         return "\n".join((ROLE, SEARCH, plan, WHOLE_FORM, *([f"\n{examples}"] if examples else [])))
 
 
 class SayPlanLite:
-    """Decides by asking `model` once a step, with a prompt a stage."""
+    """Method that asks `model` once a step, with a prompt for each stage."""
 
     def __init__(self, model: Model, vocabulary: str) -> None:
         self._model, self._vocabulary = model, vocabulary
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next command or plan. Raises ReplyRejected after three replies that mean nothing."""
-        ended = plan_tried(memory)
+        """Return the next command or plan. Raises ReplyRejected after three unusable replies."""
+        ended = decide_after_plan(memory)
         if ended is not None:
             return ended, Usage()
-        if any(_called(turn, CONFIRM) and not turn.refused for turn in memory.turns):
+        if any(_is_call(turn, CONFIRM) and not turn.refused for turn in memory.turns):
             return self._plan(memory)
         return self._search(memory)
 
     def _search(self, memory: Memory) -> tuple[Decision, Usage]:
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
-        parts += [f"The last command:\n{line}" for line in [*_said(memory.turns[-1:])]]
+        parts += [f"The last command:\n{line}" for line in [*_turn_lines(memory.turns[-1:])]]
         reply, usage = ask_for(
-            self._model, _messages("\n".join((ROLE, SEARCH, SEARCH_FORM, SEARCHED)), parts), Searched
+            self._model, _messages("\n".join((ROLE, SEARCH, SEARCH_FORM, SEARCHED)), parts), SearchReply
         )
         if reply.command.command_name == CONFIRM:
-            return Call(CONFIRM, {}, reply.reasoning), usage
-        return _search(reply.command, reply.reasoning), usage
+            return CallTool(CONFIRM, {}, reply.reasoning), usage
+        return _search_call(reply.command, reply.reasoning), usage
 
     def _plan(self, memory: Memory) -> tuple[Decision, Usage]:
         parts = [f"Instruction: {memory.instruction}", f"The graph:\n{memory.view}"]
-        tried = [turn for turn in memory.turns[-1:] if _called(turn, VERIFY) or turn.decision is None]
-        parts += [f"The last plan:\n{line}" for line in [*_said(tried)]]
+        tried = [turn for turn in memory.turns[-1:] if _is_call(turn, VERIFY) or turn.decision is None]
+        parts += [f"The last plan:\n{line}" for line in [*_turn_lines(tried)]]
         actions = PLAN.format(functions=functions(self._vocabulary, WHOLE), tried=TRIED)
         example = [PLANNED] if family(self._vocabulary) == "grasif" else []
         system = "\n".join((ROLE, actions, PLAN_FORM, *example))
-        reply, usage = ask_for(self._model, _messages(system, parts), PlanReply)
-        return _answered(reply.plan) or Call(VERIFY, {"plan": reply.plan}), usage
+        reply, usage = ask_for(self._model, _messages(system, parts), LitePlanReply)
+        return _parse_answer(reply.plan) or CallTool(VERIFY, {"plan": reply.plan}), usage
 
 
-def plan_tried(memory: Memory) -> Decision | None:
-    """What follows from the last try: the plan itself where it can be carried out, the end at the limit."""
-    tried = [turn for turn in memory.turns if _called(turn, VERIFY)]
+def decide_after_plan(memory: Memory) -> Decision | None:
+    """Return the last plan if it was verified, GiveUp at the limit of plans, else None."""
+    tried = [turn for turn in memory.turns if _is_call(turn, VERIFY)]
     if tried and tried[-1] is memory.turns[-1] and tried[-1].feedback == REHEARSED:
         decision = tried[-1].decision
-        return Solve(tuple(decision.arguments["plan"])) if isinstance(decision, Call) else None
-    if len(tried) >= MOST_PLANS:
-        return GiveUp(f"none of {MOST_PLANS} plans can be carried out")
+        return Solve(tuple(decision.arguments["plan"])) if isinstance(decision, CallTool) else None
+    if len(tried) >= MAX_PLANS:
+        return GiveUp(f"none of {MAX_PLANS} plans can be carried out")
     return None
 
 
-def translated(plan: Sequence[str], view: str) -> Iterator[str]:
-    """SayPlan's ``access`` and ``release`` as actions; what can't be read stays, for the simulator to refuse."""
+def expand_access(plan: Sequence[str], view: str) -> Iterator[str]:
+    """Replace SayPlan's ``access`` and ``release`` by actions; unparsable steps stay, for the simulator to refuse."""
     accessed = ""
     for action in plan:
         try:
-            call = parse(action)
+            call = parse_action(action)
         except ActionRefused:
             yield action
             continue
@@ -246,23 +246,23 @@ def _contains(node_id: str, view: str) -> bool:
     return any(node["id"] == node_id and "put_inside" in node["affordances"] for node in nodes)
 
 
-def _answered(plan: Sequence[str]) -> Done | None:
-    """The end, where the plan is the answer to a question."""
+def _parse_answer(plan: Sequence[str]) -> Done | None:
+    """Return Done if the plan is the answer to a question, else None."""
     found = re.fullmatch(r"answer\((.*)\)", plan[0].strip()) if len(plan) == 1 else None
     return Done("the question is answered", found[1].strip("\"' ")) if found else None
 
 
-def _search(command: Command, reason: str) -> Call:
-    return Call(command.command_name, {"node_name": command.node_name or ""}, reason)
+def _search_call(command: Command, reason: str) -> CallTool:
+    return CallTool(command.command_name, {"node_name": command.node_name or ""}, reason)
 
 
-def _called(turn: Turn, tool: str) -> bool:
-    return isinstance(turn.decision, Call) and turn.decision.tool == tool
+def _is_call(turn: Turn, tool: str) -> bool:
+    return isinstance(turn.decision, CallTool) and turn.decision.tool == tool
 
 
-def _said(turns: Sequence[Turn]) -> Iterator[str]:
+def _turn_lines(turns: Sequence[Turn]) -> Iterator[str]:
     for turn in turns:
-        if isinstance(turn.decision, Call):
+        if isinstance(turn.decision, CallTool):
             values = ", ".join(str(value) for value in turn.decision.arguments.values())
             yield f"{turn.decision.tool}({values}): {turn.feedback}"
         elif turn.decision is None:

@@ -1,14 +1,14 @@
-"""SG2 (Schema-Guided Scene-Graph Reasoning): its Task Planner, which never sees the graph ("Reasoner Module", Table 7).
+"""SG2 (Schema-Guided Scene-Graph Reasoning): the Task Planner, which never sees the graph ("Reasoner Module", Table 7).
 
-Each reply is explanation, mode and content. A QUERY goes to the Retriever (Code Writer and Verifier: the retriever with
-the paper's verifier), a TOOL call to the Tool Caller, and a SOLUTION ends the session: only the content is passed on.
-Ours, where the paper is silent or differs:
+Each reply has explanation, mode and content; only the content is passed on. A QUERY goes to the Retriever (the paper's
+Code Writer and Verifier), a TOOL call to the Tool Caller, and a SOLUTION ends the session. Choices of ours where the
+paper is silent or differs:
 
-- the Code Writer writes Cypher in place of Python over NetworkX, and the Task Planner's schema text is the same one;
-- the conversation is the agent's own replies and what came back, as a chat (the paper's AutoGen);
+- the Code Writer writes Cypher instead of Python over NetworkX, and has the same schema text as the Task Planner;
+- the conversation is a chat of the agent's replies and their results (AutoGen in the paper);
 - in vocabularies without a reasoning tool the TOOL mode is left out (VirtualHome has none in the paper);
-- a solution that holds actions is a plan, any other an answer;
-- with ``stepwise`` a refused action is told, and the solution may be given anew (the paper executes without feedback).
+- a solution that contains actions is a plan, any other an answer;
+- with ``stepwise`` a refused action is fed back, and another solution may follow (the paper executes without feedback).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.prompts.solution import FORM, solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text, headed, section
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.solution import FORM, parse_solution
+from scenecypher.planner.prompts.text_replies import ask_in_text, format_sections, required_section
+from scenecypher.planner.prompts.worked import worked_examples
 from scenecypher.planner.reasoning_tools import TOOL_CALLER, tools_of, tools_text
 
 STEPWISE: Final = "stepwise"
@@ -67,11 +67,15 @@ One of {names}.
 
 [Content]
 {contents}"""
-TOLD: Final = {"query": "The Retriever's answer:", "tool": "The result of the tool:", "plan": "What came of it:"}
+RESULT_HEADINGS: Final = {
+    "query": "The Retriever's answer:",
+    "tool": "The result of the tool:",
+    "plan": "What came of it:",
+}
 
 
-class Reply(BaseModel):
-    """What the Task Planner says (SG2, "Reasoner Module")."""
+class TaskPlannerReply(BaseModel):
+    """Reply of the Task Planner (SG2, "Reasoner Module")."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -81,84 +85,99 @@ class Reply(BaseModel):
 
 
 class Sg2:
-    """Decides by asking the Task Planner's `model`; `stepwise` as the module says."""
+    """Method that asks the Task Planner's `model`; `stepwise` as in the module's docstring."""
 
     def __init__(self, model: Model, vocabulary: str, *, stepwise: bool = False) -> None:
         self._model, self._vocabulary, self._final = model, vocabulary, not stepwise
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
+        """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
         return ask_in_text(self._model, self._prompt(memory), self._read)
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         system = Message("system", system_text(memory, self._vocabulary))
-        said = [message for turn in memory.turns for message in _said(turn)]
+        said = [message for turn in memory.turns for message in _turn_messages(turn)]
         return system, Message("user", f"Task: {memory.instruction}"), *said
 
     def _read(self, text: str) -> Decision:
-        reply = read(text, self._vocabulary)
+        reply = parse_reply(text, self._vocabulary)
         match reply.mode:
             case "QUERY":
                 return Ask(reply.content, reply.explanation)
             case "TOOL":
-                return Call(TOOL_CALLER, {"message": reply.content}, reply.explanation)
+                return CallTool(TOOL_CALLER, {"message": reply.content}, reply.explanation)
             case "SOLUTION":
-                return solution(reply.content, self._vocabulary, reason=reply.explanation, final=self._final)
+                return parse_solution(reply.content, self._vocabulary, reason=reply.explanation, final=self._final)
 
 
 def system_text(memory: Memory, vocabulary: str) -> str:
-    """The Task Planner's system message: environment, schema, actions, modes, tools, form, examples; no graph."""
+    """Return the Task Planner's system message: environment, schema, actions, modes, tools, form and examples."""
     has_tools = bool(tools_of(vocabulary))
     modes = [QUERY_MODE, TOOL_MODE, SOLUTION_MODE] if has_tools else [QUERY_MODE, SOLUTION_MODE]
     text = SYSTEM.format(
         helper=", and a tool executor" if has_tools else "",
-        environment=explanation(vocabulary),
+        environment=environment_explanation(vocabulary),
         schema=memory.schema,
         actions=memory.actions,
         count=len(modes),
         modes="\n".join(f"{number}. {mode}" for number, mode in enumerate(modes, 1)),
-        form=form(vocabulary),
+        form=reply_form(vocabulary),
     )
     tools = f"The functions:\n{tools_text(vocabulary)}" if has_tools else ""
-    return "\n\n".join(filter(None, (text, tools, worked("sg2", vocabulary, memory.instruction))))
+    return "\n\n".join(filter(None, (text, tools, worked_examples("sg2", vocabulary, memory.instruction))))
 
 
-def form(vocabulary: str) -> str:
-    """The form of a reply."""
+def reply_form(vocabulary: str) -> str:
+    """Return the form of a reply, as text for the model."""
     has_tools = bool(tools_of(vocabulary))
     contents = [QUERY_CONTENT, *([TOOL_CONTENT] if has_tools else []), f"Of a SOLUTION: the solution. {FORM}"]
     names = "QUERY, TOOL and SOLUTION" if has_tools else "QUERY and SOLUTION"
     return FORM_OF_REPLY.format(names=names, contents="\n".join(contents))
 
 
-def read(text: str, vocabulary: str) -> Reply:
-    """The reply's three parts. Raises ReplyRejected where one is missing, or the mode is none of them."""
-    shape = form(vocabulary)
-    mode = section(text, "mode", shape).upper().strip(" *.`").replace("TOOL-CALL", "TOOL").replace("TOOL CALL", "TOOL")
+def parse_reply(text: str, vocabulary: str) -> TaskPlannerReply:
+    """Parse a reply. Raises ReplyRejected if a part is missing or the mode is unknown."""
+    shape = reply_form(vocabulary)
+    mode = (
+        required_section(text, "mode", shape)
+        .upper()
+        .strip(" *.`")
+        .replace("TOOL-CALL", "TOOL")
+        .replace("TOOL CALL", "TOOL")
+    )
     if mode == "TOOL" and not tools_of(vocabulary):
         raise ReplyRejected("there are no tools in this environment; choose QUERY or SOLUTION")
     try:
-        return Reply(
-            explanation=section(text, "explanation", shape),
+        return TaskPlannerReply(
+            explanation=required_section(text, "explanation", shape),
             mode=cast("Literal['QUERY', 'TOOL', 'SOLUTION']", mode),
-            content=section(text, "content", shape),
+            content=required_section(text, "content", shape),
         )
     except ValidationError as error:
         raise ReplyRejected(f"its mode is {mode[:40]!r}; reply in this form:\n{shape}") from error
 
 
-def _said(turn: Turn) -> tuple[Message, ...]:
-    """A turn as it was said: the agent's reply, and what came back."""
+def _turn_messages(turn: Turn) -> tuple[Message, ...]:
+    """Return a turn as messages: the agent's reply, and its result."""
     match turn.decision:
         case Ask(question, reason):
-            reply, told = headed(explanation=reason, mode="QUERY", content=question), TOLD["query"]
-        case Call(_, arguments, reason):
-            reply, told = headed(explanation=reason, mode="TOOL", content=str(arguments["message"])), TOLD["tool"]
+            reply, heading = (
+                format_sections(explanation=reason, mode="QUERY", content=question),
+                RESULT_HEADINGS["query"],
+            )
+        case CallTool(_, arguments, reason):
+            reply, heading = (
+                format_sections(explanation=reason, mode="TOOL", content=str(arguments["message"])),
+                RESULT_HEADINGS["tool"],
+            )
         case Solve(actions, reason):
             content = f"[{', '.join(actions)}]"
-            reply, told = headed(explanation=reason, mode="SOLUTION", content=content), TOLD["plan"]
+            reply, heading = (
+                format_sections(explanation=reason, mode="SOLUTION", content=content),
+                RESULT_HEADINGS["plan"],
+            )
         case None:
             return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
         case Think() | Act() | Done() | GiveUp():
             raise AssertionError
-    return Message("assistant", reply), Message("user", f"{told}\n{turn.feedback}")
+    return Message("assistant", reply), Message("user", f"{heading}\n{turn.feedback}")

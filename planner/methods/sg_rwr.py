@@ -1,10 +1,10 @@
-"""SG-RwR (Reason-while-Retrieve): its Reasoner, which queries, writes code over tools, and sums up (2.3, 2.5, Table 4).
+"""SG-RwR (Reason-while-Retrieve): the Reasoner, which queries, writes code over tools, and sums up (2.3, 2.5, Table 4).
 
-Analysis is free text under [Explanation], and never reaches the Retriever; code runs in the sandbox, with the reasoning
-tools and nothing of the graph. Code in which "assume" or "assuming" stands is put back to be written without (2.5); an
-error of the code is told, and the next reply mends it (self-debugging). `sg-rwr-fs` adds task-level examples, and
-`sg-rwr-alg` the method in words as well ("Few-shot SG-RwR"); `rwr-text` takes code away from both agents and has a
-translator write the plan as actions (4.2). Ours: an [Answer] in place of [Actions] for questions; ``stepwise`` as in
+Analysis is free text under [Explanation] and never reaches the Retriever; code runs in the sandbox, with the reasoning
+tools but not the graph. Code that contains "assume" or "assuming" is rejected (2.5); an error of the code is fed back,
+and the next reply corrects it (self-debugging). `sg-rwr-fs` adds task-level examples, and `sg-rwr-alg` a description of
+the method as well ("Few-shot SG-RwR"). In `rwr-text` neither agent writes code, and a translator turns the plan into
+actions (4.2). Ours: an [Answer] instead of [Actions] for questions; ``stepwise`` as in
 `scenecypher.planner.methods.sg2`; a translator that is asked once, after the Reasoner has ended.
 """
 
@@ -15,18 +15,18 @@ from typing import Final, Literal, TypeAlias
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.prompts.solution import FORM, solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text, headed, program_in, sections
-from scenecypher.planner.prompts.worked import needed
+from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.solution import FORM, parse_solution
+from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program, format_sections, parse_sections
+from scenecypher.planner.prompts.worked import required_examples
 from scenecypher.planner.reasoning_tools import PYTHON, tools_text
 
 Shots: TypeAlias = Literal["", "fs", "alg"]
 
 TERMINATE: Final = "TASK TERMINATE"
-ASSUMED: Final = re.compile(r"\bassum(?:e|ing)\b", re.IGNORECASE)
-"""SG-RwR, 2.5: the words that give invented scene information away."""
+ASSUMPTION: Final = re.compile(r"\bassum(?:e|ing)\b", re.IGNORECASE)
+"""Words that indicate invented scene information (SG-RwR, 2.5)."""
 
 SYSTEM: Final = """\
 You plan and reason about an environment, together with a Retriever, which gets information from the graph of the \
@@ -93,11 +93,15 @@ The actions:
 {actions}
 
 {form}"""
-TOLD: Final = {"query": "The Retriever's answer:", "code": "The output of the code:", "plan": "What came of it:"}
+RESULT_HEADINGS: Final = {
+    "query": "The Retriever's answer:",
+    "code": "The output of the code:",
+    "plan": "What came of it:",
+}
 
 
 class SgRwr:
-    """Decides by asking the Reasoner's `model`; without `code` it is RwR-Text's."""
+    """Method that asks the Reasoner's `model`; without `code` it is RwR-Text."""
 
     def __init__(
         self, model: Model, vocabulary: str, *, shots: Shots = "", code: bool = True, stepwise: bool = False
@@ -106,14 +110,14 @@ class SgRwr:
         self._shots, self._code, self._final = shots, code, not stepwise
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing, InputError."""
+        """Return the next decision and tokens. Raises ReplyRejected after three unusable replies, and InputError."""
         decision, usage = ask_in_text(self._model, self._prompt(memory), self._read)
         if isinstance(decision, str):
-            return self._translated(decision, memory, spent=usage)
+            return self._translate(decision, memory, spent=usage)
         return decision, usage
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
-        said = [message for turn in memory.turns for message in _said(turn)]
+        said = [message for turn in memory.turns for message in _turn_messages(turn)]
         return Message("system", self._system(memory)), Message("user", f"Task: {memory.instruction}"), *said
 
     def _system(self, memory: Memory) -> str:
@@ -121,24 +125,24 @@ class SgRwr:
         tools = tools_text(self._vocabulary) if self._code else ""
         coding = CODING + (USING if tools else "") if self._code else THINKING
         text = SYSTEM.format(
-            environment=explanation(self._vocabulary),
+            environment=environment_explanation(self._vocabulary),
             schema=memory.schema,
             actions=memory.actions,
             coding=coding,
             forms="\n".join(forms),
         )
-        examples = needed("tasks", self._vocabulary, memory.instruction) if self._shots else ""
-        method = needed("algorithm", self._vocabulary, memory.instruction) if self._shots == "alg" else ""
+        examples = required_examples("tasks", self._vocabulary, memory.instruction) if self._shots else ""
+        method = required_examples("algorithm", self._vocabulary, memory.instruction) if self._shots == "alg" else ""
         parts = (text, tools and f"The functions:\n{tools}", method, examples)
         return "\n\n".join(filter(None, parts))
 
     def _read(self, text: str) -> Decision | str:
-        """A decision, or of RwR-Text the plan in words."""
-        parts = sections(text)
+        """Return a decision, or for RwR-Text the plan in words. Raises ReplyRejected."""
+        parts = parse_sections(text)
         if TERMINATE in text:
             return self._solution({name: part.replace(TERMINATE, "").strip() for name, part in parts.items()})
         if "code" in parts and self._code:
-            return _code(program_in(parts["code"]), parts.get("explanation", ""))
+            return _python_call(extract_program(parts["code"]), parts.get("explanation", ""))
         if parts.get("query"):
             return Ask(parts["query"], parts.get("explanation", ""))
         kinds = "a [Query], [Code] or" if self._code else "a [Query] or"
@@ -148,43 +152,46 @@ class SgRwr:
         reason = parts.get("summary", "")
         if parts.get("plan") and not self._code:
             return parts["plan"]
-        given = parts.get("actions") or parts.get("answer")
-        if not given:
+        text = parts.get("actions") or parts.get("answer")
+        if not text:
             raise ReplyRejected(f"{TERMINATE} stands there without [Actions] or [Answer]; give the whole solution")
-        return solution(given, self._vocabulary, reason=reason, final=self._final)
+        return parse_solution(text, self._vocabulary, reason=reason, final=self._final)
 
-    def _translated(self, plan: str, memory: Memory, *, spent: Usage) -> tuple[Decision, Usage]:
-        """RwR-Text's action translator (4.2)."""
+    def _translate(self, plan: str, memory: Memory, *, spent: Usage) -> tuple[Decision, Usage]:
+        """Translate a plan in words into actions, like RwR-Text's action translator (4.2)."""
         system = Message("system", TRANSLATOR.format(actions=memory.actions, form=FORM))
         return ask_in_text(
             self._model,
             (system, Message("user", f"The plan:\n{plan}")),
-            lambda text: solution(text, self._vocabulary, reason=plan, final=self._final),
+            lambda text: parse_solution(text, self._vocabulary, reason=plan, final=self._final),
             spent=spent,
         )
 
 
-def _code(code: str, explanation_: str) -> Call:
-    """The program as a call. Raises ReplyRejected where it is empty or assumes something."""
+def _python_call(code: str, explanation_: str) -> CallTool:
+    """Return the program as a call. Raises ReplyRejected if it is empty or contains an assumption."""
     if not code:
         raise ReplyRejected("the code is empty; write a program in a ```python block")
-    if ASSUMED.search(code):
+    if ASSUMPTION.search(code):
         raise ReplyRejected("the code assumes something; remove all assumptions: query what you do not know first")
-    return Call(PYTHON, {"code": code}, explanation_)
+    return CallTool(PYTHON, {"code": code}, explanation_)
 
 
-def _said(turn: Turn) -> tuple[Message, ...]:
-    """A turn as it was said: the Reasoner's reply, and what came back."""
+def _turn_messages(turn: Turn) -> tuple[Message, ...]:
+    """Return a turn as messages: the Reasoner's reply, and its result."""
     match turn.decision:
         case Ask(question, reason):
-            reply, told = headed(explanation=reason, query=question), TOLD["query"]
-        case Call(_, arguments, reason):
-            reply, told = headed(explanation=reason, code=f"```python\n{arguments['code']}\n```"), TOLD["code"]
+            reply, heading = format_sections(explanation=reason, query=question), RESULT_HEADINGS["query"]
+        case CallTool(_, arguments, reason):
+            reply, heading = (
+                format_sections(explanation=reason, code=f"```python\n{arguments['code']}\n```"),
+                RESULT_HEADINGS["code"],
+            )
         case Solve(actions, reason):
-            reply = headed(summary=reason, actions="[" + ", ".join(actions) + "]") + f"\n\n{TERMINATE}"
-            told = TOLD["plan"]
+            reply = format_sections(summary=reason, actions="[" + ", ".join(actions) + "]") + f"\n\n{TERMINATE}"
+            heading = RESULT_HEADINGS["plan"]
         case None:
             return (Message("user", f"Your last reply could not be used: {turn.feedback}"),)
         case Think() | Act() | Done() | GiveUp():
             raise AssertionError
-    return Message("assistant", reply), Message("user", f"{told}\n{turn.feedback}")
+    return Message("assistant", reply), Message("user", f"{heading}\n{turn.feedback}")

@@ -1,7 +1,7 @@
-"""SG-RwR's Retriever: writes queries, checks for itself what came of them, and sums up (sections 2.4 and 2.5, Table 5).
+"""SG-RwR's Retriever: writes queries, checks their results itself, and sums up (sections 2.4 and 2.5, Table 5).
 
-There is no Verifier: a reply with ``INFO RETRIEVED`` ends it, any other is a query to run. Ours: it writes Cypher in
-place of Python over NetworkX, and has `QUERIES` attempts, where the paper iterates until a program runs.
+There is no Verifier: a reply with ``INFO RETRIEVED`` ends it, any other is a query to run. Ours: it writes Cypher
+instead of Python over NetworkX, and has `MAX_QUERIES` attempts, while the paper iterates until a program runs.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from scenecypher.chat.clean import clean_cypher
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.errors import RejectedError, ReplyRejected
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text, headed, sections
-from scenecypher.planner.recipe import Access
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.text_replies import ask_in_text, format_sections, parse_sections
+from scenecypher.planner.recipe import SceneAccess
 from scenecypher.retriever.reader import SceneReader
 from scenecypher.retriever.retrieval import Retrieval, rows_text
 from scenecypher.retriever.schema_text import schema_text
 
-QUERIES: Final = 6
-ENDS: Final = "INFO RETRIEVED"
+MAX_QUERIES: Final = 6
+END_MARK: Final = "INFO RETRIEVED"
 
 SYSTEM: Final = """\
 You retrieve information from the graph of an environment: asked a question in words, you write queries in Cypher, the \
@@ -47,29 +47,29 @@ INFO RETRIEVED"""
 
 
 @dataclass(frozen=True, slots=True)
-class SummingRetriever:
-    """Answers questions by queries that its `model` writes and checks."""
+class SummarizingRetriever:
+    """Retriever that answers questions by queries that its `model` writes and checks."""
 
     model: Model
     reader: SceneReader
 
     def ask(self, question: str, scene: SceneInfo) -> Retrieval:
-        """The summary, with the last query that ran. Raises RejectedError where replies mean nothing."""
-        talk, usage = self._opening(question, scene), Usage()
+        """Return the summary, with the last query that ran. Raises RejectedError if replies are unusable."""
+        messages, usage = self._opening(question, scene), Usage()
         cypher: str | None = None
-        for _ in range(QUERIES + 1):
-            reply, usage = ask_in_text(self.model, talk, _read, spent=usage)
+        for _ in range(MAX_QUERIES + 1):
+            reply, usage = ask_in_text(self.model, messages, _read, spent=usage)
             if isinstance(reply, Summary):
                 return Retrieval(question, "answered", reply.text, (), usage, cypher=cypher)
-            told, has_run = self._run(reply)
+            result, has_run = self._run(reply)
             cypher = reply if has_run else cypher
-            talk = (*talk, Message("assistant", f"```cypher\n{reply}\n```"), Message("user", told))
-        return Retrieval(question, "refused", f"nothing was found in {QUERIES} queries; ask for less", (), usage)
+            messages = (*messages, Message("assistant", f"```cypher\n{reply}\n```"), Message("user", result))
+        return Retrieval(question, "refused", f"nothing was found in {MAX_QUERIES} queries; ask for less", (), usage)
 
     def _opening(self, question: str, scene: SceneInfo) -> tuple[Message, ...]:
         schema = schema_text(self.reader.enumerator.of(scene), question, vocabulary=scene.vocabulary, names=False)
-        system = SYSTEM.format(environment=explanation(scene.vocabulary), schema=schema)
-        return Message("system", system), Message("user", headed(query=question))
+        system = SYSTEM.format(environment=environment_explanation(scene.vocabulary), schema=schema)
+        return Message("system", system), Message("user", format_sections(query=question))
 
     def _run(self, cypher: str) -> tuple[str, bool]:
         try:
@@ -80,25 +80,25 @@ class SummingRetriever:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What was retrieved, in words."""
+    """The retrieved information, in words."""
 
     text: str
 
 
-def summing_retriever(access: Access) -> SummingRetriever:
-    """The Retriever of a session."""
-    return SummingRetriever(access.model, access.reader)
+def summarizing_retriever(access: SceneAccess) -> SummarizingRetriever:
+    """Return the Retriever of a session."""
+    return SummarizingRetriever(access.model, access.reader)
 
 
 def _read(text: str) -> Summary | str:
-    """The summary that ends it, else the query."""
-    if ENDS in text:
-        said = text.replace(ENDS, "").strip()
-        summary = sections(said).get("summary", said)
+    """Parse a reply into the final summary or a query. Raises ReplyRejected."""
+    if END_MARK in text:
+        said = text.replace(END_MARK, "").strip()
+        summary = parse_sections(said).get("summary", said)
         if not summary:
-            raise ReplyRejected(f"the summary is empty; give it before {ENDS}")
+            raise ReplyRejected(f"the summary is empty; give it before {END_MARK}")
         return Summary(summary)
     cypher = clean_cypher(text)
     if not cypher:
-        raise ReplyRejected(f"it holds neither a query in a ```cypher block nor {ENDS}; give one of them")
+        raise ReplyRejected(f"it holds neither a query in a ```cypher block nor {END_MARK}; give one of them")
     return cypher

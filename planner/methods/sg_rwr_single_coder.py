@@ -1,8 +1,8 @@
 """SG-RwR's SingleCoder (4.2): one program for the whole task, which may call the tools and ``query(cypher)``.
 
-Its prompt holds what Reasoner and Retriever are told, but no conversation; a program that fails is told the error and
-written again (self-debugging). What the program prints is the solution. Ours: Cypher in place of NetworkX; a program
-whose output is no solution counts as one that failed; after `PROGRAMS` of them the task is given up.
+Its prompt has the information of Reasoner and Retriever, but no conversation. A failed program is rewritten given its
+error (self-debugging). The output of the program is the solution. Ours: Cypher instead of NetworkX; a program whose
+output is no solution counts as failed; after `MAX_PROGRAMS` programs the task is given up.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Final
 
 from scenecypher.chat.model import Message, Model, Usage
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
-from scenecypher.planner.prompts.solution import FORM, solution
-from scenecypher.planner.prompts.surroundings import explanation
-from scenecypher.planner.prompts.talking import ask_in_text, program_in
+from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.prompts.explanations import environment_explanation
+from scenecypher.planner.prompts.solution import FORM, parse_solution
+from scenecypher.planner.prompts.text_replies import ask_in_text, extract_program
 from scenecypher.planner.reasoning_tools import PROGRAM, has_failed, tools_text
 
-PROGRAMS: Final = 5
+MAX_PROGRAMS: Final = 5
 
 SYSTEM: Final = """\
 You solve a task about an environment by one Python program, which finds out from the scene graph of the environment \
@@ -42,55 +42,55 @@ NO_SOLUTION: Final = "The last line that was printed is no solution. "
 
 
 class SingleCoder:
-    """Decides by asking `model` for the program, and reads what it printed."""
+    """Method that asks `model` for a program and parses its output."""
 
     def __init__(self, model: Model, vocabulary: str, *, stepwise: bool = False) -> None:
         self._model, self._vocabulary, self._final = model, vocabulary, not stepwise
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The program, then what it printed as the solution. Raises ReplyRejected."""
-        solved = self._solved(memory)
-        if solved is not None:
-            return solved, Usage()
-        if sum(isinstance(turn.decision, Call) for turn in memory.turns) >= PROGRAMS:
-            return GiveUp(f"{PROGRAMS} programs gave no solution"), Usage()
+        """Return the program, then its output as the solution. Raises ReplyRejected after three unusable replies."""
+        answer = self._solution(memory)
+        if answer is not None:
+            return answer, Usage()
+        if sum(isinstance(turn.decision, CallTool) for turn in memory.turns) >= MAX_PROGRAMS:
+            return GiveUp(f"{MAX_PROGRAMS} programs gave no solution"), Usage()
         return ask_in_text(self._model, self._prompt(memory), _read)
 
-    def _solved(self, memory: Memory) -> Decision | None:
+    def _solution(self, memory: Memory) -> Decision | None:
         last = memory.turns[-1] if memory.turns else None
-        if last is None or not isinstance(last.decision, Call) or has_failed(last.feedback):
+        if last is None or not isinstance(last.decision, CallTool) or has_failed(last.feedback):
             return None
         try:
             line = last.feedback.strip().splitlines()[-1]
-            return solution(line, self._vocabulary, reason=last.decision.reason, final=self._final)
+            return parse_solution(line, self._vocabulary, reason=last.decision.reason, final=self._final)
         except ReplyRejected:
             return None
 
     def _prompt(self, memory: Memory) -> tuple[Message, ...]:
         system = SYSTEM.format(
-            environment=explanation(self._vocabulary),
+            environment=environment_explanation(self._vocabulary),
             schema=memory.schema,
             actions=memory.actions,
             tools=tools_text(self._vocabulary, query=True),
             form=FORM,
         )
-        said = [message for turn in memory.turns for message in _said(turn)]
+        said = [message for turn in memory.turns for message in _turn_messages(turn)]
         return Message("system", system), Message("user", f"Task: {memory.instruction}"), *said
 
 
 def _read(text: str) -> Decision:
-    code = program_in(text)
+    code = extract_program(text)
     if not code:
         raise ReplyRejected("it holds no program; write one in a ```python block")
-    return Call(PROGRAM, {"code": code})
+    return CallTool(PROGRAM, {"code": code})
 
 
-def _said(turn: Turn) -> tuple[Message, ...]:
+def _turn_messages(turn: Turn) -> tuple[Message, ...]:
     match turn.decision:
-        case Call(_, arguments):
+        case CallTool(_, arguments):
             problem = "" if has_failed(turn.feedback) else NO_SOLUTION
-            told = f"{turn.feedback}\n{problem}Write the program again, mending this."
-            return Message("assistant", f"```python\n{arguments['code']}\n```"), Message("user", told)
+            request = f"{turn.feedback}\n{problem}Write the program again, mending this."
+            return Message("assistant", f"```python\n{arguments['code']}\n```"), Message("user", request)
         case Solve(actions):
             return (Message("user", f"The solution [{', '.join(actions)}] did not work: {turn.feedback}"),)
         case None:

@@ -1,6 +1,6 @@
-"""Stepwise: one decision a reply, from the schema and what was asked and done so far; ours, of no paper.
+"""Stepwise: one decision a reply, from the schema and the turns so far; ours, not from a paper.
 
-It is shown the schema, never the graph: what it wants to know of the scene it asks in words, and the retriever answers.
+It sees the schema, never the graph: it asks questions in words, which the retriever answers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from scenecypher.chat.form import ask_for
 from scenecypher.chat.model import Message, Model, Usage
-from scenecypher.planner.method import Act, Ask, Call, Decision, Done, GiveUp, Memory, Solve, Think, Turn
+from scenecypher.planner.method import Act, Ask, CallTool, Decision, Done, GiveUp, Memory, Solve, Think, Turn
 
 SYSTEM: Final = """\
 You control a robot in a home, one decision at a time, until the instruction is carried out. You know the schema of \
@@ -36,10 +36,10 @@ Reply with one JSON object: "reason" (one or two sentences), "decision" ("ask", 
 "question" (text or null), "action" (text or null)."""
 
 
-class Reply(BaseModel):
+class StepwiseReply(BaseModel):
     """What the model answers."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", title="Reply")
 
     reason: str
     decision: Literal["ask", "act", "done", "give_up"]
@@ -56,39 +56,39 @@ class Reply(BaseModel):
 
 
 class Stepwise:
-    """Decides by asking `model` once a step."""
+    """Method that asks `model` for one decision a step."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next decision and its tokens. Raises ReplyRejected after three replies that mean nothing."""
-        reply, usage = ask_for(self._model, prompt(memory), Reply)
+        """Return the next decision and its tokens. Raises ReplyRejected after three unusable replies."""
+        reply, usage = ask_for(self._model, prompt(memory), StepwiseReply)
         return _decision(reply), usage
 
 
 def prompt(memory: Memory) -> tuple[Message, Message]:
-    """The two messages of a step: the same bytes for the same memory."""
+    """Return the two messages of a step; equal memories give equal bytes."""
     lines = [f"Instruction: {memory.instruction}"]
-    lines += [_line(number, turn) for number, turn in enumerate(memory.turns, 1)]
+    lines += [_turn_text(number, turn) for number, turn in enumerate(memory.turns, 1)]
     lines.append(f"Step {len(memory.turns) + 1}: decide.")
     system = SYSTEM.format(actions=memory.actions, schema=memory.schema)
     return Message("system", system), Message("user", "\n\n".join(lines))
 
 
-def _line(number: int, turn: Turn) -> str:
+def _turn_text(number: int, turn: Turn) -> str:
     match turn.decision:
         case Ask(question, reason):
             return f"Step {number}: {reason}\nasked: {question}\nfound: {turn.feedback}"
         case Act(action, reason):
             return f"Step {number}: {reason}\nact: {action}\nresult: {turn.feedback}"
-        case Call() | Think() | Solve() | Done() | GiveUp():
+        case CallTool() | Think() | Solve() | Done() | GiveUp():
             raise AssertionError
         case None:
             return f"Step {number}: the reply could not be used: {turn.feedback}"
 
 
-def _decision(reply: Reply) -> Decision:
+def _decision(reply: StepwiseReply) -> Decision:
     match reply.decision:
         case "ask":
             return Ask((reply.question or "").strip(), reply.reason)

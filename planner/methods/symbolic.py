@@ -1,4 +1,4 @@
-"""Symbolic: no model; a plan by a PDDL engine, carried out action by action, and made anew when one is refused."""
+"""Symbolic: no model; a PDDL engine plans, and plans again after a refused action."""
 
 from __future__ import annotations
 
@@ -6,40 +6,44 @@ from collections.abc import Callable
 from typing import Final
 
 from scenecypher.chat.model import Usage
-from scenecypher.planner.actions.pddl_deeds import Deed
-from scenecypher.planner.actions.pddl_planner import Planned
-from scenecypher.planner.actions.text import Call
-from scenecypher.planner.goal_check import missing, steps_of
+from scenecypher.planner.actions.pddl_planner import PlanResult
+from scenecypher.planner.actions.pddl_required_actions import RequiredAction
+from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.goal_check import missing_goals, steps_of
 from scenecypher.planner.method import Act, Decision, Done, GiveUp, Memory
 
-MOST_PLANS: Final = 5
-"""Plans for one task; more mean that the scene does not do what its operators say."""
+MAX_PLANS: Final = 5
+"""Limit of plans for one task; reaching it means that the scene does not behave as its operators state."""
 
 
 class Symbolic:
-    """Decides by `planning`, which gives a plan from the scene as it is now, and for what is left of `deeds`."""
+    """Method that decides by `make_plan`, which plans from the present scene for the remaining `required_actions`."""
 
-    def __init__(self, planning: Callable[[tuple[Deed, ...]], Planned], deeds: tuple[Deed, ...] = ()) -> None:
-        self._planning, self._deeds = planning, deeds
-        self._ahead: list[Call] = []
+    def __init__(
+        self,
+        make_plan: Callable[[tuple[RequiredAction, ...]], PlanResult],
+        required_actions: tuple[RequiredAction, ...] = (),
+    ) -> None:
+        self._make_plan, self._deeds = make_plan, required_actions
+        self._remaining: list[ActionCall] = []
         self._plans = 0
 
     def decide(self, memory: Memory) -> tuple[Decision, Usage]:
-        """The next action of the plan; a new plan at first, after a refusal, and at the end, to make sure."""
-        if (memory.turns and memory.turns[-1].refused) or not self._ahead:
-            ended = self._plan_anew(memory)
-            if ended is not None:
-                return ended, Usage()
-        call = self._ahead.pop(0)
-        return Act(str(call), f"plan {self._plans}, {len(self._ahead)} to come"), Usage()
+        """Return the plan's next action; plan at the start, after a refusal, and at the end to check the goal."""
+        if (memory.turns and memory.turns[-1].refused) or not self._remaining:
+            end = self._replan(memory)
+            if end is not None:
+                return end, Usage()
+        call = self._remaining.pop(0)
+        return Act(str(call), f"plan {self._plans}, {len(self._remaining)} to come"), Usage()
 
-    def _plan_anew(self, memory: Memory) -> Done | GiveUp | None:
-        if self._plans == MOST_PLANS:
-            return GiveUp(f"{MOST_PLANS} plans did not lead to the goal")
+    def _replan(self, memory: Memory) -> Done | GiveUp | None:
+        if self._plans == MAX_PLANS:
+            return GiveUp(f"{MAX_PLANS} plans did not lead to the goal")
         self._plans += 1
         done = steps_of(action for turn in memory.turns for action in turn.done)
-        planned = self._planning(missing(done, self._deeds))
+        planned = self._make_plan(missing_goals(done, self._deeds))
         if planned.plan is None:
             return GiveUp(planned.why)
-        self._ahead = [*planned.plan]
+        self._remaining = [*planned.plan]
         return None if planned.plan else Done("the goal holds")

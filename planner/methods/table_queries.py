@@ -1,19 +1,19 @@
-"""The rows of the methods of SG2 and SG-RwR, which query the graph, and of graph prompting.
+"""Recipes of the methods of SG2 and SG-RwR, which query the graph, and of graph prompting.
 
-A row such as this is all that a method needs besides its own file; the session does the rest::
+Besides its own file, a method needs only a row such as this::
 
     "react-rwr": Recipe(
-        lambda given: React(...),
+        lambda context: React(...),
         "thought, call, observation; four calls on the graph",
         paper="SG-RwR, appendix G.1",
         extent="nothing",
-        tools=PAPER_SETS["react-rwr"],              # scenecypher.planner.graph_tools: name -> function of an Access
+        tools=PAPER_SETS["react-rwr"],              # scenecypher.planner.graph_tools: name -> function of a SceneAccess
     ),
 
-Tools are answered through `Call("expand", {"node_id": "kitchen"})`; a tool of one's own is a function of an `Access`
-(planner/recipe.py) that gives a function of the arguments, which answers with a `ToolAnswer` (toolbox.py). A whole
-solution is `Solve(actions)`. `extent="full", form="lines"` puts the graph's text into `Memory.view`. What a method
-leaves out under a switch it reads from `given.ablations`; `ablations={"single-coder": Ablation("...")}` names them.
+A method calls a tool by `CallTool("expand", {"node_id": "kitchen"})`; a new tool is a function from a `SceneAccess`
+(planner/recipe.py) to a function from arguments to a `ToolAnswer` (toolbox.py). A whole solution is `Solve(actions)`.
+`extent="full", form="lines"` puts the graph's text into `Memory.view`. `ablations={"single-coder": Ablation("...")}`
+declares switches; a method finds those that are on in `context.ablations`.
 """
 
 from __future__ import annotations
@@ -26,32 +26,40 @@ from scenecypher.chat.model import SEED
 from scenecypher.planner import traversal
 from scenecypher.planner.graph_tools import PAPER_SETS
 from scenecypher.planner.method import Method
-from scenecypher.planner.methods.nameless import Nameless
+from scenecypher.planner.methods.nameless import NamelessMethod
 from scenecypher.planner.methods.prompting import STYLES, Prompting
 from scenecypher.planner.methods.react import React
 from scenecypher.planner.methods.react_alfworld import ReactAlfworld
 from scenecypher.planner.methods.sg2 import STEPWISE, Sg2
 from scenecypher.planner.methods.sg2_limit import limited_retriever
 from scenecypher.planner.methods.sg_rwr import SgRwr, Shots
-from scenecypher.planner.methods.sg_rwr_retriever import summing_retriever
+from scenecypher.planner.methods.sg_rwr_retriever import summarizing_retriever
 from scenecypher.planner.methods.sg_rwr_single_coder import SingleCoder
-from scenecypher.planner.reasoning_tools import PROGRAM, PYTHON, TOOL_CALLER, program, python, reasoning, tool_caller
-from scenecypher.planner.recipe import Ablation, Access, Given, Recipe
-from scenecypher.planner.views import hearing
-from scenecypher.retriever.graph_api import SETS
+from scenecypher.planner.reasoning_tools import (
+    PROGRAM,
+    PYTHON,
+    TOOL_CALLER,
+    program_tool,
+    python_tool,
+    reasoning_tool,
+    tool_caller_tool,
+)
+from scenecypher.planner.recipe import Ablation, MethodContext, Recipe, SceneAccess
+from scenecypher.planner.views import alfworld_step_writer
+from scenecypher.retriever.graph_api import CALL_SETS
 from scenecypher.retriever.retriever import Options, Retriever
 from scenecypher.retriever.verifier import VerifierMode
 
-STATIC: Final = {STEPWISE: Ablation("ours: a refused action is told, and the solution may be given anew")}
+STATIC: Final = {STEPWISE: Ablation("ours: a refused action is fed back, and another solution may follow")}
 
-static: Final = partial(Recipe, fix=False, ablations=STATIC)
-"""The papers' static setting: a whole solution, executed as it stands (SG2, "Experimental Settings")."""
+static_recipe: Final = partial(Recipe, fix=False, ablations=STATIC)
+"""Recipe in the papers' static setting: a whole solution, executed as it stands (SG2, "Experimental Settings")."""
 
 
-def verifying_retriever(verifier: VerifierMode) -> Callable[[Access], Retriever]:
-    """SG2's Retriever: Code Writer, self-debugging, and the Verifier, as the paper has it or otherwise.
+def verifying_retriever(verifier: VerifierMode) -> Callable[[SceneAccess], Retriever]:
+    """Return the factory of SG2's Retriever (Code Writer with self-debugging) with a mode of the Verifier.
 
-    The Code Writer is told the schema without a node's name, and has no examples (SG2, Table 4).
+    The Code Writer has the schema without node names, and no examples (SG2, Table 4).
     """
     options = Options(verifier=verifier, seed=SEED, names=False, examples=0)
     return lambda access: Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
@@ -67,110 +75,112 @@ VERIFIERS: Final = {
 }
 
 
-def reading_retriever(access: Access) -> Retriever:
-    """RwR-Text's Retriever, which reads the whole graph and writes no code (SG-RwR, 4.2)."""
+def whole_graph_retriever(access: SceneAccess) -> Retriever:
+    """Return RwR-Text's Retriever, which reads the whole graph and writes no code (SG-RwR, 4.2)."""
     options = Options(retrieval="text", seed=SEED)
     return Retriever(access.model, access.reader.gate, access.reader.enumerator, options)
 
 
-def _stepwise(given: Given) -> bool:
-    return STEPWISE in given.ablations
+def _stepwise(context: MethodContext) -> bool:
+    return STEPWISE in context.ablations
 
 
-def _sg2(given: Given) -> Method:
-    return _nameless(Sg2(given.model, given.vocabulary, stepwise=_stepwise(given)), given)
+def _sg2(context: MethodContext) -> Method:
+    return _nameless(Sg2(context.model, context.vocabulary, stepwise=_stepwise(context)), context)
 
 
-def _nameless(method: Method, given: Given) -> Method:
-    return Nameless(method, given.occurring, given.vocabulary)
+def _nameless(method: Method, context: MethodContext) -> Method:
+    return NamelessMethod(method, context.occurring, context.vocabulary)
 
 
-def _single_coder(given: Given) -> Method:
-    return _nameless(SingleCoder(given.model, given.vocabulary, stepwise=_stepwise(given)), given)
+def _single_coder(context: MethodContext) -> Method:
+    return _nameless(SingleCoder(context.model, context.vocabulary, stepwise=_stepwise(context)), context)
 
 
-def _sg_rwr(shots: Shots = "", *, code: bool = True) -> Callable[[Given], Method]:
-    def build(given: Given) -> Method:
-        reasoner = SgRwr(given.model, given.vocabulary, shots=shots, code=code, stepwise=_stepwise(given))
-        return _nameless(reasoner, given)
+def _sg_rwr(shots: Shots = "", *, code: bool = True) -> Callable[[MethodContext], Method]:
+    def build(context: MethodContext) -> Method:
+        reasoner = SgRwr(context.model, context.vocabulary, shots=shots, code=code, stepwise=_stepwise(context))
+        return _nameless(reasoner, context)
 
     return build
 
 
-def _react(name: str, *, tools: bool) -> Callable[[Given], Method]:
-    return lambda given: React(given.model, given.vocabulary, SETS[name], tools=tools, final=not _stepwise(given))
+def _react(name: str, *, tools: bool) -> Callable[[MethodContext], Method]:
+    return lambda context: React(
+        context.model, context.vocabulary, CALL_SETS[name], tools=tools, final=not _stepwise(context)
+    )
 
 
-def _prompting(name: str) -> Callable[[Given], Method]:
-    return lambda given: Prompting(given.model, given.vocabulary, STYLES[name], stepwise=_stepwise(given))
+def _prompting(name: str) -> Callable[[MethodContext], Method]:
+    return lambda context: Prompting(context.model, context.vocabulary, STYLES[name], stepwise=_stepwise(context))
 
 
-REASONING: Final = {traversal.NAME: reasoning(traversal.NAME)}
+REASONING: Final = {traversal.NAME: reasoning_tool(traversal.NAME)}
 
 QUERY_METHODS: Final[Mapping[str, Recipe]] = {
-    "sg2": static(
+    "sg2": static_recipe(
         _sg2,
         "a Task Planner that sees the schema queries a Retriever and has a Tool Caller call tools",
         paper='SG2, "Method", tables 4 to 7',
-        tools={TOOL_CALLER: tool_caller},
+        tools={TOOL_CALLER: tool_caller_tool},
         asker=verifying_retriever("paper"),
         ablations={**STATIC, **VERIFIERS},
     ),
-    "sg2-limit": static(
+    "sg2-limit": static_recipe(
         _sg2,
         "the same with a Retriever that has two calls on the graph and writes no queries",
         paper='SG2, "SG2 v.s. ReAct"',
-        tools={TOOL_CALLER: tool_caller},
+        tools={TOOL_CALLER: tool_caller_tool},
         asker=limited_retriever,
     ),
-    "sg-rwr": static(
+    "sg-rwr": static_recipe(
         _sg_rwr(),
         "a Reasoner that sees the schema queries a Retriever and writes code over tools; both mend their code",
         paper="SG-RwR, 2.2 to 2.5, tables 4 and 5",
-        tools={PYTHON: python},
-        asker=summing_retriever,
+        tools={PYTHON: python_tool},
+        asker=summarizing_retriever,
     ),
-    "sg-rwr-fs": static(
+    "sg-rwr-fs": static_recipe(
         _sg_rwr("fs"),
         "the same with worked tasks in the Reasoner's prompt",
         paper='SG-RwR, "Few-shot SG-RwR"',
-        tools={PYTHON: python},
-        asker=summing_retriever,
+        tools={PYTHON: python_tool},
+        asker=summarizing_retriever,
     ),
-    "sg-rwr-alg": static(
+    "sg-rwr-alg": static_recipe(
         _sg_rwr("alg"),
         "the same with worked tasks and the method in words",
         paper='SG-RwR, "Few-shot SG-RwR"',
-        tools={PYTHON: python},
-        asker=summing_retriever,
+        tools={PYTHON: python_tool},
+        asker=summarizing_retriever,
     ),
-    "single-coder": static(
+    "single-coder": static_recipe(
         _single_coder,
         "one program for the whole task, which queries the graph and calls tools",
         paper="SG-RwR, 4.2",
-        tools={PROGRAM: program},
+        tools={PROGRAM: program_tool},
     ),
-    "rwr-text": static(
+    "rwr-text": static_recipe(
         _sg_rwr(code=False),
         "SG-RwR without code: the Retriever reads the whole graph, a translator writes the plan as actions",
         paper="SG-RwR, 4.2",
-        asker=reading_retriever,
+        asker=whole_graph_retriever,
     ),
-    "react-sg2": static(
+    "react-sg2": static_recipe(
         _react("react-sg2", tools=True),
         "thought, call, observation; expands nodes of the graph, and has SG2's tools",
         paper='SG2, "Baselines"',
         extent="nothing",
         tools={**PAPER_SETS["react-sg2"], **REASONING},
     ),
-    "react-limit": static(
+    "react-limit": static_recipe(
         _react("react-limit", tools=True),
         "the same with neighbors and attributes as calls of their own",
         paper='SG2, "SG2 v.s. ReAct"',
         extent="nothing",
         tools={**PAPER_SETS["react-limit"], **REASONING},
     ),
-    "react-rwr": static(
+    "react-rwr": static_recipe(
         _react("react-rwr", tools=False),
         "thought, call, observation; four calls on the graph, and no tools",
         paper="SG-RwR, appendix G.1",
@@ -178,18 +188,18 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         tools=PAPER_SETS["react-rwr"],
     ),
     "react-alfworld": Recipe(
-        lambda given: ReactAlfworld(given.model, given.vocabulary, lambda: given.occurring().places),
+        lambda context: ReactAlfworld(context.model, context.vocabulary, lambda: context.occurring().places),
         "thought, action, observation; acts step by step and looks at the assets that it goes to",
         paper="LookPlanGraph, appendices D and F-5",
         extent="memory",
         form="glance",
         priors=False,
-        tell=hearing,
+        step_writer=alfworld_step_writer,
         belief=True,
         fix=False,
     ),
     **{
-        name: static(
+        name: static_recipe(
             _prompting(name),
             words,
             paper='SG-RwR, "Baselines"; SG2, "Baselines"',
@@ -206,4 +216,4 @@ QUERY_METHODS: Final[Mapping[str, Recipe]] = {
         )
     },
 }
-"""Each method by its name; a row says what it is shown, may call and asks."""
+"""Recipes by the names of the methods."""

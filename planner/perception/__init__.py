@@ -1,1 +1,1 @@
-"""What is seen of the world, and how it is merged into the belief."""
+"""Observations of the world, and their merge into the belief."""

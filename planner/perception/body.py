@@ -1,4 +1,4 @@
-"""What a robot knows of itself without looking: what it holds and, where its world tells it, where it is and how."""
+"""The robot's own state, known without looking: held objects and, if its world provides them, place and states."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING, VOCABULARIES
-from scenecypher.db.store.footprint import Hop, Read, Reads
-from scenecypher.planner.perception.draft import Draft, phrase
-from scenecypher.planner.perception.merge import Finding, Merge
+from scenecypher.db.store.footprint import PatternRead, ReadPlan, RelationPattern
+from scenecypher.planner.perception.draft import BeliefDraft, relation_text
+from scenecypher.planner.perception.merge import Finding, MergeResult
 from scenecypher.planner.perception.observation import Support
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """An agent as its world has it: the things that it holds, each with the relation's type.
+    """An agent's true state: the held objects, each with the type of its relation.
 
-    What it is in or on, and its states, are None where the world does not tell them.
+    Places (containers and supports) and states are None if the world does not provide them.
     """
 
     agent: str
@@ -26,71 +26,73 @@ class Body:
     states: tuple[str, ...] | None = None
 
 
-def body_reads(vocabulary: str) -> Reads:
-    """What is read of a world's scene for `body_of`."""
-    hop = Hop("agent", (*HOLDING, *VOCABULARIES[vocabulary].containment), "x")
-    return Reads(("agent",), (Read((hop,), rows=(hop,), whole=("x",)),))
+def body_reads(vocabulary: str) -> ReadPlan:
+    """Return the reads of a world's scene that `body_of` needs."""
+    hop = RelationPattern("agent", (*HOLDING, *VOCABULARIES[vocabulary].containment), "x")
+    return ReadPlan(("agent",), (PatternRead((hop,), rows=(hop,), whole=("x",)),))
 
 
 def body_of(part: SceneGraph, agent: str) -> Body:
-    """The body of an agent of `part`, which is what `body_reads` read."""
+    """Return the body of an agent of `part`, the result of `body_reads`."""
     own = sorted(part.outgoing.get(agent, ()))
     held = tuple((it.type, part.nodes[it.target]) for it in own if it.type in HOLDING)
     places = tuple((it.type, it.target) for it in own if it.type not in HOLDING)
     return Body(agent, held, places, part.nodes[agent].states)
 
 
-def merge_body(belief: SceneGraph, body: Body, *, vocabulary: str) -> Merge:
-    """Bring what is believed of an agent of `belief` up to date with what it knows of itself."""
-    draft = _Draft(belief, vocabulary, body)
-    findings = [*draft.let_go(), *draft.take(), *draft.move(), *draft.restate()]
-    return Merge(draft.delta(), tuple(findings))
+def merge_body(belief: SceneGraph, body: Body, *, vocabulary: str) -> MergeResult:
+    """Update an agent in `belief` by its own state."""
+    draft = _BodyDraft(belief, vocabulary, body)
+    findings = [*draft.merge_released(), *draft.merge_held(), *draft.merge_place(), *draft.merge_states()]
+    return MergeResult(draft.delta(), tuple(findings))
 
 
 @dataclass(slots=True)
-class _Draft(Draft):
-    """The belief as it comes to be, of one thing after the other."""
+class _BodyDraft(BeliefDraft):
+    """Draft of a belief into which a body is merged."""
 
     body: Body
 
-    def let_go(self) -> Iterator[Finding]:
-        """What it is believed to hold, and does not."""
+    def merge_released(self) -> Iterator[Finding]:
+        """Remove objects that the agent is wrongly believed to hold."""
         held = {thing.id for _, thing in self.body.held}
         for thing in self.belief.targets(self.body.agent, *HOLDING):
             if thing not in held:
-                self.take_away(thing)
-                self.mark(thing, seen=False)
+                self.remove_from_place(thing)
+                self.mark_seen(thing, seen=False)
                 yield Finding("absent", thing, f"believed held by {self.body.agent}, which does not hold it")
 
-    def take(self) -> Iterator[Finding]:
-        """What it holds, and is not believed to."""
+    def merge_held(self) -> Iterator[Finding]:
+        """Add held objects that are missing in the belief."""
         for type_, thing in self.body.held:
             relation = Relation(self.body.agent, type_, thing.id)
             if relation not in self.belief.relations:
                 new = thing.id not in self.nodes
                 self.nodes.setdefault(thing.id, thing)
-                self.take_away(thing.id)
-                self.mark(thing.id, seen=True)
+                self.remove_from_place(thing.id)
+                self.mark_seen(thing.id, seen=True)
                 self.relations.add(relation)
                 yield Finding("new" if new else "moved", thing.id, f"held by {self.body.agent}")
 
-    def move(self) -> Iterator[Finding]:
-        """Where it is."""
+    def merge_place(self) -> Iterator[Finding]:
+        """Correct the agent's place."""
         agent, kinds = self.body.agent, VOCABULARIES[self.vocabulary].containment
         believed = {it for it in self.belief.outgoing.get(agent, ()) if it.type in kinds}
         places = {Relation(agent, *place) for place in self.body.places or () if place[1] in self.nodes}
         if places and places != believed:
-            self.take_away(agent)
+            self.remove_from_place(agent)
             self.relations |= places
-            yield Finding("moved", agent, f"it is {_where(places)}, believed {_where(believed) or 'nowhere'}")
+            yield Finding(
+                "moved", agent, f"it is {_places_text(places)}, believed {_places_text(believed) or 'nowhere'}"
+            )
 
-    def restate(self) -> Iterator[Finding]:
-        """Its states."""
+    def merge_states(self) -> Iterator[Finding]:
+        """Correct the agent's states."""
         node, states = self.nodes[self.body.agent], self.body.states
         if states is not None and states != node.states:
             self.nodes[node.id] = replace(node, states=states)
             yield Finding("changed", node.id, f"it is {', '.join(states) or 'in no special state'}")
 
 
-def _where(places: set[Relation]) -> str:
-    return " and ".join(phrase(it.type, it.target) for it in sorted(places))
+def _places_text(places: set[Relation]) -> str:
+    return " and ".join(relation_text(it.type, it.target) for it in sorted(places))

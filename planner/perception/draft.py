@@ -1,4 +1,4 @@
-"""A belief as it comes to be while something is merged into it."""
+"""Mutable draft of a belief, for merging."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Final
 
 from scenecypher.db.graph.delta import Delta, diff
 from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
-from scenecypher.planner.perception.moving import lost
+from scenecypher.planner.perception.moving import lost_relations
 
 SEEN: Final = "seen"
-"""The property that says whether a node was seen where it is believed to be."""
+"""Property of a node: True if it was seen at its believed place."""
 
 
 @dataclass(slots=True)
-class Draft:
-    """What `belief` becomes: its nodes and relations, to be changed."""
+class BeliefDraft:
+    """Draft of a new belief: a mutable copy of the nodes and relations of `belief`."""
 
     belief: SceneGraph
     vocabulary: str
@@ -26,24 +26,24 @@ class Draft:
         self.nodes, self.relations = dict(self.belief.nodes), set(self.belief.relations)
 
     def delta(self) -> Delta:
-        """What has changed: only the nodes that did, and the ends of relations that did, are compared."""
+        """Return the changes so far; only changed nodes and the ends of changed relations are compared."""
         before, now = self.belief.relations, self.relations
-        gone, come = before - now, now - before
-        ends = {end for it in gone | come for end in (it.source, it.target)}
+        removed, added = before - now, now - before
+        ends = {end for it in removed | added for end in (it.source, it.target)}
         touched = ends | {id_ for id_, node in self.nodes.items() if self.belief.nodes.get(id_) is not node}
         old = [self.belief.nodes[it] for it in sorted(touched) if it in self.belief]
-        return diff(SceneGraph.of(old, gone), SceneGraph.of([self.nodes[it] for it in sorted(touched)], come))
+        return diff(SceneGraph.of(old, removed), SceneGraph.of([self.nodes[it] for it in sorted(touched)], added))
 
-    def take_away(self, node_id: str) -> None:
-        """From where it is believed to be."""
-        self.relations -= lost(self.belief, node_id, vocabulary=self.vocabulary)
+    def remove_from_place(self, node_id: str) -> None:
+        """Remove a node from its believed place."""
+        self.relations -= lost_relations(self.belief, node_id, vocabulary=self.vocabulary)
 
-    def mark(self, node_id: str, *, seen: bool) -> None:
-        """Note of a node whether it is where it is believed to be."""
+    def mark_seen(self, node_id: str, *, seen: bool) -> None:
+        """Set the property SEEN of a node."""
         node = self.nodes[node_id]
         self.nodes[node_id] = replace(node, properties=Properties({**node.properties, SEEN: seen}))
 
 
-def phrase(type_: str, target: str) -> str:
-    """``on table_1``: where a relation says that something is."""
+def relation_text(type_: str, target: str) -> str:
+    """Return a relation as words, such as ``on table_1``."""
     return f"{type_.lower().replace('_', ' ')} {target}"

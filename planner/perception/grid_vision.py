@@ -1,4 +1,4 @@
-"""MiniGrid's view read from its picture by a vision-language model, cell by cell; described first, then parsed."""
+"""Reader of MiniGrid's view from its picture by a vision-language model: described first, then parsed by cells."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, Final, Literal, TypeAlias
 from pydantic import BaseModel, Field
 
 from scenecypher.chat import Image, Model, Usage
-from scenecypher.importers.babyai_grid import Cell
-from scenecypher.planner.perception.grid_view import Pose, Thing, View
-from scenecypher.planner.perception.vision import describe, parse
+from scenecypher.importers.babyai_grid import GridCell
+from scenecypher.planner.perception.grid_view import GridThing, GridView, Pose
+from scenecypher.planner.perception.vision import describe_image, parse_description
 
 Color: TypeAlias = Literal["red", "green", "blue", "purple", "yellow", "grey"]
 
@@ -45,22 +45,21 @@ class Cells(BaseModel):
     things: Annotated[list[SeenCell], Field(max_length=500)]
 
 
-def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[Cell]) -> tuple[View, Usage]:
-    """The view in a picture that was taken from `pose`; `visible` are the cells that nothing hides, as sensors tell.
+def read_view(model: Model, image: Image, *, pose: Pose, visible: frozenset[GridCell]) -> tuple[GridView, Usage]:
+    """Read the view in a picture taken from `pose`; `visible` are the visible cells, as measured by sensors.
 
-    What a reply puts elsewhere than into a visible cell, and a second thing in one cell, counts for nothing.
-    Raises ReplyRejected, ModelUnavailable.
+    Things outside visible cells, and second things in a cell, are ignored. Raises ReplyRejected, ModelUnavailable.
     """
     frame = {"size": pose.size, "middle": pose.size // 2, "last": pose.size - 1}
-    description, described = describe(model, image, DESCRIBE.format_map(frame))
-    cells, parsed = parse(model, PARSE.format(**frame, description=description), Cells)
+    description, described = describe_image(model, image, DESCRIBE.format_map(frame))
+    cells, parsed = parse_description(model, PARSE.format(**frame, description=description), Cells)
     found = {thing.cell: thing for thing in reversed([*_things(cells, pose)]) if thing.cell in visible}
-    return View(pose, visible, tuple(found[cell] for cell in sorted(found))), described + parsed
+    return GridView(pose, visible, tuple(found[cell] for cell in sorted(found))), described + parsed
 
 
-def _things(cells: Cells, pose: Pose) -> Iterator[Thing]:
+def _things(cells: Cells, pose: Pose) -> Iterator[GridThing]:
     for seen in cells.things:
         cell = pose.cell_at(seen.column, seen.row)
         states = {"open": ("open",), "closed": ("closed",), "locked": ("closed", "locked")}.get(seen.state or "", ())
         if seen.color is not None or seen.kind in {"goal", "lava"}:
-            yield Thing(seen.kind, seen.color or "", cell, states)
+            yield GridThing(seen.kind, seen.color or "", cell, states)

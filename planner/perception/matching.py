@@ -1,4 +1,4 @@
-"""Which node of the belief a thing that was seen is: by id, by name, else by class, support and position."""
+"""Matching of sightings with nodes of the belief: by id, by name, else by class, support and position."""
 
 from __future__ import annotations
 
@@ -9,58 +9,58 @@ from typing import Final
 
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
 from scenecypher.planner.perception.observation import Observation, Sighting
-from scenecypher.planner.perception.placing import Placing
+from scenecypher.planner.perception.placing import Placement
 
 TOLERANCE: Final = 0.5
-"""How far (metres; grids: cells) from where it was believed a thing may be seen and count as the same."""
+"""Largest distance (metres; in grids cells) between believed and seen position of the same thing."""
 
 
-def identities(
-    belief: SceneGraph, observation: Observation, placed: Sequence[Placing], *, containment: tuple[str, ...]
+def match_sightings(
+    belief: SceneGraph, observation: Observation, placements: Sequence[Placement], *, containment: tuple[str, ...]
 ) -> dict[int, str]:
-    """The believed node of each placed sighting, by its number; one that is missing is of something new.
+    """Return the believed node of each placed sighting, by its number; a sighting without one is of something new.
 
-    Every node is matched once, and certain identities (ids, names) before likenesses. What was looked at, and what it
-    is itself in or on by relations of `containment`, are none of the things seen in or on it.
+    Every node is matched once, by id or name first, then by likeness. Never matched are the node looked at and its own
+    containers (by the relations `containment`).
     """
     barred = {observation.of, *belief.reached(observation.of, *containment)}
     names = _by_name(belief)
     found: dict[int, str] = {}
-    for placing in placed:
-        sighting = observation.sightings[placing.number]
+    for placement in placements:
+        sighting = observation.sightings[placement.number]
         known = sighting.id if sighting.id in belief else names.get(sighting.name.casefold())
         if known is not None and known not in barred and _may_be(belief.nodes[known], sighting):
-            found[placing.number] = known
+            found[placement.number] = known
             barred.add(known)
-    for placing in placed:
-        support = observation.of if placing.under is None else found.get(placing.under)
-        if placing.number not in found and support is not None:
-            there = [belief.nodes[node_id] for node_id in belief.sources(support, placing.type)]
-            alike = _nearest((node for node in there if node.id not in barred), observation.sightings[placing.number])
+    for placement in placements:
+        support = observation.of if placement.support is None else found.get(placement.support)
+        if placement.number not in found and support is not None:
+            there = [belief.nodes[node_id] for node_id in belief.sources(support, placement.type)]
+            alike = _nearest((node for node in there if node.id not in barred), observation.sightings[placement.number])
             if alike is not None:
-                found[placing.number] = alike
+                found[placement.number] = alike
                 barred.add(alike)
     return found
 
 
 def _may_be(node: Node, seen: Sighting) -> bool:
-    """A name may be a mere description ("red ball"): where both positions are known, they must agree with it."""
-    return seen.id == node.id or any(True for _ in _near((node,), seen.position))
+    """Check that the positions agree, if both are known; a name may be a mere description ("red ball")."""
+    return seen.id == node.id or any(True for _ in _distances((node,), seen.position))
 
 
 def _by_name(belief: SceneGraph) -> dict[str, str]:
-    """Objects by id and by name, where only one has it."""
-    called: defaultdict[str, set[str]] = defaultdict(set)
+    """Return objects by their ids and unique names."""
+    ids_by_name: defaultdict[str, set[str]] = defaultdict(set)
     for node_id in belief.by_kind.get("Object", ()):
-        called[belief.nodes[node_id].name.casefold()].add(node_id)
-        called[node_id.casefold()].add(node_id)
-    return {name: min(ids) for name, ids in called.items() if len(ids) == 1}
+        ids_by_name[belief.nodes[node_id].name.casefold()].add(node_id)
+        ids_by_name[node_id.casefold()].add(node_id)
+    return {name: min(ids) for name, ids in ids_by_name.items() if len(ids) == 1}
 
 
 def _nearest(nodes: Iterable[Node], seen: Sighting) -> str | None:
-    """The nearest of the nodes that may be what was seen; the first by id where distances are not known."""
+    """Return the nearest node that matches the sighting; the first by id if distances are unknown."""
     same = [node for node in nodes if _is_alike(node, seen)]
-    return min(_near(same, seen.position), default=(0.0, None))[1]
+    return min(_distances(same, seen.position), default=(0.0, None))[1]
 
 
 def _is_alike(node: Node, seen: Sighting) -> bool:
@@ -68,16 +68,16 @@ def _is_alike(node: Node, seen: Sighting) -> bool:
     return is_class and all(node.properties.get(name) == value for name, value in seen.traits.items())
 
 
-def _near(nodes: Iterable[Node], position: Point | None) -> Iterator[tuple[float, str]]:
-    """How far each is from `position`, none that is too far; where one of the two is not known, just near enough."""
+def _distances(nodes: Iterable[Node], position: Point | None) -> Iterator[tuple[float, str]]:
+    """Yield nodes within TOLERANCE of `position` with their distances; TOLERANCE if a position is unknown."""
     for node in nodes:
         center = node.properties.get("center")
         if position is None or not isinstance(center, Point):
             yield TOLERANCE, node.id
             continue
-        away = dist(*_coordinates(position, center))
-        if away <= TOLERANCE:
-            yield away, node.id
+        distance = dist(*_coordinates(position, center))
+        if distance <= TOLERANCE:
+            yield distance, node.id
 
 
 def _coordinates(*points: Point) -> Iterator[tuple[float, ...]]:

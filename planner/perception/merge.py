@@ -1,7 +1,7 @@
-"""The merge of an observation into the belief: new, confirmed, moved, absent, changed; one Delta, explained.
+"""Merge of an observation into the belief, as one Delta with findings (new, confirmed, moved, absent, changed).
 
-LookPlanGraph, sections IV-B and IV-D: what was believed at a place that is looked at and is not seen there is removed
-from it, what is seen is added; nothing that was not looked at is touched.
+LookPlanGraph, sections IV-B and IV-D: objects that are believed at the observed place but not seen are removed from it,
+and seen objects are added; everything that was not observed stays unchanged.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from scenecypher.db.graph.delta import Delta, apply, diff
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import HOLDING, VOCABULARIES
 from scenecypher.errors import UnknownReference, did_you_mean
-from scenecypher.planner.perception.draft import SEEN, Draft, phrase
-from scenecypher.planner.perception.matching import identities
-from scenecypher.planner.perception.moving import gained
+from scenecypher.planner.perception.draft import SEEN, BeliefDraft, relation_text
+from scenecypher.planner.perception.matching import match_sightings
+from scenecypher.planner.perception.moving import gained_relations
 from scenecypher.planner.perception.observation import Observation, Sighting
-from scenecypher.planner.perception.placing import Placing, is_covered, placings
+from scenecypher.planner.perception.placing import Placement, is_covered, placements
 
-Kind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unplaced"]
+FindingKind: TypeAlias = Literal["new", "confirmed", "moved", "absent", "changed", "unplaced"]
 
-CONTRARY: Final = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
-"""What a state rules out."""
+OPPOSITE_STATES: Final = {"open": "closed", "closed": "open", "on": "off", "off": "on"}
+"""State that each state excludes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What an observation says of one node (its id; of what is unplaced the name that was seen), and why, in words."""
+    """Finding about one node (its id; if unplaced, the seen name), with an explanation."""
 
-    kind: Kind
+    kind: FindingKind
     node: str
     words: str
 
@@ -39,100 +39,100 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
-    """What an observation changes in a belief: `delta` is reversible as any other; `findings` explain it."""
+class MergeResult:
+    """Result of a merge: the `delta` of the belief, and the `findings` that explain it."""
 
     delta: Delta
     findings: tuple[Finding, ...]
 
 
-def merge(belief: SceneGraph, observation: Observation, *, vocabulary: str) -> Merge:
-    """Bring `belief` up to date with what was seen. Raises UnknownReference where it lacks what was looked at."""
+def merge(belief: SceneGraph, observation: Observation, *, vocabulary: str) -> MergeResult:
+    """Merge an observation into `belief`. Raises UnknownReference if it lacks the observed node."""
     of = belief.nodes.get(observation.of)
     if of is None:
         msg = f"no node {observation.of!r} is in the belief{did_you_mean(observation.of, tuple(belief.nodes))}"
         raise UnknownReference(msg)
-    placed = placings(observation, of)
-    known = identities(belief, observation, placed, containment=VOCABULARIES[vocabulary].containment)
-    draft = _Draft(belief, vocabulary, observation)
-    draft.see_itself(of)
-    for placing in placed:
-        draft.see(placing, known.get(placing.number))
-    draft.miss({placing.number for placing in placed})
-    return Merge(draft.delta(), tuple(draft.findings))
+    placed = placements(observation, of)
+    known = match_sightings(belief, observation, placed, containment=VOCABULARIES[vocabulary].containment)
+    draft = _ObservationDraft(belief, vocabulary, observation)
+    draft.merge_own_states(of)
+    for placement in placed:
+        draft.merge_sighting(placement, known.get(placement.number))
+    draft.merge_absences({placement.number for placement in placed})
+    return MergeResult(draft.delta(), tuple(draft.findings))
 
 
-def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabulary: str) -> Merge:
-    """Several things looked at in one go, such as all that one picture shows: one Delta. Raises UnknownReference."""
+def merge_all(belief: SceneGraph, observations: Iterable[Observation], *, vocabulary: str) -> MergeResult:
+    """Merge several observations, such as those of one picture, into one Delta. Raises UnknownReference."""
     after, findings = belief, list[Finding]()
     for observation in observations:
         found = merge(after, observation, vocabulary=vocabulary)
         after = apply(after, found.delta)
         findings += found.findings
-    return Merge(diff(belief, after), tuple(findings))
+    return MergeResult(diff(belief, after), tuple(findings))
 
 
 @dataclass(slots=True)
-class _Draft(Draft):
-    """The belief as it comes to be, one sighting after the other."""
+class _ObservationDraft(BeliefDraft):
+    """Draft of a belief into which an observation is merged."""
 
     observation: Observation
     ids: dict[int, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
-    def see_itself(self, of: Node) -> None:
-        """What was looked at: its own states."""
-        self._restate(of.id, self.observation.states)
+    def merge_own_states(self, of: Node) -> None:
+        """Merge the states of the observed node itself."""
+        self._merge_states(of.id, self.observation.states)
 
-    def see(self, placing: Placing, known: str | None) -> None:
-        """One thing that was seen in or on something."""
-        seen = self.observation.sightings[placing.number]
-        support = self.observation.of if placing.under is None else self.ids[placing.under]
-        relation = (placing.type, support)
+    def merge_sighting(self, placement: Placement, known: str | None) -> None:
+        """Merge one placed sighting; `known` is its believed node, None for a new one."""
+        seen = self.observation.sightings[placement.number]
+        support = self.observation.of if placement.support is None else self.ids[placement.support]
+        relation = (placement.type, support)
         if known is None:
             known = self._free_id(seen)
             self.nodes[known] = Node(known, "Object", seen.name, seen.class_, seen.states or (), seen.affordances)
-            self._put(known, relation)
-            self._tell("new", known, f"seen {phrase(*relation)} for the first time")
+            self._place(known, relation)
+            self._add_finding("new", known, f"seen {relation_text(*relation)} for the first time")
         else:
-            self._see_again(known, seen, relation)
-        self.ids[placing.number] = known
-        self.nodes[known] = self._noted(self.nodes[known], seen)
+            self._merge_known(known, seen, relation)
+        self.ids[placement.number] = known
+        self.nodes[known] = self._with_sighting(self.nodes[known], seen)
 
-    def miss(self, placed: set[int]) -> None:
-        """What was seen but can't be placed, and what was believed here and not seen."""
+    def merge_absences(self, placed: set[int]) -> None:
+        """Note sightings without a place, and remove believed objects that were not seen."""
         for number, seen in enumerate(self.observation.sightings):
             if number not in placed:
-                self._tell("unplaced", seen.name, f"seen, but not on or in {self.observation.of}: not merged")
+                self._add_finding("unplaced", seen.name, f"seen, but not on or in {self.observation.of}: not merged")
         for node_id in self._believed_here():
             if node_id not in self.ids.values():
-                was = self._where(node_id)
-                self.take_away(node_id)
-                self.mark(node_id, seen=False)
-                self._tell("absent", node_id, f"believed {was}, not seen there")
+                was = self._place_text(node_id)
+                self.remove_from_place(node_id)
+                self.mark_seen(node_id, seen=False)
+                self._add_finding("absent", node_id, f"believed {was}, not seen there")
 
-    def _see_again(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> None:
+    def _merge_known(self, node_id: str, seen: Sighting, relation: tuple[str, str]) -> None:
         if Relation(node_id, *relation) in self.relations:
-            self._tell("confirmed", node_id, f"seen {phrase(*relation)}, as believed")
+            self._add_finding("confirmed", node_id, f"seen {relation_text(*relation)}, as believed")
         else:
-            was = self._where(node_id)
-            self.take_away(node_id)
-            self._put(node_id, relation)
-            self._tell("moved", node_id, f"seen {phrase(*relation)}, believed {was}")
-        self._restate(node_id, seen.states)
+            was = self._place_text(node_id)
+            self.remove_from_place(node_id)
+            self._place(node_id, relation)
+            self._add_finding("moved", node_id, f"seen {relation_text(*relation)}, believed {was}")
+        self._merge_states(node_id, seen.states)
 
-    def _restate(self, node_id: str, states: tuple[str, ...] | None) -> None:
-        """Note the states of a node that were seen, if any."""
+    def _merge_states(self, node_id: str, states: tuple[str, ...] | None) -> None:
+        """Merge the seen states of a node, if any."""
         node = self.nodes[node_id]
         if states is None:
             return
         if self.observation.partial_states:
-            states = (*states, *({*node.states} - {CONTRARY.get(state) for state in states}))
+            states = (*states, *({*node.states} - {OPPOSITE_STATES.get(state) for state in states}))
         self.nodes[node_id] = replace(node, states=states)
         if self.nodes[node_id].states != node.states:
-            self._tell("changed", node_id, _difference(node.states, self.nodes[node_id].states))
+            self._add_finding("changed", node_id, _difference(node.states, self.nodes[node_id].states))
 
-    def _noted(self, node: Node, seen: Sighting) -> Node:
+    def _with_sighting(self, node: Node, seen: Sighting) -> Node:
         facts: dict[str, object] = {**node.properties, **seen.traits, SEEN: True, "confidence": seen.confidence}
         facts["last_seen"] = self.observation.step
         if seen.position is not None:
@@ -140,7 +140,7 @@ class _Draft(Draft):
         return replace(node, properties=Properties(facts))
 
     def _believed_here(self) -> Iterator[str]:
-        """Movable things that the look would have shown, had they been there."""
+        """Yield believed objects that the observation covers."""
         of, covers = self.observation.of, self.observation.covers
         for node_id in sorted({*self.belief.sources(of, *covers)} if covers else ()):
             node = self.belief.nodes[node_id]
@@ -152,28 +152,28 @@ class _Draft(Draft):
         center, cells = node.properties.get("center"), self.observation.cells
         return cells is None or (isinstance(center, Point) and (round(center.x), round(center.y)) in cells)
 
-    def _put(self, node_id: str, relation: tuple[str, str]) -> None:
+    def _place(self, node_id: str, relation: tuple[str, str]) -> None:
         placed = Relation(node_id, *relation)
         room_of, vocabulary = self.observation.of, self.vocabulary
-        self.relations |= {*gained(self.belief, placed, room_of=room_of, vocabulary=vocabulary)}
+        self.relations |= {*gained_relations(self.belief, placed, room_of=room_of, vocabulary=vocabulary)}
 
-    def _where(self, node_id: str) -> str:
+    def _place_text(self, node_id: str) -> str:
         inside = [it for it in self.belief.outgoing.get(node_id, ()) if it.type in self._containment]
-        told = [phrase(it.type, it.target) for it in inside]
-        told += [f"held by {it.source}" for it in self.belief.incoming.get(node_id, ()) if it.type in HOLDING]
-        return " and ".join(told) or "nowhere"
+        places = [relation_text(it.type, it.target) for it in inside]
+        places += [f"held by {it.source}" for it in self.belief.incoming.get(node_id, ()) if it.type in HOLDING]
+        return " and ".join(places) or "nowhere"
 
     def _free_id(self, seen: Sighting) -> str:
-        """Its own id or name, where that is one word and not taken; else its class with a number."""
+        """Return an unused id: the sighting's id or name if it is one word, else its class with a number."""
         words = (name for name in (seen.id, seen.name) if name is not None and len(name.split()) == 1)
-        wanted = [name for name in words if name not in self.nodes]
+        free = [name for name in words if name not in self.nodes]
         number = 1
-        while not wanted:
+        while not free:
             name = f"{seen.class_}_{number}"
-            wanted, number = [name] if name not in self.nodes else [], number + 1
-        return wanted[0]
+            free, number = [name] if name not in self.nodes else [], number + 1
+        return free[0]
 
-    def _tell(self, kind: Kind, node: str, words: str) -> None:
+    def _add_finding(self, kind: FindingKind, node: str, words: str) -> None:
         self.findings.append(Finding(kind, node, words))
 
     @property
@@ -182,6 +182,6 @@ class _Draft(Draft):
 
 
 def _difference(before: tuple[str, ...], after: tuple[str, ...]) -> str:
-    told = [f"it is {state}" for state in after if state not in before]
-    told += [f"it is no longer {state}" for state in before if state not in after]
-    return ", ".join(told)
+    changes = [f"it is {state}" for state in after if state not in before]
+    changes += [f"it is no longer {state}" for state in before if state not in after]
+    return ", ".join(changes)

@@ -1,4 +1,4 @@
-"""What a thing loses and gains of its relations when it comes to be elsewhere."""
+"""Relations that a thing loses and gains when it is moved."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.schema import HOLDING, REMEMBERED, VOCABULARIES, family
 
 NEARNESS: Final = ("CLOSE", "FACING")
-"""What no longer holds of a thing that is not where it was."""
+"""Relations that a moved thing loses, in both directions."""
 
 
-def lost(graph: SceneGraph, thing: str, *, vocabulary: str) -> set[Relation]:
-    """All that it is in, on, held by and near, and where it was taken from; what is in or on it stays there."""
-    gone = {*VOCABULARIES[vocabulary].containment, *NEARNESS, *REMEMBERED}
-    leaving = {it for it in graph.outgoing.get(thing, ()) if it.type in gone}
+def lost_relations(graph: SceneGraph, thing: str, *, vocabulary: str) -> set[Relation]:
+    """Return the relations of a thing to containers, holders and near things; those of its own contents stay."""
+    types = {*VOCABULARIES[vocabulary].containment, *NEARNESS, *REMEMBERED}
+    leaving = {it for it in graph.outgoing.get(thing, ()) if it.type in types}
     return leaving | {it for it in graph.incoming.get(thing, ()) if it.type in {*NEARNESS, *HOLDING}}
 
 
-def gained(graph: SceneGraph, relation: Relation, *, room_of: str, vocabulary: str) -> Iterator[Relation]:
-    """A thing's relation to what bears it, and what goes with that: VirtualHome's things are in a room and close too.
+def gained_relations(graph: SceneGraph, relation: Relation, *, room_of: str, vocabulary: str) -> Iterator[Relation]:
+    """Yield a thing's new relation and those that follow: in VirtualHome also to the room, and nearness.
 
-    The room is that of `room_of`, which is in `graph`.
+    The room is that of the node `room_of` of `graph`.
     """
     yield relation
     if family(vocabulary) == "virtualhome":

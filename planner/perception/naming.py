@@ -1,4 +1,4 @@
-"""What is known before a picture is taken, and what the names are that a picture is described with."""
+"""Knowledge about a node before its picture is read, and the meaning of names in a description."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from scenecypher.errors import UnknownReference, did_you_mean
 from scenecypher.planner.actions.babyai import COLORS
 
 NUMBERED: Final = re.compile(r"[-_ ]?\d+$")
+"""Number at the end of a name."""
 
 
 @dataclass(frozen=True, slots=True)
-class What:
-    """What sort of thing a name means."""
+class ThingMeaning:
+    """Meaning of a name: a class with affordances and traits."""
 
     class_: str
     affordances: tuple[str, ...] = ()
@@ -25,11 +26,11 @@ class What:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is believed of a node that is looked at, as a model is told it.
+class KnownNode:
+    """Belief about an observed node, as a model is told it.
 
-    `names` are all things' names, `priors` those believed on or in the node; `things` are what each name, id and class
-    (casefolded) means, and `fixed` the names of what can't lie on anything.
+    `names` are the names of all objects, `priors` of those believed on or in the node. `things` are the meanings of
+    names, ids and classes (casefolded), and `fixed` the names of nodes that can't be on or in another.
     """
 
     id: str
@@ -37,17 +38,17 @@ class Known:
     states: tuple[str, ...]
     names: tuple[str, ...]
     priors: tuple[str, ...]
-    things: dict[str, What]
+    things: dict[str, ThingMeaning]
     fixed: frozenset[str]
     colored: bool = False
 
     def is_itself(self, name: str) -> bool:
-        """Whether a name means the node that is looked at."""
+        """Check if a name means the observed node."""
         return name.strip().casefold() in {self.id.casefold(), self.name.casefold()}
 
 
-def known_of(belief: SceneGraph, of: str, *, vocabulary: str) -> Known:
-    """What a belief tells of a node. Raises UnknownReference where it has no such node."""
+def known_node(belief: SceneGraph, of: str, *, vocabulary: str) -> KnownNode:
+    """Return the knowledge of a belief about a node. Raises UnknownReference if it has no such node."""
     node = belief.nodes.get(of)
     if node is None:
         msg = f"no node {of[:100]!r} to look at{did_you_mean(of[:100], tuple(belief.nodes))}; use the id of a node"
@@ -55,7 +56,7 @@ def known_of(belief: SceneGraph, of: str, *, vocabulary: str) -> Known:
     objects = [belief.nodes[it] for it in belief.by_kind.get("Object", ())]
     containment = VOCABULARIES[vocabulary].containment
     below = belief.reaching(of, *containment)
-    return Known(
+    return KnownNode(
         id=node.id,
         name=node.name,
         states=node.states,
@@ -67,23 +68,23 @@ def known_of(belief: SceneGraph, of: str, *, vocabulary: str) -> Known:
     )
 
 
-def knowing(load: Callable[[], SceneGraph], *, vocabulary: str) -> Callable[[str], Known]:
-    """`known_of` the graph as it is whenever a node is looked at."""
-    return lambda of: known_of(load(), of, vocabulary=vocabulary)
+def known_node_reader(load: Callable[[], SceneGraph], *, vocabulary: str) -> Callable[[str], KnownNode]:
+    """Return `known_node` as a function of a node, on a graph that is loaded at each call."""
+    return lambda of: known_node(load(), of, vocabulary=vocabulary)
 
 
-def named(name: str, known: Known) -> What:
-    """What a name means: a known thing, else a class, maybe in the plural, without a number at its end."""
+def meaning_of_name(name: str, known: KnownNode) -> ThingMeaning:
+    """Return the meaning of a name: a known object, else a class, maybe plural, without a final number."""
     words = name.strip().casefold()
     color, _, rest = words.partition(" ")
     if known.colored and color in COLORS and rest:
-        what = named(rest, known)
-        return What(what.class_, what.affordances, Properties({"color": color}))
+        meaning = meaning_of_name(rest, known)
+        return ThingMeaning(meaning.class_, meaning.affordances, Properties({"color": color}))
     bare = NUMBERED.sub("", words)
     for form in (words, bare, bare.removesuffix("s"), bare.removesuffix("es")):
         if form in known.things:
             return known.things[form]
-    return What(bare or words)
+    return ThingMeaning(bare or words)
 
 
 def _names(nodes: list[Node], *, but: str) -> tuple[str, ...]:
@@ -94,8 +95,8 @@ def _words(node: Node) -> tuple[str, str]:
     return node.id.casefold(), node.name.casefold()
 
 
-def _meanings(objects: list[Node]) -> dict[str, What]:
-    """Classes first, so that a thing's own name says what it is, whatever classes are called."""
+def _meanings(objects: list[Node]) -> dict[str, ThingMeaning]:
+    """Return the meanings of classes, ids and names; names override classes."""
     ordered = sorted(objects, key=lambda node: node.id)
-    classes = {node.class_.casefold(): What(node.class_, node.affordances) for node in ordered}
-    return classes | {word: What(node.class_, node.affordances) for node in ordered for word in _words(node)}
+    classes = {node.class_.casefold(): ThingMeaning(node.class_, node.affordances) for node in ordered}
+    return classes | {word: ThingMeaning(node.class_, node.affordances) for node in ordered for word in _words(node)}

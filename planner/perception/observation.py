@@ -1,4 +1,4 @@
-"""Observation: what was seen when one asset, object or place was looked at."""
+"""Observation of one asset, object or place."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from scenecypher.db.graph.scene import NO_PROPERTIES, Point, Properties
+from scenecypher.importers.babyai_grid import GridCell
 
 Support: TypeAlias = tuple[str, str]
-"""A containment relation's type, and what it leads to: a node's id, or the name of another thing that was seen."""
-
-Cell: TypeAlias = tuple[int, int]
+"""Type and target of a containment relation; the target is a node's id or the name of another sighting."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One thing that was seen.
+    """One seen thing.
 
-    `id` is known to observers that share the graph's ids; others know `name` (of a thing that was known before, or a
-    new one) and `class_`. `support` is None where the observer can't say what it is on or in; `states` is None where
-    it says nothing about states. `traits` are properties that tell things of one class apart, such as their colour.
+    Observers that share the graph's ids give `id`; others give `name` (a known or a new one) and `class_`. `support`
+    is None if unknown, and so is `states`. `traits` are properties that distinguish things of one class, such as the
+    colour.
     """
 
     name: str
@@ -35,12 +34,12 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All that was seen of the node `of` at `step` of an episode (logical time, never a clock).
+    """Observation of the node `of` at `step` of an episode (logical time, never a clock).
 
-    Of the node itself `states` tells, where it is not None. Things that are believed there and are none of
-    `sightings` are absent, as far as the look went: `covers` are the relation types along which it could see (nothing
-    is seen inside what is closed), `cells` the grid cells, where it saw no more than those. With `partial_states` the
-    states that are told are not all there are: others are left as they are believed, but for what they rule out.
+    `states` are those of the node itself (None: unknown). Believed things that are missing in `sightings` are absent if
+    the observation covers them: by the relation types `covers` (nothing is seen inside a closed container) and, if
+    limited to them, the grid `cells`. With `partial_states` the given states are incomplete: other believed states are
+    kept unless a given one excludes them.
     """
 
     of: str
@@ -48,13 +47,13 @@ class Observation:
     step: int
     covers: tuple[str, ...]
     states: tuple[str, ...] | None = None
-    cells: frozenset[Cell] | None = None
+    cells: frozenset[GridCell] | None = None
     partial_states: bool = False
 
 
 class Observer(Protocol):
-    """Eyes: they see a node of the world, never the belief."""
+    """Observer of a world, independent of the belief."""
 
     def observe(self, of: str, *, step: int) -> Observation:
-        """Look at a node. Raises UnknownReference where there is no such node."""
+        """Look at a node. Raises UnknownReference if there is no such node."""
         ...

@@ -1,4 +1,4 @@
-"""Pictures as files and as bytes: read as they are, and written from pixels."""
+"""Reading of picture files, and a PNG encoder."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Final
 from scenecypher.chat.model import Image
 from scenecypher.errors import InputError
 
-LARGEST: Final = 20_000_000
-"""Bytes of a picture at most: services take no more."""
+MAX_BYTES: Final = 20_000_000
+"""Size limit of a picture; services accept no larger ones."""
 
 _SIGNATURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -21,21 +21,21 @@ _SIGNATURES: Final = (
 
 
 def read_picture(file: Path) -> Image:
-    """The picture in a file, its bytes as they are. Raises InputError for what is no PNG, JPEG, GIF or WebP."""
+    """Read a picture file, its bytes unchanged. Raises InputError if it is no PNG, JPEG, GIF or WebP, or too large."""
     try:
         with file.open("rb") as opened:
-            data = opened.read(LARGEST + 1)
+            data = opened.read(MAX_BYTES + 1)
     except OSError as error:
         msg = f"{file}: can't be read ({error.strerror}); give the path of a picture"
         raise InputError(msg) from error
-    if len(data) > LARGEST:
-        msg = f"{file}: the picture is too large; give one of at most {LARGEST:,} bytes"
+    if len(data) > MAX_BYTES:
+        msg = f"{file}: the picture is too large; give one of at most {MAX_BYTES:,} bytes"
         raise InputError(msg)
     return Image(data, _media_type(data, file))
 
 
-def png(rgb: bytes, *, width: int, height: int) -> Image:
-    """Rows of red, green and blue bytes as a PNG (RFC 2083), without a library for pictures."""
+def encode_png(rgb: bytes, *, width: int, height: int) -> Image:
+    """Encode rows of red, green and blue bytes as a PNG (RFC 2083), without a picture library."""
     stride = 3 * width
     rows = b"".join(b"\0" + rgb[start : start + stride] for start in range(0, height * stride, stride))
     header = pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)

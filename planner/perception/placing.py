@@ -1,4 +1,4 @@
-"""Where the things that were seen are: each on or in what was looked at, or on another thing that was seen."""
+"""Placement of sightings: on or in the observed node, directly or over other sightings."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from scenecypher.planner.perception.observation import Observation, Sighting
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
-    """A sighting by its number, what relation it has, and the number of the sighting to which; None: to `of`."""
+class Placement:
+    """Number of a sighting, its relation type, and the number of the supporting sighting (None: the observed node)."""
 
     number: int
     type: str
-    under: int | None
+    support: int | None
 
 
-def placings(observation: Observation, of: Node) -> tuple[Placing, ...]:
-    """The sightings that hang, directly or over others, on what was looked at; those below come first.
+def placements(observation: Observation, of: Node) -> tuple[Placement, ...]:
+    """Return the placements of sightings on the observed node, directly or over others; supports come first.
 
-    The others (no support told, one that was not looked at, one that leads in a circle) are left out.
+    Sightings without a support, with another one, or in a cycle are left out.
     """
-    below: set[int | None] = {None}
-    waiting = list(_told(observation.sightings, of))
-    found: list[Placing] = []
-    while ready := [placing for placing in waiting if placing.under in below]:
+    placed: set[int | None] = {None}
+    waiting = list(_direct_placements(observation.sightings, of))
+    found: list[Placement] = []
+    while ready := [placement for placement in waiting if placement.support in placed]:
         found += ready
-        below |= {placing.number for placing in ready}
-        waiting = [placing for placing in waiting if placing.number not in below]
+        placed |= {placement.number for placement in ready}
+        waiting = [placement for placement in waiting if placement.number not in placed]
     return tuple(found)
 
 
-def _told(sightings: Sequence[Sighting], of: Node) -> Iterator[Placing]:
-    called = {name.casefold(): number for number, it in reversed([*enumerate(sightings)]) for name in _names(it)}
+def _direct_placements(sightings: Sequence[Sighting], of: Node) -> Iterator[Placement]:
+    numbers = {name.casefold(): number for number, it in reversed([*enumerate(sightings)]) for name in _names(it)}
     for number, sighting in enumerate(sightings):
         if sighting.support is None:
             continue
         type_, target = sighting.support
         if target.casefold() in {of.id.casefold(), of.name.casefold()}:
-            yield Placing(number, type_, None)
-        elif target.casefold() in called:
-            yield Placing(number, type_, called[target.casefold()])
+            yield Placement(number, type_, None)
+        elif target.casefold() in numbers:
+            yield Placement(number, type_, numbers[target.casefold()])
 
 
 def _names(sighting: Sighting) -> tuple[str, ...]:
@@ -50,6 +50,6 @@ def _names(sighting: Sighting) -> tuple[str, ...]:
 
 
 def is_covered(graph: SceneGraph, thing: str, place: str, *, containment: tuple[str, ...]) -> bool:
-    """Whether a look at `place`, a room, does not show a thing in it: it is in or on something there."""
-    outer = {*graph.targets(thing, *containment)} - {place}
-    return graph.nodes[place].kind == "Place" and any(graph.nodes[it].kind != "Place" for it in outer)
+    """Check if `place` is a room and a thing in it is hidden from a look: it is in or on something there."""
+    containers = {*graph.targets(thing, *containment)} - {place}
+    return graph.nodes[place].kind == "Place" and any(graph.nodes[it].kind != "Place" for it in containers)

@@ -1,4 +1,4 @@
-"""Observers without eyes: the ground truth of a world scene, and the same with seeded mistakes."""
+"""Observers without pictures: the ground truth of a world scene, and the same with random mistakes."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from scenecypher.db.graph.scene import Node, Point, Properties, SceneGraph
 from scenecypher.db.schema import VOCABULARIES
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.footprint import Footprint, Hop, Read, Reads
-from scenecypher.db.store.look import look
+from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
+from scenecypher.db.store.look import read_part
 from scenecypher.errors import UnknownReference
 from scenecypher.planner.perception.observation import Observation, Observer, Sighting
 from scenecypher.planner.perception.placing import is_covered
 
 TRAITS: Final = ("color",)
-"""The properties by which things of one class are told apart."""
+"""Properties that distinguish things of one class."""
 
 
-def seen(world: SceneGraph, of: str, *, step: int, vocabulary: str) -> Observation:
-    """What there is to see at a node of a world (or of the part of it around the node): its direct children.
+def true_observation(world: SceneGraph, of: str, *, step: int, vocabulary: str) -> Observation:
+    """Return the true observation of a node in a world, or in the part of it around the node: its direct children.
 
-    LookPlanGraph, section VI-B: ground truth adds the nodes connected to the explored one. What is in something closed
-    is not seen; in a place, what is in or on something else is not.
+    LookPlanGraph, section VI-B: ground truth adds the nodes connected to the explored one. The contents of a closed
+    container are not seen, nor in a place those of its furniture and objects.
     """
     node = world.nodes[of]
     containment = VOCABULARIES[vocabulary].containment
@@ -37,15 +37,15 @@ def seen(world: SceneGraph, of: str, *, step: int, vocabulary: str) -> Observati
         hidden = is_covered(world, child.id, of, containment=containment)
         if relation.type in covers and child.kind == "Object" and not hidden:
             sightings.append(_sighting(child, relation.type, of))
-    return Observation(of, tuple(_once(sightings)), step, covers, node.states)
+    return Observation(of, tuple(_unique(sightings)), step, covers, node.states)
 
 
-def _once(sightings: Sequence[Sighting]) -> Iterator[Sighting]:
-    """A thing that has several relations to what is looked at is seen once."""
-    told: set[str | None] = set()
+def _unique(sightings: Sequence[Sighting]) -> Iterator[Sighting]:
+    """Yield each thing once, even if it has several relations to the observed node."""
+    yielded: set[str | None] = set()
     for sighting in sightings:
-        if sighting.id not in told:
-            told.add(sighting.id)
+        if sighting.id not in yielded:
+            yielded.add(sighting.id)
             yield sighting
 
 
@@ -64,37 +64,40 @@ def _sighting(node: Node, type_: str, of: str) -> Sighting:
 
 
 class TruthObserver:
-    """Sees a world scene as it is."""
+    """Observer of the ground truth of a world scene."""
 
     def __init__(self, database: Database, scene: SceneInfo) -> None:
         self._database, self._scene = database, scene
 
     def observe(self, of: str, *, step: int) -> Observation:
-        """What there is at a node now, in one round trip. Raises UnknownReference."""
-        part = look(self._database, self._scene, Footprint(_around(self._scene.vocabulary), (of,)))
+        """Return the present truth about a node, in one round trip. Raises UnknownReference."""
+        part = read_part(self._database, self._scene, Footprint(_footprint(self._scene.vocabulary), (of,)))
         if of not in part:
             msg = f"there is no {of[:100]!r} in {self._scene.name} to look at; use the id of a node in it"
             raise UnknownReference(msg)
-        return seen(part, of, step=step, vocabulary=self._scene.vocabulary)
+        return true_observation(part, of, step=step, vocabulary=self._scene.vocabulary)
 
 
 @cache
-def _around(vocabulary: str) -> Reads:
-    """A node, what is in or on it, and what else that is in or on."""
+def _footprint(vocabulary: str) -> ReadPlan:
+    """Return the reads of a node, its contents, and their other containers."""
     types = VOCABULARIES[vocabulary].containment
-    below, above = Hop("child", types, "x"), Hop("child", types, "outer")
-    return Reads(
+    below, above = RelationPattern("child", types, "x"), RelationPattern("child", types, "outer")
+    return ReadPlan(
         ("agent", "x"),
-        (Read((below,), rows=(below,), whole=("child",)), Read((below, above), rows=(above,), whole=("outer",))),
+        (
+            PatternRead((below,), rows=(below,), whole=("child",)),
+            PatternRead((below, above), rows=(above,), whole=("outer",)),
+        ),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """How often (0 to 1) a thing is overlooked, taken for another class, or one of several alike is left out.
+    """Probabilities (0 to 1) that a thing is missed, gets a wrong class, or is left out as one of several alike.
 
-    The mistakes that LookPlanGraph reports of vision-language models (section VII-B): repeated things are counted
-    short, and things are named wrongly.
+    LookPlanGraph reports these mistakes of vision-language models (section VII-B): repeated things are undercounted,
+    and things get wrong names.
     """
 
     missed: float = 0.1
@@ -103,23 +106,23 @@ class Noise:
 
 
 class NoisyObserver:
-    """A simulated observer: what another one sees, with mistakes that depend on the seed, the node and the step."""
+    """Simulated observer: another one's sightings, with mistakes that depend on the seed, the node and the step."""
 
-    def __init__(self, eyes: Observer, *, seed: int, classes: Sequence[str], noise: Noise | None = None) -> None:
-        self._eyes, self._seed, self._noise = eyes, seed, noise or Noise()
+    def __init__(self, observer: Observer, *, seed: int, classes: Sequence[str], noise: Noise | None = None) -> None:
+        self._observer, self._seed, self._noise = observer, seed, noise or Noise()
         self._classes = tuple(sorted({*classes}))
 
     def observe(self, of: str, *, step: int) -> Observation:
-        """Look, and get some of it wrong. Raises UnknownReference."""
-        true = self._eyes.observe(of, step=step)
+        """Return an observation with mistakes. Raises UnknownReference."""
+        true = self._observer.observe(of, step=step)
         chance = Random(f"{self._seed}/{of}/{step}")  # noqa: S311 - a simulation
-        return replace(true, sightings=tuple(self._mistaken(true.sightings, chance)))
+        return replace(true, sightings=tuple(self._with_mistakes(true.sightings, chance)))
 
-    def _mistaken(self, sightings: Sequence[Sighting], chance: Random) -> Iterator[Sighting]:
-        told: set[str] = set()
+    def _with_mistakes(self, sightings: Sequence[Sighting], chance: Random) -> Iterator[Sighting]:
+        classes: set[str] = set()
         for sighting in sightings:
-            again, roll = sighting.class_ in told, chance.random()
-            told.add(sighting.class_)
+            again, roll = sighting.class_ in classes, chance.random()
+            classes.add(sighting.class_)
             if roll < self._noise.missed or (again and chance.random() < self._noise.undercounted):
                 continue
             others = [class_ for class_ in self._classes if class_ != sighting.class_]

@@ -1,7 +1,7 @@
-"""An observer with eyes: a vision-language model describes a picture, and its words are parsed into what was seen.
+"""Observer by pictures: a vision-language model describes a picture, and the description is parsed.
 
-Two stages, since models asked for a form at once are apt to say that they can't see the picture (LookPlanGraph,
-section IV-D and the appendix on prompts). Its form has no counts: `count` is ours.
+Two stages, since models that are asked for a form at once tend to answer that they can't see the picture
+(LookPlanGraph, section IV-D and the appendix on prompts). Its form has no counts: `count` is ours.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from unicodedata import category, normalize
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from scenecypher.chat import Image, Message, Model, Request, Usage, ask_for, clean
+from scenecypher.chat import Image, Message, Model, Request, Usage, ask_for, clean_reply
 from scenecypher.chat.model import SEED
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.perception.naming import Known, named
+from scenecypher.planner.perception.naming import KnownNode, meaning_of_name
 from scenecypher.planner.perception.observation import Observation, Sighting
 
 ATTEMPTS: Final = 3
 CONFIDENCE: Final = 0.8
-"""What a picture's reading counts beside a simulator's truth, which is 1: models give no number of their own."""
+"""Confidence of a sighting in a picture (ground truth: 1), since models give no confidence of their own."""
 
-State: TypeAlias = Literal["open", "closed", "turned_on", "turned_off"]
+SeenState: TypeAlias = Literal["open", "closed", "turned_on", "turned_off"]
 STATES: Final = {"open": "open", "closed": "closed", "turned_on": "on", "turned_off": "off"}
 RELATIONS: Final = {"ontop_of": "ON", "inside_of": "INSIDE"}
-"""The form's words and the graph's."""
+"""Words of the form, and the graph's states and relation types."""
 
 DESCRIBE: Final = """\
 Look at this picture of {name}. Say in words which things are on top of it or inside it: for each of what, and whether \
@@ -54,10 +54,10 @@ Form = TypeVar("Form", bound=BaseModel)
 
 
 class Camera(Protocol):
-    """Takes pictures of the world."""
+    """Camera that takes pictures of the world."""
 
     def picture(self, of: str) -> Image:
-        """What stands before the agent when it looks at a node. Raises InputError where no picture can be had."""
+        """Return a picture of what the agent sees at a node. Raises InputError if there is none."""
         ...
 
 
@@ -68,12 +68,12 @@ class SeenThing(BaseModel):
     count: int = Field(ge=1, le=100)
     relation: Literal["ontop_of", "inside_of"] | None
     related_to: str | None
-    states: list[State]
+    states: list[SeenState]
 
     @field_validator("name", "related_to")
     @classmethod
     def _on_one_line(cls, words: str | None) -> str | None:
-        """As a graph can hold it: NFC, without control characters."""
+        """Normalise a text for the graph: NFC, on one line, without control characters."""
         if words is None:
             return None
         printed = "".join(it for it in normalize("NFC", words) if it.isspace() or category(it) != "Cc")
@@ -93,8 +93,8 @@ class Subgraph(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What a model made of one picture: the observation, its own words, and what they cost."""
+class ImageReading:
+    """Reading of one picture: the observation, the model's description, and the tokens."""
 
     observation: Observation
     description: str
@@ -102,9 +102,9 @@ class Reading:
 
 
 class VisionObserver:
-    """Sees through a camera with a model's eyes; `known` tells what is believed of a node. `usage` counts tokens."""
+    """Observer with a camera and a vision model; `known` returns the belief about a node. `usage` counts tokens."""
 
-    def __init__(self, model: Model, camera: Camera, known: Callable[[str], Known]) -> None:
+    def __init__(self, model: Model, camera: Camera, known: Callable[[str], KnownNode]) -> None:
         self.usage = Usage()
         self._model, self._camera, self._known = model, camera, known
 
@@ -116,17 +116,17 @@ class VisionObserver:
         return reading.observation
 
 
-def read_image(model: Model, image: Image, known: Known, *, step: int) -> Reading:
-    """What a picture shows of a node. Raises ReplyRejected, ModelUnavailable."""
-    description, described = describe(model, image, _describing(known))
-    subgraph, parsed = parse(model, _parsing(known, description), Subgraph)
-    return Reading(_observation(subgraph, known, step), description, described + parsed)
+def read_image(model: Model, image: Image, known: KnownNode, *, step: int) -> ImageReading:
+    """Read what a picture shows of a node. Raises ReplyRejected, ModelUnavailable."""
+    description, described = describe_image(model, image, _describe_prompt(known))
+    subgraph, parsed = parse_description(model, _parse_prompt(known, description), Subgraph)
+    return ImageReading(_observation(subgraph, known, step), description, described + parsed)
 
 
-def describe(model: Model, image: Image, prompt: str) -> tuple[str, Usage]:
-    """The first stage: the picture in the model's own words. Raises ReplyRejected where it says nothing."""
+def describe_image(model: Model, image: Image, prompt: str) -> tuple[str, Usage]:
+    """Describe a picture in words, the first stage. Raises ReplyRejected if the reply is empty or a refusal."""
     reply = model.reply(Request((Message("user", prompt, (image,)),), seed=SEED))
-    text = clean(reply.text).strip()
+    text = clean_reply(reply.text).strip()
     if not text or reply.finish == "refusal":
         msg = "the model said nothing about the picture; try again, or choose a model that takes pictures"
         tokens = reply.usage.prompt_tokens, reply.usage.completion_tokens
@@ -134,16 +134,16 @@ def describe(model: Model, image: Image, prompt: str) -> tuple[str, Usage]:
     return text, reply.usage
 
 
-def parse(model: Model, prompt: str, form: type[Form]) -> tuple[Form, Usage]:
-    """The second stage: the words as a form; the picture is not sent again. Raises ReplyRejected."""
+def parse_description(model: Model, prompt: str, form: type[Form]) -> tuple[Form, Usage]:
+    """Parse a description into a form, the second stage, without the picture. Raises ReplyRejected."""
     return ask_for(model, (Message("user", prompt),), form, attempts=ATTEMPTS)
 
 
-def _describing(known: Known) -> str:
+def _describe_prompt(known: KnownNode) -> str:
     return DESCRIBE.format(name=known.name, names=_listed(known.names), priors=_listed(known.priors))
 
 
-def _parsing(known: Known, description: str) -> str:
+def _parse_prompt(known: KnownNode, description: str) -> str:
     return PARSE.format(name=known.name, names=_listed(known.names), description=description)
 
 
@@ -151,7 +151,7 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(names) or "none"
 
 
-def _observation(subgraph: Subgraph, known: Known, step: int) -> Observation:
+def _observation(subgraph: Subgraph, known: KnownNode, step: int) -> Observation:
     itself = [it for it in subgraph.objects if known.is_itself(it.name)]
     states = tuple(sorted({STATES[state] for it in itself for state in it.states}))
     sightings = [
@@ -163,9 +163,9 @@ def _observation(subgraph: Subgraph, known: Known, step: int) -> Observation:
     return Observation(known.id, tuple(sightings), step, covers, states or None, partial_states=True)
 
 
-def _sighting(seen: SeenThing, known: Known) -> Sighting:
-    """What is known to be fixed is no thing on or in another: it stays unplaced."""
-    what = named(seen.name, known)
+def _sighting(seen: SeenThing, known: KnownNode) -> Sighting:
+    """Return the sighting of a thing; a fixed one has no support and stays unplaced."""
+    what = meaning_of_name(seen.name, known)
     placed = seen.relation is not None and seen.related_to and seen.name.casefold() not in known.fixed
     support = (RELATIONS[seen.relation], seen.related_to) if placed and seen.relation and seen.related_to else None
     states = tuple(sorted({STATES[state] for state in seen.states})) or None

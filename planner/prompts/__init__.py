@@ -1,1 +1,1 @@
-"""What the methods' prompts are built from: scene graphs as text, examples, and what was said and done."""
+"""Building blocks of the methods' prompts: scene graphs as text, examples, and past actions."""

@@ -1,4 +1,4 @@
-"""Thought, action, observation: ReAct's replies, and its calls with their arguments as people write them."""
+"""ReAct's replies: thought, action, observation, and calls with arguments as people write them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _CALL: Final = re.compile(r"`*\s*([A-Za-z_]\w*)\s*[(\[](.*)[)\]]\s*`*\.?\s*", re
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A thought, the name of what is called, and what stands between the brackets, as it was written."""
+class ReActStep:
+    """A thought, the name of the call, and the text between its brackets as written."""
 
     thought: str
     name: str
@@ -31,20 +31,20 @@ class Step:
         return f"Thought: {self.thought}\nAction: {self.name}({self.written})"
 
 
-def step_in(text: str, example: str) -> Step:
-    """The first thought and action of a reply; what a model makes up after them is left out.
+def parse_step(text: str, example: str) -> ReActStep:
+    """Return the first thought and action of a reply; text that a model invents after them is dropped.
 
-    Raises ReplyRejected, with the form, where there is no action.
+    Raises ReplyRejected, with the form, if there is no action.
     """
     action, thought = _ACTION.search(text), _THOUGHT.search(text)
     called = _CALL.fullmatch(action[1].strip()) if action else None
     if called is None:
         raise ReplyRejected(f"it has no action; reply in this form:\n{FORM.format(example=example)}")
-    return Step(thought[1].strip() if thought else "", called[1], called[2].strip())
+    return ReActStep(thought[1].strip() if thought else "", called[1], called[2].strip())
 
 
-def arguments_in(step: Step, names: Sequence[str]) -> Mapping[str, Any]:
-    """The arguments of a call by name: Python's literals, bare words as text. Raises ReplyRejected."""
+def parse_arguments(step: ReActStep, names: Sequence[str]) -> Mapping[str, Any]:
+    """Return a call's arguments by name: Python literals, bare words as text. Raises ReplyRejected."""
     source = f"f({step.written})"
     try:
         call = ast.parse(source, mode="eval").body
@@ -60,14 +60,14 @@ def arguments_in(step: Step, names: Sequence[str]) -> Mapping[str, Any]:
     return values
 
 
-def known_call(name: str, known: Sequence[str]) -> None:
-    """Raises ReplyRejected where `name` is none of the calls that there are."""
+def check_known_call(name: str, known: Sequence[str]) -> None:
+    """Raise ReplyRejected if `name` is not among the known calls."""
     if name not in known:
         raise ReplyRejected(f"there is no call {name[:60]!r}{did_you_mean(name, known)}; use {', '.join(known)}")
 
 
 def _value(node: ast.expr, source: str) -> Any:
-    """A literal's value where JSON has such; anything else, such as ``table-1``, as it was written."""
+    """Return a literal's value if JSON can hold it; anything else, such as ``table-1``, as written."""
     match node:
         case ast.Constant(value=value) if _is_json(value):
             return value
@@ -82,7 +82,7 @@ def _value(node: ast.expr, source: str) -> Any:
 
 
 def _is_json(value: object) -> bool:
-    """Whether a log can hold it: no bytes, ellipsis, infinity, half a character or number of thousands of digits."""
+    """Return whether a log can hold it: no bytes, ellipsis, infinity, lone surrogate or oversized number."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError):

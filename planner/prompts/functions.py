@@ -1,4 +1,4 @@
-"""The functions that a prompt offers, by vocabulary: the actions of the papers' prompts, from the operator tables."""
+"""The functions that a prompt offers, by vocabulary: the actions of the papers' prompts, from the operators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEPWISE: Final[Mapping[str, tuple[str, ...]]] = {
         DONE,
     ),
 }
-"""What LookPlanGraph's prompt offers (section IV-A, appendix F-3); in other vocabularies, all there is."""
+"""Functions of LookPlanGraph's prompt (section IV-A, appendix F-3); other vocabularies offer all actions."""
 
 WHOLE: Final[Mapping[str, tuple[str, ...]]] = {
     "grasif": (
@@ -22,11 +22,11 @@ WHOLE: Final[Mapping[str, tuple[str, ...]]] = {
         *("turn_on", "turn_off", "open", "close"),
     ),
 }
-"""What the baselines' prompts offer, which plan without looking (appendix F-1, F-4)."""
+"""Functions of the prompts of baselines, which plan without looking (appendix F-1, F-4)."""
 
 
 def functions(vocabulary: str, among: Mapping[str, tuple[str, ...]]) -> str:
-    """The functions as text, a line each, in the order of `among`."""
+    """Return the functions as text, one a line, in the order of `among`."""
     operators, macros = operators_of(vocabulary), macros_of(vocabulary)
     names = among.get(family(vocabulary), (*operators, *macros))
     chosen = {name: operators[name] for name in names if name in operators}

@@ -7,27 +7,32 @@ from collections.abc import Collection
 from typing import Any
 
 from scenecypher.db.graph.scene import Node, SceneGraph
-from scenecypher.planner.prompts.layout import TRAITS, Layout, cell, seen
+from scenecypher.planner.prompts.layout import TRAITS, SceneLayout, cell_of, is_confirmed
 
-AFTER = {"ontop": "ontop_of", "inside": "inside_of", "under": "under", "attached_to": "attached_to"}
-"""The relations' words in the document."""
+RELATION_NAMES = {"ontop": "ontop_of", "inside": "inside_of", "under": "under", "attached_to": "attached_to"}
+"""Names of the relations in the document."""
 
 
 def graph_json(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
-    """The document on one line, sorted by id: equal for equal graphs."""
+    """Return the document on one line, sorted by id: equal for equal graphs."""
     return json.dumps(graph_document(graph, vocabulary, inspected=inspected), ensure_ascii=False)
 
 
 def graph_document(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> dict[str, Any]:
-    """The document; `inspected` nodes, unseen objects and doors are marked as such, which the paper's are not."""
-    layout = Layout(graph, vocabulary)
+    """Return the document.
+
+    It also marks `inspected` nodes and unseen objects and lists doors, which the paper's does not.
+    """
+    layout = SceneLayout(graph, vocabulary)
     nodes: dict[str, Any] = {
         "rooms": [{"name": place.id} for place in layout.of_kind("Place")],
-        "asset": [_asset(layout, node, inspected) for node in layout.of_kind("Asset")],
-        "objects": [_object(layout, node, inspected) for node in layout.of_kind("Object") if _somewhere(layout, node)],
+        "asset": [_asset_document(layout, node, inspected) for node in layout.of_kind("Asset")],
+        "objects": [
+            _object_document(layout, node, inspected) for node in layout.of_kind("Object") if _has_room(layout, node)
+        ],
     }
     doors = [
-        _described(layout, door) | {"between": [*layout.places_joined(door.id)]} for door in layout.of_kind("Door")
+        _description(layout, door) | {"between": [*layout.places_joined(door.id)]} for door in layout.of_kind("Door")
     ]
     if doors:
         nodes["doors"] = doors
@@ -37,32 +42,32 @@ def graph_document(graph: SceneGraph, vocabulary: str, *, inspected: Collection[
     return {"nodes": nodes}
 
 
-def _asset(layout: Layout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
-    return {"name": node.id, "room": layout.room_of(node.id)} | _rest(layout, node, inspected)
+def _asset_document(layout: SceneLayout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
+    return {"name": node.id, "room": layout.room_of(node.id)} | _attributes(layout, node, inspected)
 
 
-def _object(layout: Layout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
+def _object_document(layout: SceneLayout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
     supports = layout.supports(node.id)
     held = node.id in layout.held
-    where: list[tuple[str, str | None]] = [(AFTER.get(word, word), id_) for word, id_ in supports]
+    where: list[tuple[str, str | None]] = [(RELATION_NAMES.get(word, word), id_) for word, id_ in supports]
     where = where or [("held_by", layout.agent) if held else ("inside_of", layout.room_of(node.id))]
     relation, related_to = where[0]
     document: dict[str, Any] = {"name": node.id, "relation": relation, "related_to": related_to}
-    return document | _rest(layout, node, inspected) | ({} if seen(node) else {"confirmed": False})
+    return document | _attributes(layout, node, inspected) | ({} if is_confirmed(node) else {"confirmed": False})
 
 
-def _described(layout: Layout, node: Node) -> dict[str, Any]:
+def _description(layout: SceneLayout, node: Node) -> dict[str, Any]:
     properties = [str(node.properties[name]) for name in TRAITS if name in node.properties]
     states, affordances = [*node.states], [*node.affordances]
     document = {"name": node.id, "states": states, "affordances": affordances, "properties": properties}
-    found = cell(node, layout.vocabulary)
+    found = cell_of(node, layout.vocabulary)
     return document if found is None else {**document, "cell": [*found]}
 
 
-def _rest(layout: Layout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
-    rest = {key: value for key, value in _described(layout, node).items() if key != "name"}
+def _attributes(layout: SceneLayout, node: Node, inspected: Collection[str]) -> dict[str, Any]:
+    rest = {key: value for key, value in _description(layout, node).items() if key != "name"}
     return rest | ({"inspected": True} if node.id in inspected else {})
 
 
-def _somewhere(layout: Layout, node: Node) -> bool:
+def _has_room(layout: SceneLayout, node: Node) -> bool:
     return layout.room_of(node.id) is not None

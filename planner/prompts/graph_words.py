@@ -1,8 +1,8 @@
 """A scene graph in plain sentences: LookPlanGraph's text form of the memory graph (section IV-B, figure 3).
 
-The ingredients and their order are the paper's, the words are ours: places; the agent; assets here; objects seen here;
-objects remembered here; what is known elsewhere. Ours besides: what was looked into already is marked, since the prompt
-forbids to look again, colours, cells and doors (BabyAI), and what an agent holds.
+The contents and their order are the paper's, the words are ours: places; the agent; assets here; objects seen here;
+objects remembered here; what is known elsewhere. Additions of ours: nodes already inspected are marked, since the
+prompt forbids inspecting them again; colours, cells and doors (BabyAI); and what an agent holds.
 """
 
 from __future__ import annotations
@@ -10,34 +10,36 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from scenecypher.db.graph.scene import Node, SceneGraph
-from scenecypher.planner.prompts.layout import Layout, cell, seen, traits
+from scenecypher.planner.prompts.layout import SceneLayout, cell_of, is_confirmed, trait_words
 
 
 def graph_words(graph: SceneGraph, vocabulary: str, *, inspected: Collection[str] = ()) -> str:
-    """The graph in sentences, sorted: equal for equal graphs."""
-    layout = Layout(graph, vocabulary)
+    """Return the graph in sentences, sorted: equal for equal graphs."""
+    layout = SceneLayout(graph, vocabulary)
     return "\n".join(_paragraphs(layout, inspected))
 
 
-def _paragraphs(layout: Layout, inspected: Collection[str]) -> Iterable[str]:
+def _paragraphs(layout: SceneLayout, inspected: Collection[str]) -> Iterable[str]:
     yield f"Places: {', '.join(place.id for place in layout.of_kind('Place')) or 'none known'}."
-    held = ", ".join(id_ + traits(layout.graph.nodes[id_]) for id_ in layout.held) or "nothing"
+    held = ", ".join(id_ + trait_words(layout.graph.nodes[id_]) for id_ in layout.held) or "nothing"
     at = _cell(layout, layout.graph.nodes[layout.agent]) if layout.agent else ""
     yield f"You are in {layout.here or 'no known place'}{at}, holding {held}."
     doors = [_door(layout, door) for door in layout.of_kind("Door")]
     yield from _listed("Doors:", doors)
     rooms = {node.id: layout.room_of(node.id) for node in layout.of_kind("Asset", "Object")}
     assets = [*layout.of_kind("Asset")]
-    # What was looked for and not found is nowhere: it is not listed.
+    # An object that was looked for and not found has no room and is not listed.
     objects = [node for node in layout.of_kind("Object") if node.id not in layout.held and rooms[node.id]]
     here = [node for node in objects if rooms[node.id] == layout.here]
     yield from _listed(
         "Assets in this room:", [_asset(node, inspected) for node in assets if rooms[node.id] == layout.here]
     )
-    yield from _listed("Objects that you see in this room:", [_thing(layout, it, inspected) for it in here if seen(it)])
+    yield from _listed(
+        "Objects that you see in this room:", [_thing(layout, it, inspected) for it in here if is_confirmed(it)]
+    )
     yield from _listed(
         "Objects that you remember in this room, which may be gone:",
-        [_thing(layout, it, inspected) for it in here if not seen(it)],
+        [_thing(layout, it, inspected) for it in here if not is_confirmed(it)],
     )
     elsewhere = [(_asset(it, inspected), it) for it in assets if rooms[it.id] != layout.here]
     elsewhere += [(_thing(layout, it, inspected), it) for it in objects if rooms[it.id] != layout.here]
@@ -54,25 +56,25 @@ def _listed(title: str, lines: list[str]) -> Iterable[str]:
 
 def _asset(node: Node, inspected: Collection[str]) -> str:
     looked = ", inspected" if node.id in inspected else ""
-    return f"{node.id}{traits(node)}{_states(node)}{looked}"
+    return f"{node.id}{trait_words(node)}{_states(node)}{looked}"
 
 
-def _thing(layout: Layout, node: Node, inspected: Collection[str]) -> str:
+def _thing(layout: SceneLayout, node: Node, inspected: Collection[str]) -> str:
     where = " and ".join(f"{relation} {support}" for relation, support in layout.supports(node.id))
     holder = layout.holder(node.id)
     where = f" {where}" if where else f" held by {holder}" if holder else ""
-    remembered = "" if seen(node) else ", not confirmed"
+    remembered = "" if is_confirmed(node) else ", not confirmed"
     looked = ", inspected" if node.id in inspected else ""
-    return f"{node.id}{traits(node)}{where}{_cell(layout, node)}{_states(node)}{looked}{remembered}"
+    return f"{node.id}{trait_words(node)}{where}{_cell(layout, node)}{_states(node)}{looked}{remembered}"
 
 
-def _door(layout: Layout, node: Node) -> str:
+def _door(layout: SceneLayout, node: Node) -> str:
     joined = " and ".join(layout.places_joined(node.id))
-    return f"{node.id}{traits(node)} between {joined}{_cell(layout, node)}{_states(node)}"
+    return f"{node.id}{trait_words(node)} between {joined}{_cell(layout, node)}{_states(node)}"
 
 
-def _cell(layout: Layout, node: Node) -> str:
-    found = cell(node, layout.vocabulary)
+def _cell(layout: SceneLayout, node: Node) -> str:
+    found = cell_of(node, layout.vocabulary)
     return "" if found is None else f" in cell {found}"
 
 

@@ -1,4 +1,4 @@
-"""Where the nodes of a scene graph are, as the prompts tell it: room and support, by each vocabulary's containment."""
+"""Rooms and supports of the nodes of a scene graph, by each vocabulary's containment, as prompts describe them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TRAITS: Final = ("color",)
 
 
 @dataclass(frozen=True)
-class Layout:
-    """A scene graph, or a part of one, with what it says of where things are. The agent is the first by id."""
+class SceneLayout:
+    """A scene graph or a part of one, with the places of its nodes. The agent is the first by id."""
 
     graph: SceneGraph
     vocabulary: str
@@ -29,22 +29,22 @@ class Layout:
 
     @cached_property
     def here(self) -> str | None:
-        """The place that the agent is in."""
+        """The agent's place."""
         return None if self.agent is None else self.room_of(self.agent)
 
     @cached_property
     def held(self) -> tuple[str, ...]:
-        """What the agent holds."""
+        """The ids of the nodes that the agent holds, sorted."""
         return () if self.agent is None else tuple(sorted(self.graph.targets(self.agent, *HOLDING)))
 
     def of_kind(self, *kinds: str) -> Iterator[Node]:
-        """The nodes of these kinds, by id."""
+        """Return the nodes of these kinds, by id."""
         return (
             self.graph.nodes[id_] for id_ in sorted({id_ for kind in kinds for id_ in self.graph.by_kind.get(kind, ())})
         )
 
     def supports(self, id_: str) -> tuple[tuple[str, str], ...]:
-        """What a node is on, in, under or attached to, but for rooms: each as (relation's word, id)."""
+        """Return what a node is on, in, under or attached to, without rooms, as (relation's word, id)."""
         found = sorted(
             (RELATION_WORDS.get(it.type, it.type.lower()), it.target)
             for it in self.graph.outgoing.get(id_, ())
@@ -53,23 +53,23 @@ class Layout:
         return tuple(found)
 
     def holder(self, id_: str) -> str | None:
-        """The agent that holds a node."""
+        """Return the agent that holds a node."""
         return min(self.graph.sources(id_, *HOLDING), default=None)
 
     def room_of(self, id_: str) -> str | None:
-        """The first place that a node is in, over any number of things and whoever holds it."""
-        told, waiting = {id_}, [id_]
-        for node_id in waiting:
+        """Return the nearest place that a node is in, over any number of containers and holders."""
+        visited, queue = {id_}, [id_]
+        for node_id in queue:
             above = sorted({*self.graph.targets(node_id, *self._types), *self.graph.sources(node_id, *HOLDING)})
             places = [it for it in above if self.graph.nodes[it].kind == "Place"]
             if places:
                 return places[0]
-            waiting += [it for it in above if it not in told]
-            told |= {*above}
+            queue += [it for it in above if it not in visited]
+            visited |= {*above}
         return None
 
     def places_joined(self, door: str) -> tuple[str, ...]:
-        """The places that a door joins."""
+        """Return the places that a door joins."""
         near = {*self.graph.targets(door, "CONNECTS", "BETWEEN"), *self.graph.sources(door, "CONNECTS", "BETWEEN")}
         return tuple(sorted(it for it in near if self.graph.nodes[it].kind == "Place"))
 
@@ -78,21 +78,21 @@ class Layout:
         return VOCABULARIES.get(self.vocabulary, VOCABULARIES["generic"]).containment
 
 
-def seen(node: Node) -> bool:
-    """Whether a node is known to be where the graph says: in a belief only objects may not be."""
+def is_confirmed(node: Node) -> bool:
+    """Return whether a node's place is known to be current: only objects of a belief may be unconfirmed."""
     return node.properties.get("seen") is not False
 
 
-def cell(node: Node, vocabulary: str) -> tuple[int, int] | None:
-    """The grid cell that a thing or door is in, where the scene is a grid and the cell is known."""
+def cell_of(node: Node, vocabulary: str) -> tuple[int, int] | None:
+    """Return the grid cell of a thing or door; None if the scene is no grid or the cell is unknown."""
     center = node.properties.get("center")
     if vocabulary != "babyai" or node.kind == "Place" or not isinstance(center, Point):
         return None
     return round(center.x), round(center.y)
 
 
-def traits(node: Node) -> str:
-    """What tells a node from others of its class, such as its colour, and its class where the id does not say it."""
+def trait_words(node: Node) -> str:
+    """Return a node's distinguishing properties, such as its colour, and its class if the id does not name it."""
     words = [str(node.properties[name]) for name in TRAITS if name in node.properties]
     if words or node.class_.casefold() not in node.id.casefold():
         words.append(node.class_)

@@ -1,4 +1,4 @@
-"""What was said and done so far, as prompts tell it."""
+"""Past reasons, actions and refusals as prompts show them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from scenecypher.planner.method import Act, Memory, Turn
 
 
 def previous_actions(memory: Memory) -> str:
-    """The reasons and actions so far, without those that were refused and told so (LookPlanGraph, section IV-A)."""
+    """Return the reasons and actions so far, without those refused with feedback (LookPlanGraph, section IV-A)."""
     lines = [line for turn in memory.turns for line in _lines(turn)]
     return "\n".join(lines) or "none"
 
 
 def feedback(memory: Memory) -> str:
-    """Why the last proposal was refused; empty where it was not."""
+    """Return why the last proposal was refused; empty if it was not."""
     return memory.turns[-1].feedback if memory.turns and memory.turns[-1].refused else ""
 
 

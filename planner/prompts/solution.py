@@ -1,4 +1,4 @@
-"""A whole solution in a reply: the actions of a plan in their order, or the answer to a question."""
+"""Solutions in replies: the ordered actions of a plan, or the answer to a question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from scenecypher.db.schema import family
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.vocabularies import DONE, macros_of, operators_of
 from scenecypher.planner.method import Done, Solve
 
@@ -21,10 +21,10 @@ _EMPTY: Final = re.compile(r"\s*\[\s*\]\s*")
 ANSWER_CHARACTERS: Final = 200
 
 
-def solution(text: str, vocabulary: str, *, reason: str = "", final: bool = True) -> Solve | Done:
-    """The actions that `text` lists, else the answer that it is. Raises ReplyRejected where it is neither.
+def parse_solution(text: str, vocabulary: str, *, reason: str = "", final: bool = True) -> Solve | Done:
+    """Return the actions that `text` lists, else `text` as an answer. Raises ReplyRejected if it is neither.
 
-    SG2 and SG-RwR give both under one name; that a text with actions is a plan and any other an answer is ours.
+    SG2 and SG-RwR give both under one name; reading a text with actions as a plan and any other as an answer is ours.
     """
     actions = tuple(_actions(text, vocabulary))
     if actions or _EMPTY.fullmatch(text):
@@ -36,18 +36,21 @@ def solution(text: str, vocabulary: str, *, reason: str = "", final: bool = True
 
 
 def _actions(text: str, vocabulary: str) -> Iterator[str]:
-    """Every call in a text but ``done``; words with brackets after a blank count where they are actions."""
+    """Yield every call in a text except ``done``; with a blank before the brackets, only known actions count."""
     known = {*operators_of(vocabulary), *macros_of(vocabulary)}
     for found in _CALL.finditer(text):
         name = found[1].lower()
         if (name in known or not found[2]) and name != DONE:
-            yield str(Call(name, tuple(_arguments(found[3]))))
+            yield str(ActionCall(name, tuple(_arguments(found[3]))))
 
 
 def _arguments(text: str) -> Iterator[str]:
     return (argument for part in text.split(",") if (argument := part.strip().strip("\"'<>` ")))
 
 
-def asks_a_question(instruction: str, vocabulary: str) -> bool:
-    """Whether a task is to find something out, as BabyAI's numerical questions are; that it is told by is ours."""
+def is_question_task(instruction: str, vocabulary: str) -> bool:
+    """Return whether a task asks a question, as BabyAI's numerical questions do.
+
+    Detecting questions by their opening words is ours.
+    """
     return family(vocabulary) == "babyai" and instruction.lower().startswith("find the ")

@@ -1,1 +1,1 @@
-"""Python that a model wrote, run where it can do nothing but calculate and call the tools that it is given."""
+"""Sandbox for model-written Python, which can only compute and call the given tools."""

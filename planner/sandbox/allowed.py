@@ -1,4 +1,4 @@
-"""Which Python a model may write: a list of what is allowed, by syntax and by name; all else is refused in words."""
+"""Allow-list of Python syntax and names for model-written programs; all else is refused with an explanation."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 
 from scenecypher.errors import RejectedError, did_you_mean
 
-LONGEST: Final = 20_000
-"""Characters of a program."""
+MAX_CHARACTERS: Final = 20_000
+"""Length limit of a program."""
 
 BUILTINS: Final = frozenset(
     (
@@ -34,7 +34,7 @@ BUILTINS: Final = frozenset(
         *("TypeError", "ZeroDivisionError", "AttributeError", "StopIteration"),
     )
 )
-"""Names of Python's own that may be used: they calculate, and reach nothing."""
+"""Allowed built-in names; they only compute."""
 
 SYNTAX: Final[tuple[type[ast.AST], ...]] = (
     *(ast.Module, ast.Expr, ast.Expression, ast.Load, ast.Store, ast.Del, ast.Constant, ast.Name, ast.Attribute),
@@ -46,7 +46,7 @@ SYNTAX: Final[tuple[type[ast.AST], ...]] = (
     *(ast.JoinedStr, ast.FormattedValue, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare),
     *(ast.boolop, ast.operator, ast.unaryop, ast.cmpop),
 )
-"""What Python may consist of. Neither imports, classes, `with`, `yield`, `async` nor `match` are among it."""
+"""Allowed syntax, without imports, classes, `with`, `yield`, `async` and `match`."""
 
 HINTS: Final = {
     ast.Import: "imports are not allowed: the tools are there without one",
@@ -62,27 +62,26 @@ HINTS: Final = {
 
 
 class CodeRefused(RejectedError):
-    """A program that may not run, or was ended; the text is written for its author."""
+    """Refusal of a program; the message is worded for its author."""
 
 
-def check(code: str, tools: Iterable[str]) -> tuple[str, ...]:
-    """The names of Python's own that the program uses for something else.
+def check_program(code: str, tools: Iterable[str]) -> tuple[str, ...]:
+    """Check a program and return the built-in names that it shadows.
 
-    Raises CodeRefused where `code` is no Python, or more than calculating with BUILTINS, `tools` and its own names.
-
-    It keeps a model to what it was told of, and says what to do instead; that nothing else can be reached is seen to by
-    the interpreter.
+    Raises CodeRefused if `code` is no Python, or uses other syntax or names than SYNTAX, BUILTINS, `tools` and its own
+    names. The check keeps a model to the documented tools and suggests alternatives; isolation is the interpreter's
+    task.
     """
-    tree = _parsed(code)
+    tree = _parse(code)
     problem = next(_problems(tree, frozenset(tools)), None)
     if problem is not None:
         raise CodeRefused(problem)
-    return tuple(sorted({name for node in ast.walk(tree) for name in _bound(node) if hasattr(builtins, name)}))
+    return tuple(sorted({name for node in ast.walk(tree) for name in _bound_names(node) if hasattr(builtins, name)}))
 
 
-def _parsed(code: str) -> ast.Module:
-    if len(code) > LONGEST:
-        raise CodeRefused(f"the program has {len(code):,} characters; write one of at most {LONGEST:,}")
+def _parse(code: str) -> ast.Module:
+    if len(code) > MAX_CHARACTERS:
+        raise CodeRefused(f"the program has {len(code):,} characters; write one of at most {MAX_CHARACTERS:,}")
     try:
         return ast.parse(code)
     except SyntaxError as error:
@@ -92,10 +91,10 @@ def _parsed(code: str) -> ast.Module:
 
 
 def _problems(tree: ast.Module, tools: frozenset[str]) -> Iterator[str]:
-    """What may not stand there, with its line, in the order of the text."""
-    found = sorted(ast.walk(tree), key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
-    known = BUILTINS | tools | {name for node in found for name in _bound(node)}
-    for node in found:
+    """Yield what is not allowed, with its line, in the order of the text."""
+    nodes = sorted(ast.walk(tree), key=lambda node: (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)))
+    known = BUILTINS | tools | {name for node in nodes for name in _bound_names(node)}
+    for node in nodes:
         problem = _problem(node, known)
         if problem:
             yield f"line {getattr(node, 'lineno', 1)}: {problem}"
@@ -105,7 +104,7 @@ def _problem(node: ast.AST, known: frozenset[str]) -> str:
     if not isinstance(node, SYNTAX):
         name = type(node).__name__
         return HINTS.get(type(node), f"`{name}` is not allowed: use plain statements")
-    hidden = next((name for name in _names(node) if name.startswith("_") and name != "_"), None)
+    hidden = next((name for name in _names_in(node) if name.startswith("_") and name != "_"), None)
     if hidden is not None:
         return f"{hidden[:60]!r}: names that begin with _ are not allowed; use others"
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in known:
@@ -113,19 +112,19 @@ def _problem(node: ast.AST, known: frozenset[str]) -> str:
     return ""
 
 
-def _names(node: ast.AST) -> Iterator[str]:
-    """Every name that a node itself holds."""
+def _names_in(node: ast.AST) -> Iterator[str]:
+    """Yield the names in a node itself."""
     match node:
         case ast.Attribute(attr=name) | ast.Name(id=name) | ast.arg(arg=name):
             yield name
         case ast.keyword(arg=str(name)):
             yield name
         case _:
-            yield from _bound(node)
+            yield from _bound_names(node)
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
-    """The names that a node gives a meaning."""
+def _bound_names(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node binds."""
     match node:
         case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
             yield name

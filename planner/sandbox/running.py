@@ -1,4 +1,4 @@
-"""A program run in a process of its own, by an interpreter that has neither files, network nor processes."""
+"""Runner of programs in a separate process, by an interpreter without files, network or processes."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from importlib.util import find_spec
 from typing import Any, Final, TypeAlias
 
 from scenecypher.errors import InputError, RejectedError, SceneCypherError
-from scenecypher.planner.sandbox.allowed import CodeRefused, check
+from scenecypher.planner.sandbox.allowed import CodeRefused, check_program
 
-Tool: TypeAlias = Callable[..., Any]
-"""Takes and gives plain values (text, numbers, lists, dicts); raises RejectedError, which the program may catch."""
+ToolFunction: TypeAlias = Callable[..., Any]
+"""Function on plain values (text, numbers, lists, dicts); raises RejectedError, which the program may catch."""
 
-MARGIN_S: Final = 2.0
-"""How long beyond its time a process that does not end by itself is left alive."""
+KILL_GRACE_S: Final = 2.0
+"""Grace period after the time limit before the process is killed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What a program may take: seconds of calculating, bytes of memory and of output, calls of tools."""
+class ProgramLimits:
+    """Limits of a program: seconds of computing, bytes of memory and output, tool calls, and recursion depth."""
 
     seconds: float = 5.0
     memory_bytes: int = 64 * 2**20
@@ -30,41 +30,43 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What a program printed, and how it failed, in words for its author; None where it came to its end."""
+class ProgramResult:
+    """Output of a program, and its error worded for its author (None: it finished)."""
 
     output: str
     error: str | None = None
 
 
-def run(code: str, tools: Mapping[str, Tool], *, limits: Limits | None = None) -> Ran:
-    """Run `code` with `tools` as its only world: the same output each time for the same answers of the tools.
+def run_program(code: str, tools: Mapping[str, ToolFunction], *, limits: ProgramLimits | None = None) -> ProgramResult:
+    """Run `code` with access to `tools` only; the output is deterministic, given the tools' answers.
 
-    Raises ServiceError where a tool does, and InputError where the interpreter is not installed.
+    Raises ServiceError if a tool does, and InputError if the interpreter is not installed.
     """
-    check_installed()
+    check_sandbox_installed()
     try:
-        shadowed = check(code, tools)
+        shadowed = check_program(code, tools)
     except CodeRefused as refused:
-        return Ran("", str(refused))
-    return _interpreted(code, tools, limits or Limits(), shadowed)
+        return ProgramResult("", str(refused))
+    return _interpret(code, tools, limits or ProgramLimits(), shadowed)
 
 
-def check_installed() -> None:
-    """Raises InputError where there is no interpreter."""
+def check_sandbox_installed() -> None:
+    """Check that the interpreter is installed. Raises InputError."""
     if find_spec("pydantic_monty") is None:
         raise InputError("the sandbox for Python is not installed: run `pip install 'scenecypher[sandbox]'`")
 
 
-def own_builtins(names: Iterable[str]) -> str:
-    """Makes built-in names the program's own first.
+def shadowing_assignments(names: Iterable[str]) -> str:
+    """Return assignments that define shadowed built-in names as globals.
 
-    Monty 1.4 takes ``id`` in ``[id for id in ids]`` for the built-in one, unless the module has an ``id`` already.
+    Monty 1.4 takes ``id`` in ``[id for id in ids]`` for the built-in one unless a global ``id`` exists.
     """
     return "\n".join(f"{name} = {name}" for name in names)
 
 
-def _interpreted(code: str, tools: Mapping[str, Tool], limits: Limits, shadowed: Iterable[str]) -> Ran:
+def _interpret(
+    code: str, tools: Mapping[str, ToolFunction], limits: ProgramLimits, shadowed: Iterable[str]
+) -> ProgramResult:
     import pydantic_monty as monty
 
     failed: list[SceneCypherError] = []
@@ -77,21 +79,21 @@ def _interpreted(code: str, tools: Mapping[str, Tool], limits: Limits, shadowed:
     }
     error = None
     try:
-        with monty.Monty(feed_duration_limit_grace=MARGIN_S) as pool, pool.checkout(limits=allowed) as session:
-            lookup = {name: _told(tool, failed) for name, tool in tools.items()}
-            session.feed_run(own_builtins(shadowed))
+        with monty.Monty(feed_duration_limit_grace=KILL_GRACE_S) as pool, pool.checkout(limits=allowed) as session:
+            lookup = {name: _program_function(tool, failed) for name, tool in tools.items()}
+            session.feed_run(shadowing_assignments(shadowed))
             session.feed_run(code, external_lookup=lookup, print_callback=printed)
     except monty.MontyCrashedError:
         error = "the program broke its interpreter; write it more simply"
     except (monty.MontyRuntimeError, monty.MontySyntaxError) as raised:
-        error = _words(raised.display("type-msg"), [frame.line for frame in raised.traceback()], limits)
+        error = _error_text(raised.display("type-msg"), [frame.line for frame in raised.traceback()], limits)
     if failed:
         raise failed[0]
-    return Ran(printed.output, error)
+    return ProgramResult(printed.output, error)
 
 
-def _told(tool: Tool, failed: list[SceneCypherError]) -> Tool:
-    """The tool as a program calls it: a refusal is a ValueError, and what is no one's fault ends the program."""
+def _program_function(tool: ToolFunction, failed: list[SceneCypherError]) -> ToolFunction:
+    """Wrap a tool for a program: a refusal becomes a ValueError; other errors are recorded and end the program."""
 
     @wraps(tool)
     def call(*arguments: Any, **named: Any) -> Any:
@@ -108,7 +110,7 @@ def _told(tool: Tool, failed: list[SceneCypherError]) -> Tool:
     return call
 
 
-ENDED: Final[tuple[tuple[str, str], ...]] = (
+LIMIT_MESSAGES: Final[tuple[tuple[str, str], ...]] = (
     ("TimeoutError", "it took longer than {seconds:g} s; do less, or bound your loops"),
     ("> {output_bytes} bytes", "it printed more than {output_bytes:,} bytes; print only what was asked for"),
     ("MemoryError", "it took more than {memory_bytes:,} bytes of memory; build smaller values"),
@@ -117,9 +119,9 @@ ENDED: Final[tuple[tuple[str, str], ...]] = (
 )
 
 
-def _words(message: str, lines: list[int], limits: Limits) -> str:
-    """What went wrong and where; where a limit was met, which one."""
-    figures = {name: getattr(limits, name) for name in Limits.__slots__}
-    words = next((words for sign, words in ENDED if sign.format(**figures) in message), "")
-    told = words.format(**figures) if words else message
-    return f"line {lines[-1]}: {told}" if lines else told
+def _error_text(message: str, lines: list[int], limits: ProgramLimits) -> str:
+    """Return the error with its line; for a limit, the limit's own message."""
+    figures = {name: getattr(limits, name) for name in ProgramLimits.__slots__}
+    words = next((words for sign, words in LIMIT_MESSAGES if sign.format(**figures) in message), "")
+    text = words.format(**figures) if words else message
+    return f"line {lines[-1]}: {text}" if lines else text

@@ -1,4 +1,4 @@
-"""The command line, one small file a command group."""
+"""The command line; each module has one group of commands."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command that was typed; errors of ours end in one line and their exit code."""
+    """Run the command line of the process. Errors of SceneCypher end in one line and their exit code."""
     import sys
 
     try:
         _prepare_streams()
-        from scenecypher.cli.app import run
+        from scenecypher.cli.app import run_command_line
 
-        code = run(sys.argv[1:])
-    except KeyboardInterrupt:  # while modules are still read
+        code = run_command_line(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules are still being imported
         code = INTERRUPTED
     sys.exit(code)
 
 
 def _prepare_streams() -> None:
-    """Give streams that the caller closed an empty file; write what an encoding does not have in escapes."""
+    """Replace closed streams by an empty file; print characters that the encoding lacks as escapes."""
     import os
     import sys
     from io import TextIOWrapper

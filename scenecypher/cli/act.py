@@ -8,21 +8,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scenecypher.cli.completion import agent_ids, calls
 from scenecypher.cli.context import open_store, output, print_json
-from scenecypher.cli.scenes import AsJson, Name, words
+from scenecypher.cli.scenes import AsJson, Name, change_line
 from scenecypher.db.store.enumerations import DENSE
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.delta import Change
-    from scenecypher.planner.actions.simulator import Step
+    from scenecypher.planner.actions.simulator import CommittedAction
 
 
 def act(
     scene: Name,
-    action: Annotated[str | None, typer.Argument(metavar="ACTION", help='Such as "grab(soap_1001)".')] = None,
+    action: Annotated[
+        str | None, typer.Argument(metavar="ACTION", help='Such as "grab(soap_1001)".', autocompletion=calls)
+    ] = None,
     *,
     fix: Annotated[bool, typer.Option("--fix", help="First do what stands in the way, by rule.")] = False,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="ID", help="Who acts; else the first agent.")] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", metavar="ID", help="Who acts; else the first agent.", autocompletion=agent_ids),
+    ] = None,
     expect: Annotated[
         int | None,
         typer.Option("--expect-version", metavar="N", min=0, help="Only if nobody changed the scene since version N."),
@@ -35,7 +41,7 @@ def act(
     In SCENE@belief it is checked there, carried out in SCENE, and what that shows is merged into the belief.
     """
     from scenecypher.planner.actions.vocabularies import action_list
-    from scenecypher.planner.believing import simulator_of
+    from scenecypher.planner.belief_simulator import simulator_of
 
     if (action is None) != list_actions:
         raise typer.BadParameter('give an action such as "grab(soap_1001)", or --list')
@@ -44,12 +50,12 @@ def act(
         if action is None:
             typer.echo(action_list(simulator.operators, simulator.macros))
             return
-        _tell(simulator.act(action, expected_version=expect), as_json=as_json)
+        _print_steps(simulator.act(action, expected_version=expect), as_json=as_json)
 
 
-def _tell(steps: Iterator[Step], *, as_json: bool) -> None:
-    """Print what is done, each step as it happens or all as one list; what was done before a refusal is told, too."""
-    done: list[Step] = []
+def _print_steps(steps: Iterator[CommittedAction], *, as_json: bool) -> None:
+    """Print each step as it happens, or all as one JSON list. Steps before a refusal are printed too."""
+    done: list[CommittedAction] = []
     try:
         for step in steps:
             done.append(step)
@@ -60,14 +66,14 @@ def _tell(steps: Iterator[Step], *, as_json: bool) -> None:
             print_json([_document(step) for step in done])
 
 
-def _print(step: Step) -> None:
-    """What was done, change by change; of CLOSE, which is between almost everything, only how many."""
+def _print(step: CommittedAction) -> None:
+    """Print the changes of a step. Changes of CLOSE, which relates almost everything, are only counted."""
     why = f" (inserted: {step.because})" if step.because else ""
     output().print(f"{step.action}: done, now at version {step.version}{why}", markup=False)
     dense = [change for change in step.delta.changes if _is_dense(change)]
     for change in step.delta.changes:
         if change not in dense:
-            output().print(f"  {words(change)}", markup=False)
+            output().print(f"  {change_line(change)}", markup=False)
     if dense:
         output().print(f"  and {len(dense)} of {DENSE}", markup=False)
     for seen in step.seen:
@@ -80,7 +86,7 @@ def _is_dense(change: Change) -> bool:
     return isinstance(change, AddRelation | RemoveRelation) and change.relation.type == DENSE
 
 
-def _document(step: Step) -> dict[str, Any]:
+def _document(step: CommittedAction) -> dict[str, Any]:
     from scenecypher.db.graph.document import delta_json
 
     return {

@@ -1,4 +1,4 @@
-"""The `scenecypher` command: every group in its place, and what an error looks like."""
+"""The `scenecypher` command: its groups of commands, and how errors are printed."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from scenecypher.cli import (
     tasks,
     tasks_pddl,
 )
-from scenecypher.cli.context import errors, readable
+from scenecypher.cli.context import checked_utf8, errors
 from scenecypher.errors import SceneCypherError
 
 EPILOG = (
     "A first look: [bold]scenecypher demo[/]. On your own: [bold]scenecypher import virtualhome --only 963_2[/], then "
-    "[bold]scenecypher scenes list[/] and [bold]scenecypher ask virtualhome/963_2 'What is in the freezer?'[/]. "
+    "[bold]scenecypher scenes list[/] and "
+    "[bold]scenecypher ask virtualhome/963_2 'What is on the kitchen counter?'[/]. "
     "Exit codes: 0 done, 1 refused (the reason in words), 2 bad input or set-up."
 )
 
@@ -76,10 +77,10 @@ def _version(
         raise typer.Exit
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command line; the exit code: 0 done, 1 refused, 2 bad input or set-up, 130 interrupted."""
+def run_command_line(arguments: Sequence[str]) -> int:
+    """Run one command line. Return the exit code: 0 done, 1 refused, 2 bad input or set-up, 130 interrupted."""
     try:
-        app([*map(readable, arguments)])
+        app([*map(checked_utf8, arguments)])
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
             errors().print("interrupted; nothing was left half-written")
@@ -89,7 +90,7 @@ def run(arguments: Sequence[str]) -> int:
         errors().print(str(error), markup=False, highlight=False)
         return error.exit_code
     except OSError as error:
-        errors().print(f"error: {error}; make room, or choose another place to write to", markup=False)
+        errors().print(f"error: {error}; free some space, or choose another place to write to", markup=False)
         return 2
     return 0
 

@@ -1,29 +1,28 @@
-"""`scenecypher ask` and `scenes schema`: a question in words, and what a model is shown to answer it."""
+"""`scenecypher ask` and `scenes schema`: a question in words, and the schema that a model is shown."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from scenecypher.cli.context import counted, errors, open_gate, open_store, opened_model, output, print_json
-from scenecypher.cli.query import print_table, read_lines
+from scenecypher.cli.context import counted, errors, open_gate, open_store, opened_model, output, print_json, print_line
+from scenecypher.cli.query import print_rows, read_lines
 from scenecypher.cli.scenes import AsJson, Name
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from scenecypher.chat.model import Source
+    from scenecypher.chat.model import ReplySource
     from scenecypher.db.store.catalog import SceneInfo
-    from scenecypher.retriever.events import Event
+    from scenecypher.retriever.events import RetrievalEvent
     from scenecypher.retriever.retrieval import Attempt, Retrieval
     from scenecypher.retriever.retriever import Retriever
 
-NOTICES: dict[Source, str] = {
+NOTICES: dict[ReplySource, str] = {
     "scripted": "scripted replies: a person wrote this Cypher, no model did; the rows are the database's own",
     "recorded": "recorded replies: a model wrote this Cypher at an earlier time; the rows are the database's own",
 }
@@ -71,14 +70,14 @@ def ask(
         info = store.find(scene)
         if question is None:
             raise typer.Exit(_ask_all(retriever, questions, info, workers=workers))
-        found = answered(retriever.stream(question, info))
-    show(found, as_json=as_json)
+        found = final_retrieval(retriever.stream(question, info))
+    show_retrieval(found, as_json=as_json)
     if found.outcome != "answered":
         raise typer.Exit(1)
 
 
 def _ask_all(retriever: Retriever, questions: Sequence[str], scene: SceneInfo, *, workers: int) -> int:
-    """One result a line, in the order of the questions; 2 where one could not be asked."""
+    """Print one JSON result a line, in the order of the questions. Return 2 if one could not be asked, else 0."""
     from scenecypher.retriever.retrieval import Retrieval, retrieval_document
 
     failed = 0
@@ -88,7 +87,7 @@ def _ask_all(retriever: Retriever, questions: Sequence[str], scene: SceneInfo, *
         else:
             failed = 2
             line = {"ok": False, "question": question, "outcome": "failed", "message": str(found)}
-        sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+        print_line(json.dumps(line, ensure_ascii=False))
     return failed
 
 
@@ -102,7 +101,7 @@ def schema(
     tokens: Annotated[int, typer.Option("--tokens", min=1, help="The most it may take.")] = 2_000,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a model is told of a scene: never the graph, only what occurs in it."""
+    """Show the schema of a scene as a model sees it: never the graph, only the words that occur in it."""
     from scenecypher.db.store.enumerate import Enumerator
     from scenecypher.retriever.schema_text import schema_text
 
@@ -117,11 +116,11 @@ def schema(
         typer.echo(text)
 
 
-def answered(events: Iterator[Event]) -> Retrieval:
-    """The end of a stream; what goes wrong on the way is told on standard error as it happens."""
-    from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, Retrieved, Verified
+def final_retrieval(events: Iterator[RetrievalEvent], *, refusals: Console | None = None) -> Retrieval:
+    """Return the retrieval that ends a stream. Print failed attempts to `refusals`, by default standard error."""
+    from scenecypher.retriever.events import Attempted, Doubted, Hinted, Prompted, RetrievalEnded, Verified
 
-    console = errors()
+    console = refusals or errors()
     with console.status("asking the model…") as status:
         for event in events:
             match event:
@@ -129,18 +128,18 @@ def answered(events: Iterator[Event]) -> Retrieval:
                     pass
                 case Attempted(attempt):
                     status.update(f"attempt {attempt.number} done; asking again…")
-                    _tell_refusal(console, attempt)
+                    _print_refusal(console, attempt)
                 case Hinted(number, causes):
                     console.print(f"attempt {number} found nothing: {'; '.join(causes)}", style="dim", markup=False)
                 case Doubted(number, doubts):
                     console.print(f"attempt {number} seems wrong: {'; '.join(doubts)}", style="dim", markup=False)
-                case Retrieved(retrieval):
+                case RetrievalEnded(retrieval):
                     return retrieval
     raise AssertionError
 
 
-def show(retrieval: Retrieval, *, as_json: bool = False) -> None:
-    """A retrieval on standard output: where the replies are from, the Cypher, the rows, the answer."""
+def show_retrieval(retrieval: Retrieval, *, as_json: bool = False) -> None:
+    """Print a retrieval: the source of its replies, the Cypher, the rows, the answer."""
     from scenecypher.retriever.retrieval import retrieval_document
 
     if as_json:
@@ -156,13 +155,13 @@ def show(retrieval: Retrieval, *, as_json: bool = False) -> None:
         return
     if retrieval.cypher is not None:
         out.print(retrieval.cypher, style="cyan", markup=False)
-        print_table(retrieval.columns, retrieval.rows)
+        print_rows(retrieval.columns, retrieval.rows)
     if retrieval.addressed is not None or not retrieval.rows:
         out.print(retrieval.answer, style="bold", markup=False)
     out.print(_summary(retrieval), style="dim", markup=False)
 
 
-def _tell_refusal(console: Console, attempt: Attempt) -> None:
+def _print_refusal(console: Console, attempt: Attempt) -> None:
     from scenecypher.retriever.retrieval import Rejected
 
     if isinstance(attempt.ending, Rejected) and attempt.repeats is None:

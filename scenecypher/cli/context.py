@@ -1,4 +1,4 @@
-"""What commands share: settings, one store, one model, and how they print."""
+"""Shared parts of all commands: settings, the store, the model, consoles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Column, Table
 
 from scenecypher.errors import InputError
 from scenecypher.settings import Settings
@@ -21,34 +20,35 @@ if TYPE_CHECKING:
     from scenecypher.db.gate import Gate
     from scenecypher.db.store.scene_store import SceneStore
 
-UNFOLDED: Final = 100_000
-"""Columns of a line that goes into a file or a pipe."""
+PIPE_WIDTH: Final = 120
+"""Columns of a file or a pipe, unless COLUMNS says how many."""
 
 
 def output() -> Console:
-    """Where results go: in a file or a pipe no line is folded, unless COLUMNS says how wide one is."""
+    """Return the console of standard output, which obeys COLUMNS and NO_COLOR; a pipe's prose is not folded."""
     if sys.stdout.isatty():
         return Console(highlight=False)
-    return Console(highlight=False, soft_wrap=True, width=None if "COLUMNS" in os.environ else UNFOLDED)
+    return Console(highlight=False, soft_wrap=True, width=columns_set() or PIPE_WIDTH)
 
 
-def table_of(*headings: str) -> Table:
-    """An empty table, in which nothing is cut off: names are there to be typed again."""
-    return Table(*(Column(heading, overflow="fold") for heading in headings), box=None, pad_edge=False)
+def columns_set() -> int:
+    """Return the width that COLUMNS asks for, 0 if it names none."""
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() else 0
 
 
 def errors() -> Console:
-    """Where progress and errors go."""
+    """Return the console of standard error, for progress and errors."""
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def tell(line: str) -> None:
-    """Say on standard error what is going on."""
+    """Print a line of progress on standard error."""
     errors().print(line, style="dim", markup=False)
 
 
-def readable(text: str) -> str:
-    """What was typed, as it is. Raises InputError for bytes that are no UTF-8, which no service could be sent."""
+def checked_utf8(text: str) -> str:
+    """Return typed text unchanged. Raises InputError for bytes that are not UTF-8, which no service accepts."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -58,18 +58,24 @@ def readable(text: str) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """``1 row``, ``2,000 rows``."""
+    """Return a number with its noun: ``1 row``, ``2,000 rows``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on standard output."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    """Print one JSON document on standard output."""
+    print_line(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def print_line(text: str) -> None:
+    """Print a line unchanged and flush it, so that it stays in order with standard error."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 @contextmanager
 def open_store(settings: Settings | None = None) -> Iterator[SceneStore]:
-    """The store of the configured server, its constraints and indexes in place; started if it is the local one."""
+    """Open the store of the configured server, with constraints and indexes; start the local server if needed."""
     from scenecypher.db.connect import connect
     from scenecypher.db.store.scene_store import SceneStore
 
@@ -81,14 +87,14 @@ def open_store(settings: Settings | None = None) -> Iterator[SceneStore]:
 
 
 def open_gate(store: SceneStore, settings: Settings | None = None) -> Gate:
-    """The gate to the same server, with the configured limits."""
+    """Return the gate to the store's server, with the configured limits."""
     from scenecypher.db.gate import Gate, Limits
 
     return Gate(store.database, limits=Limits.of(settings or Settings()))
 
 
 def open_model(settings: Settings | None = None) -> Model:
-    """The configured model service. Raises ModelUnavailable, saying how to set one up, where there is none."""
+    """Return the configured model service. Raises ModelUnavailable if none is configured."""
     from scenecypher.chat import OpenAIModel
 
     return OpenAIModel.from_settings(settings or Settings())
@@ -96,7 +102,7 @@ def open_model(settings: Settings | None = None) -> Model:
 
 @contextmanager
 def opened_model(settings: Settings | None = None) -> Iterator[Model]:
-    """The same, closed at the end of the block."""
+    """Open the configured model service for the block. Raises ModelUnavailable if none is configured."""
     from scenecypher.chat import OpenAIModel
 
     with OpenAIModel.from_settings(settings or Settings()) as model:
@@ -104,8 +110,8 @@ def opened_model(settings: Settings | None = None) -> Iterator[Model]:
 
 
 @contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, where that is a terminal; call what it yields with (done, total)."""
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar if standard error is a terminal; yield a function that takes (done, total)."""
     console = errors()
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -1,4 +1,4 @@
-"""`scenecypher db`: the database server — start, stop, status, browser, clean."""
+"""`scenecypher db`: start, stop and inspect the database server; clean its space."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from scenecypher.cli.context import counted, counting, errors, open_store, output, print_json
+from scenecypher.cli.context import counted, errors, open_store, output, print_json, progress_bar
 from scenecypher.errors import ServiceError
 from scenecypher.settings import Settings
 
@@ -34,7 +34,7 @@ def start(*, as_json: AsJson = False) -> None:
     """Start the local server, or check that the one at NEO4J_URI answers."""
     settings = Settings()
     with _waiting() as tell:
-        facts = _reached(settings, tell=tell)
+        facts = _connected_facts(settings, tell=tell)
     _show(facts, as_json=as_json)
 
 
@@ -51,12 +51,12 @@ def stop() -> None:
 
 @db_app.command()
 def status(*, as_json: AsJson = False) -> None:
-    """Say which server is used, whether it runs, and where its files are.
+    """Show the configured server, its state, and where its files are.
 
     Exit code 1 if none runs, 2 if one can't be used.
     """
     settings = Settings()
-    facts = _own(settings) if settings.neo4j_uri else _local(settings)
+    facts = _named_facts(settings) if settings.neo4j_uri else _local_facts(settings)
     _show(facts, as_json=as_json)
     if not facts["running"]:
         raise typer.Exit(UNUSABLE if "problem" in facts else NOT_RUNNING)
@@ -64,10 +64,10 @@ def status(*, as_json: AsJson = False) -> None:
 
 @db_app.command()
 def browser(*, open_it: Annotated[bool, typer.Option("--open", help="Open it in a web browser too.")] = False) -> None:
-    """Say where to see the scenes in Neo4j Browser, and how to enter."""
+    """Show the address of Neo4j Browser and how to log in."""
     settings = Settings()
     with _waiting() as tell:
-        facts = _reached(settings, tell=tell)
+        facts = _connected_facts(settings, tell=tell)
     url = facts.get("browser") or f"http://{urlsplit(facts['uri']).hostname}:7474/browser/"
     out = output()
     out.print(f"Neo4j Browser  {url}", markup=False)
@@ -87,42 +87,42 @@ def clean(
     ] = 3_600,
     as_json: AsJson = False,
 ) -> None:
-    """Free the space of deleted and replaced scenes, and of imports that never ended."""
-    with open_store() as store, counting("cleaning") as progress:
-        cleaned = store.clean(grace_s=grace_s, progress=progress)
+    """Free the space of deleted and replaced scenes, and of unfinished imports."""
+    with open_store() as store, progress_bar("cleaning") as progress:
+        cleaned = store.delete_leftovers(grace_s=grace_s, progress=progress)
     if as_json:
         print_json({"cleaned": cleaned})
     else:
-        output().print(f"{counted(cleaned, 'scene')} cleaned away")
+        output().print(f"{counted(cleaned, 'scene')} removed")
 
 
 @contextmanager
 def _waiting() -> Iterator[Callable[[str], None]]:
-    """A turning wheel on standard error with the latest line of news beside it."""
+    """Show a spinner on standard error with the latest message; yield a function that sets it."""
     console = errors()
-    with console.status("looking at the server…") as wheel:
+    with console.status("looking at the server…") as spinner:
 
         def tell(line: str) -> None:
-            wheel.update(line)
+            spinner.update(line)
             if not console.is_terminal:
                 console.print(line, markup=False)
 
         yield tell
 
 
-def _reached(settings: Settings, *, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Facts of the configured server, which answers by then. Raises DatabaseUnavailable."""
+def _connected_facts(settings: Settings, *, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Connect to the configured server, starting a local one; return its facts. Raises DatabaseUnavailable."""
     from scenecypher.db.connect import connect
 
     with connect(settings, tell=tell):
-        return _own(settings) if settings.neo4j_uri else _local(settings)
+        return _named_facts(settings) if settings.neo4j_uri else _local_facts(settings)
 
 
-def _local(settings: Settings) -> dict[str, Any]:
+def _local_facts(settings: Settings) -> dict[str, Any]:
     from scenecypher.db import local
     from scenecypher.db.store.connection import Address
 
-    files = local.Home.of(settings)
+    files = local.ServerHome.of(settings)
     facts: dict[str, Any] = {
         "server": "local",
         "running": False,
@@ -134,19 +134,19 @@ def _local(settings: Settings) -> dict[str, Any]:
     if server is None:
         return facts
     ours = {"uri": server.uri, "browser": server.browser, "username": server.username, "pid": server.pid}
-    return facts | ours | _answer(Address(server.uri, server.username, server.password))
+    return facts | ours | _probe(Address(server.uri, server.username, server.password))
 
 
-def _own(settings: Settings) -> dict[str, Any]:
+def _named_facts(settings: Settings) -> dict[str, Any]:
     from scenecypher.db.connect import address_of
 
     address = address_of(settings, tell=lambda _: None)
     facts = {"server": "NEO4J_URI", "uri": address.uri, "username": address.username, "database": address.database}
-    return facts | _answer(address)
+    return facts | _probe(address)
 
 
-def _answer(address: Address) -> dict[str, Any]:
-    """Whether a server answers, and what it says of itself or else what is wrong."""
+def _probe(address: Address) -> dict[str, Any]:
+    """Return the version and edition of a server that answers, else the problem."""
     from scenecypher.db.store.connection import Database
 
     with Database(address) as database:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 SCENE = "demo"
 TASK = "963_2"
+VOCABULARY = "virtualhome_ext"
+"""The vocabulary in which the cup is carried along; with `virtualhome` it would stay INSIDE the room it came from."""
 SCHEMA_TOKENS = 800
+QUESTION = "What is on the kitchen counter?"
 
 
 def demo(
@@ -38,8 +41,8 @@ def demo(
         _show_schema(store, info)
         _ask(store, info, model, script=SCRIPT)
         _plan(store, info, model, script=SCRIPT)
-        _way_back(store, info, keep=keep)
-    _goodbye(settings)
+        _show_history_and_undo(store, info, keep=keep)
+    _show_next_steps(settings)
 
 
 def _model(settings: Settings) -> Model:
@@ -76,7 +79,7 @@ def _home() -> ImportedScene:
     except InputError:
         tell("VirtualHome's public data is not installed (the extra `virtualhome`): a small home of our own stands in")
         scene = small_home()
-    return replace(scene, name=SCENE)
+    return replace(scene, name=SCENE, vocabulary=VOCABULARY)
 
 
 def _show_schema(store: SceneStore, info: SceneInfo) -> None:
@@ -89,7 +92,7 @@ def _show_schema(store: SceneStore, info: SceneInfo) -> None:
 
 
 def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
-    from scenecypher.cli.ask import answered, show
+    from scenecypher.cli.ask import final_retrieval, show_retrieval
     from scenecypher.db.store.enumerate import Enumerator
     from scenecypher.retriever.retriever import Retriever
 
@@ -97,18 +100,18 @@ def _ask(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript
     retriever = Retriever(model, open_gate(store), Enumerator(store.database))
     for question in script.questions:
         output().print(f"\n[bold]{question}[/]")
-        show(answered(retriever.stream(question, info)))
+        show_retrieval(final_retrieval(retriever.stream(question, info), refusals=output()))
 
 
 def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScript) -> None:
-    from scenecypher.cli.session_view import show
+    from scenecypher.cli.session_view import show_events
     from scenecypher.planner.budget import Budget
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import Setting, staged
+    from scenecypher.planner.staging import SessionSetting, prepare_session
 
     _title("4. A task: each action is checked, and is one transaction")
     output().print(f"[bold]{script.instruction}[/]\n")
-    setting = Setting(
+    setting = SessionSetting(
         store,
         open_gate(store),
         info,
@@ -118,10 +121,10 @@ def _plan(store: SceneStore, info: SceneInfo, model: Model, *, script: DemoScrip
         budget=Budget(20),
         fix=False,
     )
-    show(staged(setting, recipe_named(setting.name)).run())
+    show_events(prepare_session(setting, recipe_named(setting.name)).run())
 
 
-def _way_back(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:
+def _show_history_and_undo(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:
     from scenecypher.cli.history import print_history
 
     _title("5. The history, and the way back")
@@ -133,7 +136,7 @@ def _way_back(store: SceneStore, info: SceneInfo, *, keep: bool) -> None:
     output().print(f"\nundone: {count} changes in one commit; the scene is as it was, at version {done.version}")
 
 
-def _goodbye(settings: Settings) -> None:
+def _show_next_steps(settings: Settings) -> None:
     _title("Now you")
     where = f"the server at {settings.neo4j_uri}" if settings.neo4j_uri else "scenecypher db browser"
     rows = [
@@ -142,7 +145,7 @@ def _goodbye(settings: Settings) -> None:
         ("act on it", f'scenecypher act {SCENE} "walk(cup_2004)"'),
         ("plug in a model", "export OPENAI_API_KEY=..., or for a server of your own"),
         ("", "export OPENAI_BASE_URL=... SCENECYPHER_MODEL=..."),
-        ("  and then", f'scenecypher ask {SCENE} "What is in the fridge?"'),
+        ("  and then", f'scenecypher ask {SCENE} "{QUESTION}"'),
         ("stop the database", "scenecypher db stop  (its data stays)"),
     ]
     for what, how in rows:

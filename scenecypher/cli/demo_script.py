@@ -1,4 +1,4 @@
-"""What `scenecypher demo` asks and does, and the replies that a person wrote for where no model is configured."""
+"""The script of `scenecypher demo`: its questions and task, and replies for use without a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DemoScript:
 
 
 def _cypher(*when: str, query: str) -> ScriptedReply:
-    """What is said to a question, the last of `when`; to the same after a refusal where that word stands before it."""
+    """Return the reply to a question, the last of `when`, in prompts that have the earlier items before it."""
     *pieces, question = when
     return ScriptedReply((*pieces, f"Question: {question}"), f"```cypher\n{query}\n```")
 
@@ -29,7 +29,7 @@ LIGHTS: Final = "How many lights are switched on in each room?"
 CLOSED: Final = "What in the same room as the microwave is closed and can be opened?"
 
 QUESTIONS: Final = (
-    # The first try names a label that is not in the schema, as models do; the gate's hint repairs it.
+    # The first attempt names a label that is not in the schema, as models do; the gate's hint repairs it.
     _cypher(
         "refused",
         WHERE,
@@ -63,8 +63,8 @@ INSTRUCTION: Final = "Put the cup into the microwave and switch it on."
 IDS: Final = "What are the ids of the cup that stands on something, and of the microwave?"
 
 
-def _decides(step: int, decision: str, text: str | None, *, reason: str) -> ScriptedReply:
-    """What is said when the session asks for its decision number `step`."""
+def _decision(step: int, decision: str, text: str | None, *, reason: str) -> ScriptedReply:
+    """Return the reply to the session's request for decision number `step`."""
     field = {"ask": "question", "act": "action"}.get(decision)
     reply = {"reason": reason, "decision": decision, "question": None, "action": None}
     if field:
@@ -73,16 +73,16 @@ def _decides(step: int, decision: str, text: str | None, *, reason: str) -> Scri
 
 
 DECISIONS: Final = (
-    _decides(1, "ask", IDS, reason="I need to know which nodes are meant."),
-    _decides(2, "act", "walk(cup_2004)", reason="To take the cup I must be close to it."),
-    _decides(3, "act", "grab(cup_2004)", reason="Take the cup."),
-    _decides(4, "act", "walk(microwave_297)", reason="Bring it to the microwave."),
-    _decides(5, "act", "put_in(cup_2004, microwave_297)", reason="Put it in."),
-    _decides(6, "act", "open(microwave_297)", reason="The refusal says that the microwave is closed: open it."),
-    _decides(7, "act", "put_in(cup_2004, microwave_297)", reason="Now put the cup in."),
-    _decides(8, "act", "close(microwave_297)", reason="A microwave runs closed."),
-    _decides(9, "act", "switch_on(microwave_297)", reason="Switch it on."),
-    _decides(10, "done", None, reason="the cup is in the microwave, which is closed and on"),
+    _decision(1, "ask", IDS, reason="I need to know which nodes are meant."),
+    _decision(2, "act", "walk(cup_2004)", reason="To take the cup I must be close to it."),
+    _decision(3, "act", "grab(cup_2004)", reason="Take the cup."),
+    _decision(4, "act", "walk(microwave_297)", reason="Bring it to the microwave."),
+    _decision(5, "act", "put_in(cup_2004, microwave_297)", reason="Put it in."),
+    _decision(6, "act", "open(microwave_297)", reason="The refusal says that the microwave is closed: open it."),
+    _decision(7, "act", "put_in(cup_2004, microwave_297)", reason="Now put the cup in."),
+    _decision(8, "act", "close(microwave_297)", reason="A microwave runs closed."),
+    _decision(9, "act", "switch_on(microwave_297)", reason="Switch it on."),
+    _decision(10, "done", None, reason="the cup is in the microwave, which is closed and on"),
 )
 
 SCRIPT: Final = DemoScript(

@@ -1,4 +1,4 @@
-"""`scenecypher eval`: experiments, each an Inspect task, and their tables."""
+"""`scenecypher eval`: experiments as Inspect tasks, and their tables."""
 
 from __future__ import annotations
 

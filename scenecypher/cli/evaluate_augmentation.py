@@ -1,4 +1,4 @@
-"""`scenecypher eval augmentation`: pictures with gold subgraphs, read by a model and compared."""
+"""`scenecypher eval augmentation`: pictures read by a model, compared with gold subgraphs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from scenecypher.cli.evaluate_run import (
     Replies,
     Resume,
     Workers,
+    absolute_path,
     check_record,
     deliver,
-    in_full,
-    resumed,
+    resume_run,
 )
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
@@ -30,9 +30,7 @@ def augmentation(
     ctx: typer.Context,
     folder: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[FOLDER]", help="A folder of views with gold; none is the rendered ones that come along."
-        ),
+        typer.Argument(metavar="[FOLDER]", help="A folder of views with gold; default: the included rendered views."),
     ] = None,
     *,
     model: Annotated[
@@ -50,19 +48,19 @@ def augmentation(
     as_json: AsJson = False,
 ) -> None:
     """Read pictures into subgraphs and compare them with gold. Without a model: the gold, as one would tell it."""
-    from scenecypher.evaluation.running import Run, check_installed, run
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed, run_task
 
-    check_installed()
-    from scenecypher.evaluation.augmentation_report import result
+    check_inspect_installed()
+    from scenecypher.evaluation.augmentation_result import augmentation_result
 
-    how = Run(model, limit, at_once=workers, log_dir=logs)
+    how = RunOptions(model, limit, at_once=workers, log_dir=logs)
     if resume is None:
         made = _task(folder, model, replies, record=record, seed=simulated)
-        tell("looking; each picture is a sample in Inspect's log…")
-        log = run(made, how)
+        tell("reading pictures; each is a sample in Inspect's log…")
+        log = run_task(made, how)
     else:
-        log = resumed(ctx, resume, how)
-    deliver(result(log), as_json=as_json)
+        log = resume_run(ctx, resume, how)
+    deliver(augmentation_result(log), as_json=as_json)
 
 
 def _task(
@@ -72,12 +70,12 @@ def _task(
 
     chosen = _chosen(model, replies, seed)
     check_record(model, record)
-    return task(folder=in_full(folder), replies=chosen, record=in_full(record), seed=seed or 0)
+    return task(folder=absolute_path(folder), replies=chosen, record=absolute_path(record), seed=seed or 0)
 
 
 def _chosen(model: str | None, replies: Path | None, simulated: int | None) -> str:
     given = {"--model": model, "--replies": replies, "--simulated": simulated}
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
-        raise InputError(f"{' and '.join(named)} are two ways to look; give one of them")
-    return in_full(replies) or ("live" if model else "reference" if simulated is None else "simulated")
+        raise InputError(f"{' and '.join(named)} exclude each other; give one of them")
+    return absolute_path(replies) or ("live" if model else "reference" if simulated is None else "simulated")

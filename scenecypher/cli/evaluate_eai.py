@@ -1,4 +1,4 @@
-"""`scenecypher eval eai`: the Embodied Agent Interface's recorded outputs, published beside re-scored."""
+"""`scenecypher eval eai`: the Embodied Agent Interface's recorded outputs, re-scored beside the published scores."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scenecypher.cli.context import counting, tell
-from scenecypher.cli.evaluate_run import Logs, Resume, deliver, resumed
+from scenecypher.cli.context import progress_bar, tell
+from scenecypher.cli.evaluate_run import Logs, Resume, deliver, resume_run
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 from scenecypher.settings import Settings
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.running import EvalLog, Run
+    from scenecypher.evaluation.running import EvalLog, RunOptions
 
 
 def eai(
@@ -40,49 +40,49 @@ def eai(
     resume: Resume = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score recorded outputs through the database, and print them beside what is published."""
-    from scenecypher.evaluation.running import Run, check_installed
+    """Score recorded outputs through the database, and print them beside the published scores."""
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed
 
-    check_installed()
+    check_inspect_installed()
     if not recorded and resume is None:
         raise InputError("this scores recorded outputs; say so with --recorded (live models: `scenecypher eval ssc`)")
-    from scenecypher.evaluation.eai.recorded_result import result
+    from scenecypher.evaluation.eai.recorded_result import eai_result
 
-    how = Run(at_once=workers, log_dir=logs)
+    how = RunOptions(at_once=workers, log_dir=logs)
     if resume is None:
         log = _run(task, model or "", limit, plans=plans, wheel=recordings, how=how)
     else:
-        log = resumed(ctx, resume, how)
-    deliver(result(log), as_json=as_json)
+        log = resume_run(ctx, resume, how)
+    deliver(eai_result(log), as_json=as_json)
 
 
-def _run(task: str, model: str, limit: int, *, plans: int, wheel: Path | None, how: Run) -> EvalLog:
-    from scenecypher.evaluation.eai.recorded import chosen_tasks
+def _run(task: str, model: str, limit: int, *, plans: int, wheel: Path | None, how: RunOptions) -> EvalLog:
     from scenecypher.evaluation.eai.recorded import eai as experiment
-    from scenecypher.evaluation.running import run
+    from scenecypher.evaluation.eai.recorded import select_tasks
+    from scenecypher.evaluation.running import run_task
 
-    chosen_tasks(task)
+    select_tasks(task)
     made = experiment(task=task, model=model, limit=limit, wheel=str(recorded_wheel(wheel)), plans=plans)
     tell(f"scoring {len(made.dataset):,} recorded outputs; each is a sample in Inspect's log…")
     with _progress(len(made.dataset)):
-        return run(made, how)
+        return run_task(made, how)
 
 
 def recorded_wheel(given: Path | None) -> Path:
-    """The file of recorded outputs, in full; it is fetched where none is given. Raises InputError, ServiceError."""
-    from scenecypher.evaluation.eai.recordings import fetched
+    """Return the absolute path of the recorded outputs, downloaded if not given. Raises InputError, ServiceError."""
+    from scenecypher.evaluation.eai.recordings import fetch_recordings
 
-    return (given or fetched(Settings().home.expanduser(), tell=tell)).resolve()
+    return (given or fetch_recordings(Settings().home.expanduser(), tell=tell)).resolve()
 
 
 @contextmanager
 def _progress(total: int) -> Iterator[None]:
-    from scenecypher.evaluation.eai.recorded import SCORED
+    from scenecypher.evaluation.eai.recorded import ON_SCORED
 
-    with counting("scoring") as show:
+    with progress_bar("scoring") as show:
         done = iter(range(1, total + 1))
-        token = SCORED.set(lambda: show(next(done, total), total))
+        token = ON_SCORED.set(lambda: show(next(done, total), total))
         try:
             yield
         finally:
-            SCORED.reset(token)
+            ON_SCORED.reset(token)

@@ -1,4 +1,4 @@
-"""The commands in which a method plays: each is told of its experiment, and what stands in `Asked` besides."""
+"""The commands whose experiments play episodes: their shared options, and how each runs."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import tell
 from scenecypher.cli.evaluate_run import (
     Logs,
     ModelName,
     Record,
     Resume,
+    absolute_path,
     check_replies,
     deliver,
-    in_full,
-    resumed,
+    resume_run,
 )
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
@@ -39,6 +40,7 @@ Methods = Annotated[
         "-m",
         help="A row, METHOD or METHOD+ABLATION, or 'paper' for all of the paper's; may be given several times. "
         "Else the paper's with a model, and symbolic without.",
+        autocompletion=method_names,
     ),
 ]
 Limit = Annotated[int, typer.Option("--limit", min=0, help="Only the first so many tasks of each kind; 0 is all.")]
@@ -50,8 +52,8 @@ SYMBOLIC: Final = "symbolic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What every one of these commands can be told of its run: a field is an option, and they are listed so."""
+class RunOptions:
+    """The shared options of these commands, one a field, in the order of the help."""
 
     model: ModelName = None
     replies: Replies = None
@@ -65,59 +67,59 @@ class Asked:
     as_json: AsJson = False
 
 
-def plays(own: Callable[..., Mapping[str, Any]]) -> Callable[..., None]:
-    """A command with the options of `own`, and those of `Asked` behind them, for the experiment of its name.
+def experiment_command(own: Callable[..., Mapping[str, Any]]) -> Callable[..., None]:
+    """Return the command of the experiment named like `own`: the options of `own`, then those of `RunOptions`.
 
-    `own` makes the experiment's arguments of its options; its docstring is the command's.
+    `own` turns its options into the experiment's arguments; its docstring is the command's help.
     """
-    mine, shared = (signature(each, eval_str=True).parameters for each in (own, Asked))
+    own_options, shared = (signature(each, eval_str=True).parameters for each in (own, RunOptions))
 
     @wraps(own)
-    def command(ctx: typer.Context, **told: Any) -> None:
-        asked = Asked(**{name: told.pop(name) for name in shared})
-        _play(ctx, own.__name__, own(**told), asked)
+    def command(ctx: typer.Context, **given: Any) -> None:
+        options = RunOptions(**{name: given.pop(name) for name in shared})
+        _play(ctx, own.__name__, own(**given), options)
 
     context = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    command.__dict__["__signature__"] = Signature([context, *mine.values(), *shared.values()])
+    command.__dict__["__signature__"] = Signature([context, *own_options.values(), *shared.values()])
     return command
 
 
-def _play(ctx: typer.Context, name: str, arguments: Mapping[str, Any], asked: Asked) -> None:
-    """Run the experiment `name`, or go on with it, write its result beside its log, and print its tables."""
-    from scenecypher.evaluation.running import Run, check_installed
+def _play(ctx: typer.Context, name: str, arguments: Mapping[str, Any], options: RunOptions) -> None:
+    """Run or resume the experiment `name`, write its result beside its log, and print its tables."""
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed
 
-    check_installed()
+    check_inspect_installed()
+    from scenecypher.evaluation.episodes_result import episodes_result, experiment_from_log
     from scenecypher.evaluation.scenes import check_database
-    from scenecypher.evaluation.tabling import experiment_of, result
 
-    if asked.resume is None:
-        log = _run(name, arguments, asked)
+    if options.resume is None:
+        log = _run(name, arguments, options)
     else:
         check_database()
         import_module(f"scenecypher.evaluation.{name}")
-        log = resumed(ctx, asked.resume, Run(at_once=asked.workers, log_dir=asked.logs))
-    deliver(result(log, experiment_of(log)), as_json=asked.as_json)
+        log = resume_run(ctx, options.resume, RunOptions(at_once=options.workers, log_dir=options.logs))
+    deliver(episodes_result(log, experiment_from_log(log)), as_json=options.as_json)
 
 
-def _run(name: str, arguments: Mapping[str, Any], asked: Asked) -> EvalLog:
-    from scenecypher.evaluation.running import Run, run
+def _run(name: str, arguments: Mapping[str, Any], options: RunOptions) -> EvalLog:
+    from scenecypher.evaluation.running import RunOptions, run_task
     from scenecypher.evaluation.scenes import check_database
 
-    check_replies(asked.model, asked.replies, asked.record)
-    told = {**arguments, "methods": _methods(asked), "limit": asked.limit, "steps": asked.steps}
+    check_replies(options.model, options.replies, options.record)
+    given = {**arguments, "methods": _methods(options), "limit": options.limit, "steps": options.steps}
     task: Any = getattr(import_module(f"scenecypher.evaluation.{name}"), name)
-    made = task(**told, replies=in_full(asked.replies) or "live", record=in_full(asked.record))
+    made = task(**given, replies=absolute_path(options.replies) or "live", record=absolute_path(options.record))
     check_database()
     tell(f"playing {len(made.dataset)} episodes; each is a sample in Inspect's log…")
-    return run(made, Run(asked.model, at_once=asked.workers, log_dir=asked.logs))
+    return run_task(made, RunOptions(options.model, at_once=options.workers, log_dir=options.logs))
 
 
-def _methods(asked: Asked) -> str:
-    """What is played: without a model and without replies, what needs none."""
+def _methods(options: RunOptions) -> str:
+    """Return the chosen methods; by default the paper's, or without model and replies the symbolic one."""
     from scenecypher.evaluation.experiment import PAPER, asks_model
 
-    has_replies = asked.model is not None or asked.replies is not None
-    words = asked.methods or [PAPER if has_replies else SYMBOLIC]
+    has_replies = options.model is not None or options.replies is not None
+    words = options.methods or [PAPER if has_replies else SYMBOLIC]
     if not has_replies and (asking := next(filter(asks_model, words), None)):
         raise InputError(f"{asking} needs a model: name one with --model, or give recorded --replies")
     return ",".join(words)

@@ -1,4 +1,4 @@
-"""`scenecypher eval grasif`, `dynamic`, `realworld`, `babyai`, `babyai-slm`, `household`: what is theirs alone."""
+"""`scenecypher eval grasif`, `dynamic`, `realworld`, `babyai`, `babyai-slm`, `household`: their own options."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from scenecypher.cli.evaluate_episodes import plays
-from scenecypher.cli.evaluate_run import in_full
+from scenecypher.cli.evaluate_episodes import experiment_command
+from scenecypher.cli.evaluate_run import absolute_path
 
 Wording = Annotated[
     Literal["source", "goal"],
@@ -16,7 +16,7 @@ Wording = Annotated[
 ]
 
 
-@plays
+@experiment_command
 def grasif(
     *,
     data: Annotated[
@@ -28,7 +28,7 @@ def grasif(
     return {"data": data, "wording": wording}
 
 
-@plays
+@experiment_command
 def dynamic(
     *,
     data: Annotated[str, typer.Option("--data", help="all, or some of virtualhome,behavior.")] = "all",
@@ -41,7 +41,7 @@ def dynamic(
     return {"data": data, "wording": wording, "simulated": simulated}
 
 
-@plays
+@experiment_command
 def realworld(
     *,
     hands: Annotated[
@@ -56,7 +56,7 @@ def realworld(
     return {"hands": hands, "wording": wording}
 
 
-@plays
+@experiment_command
 def babyai(
     *,
     data: Annotated[str, typer.Option("--data", help="all, or some of numqa,trv1,trv2.")] = "all",
@@ -66,13 +66,13 @@ def babyai(
     return {"data": data, "tables": tables}
 
 
-@plays
+@experiment_command
 def babyai_slm() -> dict[str, Any]:
     """Play 20 of BabyAI's questions with a small model, as SG2 does."""
     return {}
 
 
-@plays
+@experiment_command
 def household(
     folder: Annotated[
         Path | None, typer.Argument(metavar="[FOLDER]", help="A home, or a folder of homes; none is our two.")
@@ -84,4 +84,4 @@ def household(
     ] = "states",
 ) -> dict[str, Any]:
     """Play household tasks in our homes, or in those of a folder in VirtualHome's form."""
-    return {"folder": in_full(folder), "wording": wording}
+    return {"folder": absolute_path(folder), "wording": wording}

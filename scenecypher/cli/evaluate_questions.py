@@ -18,18 +18,18 @@ from scenecypher.cli.evaluate_run import (
     Replies,
     Resume,
     Workers,
+    absolute_path,
     check_replies,
     deliver,
-    in_full,
-    resumed,
+    resume_run,
 )
 from scenecypher.cli.scenes import AsJson
+from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.question_report import Line, Report
+    from scenecypher.evaluation.question_report import QuestionReport, ReportLine
 
-WIDTH = 100
 Way = Literal["cypher", "text", "text2cypher"]
 
 
@@ -55,21 +55,21 @@ def questions(
     as_json: AsJson = False,
 ) -> None:
     """Answer the question set, and score it by execution. Without a model: its reference queries, or a cassette."""
-    from scenecypher.evaluation.running import Run, check_installed, run
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed, run_task
 
-    check_installed()
-    from scenecypher.evaluation.question_report import report
-    from scenecypher.evaluation.question_result import result
+    check_inspect_installed()
+    from scenecypher.evaluation.question_report import make_report
+    from scenecypher.evaluation.question_result import questions_result
     from scenecypher.evaluation.questions import questions as task
     from scenecypher.evaluation.scenes import check_database
 
-    how = Run(model, limit, at_once=workers, log_dir=logs)
+    how = RunOptions(model, limit, at_once=workers, log_dir=logs)
     if resume is None:
         _check(model, replies, record, retrieval=retrieval)
         made = task(
             data=data,
-            replies=in_full(replies) or ("live" if model else "reference"),
-            record=in_full(record),
+            replies=absolute_path(replies) or ("live" if model else "reference"),
+            record=absolute_path(record),
             attempts=attempts,
             verifier=verifier,
             schema_form=form,
@@ -79,12 +79,12 @@ def questions(
         )
         check_database()
         tell("answering; each question is a sample in Inspect's log…")
-        log = run(made, how)
+        log = run_task(made, how)
     else:
         check_database()
-        log = resumed(ctx, resume, how)
-    found = report(log)
-    deliver(result(log), as_json=as_json, document=found.document, show=partial(_show, found))
+        log = resume_run(ctx, resume, how)
+    found = make_report(log)
+    deliver(questions_result(log), as_json=as_json, document=found.document, show=partial(_show, found))
 
 
 def _check(model: str | None, replies: Path | None, record: Path | None, *, retrieval: Way) -> None:
@@ -93,25 +93,20 @@ def _check(model: str | None, replies: Path | None, record: Path | None, *, retr
         raise InputError("neo4j-graphrag is not installed: run `pip install 'scenecypher[graphrag]'`")
 
 
-def _show(found: Report) -> None:
-    from rich.table import Table
-
+def _show(found: QuestionReport) -> None:
     out = output()
     if not found.finished:
         out.print(f"NOT FINISHED: {found.total.questions} of {found.wanted} questions were tried", style="bold red")
     if found.error:
         out.print(found.error, style="red", markup=False)
     out.print(f"replies: {found.replies}; model: {found.model}; {found.date}; version {found.version}", markup=False)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("questions", "n", "right", "share", "95%", "exact", "refused", "failed", "attempts", "tokens"):
-        table.add_column(heading, justify="left" if heading == "questions" else "right", no_wrap=True)
-    for line in (*found.kinds, *found.data, found.total):
-        table.add_row(*_cells(line))
-    out.print(table, width=max(out.width, WIDTH), crop=False)
+    numbers = ("n", "right", "share", "95%", "exact", "refused", "failed", "attempts", "tokens")
+    columns = (Column("questions"), *(Column(heading, justify="right") for heading in numbers))
+    print_table(columns, [_cells(line) for line in (*found.kinds, *found.data, found.total)])
     out.print(f"{found.tokens:,} tokens in all; log: {found.log}", style="dim", markup=False)
 
 
-def _cells(line: Line) -> tuple[str, ...]:
+def _cells(line: ReportLine) -> tuple[str, ...]:
     return (
         line.name,
         str(line.questions),

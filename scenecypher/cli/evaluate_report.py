@@ -1,4 +1,4 @@
-"""`scenecypher eval report`: results as a page, as CSV and as figures, beside the papers' figures."""
+"""`scenecypher eval report`: results as a page, CSV and figures, beside the papers' numbers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def report(
     *,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where page, CSV and figures go.")],
 ) -> None:
-    """Write Markdown, CSV and figures of what was measured. What did not finish says so in all of them."""
-    from scenecypher.evaluation.reporting.finding import find
+    """Write Markdown, CSV and figures of results. Unfinished runs are marked in all of them."""
     from scenecypher.evaluation.reporting.page import warnings
-    from scenecypher.evaluation.reporting.writing import write_report
-    from scenecypher.evaluation.running import check_installed
+    from scenecypher.evaluation.reporting.report_files import write_report
+    from scenecypher.evaluation.reporting.result_files import find_results
+    from scenecypher.evaluation.running import check_inspect_installed
 
-    check_installed()
-    found = find(results or [Path("logs")])
+    check_inspect_installed()
+    found = find_results(results or [Path("logs")])
     files = write_report(found, out)
     for warning in warnings(found):
         errors().print(warning, style="bold red", markup=False)

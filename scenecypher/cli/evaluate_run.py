@@ -1,4 +1,4 @@
-"""What the commands of all experiments share: options, going on with a run, and what becomes of its result."""
+"""Shared parts of all experiments' commands: options, resuming a run, writing its result."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from scenecypher.cli.result_view import show_result
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.result import Result
-    from scenecypher.evaluation.running import EvalLog, Run
+    from scenecypher.evaluation.result import ExperimentResult
+    from scenecypher.evaluation.running import EvalLog, RunOptions
 
 ModelName = Annotated[
     str | None, typer.Option("--model", help="As Inspect names it, such as openai/gpt-4o; none asks no model.")
@@ -31,58 +31,59 @@ Logs = Annotated[str | None, typer.Option("--log-dir", help="Where log and resul
 Resume = Annotated[
     Path | None, typer.Option("--resume", metavar="LOG", help="Go on with the run that wrote this log of Inspect.")
 ]
-GO_WITH_RESUME: Final = frozenset({"resume", "workers", "logs", "as_json", "recorded"})
-"""Parameters of which a log says nothing, or (`recorded`) nothing else."""
+ALLOWED_WITH_RESUME: Final = frozenset({"resume", "workers", "logs", "as_json", "recorded"})
+"""Parameters that may be given with `--resume`: the log does not hold them, or (`recorded`) allows no other value."""
 
 
 def check_replies(model: str | None, replies: Path | None, record: Path | None) -> None:
-    """Raises InputError where replies come from two places, or there is nothing to record."""
+    """Raise InputError if replies come from two sources, or there is nothing to record."""
     if replies is not None and (model is not None or record is not None):
         raise InputError("--replies needs no model and records nothing; leave --model and --record out")
     check_record(model, record)
 
 
 def check_record(model: str | None, record: Path | None) -> None:
-    """Raises InputError where there is nothing to record."""
+    """Raise InputError if there is nothing to record."""
     if record is not None and model is None:
         raise InputError("there is nothing to record without a model; name one with --model")
 
 
-def in_full(file: Path | None) -> str:
-    """A path in full, empty for none: a run that is resumed makes its task in another folder."""
+def absolute_path(file: Path | None) -> str:
+    """Return the absolute path, empty for None; a resumed run may build its task in another folder."""
     return str(file.resolve()) if file else ""
 
 
-def resumed(ctx: typer.Context, file: Path, how: Run) -> EvalLog:
-    """Go on with the run that wrote `file`, if it is of this command's experiment, whose module has to be imported.
+def resume_run(ctx: typer.Context, file: Path, how: RunOptions) -> EvalLog:
+    """Resume the run that wrote `file`. The module of its experiment must have been imported.
 
-    Raises InputError, also for options that the log tells itself.
+    Raises InputError for a log of another experiment, and for options that the log determines.
     """
-    from scenecypher.evaluation.running import name_in, resume
+    from scenecypher.evaluation.running import experiment_name_of, resume_task
 
-    if told := [one.opts[0] for one in ctx.command.params if one.name not in GO_WITH_RESUME and _is_typed(ctx, one)]:
-        raise InputError(f"--resume goes on with what its log says; leave {' and '.join(told)} out")
-    if (name := name_in(file).replace("_", "-")) != ctx.info_name:
-        raise InputError(f"{file} is of the experiment {name}; run `scenecypher eval {name} --resume LOG`")
-    tell(f"going on with {file}…")
-    return resume(file, how)
+    options = [one for one in ctx.command.params if one.name not in ALLOWED_WITH_RESUME]
+    if typed := [one.opts[0] for one in options if _is_typed(ctx, one)]:
+        raise InputError(f"--resume takes its options from the log; leave {' and '.join(typed)} out")
+    if (name := experiment_name_of(file).replace("_", "-")) != ctx.info_name:
+        raise InputError(f"{file} is a log of the experiment {name}; run `scenecypher eval {name} --resume LOG`")
+    tell(f"resuming {file}…")
+    return resume_task(file, how)
 
 
 def deliver(
-    found: Result,
+    found: ExperimentResult,
     *,
     as_json: bool,
     log: str = "",
     document: Callable[[], Any] | None = None,
     show: Callable[[], None] | None = None,
 ) -> None:
-    """Write a result beside its log, and print it, or `show` and `document` in its place.
+    """Write a result beside its log and print it, by `show` or as `document` if given.
 
-    Ends with exit code 2 where the run is not finished. Raises InputError where the result can't be written.
+    Raises Exit with code 2 if the run is unfinished, InputError if the result can't be written.
     """
-    from scenecypher.evaluation.result import result_path, write
+    from scenecypher.evaluation.result import result_path, write_result
 
-    write(found, result_path(log or found.provenance.log))
+    write_result(found, result_path(log or found.provenance.log))
     if as_json:
         print_json(document() if document else found.model_dump(mode="json"))
     else:

@@ -1,4 +1,4 @@
-"""`scenecypher eval ssc`: Structured Self-Consistency with a model, or votes across recorded ones."""
+"""`scenecypher eval ssc`: Structured Self-Consistency with a model, or votes across recorded models."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from scenecypher.cli.evaluate_run import (
     Replies,
     Resume,
     Workers,
+    absolute_path,
     check_record,
     deliver,
-    in_full,
-    resumed,
+    resume_run,
 )
 from scenecypher.cli.scenes import AsJson
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
-    from scenecypher.evaluation.result import Result
+    from scenecypher.evaluation.result import ExperimentResult
 
 
 def ssc(
@@ -65,19 +65,19 @@ def ssc(
     as_json: AsJson = False,
 ) -> None:
     """Sample, validate and vote (SSC), beside greedy decoding; or vote across the recorded outputs of 15 models."""
-    from scenecypher.evaluation.running import Run, check_installed, run
+    from scenecypher.evaluation.running import RunOptions, check_inspect_installed, run_task
 
-    check_installed()
+    check_inspect_installed()
     if recorded:
         if model is not None or replies is not None or record is not None or resume is not None:
             raise InputError("--recorded asks no model, in one go; leave --model, --replies, --record and --resume out")
-        found = _across(task, recordings, log=log, limit=limit)
-        deliver(found, log=_place(logs, found), as_json=as_json)
+        found = _recorded_votes(task, recordings, log=log, limit=limit)
+        deliver(found, log=_log_path(logs, found), as_json=as_json)
         return
     from scenecypher.evaluation.eai.live import ssc as live
-    from scenecypher.evaluation.eai.live_report import result
+    from scenecypher.evaluation.eai.live_report import ssc_result
 
-    how = Run(model, limit, at_once=workers, log_dir=logs)
+    how = RunOptions(model, limit, at_once=workers, log_dir=logs)
     if resume is None:
         _check(model, replies, record)
         made = live(
@@ -85,27 +85,27 @@ def ssc(
             methods=methods,
             prompt_forms=prompts,
             samples=samples,
-            replies=in_full(replies) or "live",
-            record=in_full(record),
-            recordings=in_full(recordings),
+            replies=absolute_path(replies) or "live",
+            record=absolute_path(record),
+            recordings=absolute_path(recordings),
         )
         tell("asking; each row of a task is a sample in Inspect's log…")
-        ran = run(made, how)
+        ran = run_task(made, how)
     else:
-        ran = resumed(ctx, resume, how)
-    deliver(result(ran), as_json=as_json)
+        ran = resume_run(ctx, resume, how)
+    deliver(ssc_result(ran), as_json=as_json)
 
 
-def _across(task: str, given: Path | None, *, log: Path | None, limit: int | None) -> Result:
-    from scenecypher.evaluation.eai.recorded import chosen_tasks
+def _recorded_votes(task: str, given: Path | None, *, log: Path | None, limit: int | None) -> ExperimentResult:
+    from scenecypher.evaluation.eai.recorded import select_tasks
     from scenecypher.evaluation.ssc.cross_report import cross_result
 
-    tasks, wheel = chosen_tasks(task), recorded_wheel(given)
+    tasks, wheel = select_tasks(task), recorded_wheel(given)
     return cross_result(tasks, wheel, limit=limit, log=log, tell=tell)
 
 
-def _place(logs: str | None, found: Result) -> str:
-    """Where a log would be, so that the result stands among others."""
+def _log_path(logs: str | None, found: ExperimentResult) -> str:
+    """Return the path of a log in `logs`, so that the result is written beside other results."""
     folder = Path(logs or "logs")
     folder.mkdir(parents=True, exist_ok=True)
     return str(folder / f"{found.provenance.date.replace(':', '-')}_ssc-recorded")

@@ -1,14 +1,14 @@
-"""`scenecypher history`, `undo` and `redo`: what was done to a scene, and the way back."""
+"""`scenecypher history`, `undo` and `redo`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
-from scenecypher.cli.context import counted, open_store, output, print_json, table_of
-from scenecypher.cli.scenes import AsJson, Name, words
+from scenecypher.cli.context import counted, open_store, output, print_json
+from scenecypher.cli.scenes import AsJson, Name, change_line
+from scenecypher.cli.table import Column, print_table
 
 if TYPE_CHECKING:
     from scenecypher.db.store.commit import Committed
@@ -22,33 +22,33 @@ def history(
     changes: Annotated[bool, typer.Option("--changes", help="Show each event's changes too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what was done to a scene: version, time, actor, action; what was undone is marked."""
-    from scenecypher.db.store.history import holding
+    """Show a scene's events: version, time, actor, action; undone ones are marked."""
+    from scenecypher.db.store.history import versions_in_effect
 
     with open_store() as store:
         log = store.history(store.find(scene))
     if as_json:
-        held = holding(log)
+        held = versions_in_effect(log)
         print_json([_document(event, holds=event.version in held) for event in log[-limit:]])
     else:
         print_history(log, limit=limit, changes=changes)
 
 
 def print_history(log: list[Event], *, limit: int = 50, changes: bool = False) -> None:
-    """The last `limit` events as a table, oldest first; what was undone is marked."""
-    from scenecypher.db.store.history import holding
+    """Print the last `limit` events as a table, oldest first; undone ones are marked."""
+    from scenecypher.db.store.history import versions_in_effect
 
     if not log:
-        output().print("no history yet: nothing was done since the import")
+        output().print("no history yet: no action since the import")
         return
-    held = holding(log)
-    table = table_of("version", "time", "actor", "action", "changes", "")
+    held = versions_in_effect(log)
+    rows: list[tuple[str, ...]] = []
     for event in log[-limit:]:
         state = "" if event.version in held else "undone"
-        lines = "\n".join(map(words, event.delta.changes)) if changes else str(len(event.delta))
+        lines = "\n".join(map(change_line, event.delta.changes)) if changes else str(len(event.delta))
         when = event.at.strftime("%Y-%m-%d %H:%M:%S")
-        table.add_row(*map(Text, (str(event.version), when, event.actor, event.action, lines, state)))
-    output().print(table)
+        rows.append((str(event.version), when, event.actor, event.action, lines, state))
+    print_table(list(map(Column, ("version", "time", "actor", "action", "changes", ""))), rows)
 
 
 def undo(
@@ -58,7 +58,7 @@ def undo(
     version: Annotated[int | None, typer.Option("--version", help="Undo this one action, if it still can be.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Undo the latest action that still holds, or go back to a version. The undo is an event of its own."""
+    """Undo the latest action in effect, or return to a version. The undo is an event of its own."""
     if to is not None and version is not None:
         raise typer.BadParameter("give either --to or --version")
     with open_store() as store:
@@ -68,7 +68,7 @@ def undo(
 
 
 def redo(scene: Name, *, as_json: AsJson = False) -> None:
-    """Take the latest undo back."""
+    """Redo the latest undo. With nothing to redo the exit code is 1."""
     with open_store() as store:
         info = store.find(scene)
         done = store.redo(info)

@@ -1,4 +1,4 @@
-"""Many scenes into the database: which files are meant, each imported and reported, no failure stops the others."""
+"""Import many scenes: find their files, import and report each; a failure does not stop the others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scenecypher.cli.context import counting, errors, open_store, output, print_json
+from scenecypher.cli.context import errors, open_store, output, print_json, progress_bar
 from scenecypher.errors import DocumentError, InputError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A scene that may be imported: what messages call it, the scene's name, and how to read it."""
+    """A scene to import: its label in messages, the scene's name, and a function that reads it."""
 
     label: str
     name: str
@@ -32,16 +32,16 @@ class Source:
 
 
 @dataclass(slots=True)
-class Report:
-    """What became of each source, so far."""
+class ImportReport:
+    """The outcome of each source so far."""
 
     scenes: list[dict[str, Any]] = field(default_factory=list)
     failures: list[tuple[str, InputError]] = field(default_factory=list)
 
 
 def import_and_print(sources: Sequence[Source], *, dry_run: bool, as_json: bool) -> None:
-    """Import what can be. Raises Exit where something can't, after all is told."""
-    report = Report()
+    """Import all sources and print the outcome. Raises Exit afterwards if one failed."""
+    report = ImportReport()
     try:
         _import_all(sources, report, dry_run=dry_run)
     finally:
@@ -58,11 +58,11 @@ def sources_of_files(
     suffixes: Sequence[str] = (".json",),
     only: str | None = None,
 ) -> Iterator[Source]:
-    """A scene a file, called by the file's place below the folder that was given; `only` is a file's stem.
+    """Yield a source for each file, named after its path below the given folder; with `only`, the file of that stem.
 
-    `read` takes the file's path and its scene's `name`.
+    `read` takes the file's path and its scene's `name`. Raises InputError if no file is found.
     """
-    files = list(found(paths, suffixes))
+    files = list(files_at(paths, suffixes))
     chosen = [(path, folder) for path, folder in files if only in (None, path.stem)]
     if not chosen:
         raise InputError(f"none of the {len(files)} files is {only}{suffixes[0]}; leave out --only to import them all")
@@ -71,8 +71,11 @@ def sources_of_files(
         yield Source(str(path), name, partial(read, path, name=name))
 
 
-def found(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iterator[tuple[Path, Path]]:
-    """Each file, and the folder from which its scene's name counts; of folders, the files with those suffixes."""
+def files_at(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iterator[tuple[Path, Path]]:
+    """Yield each file with the folder that its scene's name is relative to; of a folder, the files with `suffixes`.
+
+    Raises InputError if a path has no file.
+    """
     for given in paths:
         if not given:
             raise InputError(
@@ -92,10 +95,10 @@ def found(paths: Sequence[str], suffixes: Sequence[str] = (".json",)) -> Iterato
         yield from ((file, folder) for file in files)
 
 
-def _import_all(sources: Sequence[Source], report: Report, *, dry_run: bool) -> None:
+def _import_all(sources: Sequence[Source], report: ImportReport, *, dry_run: bool) -> None:
     done: dict[str, str] = {}
     what = "checking" if dry_run else "importing"
-    with nullcontext() if dry_run else open_store() as store, counting(what) as progress:
+    with nullcontext() if dry_run else open_store() as store, progress_bar(what) as progress:
         for count, source in enumerate(sources):
             progress(count, len(sources))
             try:
@@ -128,7 +131,7 @@ def _import_one(
     return facts | {"outcome": done.outcome, "version": done.version}
 
 
-def _print(report: Report, *, dry_run: bool, as_json: bool) -> None:
+def _print(report: ImportReport, *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         print_json({"scenes": report.scenes, "failed": [_failure(*failed) for failed in report.failures]})
         return

@@ -1,4 +1,4 @@
-"""`scenecypher import`: what each command takes, and which scenes are meant by it."""
+"""`scenecypher import`: the commands of all formats, and the scenes that each imports."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from scenecypher.cli.importing import Source, found, import_and_print, sources_of_files
+from scenecypher.cli.importing import Source, files_at, import_and_print, sources_of_files
 from scenecypher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from scenecypher.db.graph.imported import ImportedScene
     from scenecypher.db.schema import Declared
-    from scenecypher.importers.virtualhome import Part
+    from scenecypher.importers.virtualhome import GraphPart
 
 import_app = typer.Typer(name="import", help="Bring scenes into the database.", no_args_is_help=True)
 
@@ -34,7 +34,7 @@ def virtualhome(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import VirtualHome environment graphs: your own, or the 518 of the Embodied Agent Interface."""
-    parts: tuple[Part, ...] = ("initial", "final") if final else ("initial",)
+    parts: tuple[GraphPart, ...] = ("initial", "final") if final else ("initial",)
     sources = list(_of_files(paths, only, parts) if paths else _of_package(only, parts))
     import_and_print(sources, dry_run=dry_run, as_json=as_json)
 
@@ -101,7 +101,7 @@ def networkx(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Import graphs that `networkx.node_link_data` wrote: your own nodes and edges, with words that are understood."""
+    """Import graphs that `networkx.node_link_data` wrote: your own nodes and edges in known words."""
     from scenecypher.importers import networkx_json
 
     read = partial(networkx_json.read_scene, declare=_declared(declare or ()))
@@ -136,19 +136,19 @@ def documents(
 
 
 def _of_documents(paths: Sequence[str]) -> Iterator[Source]:
-    """Documents are read to know their names; one that can't be is a source that fails when its turn comes."""
+    """Yield a source for each document. One that can't be read is a source that fails when imported."""
     from scenecypher.importers.document import read_document
 
-    for path, _ in found(paths):
+    for path, _ in files_at(paths):
         try:
             scene = read_document(path)
         except InputError as error:
             yield Source(str(path), path.name, partial(_fail, error))
         else:
-            yield Source(str(path), scene.name, partial(_same, scene))
+            yield Source(str(path), scene.name, partial(_as_read, scene))
 
 
-def _same(scene: ImportedScene) -> ImportedScene:
+def _as_read(scene: ImportedScene) -> ImportedScene:
     return scene
 
 
@@ -178,7 +178,7 @@ def _of_behavior(only: str | None) -> Iterator[Source]:
 
     for activity in behavior_definitions.activities(only):
         name = behavior.scene_name(activity.name)
-        yield Source(name, name, partial(behavior.scene_of, activity))
+        yield Source(name, name, partial(behavior.activity_scene, activity))
 
 
 def _of_robothow(only: str | None) -> Iterator[Source]:
@@ -186,7 +186,7 @@ def _of_robothow(only: str | None) -> Iterator[Source]:
 
     for program in robothow.programs(only):
         name = robothow.scene_name(program.id)
-        yield Source(name, name, partial(robothow.scene_of, program))
+        yield Source(name, name, partial(robothow.program_scene, program))
 
 
 def _of_office(only: str | None, *, subset: str) -> Iterator[Source]:
@@ -201,7 +201,7 @@ def _of_homes(paths: Sequence[str] | None) -> Iterator[Source]:
     from scenecypher.importers import homes as reader
 
     if not paths:
-        yield from (Source(scene.name, scene.name, partial(_same, scene)) for scene in reader.scenes())
+        yield from (Source(scene.name, scene.name, partial(_as_read, scene)) for scene in reader.scenes())
         return
     for folder in (folder for path in paths for folder in reader.folders(Path(path))):
         yield Source(str(folder), reader.scene_name(folder), partial(reader.read_scene, folder))
@@ -213,7 +213,7 @@ _SUBSETS: Final[Mapping[str, Callable[[str | None], Iterator[Source]]]] = {
     "robothow": _of_robothow,
     "our-office": partial(_of_office, subset="our-office"),
 }
-"""The sources of each subset's scenes, or of the one that `--only` names."""
+"""Functions that yield the sources of a subset's scenes, or of the one that `--only` names."""
 
 
 def _of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]:
@@ -228,14 +228,14 @@ def _of_grasif_files(paths: Sequence[str], only: str | None) -> Iterator[Source]
 
 
 def _declared(names: Sequence[str]) -> Declared:
-    """Names in capitals are relation types, the others properties."""
+    """Return the declaration of `names`: relation types if in capitals, otherwise properties."""
     from scenecypher.db.schema import RELATION_NAME, Declared
 
     types = tuple(name for name in names if RELATION_NAME.fullmatch(name))
     return Declared(types, tuple(name for name in names if name not in types))
 
 
-def _of_package(only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
+def _of_package(only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:
     from scenecypher.importers import eai, virtualhome
 
     for (task_id, path), part in product(eai.graph_files(only).items(), parts):
@@ -244,10 +244,10 @@ def _of_package(only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
         yield Source(virtualhome.part_name(name, part), virtualhome.part_name(name, part), read)
 
 
-def _of_files(paths: Sequence[str], only: str | None, parts: Sequence[Part]) -> Iterator[Source]:
+def _of_files(paths: Sequence[str], only: str | None, parts: Sequence[GraphPart]) -> Iterator[Source]:
     from scenecypher.importers import virtualhome
 
-    files = [(path, virtualhome.scene_name(path, within=folder)) for path, folder in found(paths)]
+    files = [(path, virtualhome.scene_name(path, within=folder)) for path, folder in files_at(paths)]
     wanted = {name for _, name in files} if only is None else {virtualhome.NAME_PREFIX + only}
     chosen = [(path, name) for path, name in files if name in wanted]
     if not chosen:

@@ -1,4 +1,4 @@
-"""`scenecypher methods`: the planning methods there are, and what each can leave out."""
+"""`scenecypher methods`: the planning methods and their ablations."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import output, print_json
 from scenecypher.cli.scenes import AsJson
 
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
 
 
 def methods(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One method; else all.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="One method; else all.", autocompletion=method_names)
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods that `plan --method` takes, or show one: its paper, ablations, and the data sets it is for."""
+    """List the methods that `plan --method` takes, or show one: its paper, its ablations, its data sets."""
     from scenecypher.planner.methods import METHODS, recipe_named
 
     chosen = METHODS if name is None else {name: recipe_named(name)}
@@ -32,7 +35,7 @@ def methods(
 
 
 def _show(name: str, recipe: Recipe) -> None:
-    from scenecypher.planner.methods.matrix import SETS, cell
+    from scenecypher.planner.methods.matrix import SETS, matrix_cell
 
     out = output()
     out.print(f"{name}: {recipe.words}", markup=False)
@@ -40,16 +43,16 @@ def _show(name: str, recipe: Recipe) -> None:
     for switch, ablation in recipe.ablations.items():
         out.print(f"  --ablation {switch}: {ablation.words}", markup=False)
     for data_set in SETS:
-        out.print(f"  {data_set}: {cell(name, data_set)}", markup=False, style="dim")
+        out.print(f"  {data_set}: {matrix_cell(name, data_set)}", markup=False, style="dim")
 
 
 def _document(name: str, recipe: Recipe) -> dict[str, object]:
-    from scenecypher.planner.methods.matrix import SETS, cell
+    from scenecypher.planner.methods.matrix import SETS, matrix_cell
 
     return {
         "method": name,
         "words": recipe.words,
         "paper": recipe.paper or None,
         "ablations": {switch: ablation.words for switch, ablation in recipe.ablations.items()},
-        "data_sets": {data_set: cell(name, data_set) for data_set in SETS},
+        "data_sets": {data_set: matrix_cell(name, data_set) for data_set in SETS},
     }

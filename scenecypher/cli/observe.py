@@ -1,4 +1,4 @@
-"""`scenecypher observe`: a picture of one thing, read by a model and merged into what is believed, as one commit."""
+"""`scenecypher observe`: a picture of one thing, read by a model and merged into a belief as one commit."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from scenecypher.cli.completion import node_ids
 from scenecypher.cli.context import counted, open_store, opened_model, output, print_json
 from scenecypher.cli.scenes import AsJson, Name
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from scenecypher.db.store.catalog import SceneInfo
     from scenecypher.db.store.commit import Committed
     from scenecypher.db.store.scene_store import SceneStore
-    from scenecypher.planner.perception.merge import Merge
-    from scenecypher.planner.perception.vision import Reading
+    from scenecypher.planner.perception.merge import MergeResult
+    from scenecypher.planner.perception.vision import ImageReading
 
 STYLES: Final = {"new": "green", "moved": "yellow", "changed": "yellow", "absent": "red", "unplaced": "dim"}
 
@@ -25,7 +26,12 @@ def observe(
     scene: Name,
     image: Annotated[Path, typer.Argument(metavar="IMAGE", help="A PNG, JPEG, GIF or WebP file.")],
     *,
-    at: Annotated[str, typer.Option("--at", metavar="NODE", help="What the picture shows: an asset's id or name.")],
+    at: Annotated[
+        str,
+        typer.Option(
+            "--at", metavar="NODE", help="What the picture shows: an asset's id or name.", autocompletion=node_ids
+        ),
+    ],
     explain: Annotated[bool, typer.Option("--explain", help="Show why, what was described, and each change.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -48,23 +54,25 @@ def observe(
 
 
 def _belief(store: SceneStore, scene: str) -> SceneInfo:
-    from scenecypher.planner.belief import belief_of
+    from scenecypher.planner.belief import find_or_create_belief
 
     info = store.find(scene)
-    return info if info.role == "belief" else belief_of(store, info)
+    return info if info.role == "belief" else find_or_create_belief(store, info)
 
 
-def _merged(store: SceneStore, belief: SceneInfo, picture: Any, *, at: str) -> tuple[Reading, Merge, Committed]:
+def _merged(
+    store: SceneStore, belief: SceneInfo, picture: Any, *, at: str
+) -> tuple[ImageReading, MergeResult, Committed]:
     from uuid import uuid4
 
-    from scenecypher.db.store.reference import resolve
+    from scenecypher.db.store.reference import resolve_reference
     from scenecypher.planner.perception.merge import merge
-    from scenecypher.planner.perception.naming import known_of
+    from scenecypher.planner.perception.naming import known_node
     from scenecypher.planner.perception.vision import read_image
 
-    of = resolve(store.database, belief, at)
+    of = resolve_reference(store.database, belief, at)
     graph = store.load(belief.name)
-    known = known_of(graph.graph, of, vocabulary=belief.vocabulary)
+    known = known_node(graph.graph, of, vocabulary=belief.vocabulary)
     with opened_model() as model:
         reading = read_image(model, picture, known, step=graph.info.version + 1)
     found = merge(graph.graph, reading.observation, vocabulary=belief.vocabulary)
@@ -72,8 +80,8 @@ def _merged(store: SceneStore, belief: SceneInfo, picture: Any, *, at: str) -> t
     return reading, found, done
 
 
-def _print(found: Merge, reading: Reading, *, explain: bool) -> None:
-    from scenecypher.cli.scenes import words
+def _print(found: MergeResult, reading: ImageReading, *, explain: bool) -> None:
+    from scenecypher.cli.scenes import change_line
 
     if explain:
         output().print(reading.description, style="dim", markup=False)
@@ -81,12 +89,12 @@ def _print(found: Merge, reading: Reading, *, explain: bool) -> None:
         why = f"  {finding.words}" if explain else ""
         output().print(f"{finding.kind:10}{finding.node}{why}", style=STYLES.get(finding.kind), markup=False)
     if not found.findings:
-        output().print("nothing is seen, and nothing was believed there")
+        output().print("nothing was seen, and nothing was believed to be there")
     for change in found.delta.changes if explain else ():
-        output().print(f"  {words(change)}", markup=False)
+        output().print(f"  {change_line(change)}", markup=False)
 
 
-def _document(belief: str, reading: Reading, found: Merge, *, version: int) -> dict[str, Any]:
+def _document(belief: str, reading: ImageReading, found: MergeResult, *, version: int) -> dict[str, Any]:
     from scenecypher.db.graph.document import delta_json
 
     return {

@@ -1,4 +1,4 @@
-"""`scenecypher scenes perturb`: things moved by a seed, so that what is believed of a scene is stale."""
+"""`scenecypher scenes perturb`: move things by a seed, so that beliefs about the scene become stale."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def perturb(
     objects: Annotated[int, typer.Option("--objects", min=1, help="How many things are moved.")] = 3,
     as_json: AsJson = False,
 ) -> None:
-    """Move things to where such things are found, as one commit that `undo` takes back; SCENE@belief stays as it is."""
-    from scenecypher.planner.perturbation import perturbation
+    """Move things to plausible places, as one commit that `undo` takes back; SCENE@belief is not changed."""
+    from scenecypher.planner.perturbation import perturb
 
     with open_store() as store:
         now = store.load(scene)
-        found = perturbation(now.graph, vocabulary=now.info.vocabulary, seed=seed, objects=objects)
+        found = perturb(now.graph, vocabulary=now.info.vocabulary, seed=seed, objects=objects)
         action = f"perturb by seed {seed}: {counted(len(found.moves), 'thing')} moved"
         done = store.commit(
             now.info,

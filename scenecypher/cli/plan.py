@@ -10,17 +10,27 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from scenecypher.cli.completion import method_names
 from scenecypher.cli.context import open_gate, open_store, opened_model
 from scenecypher.cli.scenes import AsJson, Name
-from scenecypher.cli.session_view import show
-from scenecypher.cli.worlds import OBSERVER_HELP, SCENE, TRUTH, WORLD_HELP, WORLDS, Outside, environment, outside
+from scenecypher.cli.session_view import show_events
+from scenecypher.cli.worlds import (
+    OBSERVER_HELP,
+    SCENE,
+    TRUTH,
+    WORLD_HELP,
+    WORLDS,
+    WorldOptions,
+    world_behind,
+    world_options,
+)
 from scenecypher.errors import InputError
 
 if TYPE_CHECKING:
     from scenecypher.importers.task import Task
     from scenecypher.planner.events import Event
     from scenecypher.planner.recipe import Recipe
-    from scenecypher.planner.staging import Setting
+    from scenecypher.planner.staging import SessionSetting
 
 STEPS = 30
 
@@ -28,14 +38,20 @@ STEPS = 30
 def plan(
     scene: Name,
     instruction: Annotated[
-        str | None, typer.Argument(metavar="INSTRUCTION", help="What shall be done, in words; else a --task.")
+        str | None, typer.Argument(metavar="INSTRUCTION", help="The task in words; else a --task.")
     ] = None,
     *,
     task: Annotated[
         str | None, typer.Option("--task", metavar="ID", help="A task of a data set, as `tasks list` shows it.")
     ] = None,
     method: Annotated[
-        str, typer.Option("--method", "-m", help="How decisions are made; `scenecypher methods` lists the ways.")
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="How decisions are made; `scenecypher methods` lists the ways.",
+            autocompletion=method_names,
+        ),
     ] = "stepwise",
     ablation: Annotated[
         list[str] | None,
@@ -69,70 +85,70 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Carry out a task: a model decides each step, each action is checked and committed (exit code 1: not reached)."""
-    from scenecypher.planner.budget import SPARE_STEPS, Budget, Meter, Metered
+    from scenecypher.planner.budget import SPARE_STEPS, Budget, MeteredVisionModel, UsageMeter
     from scenecypher.planner.methods import recipe_named
-    from scenecypher.planner.staging import NoModel, Setting
+    from scenecypher.planner.staging import NoModel, SessionSetting
 
-    of = outside(world, observer)
+    of = world_options(world, observer)
     _check(instruction, task, log=log, resume=resume, world=of.world)
     recipe = recipe_named(method)
     belief = _belief(recipe, of, wanted=belief, method=method)
     known = _task(task) if task is not None else None
-    eyes = Meter()
+    image_meter = UsageMeter()
     steps = max_steps or (known.budget + SPARE_STEPS if known else STEPS)
     with open_store() as store, opened_model() as model:
         info = store.find(scene)
-        setting = Setting(
+        setting = SessionSetting(
             store,
             open_gate(store),
             info,
             instruction or (known.instruction if known else ""),
             method,
             goal=known.goal if known is not None and known.has_graph_goal else None,
-            deeds=known.action_goals if known is not None else (),
+            required_actions=known.action_goals if known is not None else (),
             ablations=tuple(ablation or ()),
             budget=Budget(steps, tokens=max_tokens, seconds=max_seconds),
             belief=belief,
             fix=fix,
             reprompt=reprompt,
             model=model if recipe.model else NoModel(),
-            world=environment(store, info, of=of, actor=method, model=Metered(model, eyes)),
-            eyes=eyes,
+            world=world_behind(store, info, of=of, actor=method, model=MeteredVisionModel(model, image_meter)),
+            image_meter=image_meter,
         )
-        end = show(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
+        end = show_events(_events(setting, recipe, log=log, resume=resume), as_json=as_json)
     if end.outcome != "done":
         raise typer.Exit(1)
 
 
 def _check(instruction: str | None, task: str | None, *, log: Path | None, resume: Path | None, world: str) -> None:
-    """Raises InputError for options that do not go together."""
+    """Raise InputError for options that exclude each other."""
     if (instruction is None) == (task is None):
         raise InputError("give either an INSTRUCTION in words or the --task of a data set")
     if instruction is not None and not instruction.strip():
-        raise InputError("the INSTRUCTION is empty; say what shall be done")
+        raise InputError("the INSTRUCTION is empty; write what shall be done")
     if log is not None and resume is not None:
         raise InputError("a resumed session writes on in its own log; leave out --log")
     if resume is not None and world == "minigrid":
-        raise InputError("a MiniGrid level begins anew with each program, so nothing goes on; leave out --resume")
+        raise InputError("a MiniGrid level restarts with each process, so it can't be resumed; leave out --resume")
 
 
-def _events(setting: Setting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:
-    """The session, begun or gone on with, each event written as it happens."""
-    from scenecypher.planner.resuming import resumed
-    from scenecypher.planner.session_log import heading
-    from scenecypher.planner.staging import staged
+def _events(setting: SessionSetting, recipe: Recipe, *, log: Path | None, resume: Path | None) -> Iterator[Event]:
+    """Yield the events of a new or resumed session, each logged as it happens."""
+    from scenecypher.planner.resuming import resume_session
+    from scenecypher.planner.session_log import log_heading
+    from scenecypher.planner.staging import prepare_session
 
     if resume is not None:
-        return _logged(resumed(setting, recipe, resume), resume)
-    return _logged(staged(setting, recipe).run(), log, heading(setting))
+        return _logged(resume_session(setting, recipe, resume), resume)
+    return _logged(prepare_session(setting, recipe).run(), log, log_heading(setting))
 
 
-def _belief(recipe: Recipe, of: Outside, *, wanted: bool | None, method: str) -> bool | None:
-    """Whether to decide by a belief, None: as the method does. Raises InputError."""
+def _belief(recipe: Recipe, of: WorldOptions, *, wanted: bool | None, method: str) -> bool | None:
+    """Return True to decide by a belief, False not to, None for the method's default. Raises InputError."""
     if recipe.goal and (wanted or not of.is_plain):
         raise InputError(f"the method {method} plans on the world as it is; leave out --belief, --world and --observer")
     if wanted is False and not of.is_plain:
-        raise InputError("--world and --observer are of what is believed; leave out --no-belief")
+        raise InputError("--world and --observer need a belief; leave out --no-belief")
     return wanted if of.is_plain else True
 
 
@@ -143,7 +159,7 @@ def _task(task_id: str) -> Task:
 
 
 def _logged(events: Iterable[Event], file: Path | None, first: Mapping[str, Any] | None = None) -> Iterator[Event]:
-    """The events, each written to `file` as it happens: into a new one after the line `first`, or on in an old one."""
+    """Yield the events, each appended to `file` as it happens; with `first`, a new file that begins with that line."""
     from scenecypher.planner.events import event_document
 
     try:

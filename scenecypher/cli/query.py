@@ -1,4 +1,4 @@
-"""`scenecypher query`: Cypher of one's own, through the same gate as a model's."""
+"""`scenecypher query`: Cypher of the user's, through the same gate as a model's."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scenecypher.cli.context import counted, open_gate, open_store, output, print_json
+from scenecypher.cli.context import counted, open_gate, open_store, output, print_json, print_line
 from scenecypher.cli.scenes import AsJson, Name
+from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import DatabaseUnavailable, DocumentError, InputError, QueryRefused, ServiceError
 
 if TYPE_CHECKING:
@@ -45,25 +46,24 @@ def query(
     with open_store() as store:
         reader = SceneReader(open_gate(store), Enumerator(store.database), store.find(scene))
         if cypher is None:
-            run_all(reader, queries)
+            run_queries(reader, queries)
         elif explain:
             _explain(reader, cypher, as_json=as_json)
         else:
             _run_one(reader, cypher, as_json=as_json)
 
 
-def run_all(reader: SceneReader, queries: Iterable[str]) -> None:
-    """Print a line for each query: its answer, or why there is none. Raises DatabaseUnavailable, which ends it."""
+def run_queries(reader: SceneReader, queries: Iterable[str]) -> None:
+    """Print a JSON line for each query: its answer or its refusal. Raises DatabaseUnavailable."""
     for cypher in queries:
-        sys.stdout.write(json.dumps(result(reader, cypher), ensure_ascii=False) + "\n")
-        sys.stdout.flush()
+        print_line(json.dumps(result_document(reader, cypher), ensure_ascii=False))
 
 
 def _run_one(reader: SceneReader, cypher: str, *, as_json: bool) -> None:
     if not as_json:
         print_answer(reader.run(cypher))
         return
-    document = result(reader, cypher)
+    document = result_document(reader, cypher)
     print_json(document)
     if not document["ok"]:
         raise typer.Exit(1)
@@ -112,8 +112,8 @@ def _print_refusal(out: Console, refused: QueryRefused) -> None:
         out.print(f"  hint: {refused.hint}", markup=False)
 
 
-def result(reader: SceneReader, cypher: str) -> dict[str, Any]:
-    """One query's answer or refusal as plain values."""
+def result_document(reader: SceneReader, cypher: str) -> dict[str, Any]:
+    """Return one query's answer or refusal as a JSON document. Raises DatabaseUnavailable."""
     try:
         answer = reader.run(cypher)
     except QueryRefused as refused:
@@ -132,8 +132,8 @@ def result(reader: SceneReader, cypher: str) -> dict[str, Any]:
 
 
 def print_answer(answer: Answer) -> None:
-    """The rows as a table, and how many; whether there are more is said."""
-    print_table(answer.columns, answer.rows)
+    """Print an answer's rows as a table, their number, and a note if there are more."""
+    print_rows(answer.columns, answer.rows)
     rows = counted(len(answer.rows), "row")
     more = f"; these are {answer.truncated}" if answer.truncated else ""
     output().print(
@@ -141,23 +141,15 @@ def print_answer(answer: Answer) -> None:
     )
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Rows as a table on standard output; text as it is, all else as JSON."""
-    from rich.table import Table
-    from rich.text import Text
-
+def print_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print rows as a table: text unchanged, other values as JSON."""
     from scenecypher.retriever.retrieval import cell_text
 
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(Text(column), overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell_text(cell)) for cell in row))
-    output().print(table)
+    print_table(list(map(Column, columns)), [list(map(cell_text, row)) for row in rows])
 
 
 def read_lines(file: Path, key: str, *, example: str) -> list[str]:
-    """The texts under `key` of a file of JSON lines. Raises DocumentError with all bad lines, InputError."""
+    """Return the texts under `key` in a file of JSON lines. Raises DocumentError with all bad lines, InputError."""
     problems: list[tuple[str, str]] = []
     texts: list[str] = []
     for number, line in _lines(file):
@@ -183,5 +175,5 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
 def _text_of(document: object, key: str) -> str:
     text = document.get(key) if isinstance(document, dict) else None
     if not isinstance(text, str):
-        raise ValueError(f"no text under {key!r}")  # noqa: TRY004 - one error for all that a line may have wrong
+        raise ValueError(f"no text under {key!r}")  # noqa: TRY004 - the caller handles one error for all faults of a line
     return text

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.text import Text
 
-from scenecypher.cli.context import counting, open_store, output, print_json, table_of, tell
+from scenecypher.cli.completion import scene_names
+from scenecypher.cli.context import open_store, output, print_json, progress_bar, tell
+from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound
 
 if TYPE_CHECKING:
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
 
 scenes_app = typer.Typer(name="scenes", help="The scenes in the database.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="SCENE", help="A scene's name, as `scenes list` shows it.")]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="SCENE", help="A scene's name, as `scenes list` shows it.", autocompletion=scene_names),
+]
+COUNTS_SHOWN: Final = 30
+"""Names in a line of counts."""
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -37,16 +44,22 @@ def list_scenes(*, as_json: AsJson = False) -> None:
     if not infos:
         output().print("no scenes yet; `scenecypher import virtualhome --only 963_2` brings one")
         return
-    table = table_of("scene", "role", "vocabulary", "version", "nodes", "relations")
-    for info in infos:
-        facts = (info.name, info.role, info.vocabulary, str(info.version), f"{info.nodes:,}", f"{info.relations:,}")
-        table.add_row(*map(Text, facts))
-    output().print(table)
+    columns = (
+        *map(Column, ("scene", "role")),
+        Column("vocabulary", may_go=True),
+        Column("version"),
+        *(Column(heading, may_go=True) for heading in ("nodes", "relations")),
+    )
+    print_table(columns, [_listed(info) for info in infos])
 
 
-@scenes_app.command()
-def show(scene: Name, *, as_json: AsJson = False) -> None:
-    """Show what a scene holds: its places, and how many nodes and relations of each sort."""
+def _listed(info: SceneInfo) -> tuple[str, ...]:
+    return info.name, info.role, info.vocabulary, str(info.version), f"{info.nodes:,}", f"{info.relations:,}"
+
+
+@scenes_app.command("show")
+def show_scene(scene: Name, *, as_json: AsJson = False) -> None:
+    """Show a scene's contents: its places, and counts of nodes and relations by kind."""
     with open_store() as store:
         snapshot = store.load(scene)
     document = contents(snapshot)
@@ -59,8 +72,14 @@ def show(scene: Name, *, as_json: AsJson = False) -> None:
     for title in ("places", "agents"):
         out.print(f"  {title}: {', '.join(document[title]) or 'none'}", markup=False)
     for title in ("kinds", "relation_types", "classes"):
-        counts = ", ".join(f"{name} {count:,}" for name, count in list(document[title].items())[:30])
-        out.print(f"  {title.replace('_', ' ')}: {counts or 'none'}", markup=False)
+        out.print(f"  {title.replace('_', ' ')}: {_counts(document[title])}", markup=False)
+
+
+def _counts(counts: dict[str, int]) -> str:
+    """Return the first COUNTS_SHOWN names with their counts, and how many are left off."""
+    shown = [f"{name} {count:,}" for name, count in list(counts.items())[:COUNTS_SHOWN]]
+    left_off = len(counts) - len(shown)
+    return (", ".join(shown) or "none") + (f", and {left_off:,} more (--json lists all)" if left_off else "")
 
 
 @scenes_app.command()
@@ -74,12 +93,12 @@ def export(
         str, typer.Option("--format", metavar="FORMAT", help="json, grasif, virtualhome, networkx or dsg.")
     ] = "json",
 ) -> None:
-    """Write a scene as SceneCypher's own JSON document, or in another format that can say all of it.
+    """Write a scene as SceneCypher's own JSON document, or in another format that can hold all of it.
 
     `import` takes either back as the same scene.
     """
     from scenecypher.db.graph.imported import ImportedScene
-    from scenecypher.importers.export import exported, format_of
+    from scenecypher.importers.export import export_document, format_of
 
     chosen = format_of(form)
     with open_store() as store:
@@ -88,7 +107,7 @@ def export(
     imported = ImportedScene(
         info.name, snapshot.graph, info.vocabulary, role=info.role, declared=info.declared, source=info.source
     )
-    text = json.dumps(exported(imported, chosen), ensure_ascii=False, indent=1)
+    text = json.dumps(export_document(imported, chosen), ensure_ascii=False, indent=1)
     if file is None:
         typer.echo(text)
         return
@@ -103,7 +122,7 @@ def export(
 @scenes_app.command()
 def copy(scene: Name, to: Annotated[str, typer.Argument(metavar="NEW", help="The copy's name.")]) -> None:
     """Copy a scene; the copy's history starts empty."""
-    with open_store() as store, counting(f"copying {scene}") as progress:
+    with open_store() as store, progress_bar(f"copying {scene}") as progress:
         info = store.copy(scene, to, progress=progress)
     output().print(f"{info.name}: {info.nodes:,} nodes, {info.relations:,} relations", markup=False)
 
@@ -127,9 +146,19 @@ def delete(
 
 @scenes_app.command("diff")
 def diff_scenes(
-    scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene, or SCENE@VERSION for what it was then.")],
+    scene: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENE", help="A scene, or SCENE@VERSION for what it was then.", autocompletion=scene_names
+        ),
+    ],
     other: Annotated[
-        str | None, typer.Argument(metavar="[OTHER]", help="The scene, or the version of one, to compare with.")
+        str | None,
+        typer.Argument(
+            metavar="[OTHER]",
+            help="The scene, or the version of one, to compare with.",
+            autocompletion=scene_names,
+        ),
     ] = None,
     *,
     since: Annotated[int | None, typer.Option("--since", help="Compare with an earlier version of SCENE.")] = None,
@@ -138,7 +167,7 @@ def diff_scenes(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what changed: from SCENE to OTHER, from an earlier version to now, or from what an import replaced."""
+    """Show the changes from SCENE to OTHER, from an earlier version, or from the generation that an import replaced."""
     from scenecypher.db.graph.delta import diff
 
     if other is None and since is None and not replaced:
@@ -158,7 +187,7 @@ def diff_scenes(
 
 
 def _graph(store: SceneStore, name: str) -> SceneGraph:
-    """The scene of this name; where there is none and it ends in ``@7``, the scene before that as of version 7."""
+    """Return a scene's graph; for an unknown name that ends in ``@7``, version 7 of the scene before the ``@``."""
     try:
         return store.load(name).graph
     except SceneNotFound:
@@ -169,7 +198,7 @@ def _graph(store: SceneStore, name: str) -> SceneGraph:
 
 
 def print_delta(delta: Delta, *, as_json: bool) -> None:
-    """A Delta as JSON, or a line a change."""
+    """Print a Delta as JSON, or one line a change."""
     if as_json:
         from scenecypher.db.graph.document import delta_json
 
@@ -178,13 +207,13 @@ def print_delta(delta: Delta, *, as_json: bool) -> None:
     if not delta:
         output().print("no difference")
     for change in delta.changes:
-        output().print(words(change), markup=False)
+        output().print(change_line(change), markup=False)
     if len(delta) > 1:
         output().print(f"{len(delta):,} changes", style="dim")
 
 
-def words(change: Change) -> str:
-    """One change as a line for people."""
+def change_line(change: Change) -> str:
+    """Return one change as a line for people."""
     from scenecypher.db.graph import delta as d
 
     match change:
@@ -207,7 +236,7 @@ def words(change: Change) -> str:
 
 
 def summary(info: SceneInfo) -> dict[str, Any]:
-    """A scene's facts as JSON."""
+    """Return a scene's facts as a JSON document."""
     return {
         "name": info.name,
         "role": info.role,
@@ -220,7 +249,7 @@ def summary(info: SceneInfo) -> dict[str, Any]:
 
 
 def contents(snapshot: Snapshot) -> dict[str, Any]:
-    """What a scene holds, counted, as JSON; largest counts first."""
+    """Return a scene's contents with counts as a JSON document; largest counts first."""
     nodes = snapshot.graph.nodes.values()
     document = summary(snapshot.info) | {"nodes": len(nodes), "relations": len(snapshot.graph.relations)}
     document["places"] = sorted(node.id for node in nodes if node.kind == "Place")

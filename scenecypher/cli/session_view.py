@@ -1,4 +1,4 @@
-"""A planning session as people see it, and as JSON lines: a listener of its events."""
+"""The events of a planning session, printed for people or as JSON lines."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     )
 
 
-def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
-    """Print events as they happen; the last one."""
+def show_events(events: Iterable[Event], *, as_json: bool = False) -> Finished:
+    """Print events as they happen; return the last one."""
     from scenecypher.planner.events import Finished, event_document
 
     console = output()
@@ -36,7 +36,7 @@ def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
             if as_json:
                 typer.echo(json.dumps(event_document(event), ensure_ascii=False))
             else:
-                style, line = words(event)
+                style, line = event_line(event)
                 if line:
                     console.print(line, style=style, markup=False)
             if isinstance(event, Finished):
@@ -44,8 +44,8 @@ def show(events: Iterable[Event], *, as_json: bool = False) -> Finished:
     raise AssertionError
 
 
-def words(event: Event) -> tuple[str, str]:
-    """An event's style and line for people."""
+def event_line(event: Event) -> tuple[str, str]:
+    """Return an event's style and its line for people."""
     from scenecypher.planner import events as e
 
     match event:
@@ -66,7 +66,7 @@ def words(event: Event) -> tuple[str, str]:
 
 
 def _ended(event: Remembered | Finished) -> tuple[str, str]:
-    """The end of a turn is for logs: people see nothing of it."""
+    """Return style and line of the end of a turn, which is for logs only, or of a session."""
     from scenecypher.planner import events as e
 
     if isinstance(event, e.Remembered):

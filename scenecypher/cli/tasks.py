@@ -1,4 +1,4 @@
-"""`scenecypher tasks`: list and show the tasks of the data sets or of a file, and check whether one is done."""
+"""`scenecypher tasks`: list, show and check the tasks of the data sets or of a file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
-from scenecypher.cli.context import errors, open_store, output, print_json, table_of
+from scenecypher.cli.context import errors, open_store, output, print_json
 from scenecypher.cli.scenes import AsJson
+from scenecypher.cli.table import Column, print_table
 from scenecypher.errors import InputError, SceneNotFound, did_you_mean
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ LONGEST_LINE = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A task, how to read the scene that it starts in, and the command that brings that scene into the database."""
+class TaskSource:
+    """A task, a function that reads its initial scene, and the command that imports that scene."""
 
     task: Task
     graph: Callable[[], SceneGraph]
@@ -44,7 +44,7 @@ class Found:
 
 @dataclass(slots=True)
 class Listing:
-    """Tasks, and the data sets that can't be read with the reason."""
+    """Tasks, and the unreadable data sets with the reason."""
 
     tasks: list[Task] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
@@ -73,10 +73,8 @@ def list_tasks(
     if as_json:
         print_json({"tasks": list(map(_row, listing.tasks)), "counts": _counts(listing), "missing": listing.missing})
         return
-    table = table_of("task", "goal", "scene", "instruction")
-    for task in listing.tasks:
-        table.add_row(*map(Text, (task.id, task.goal_kind, task.scene, _line(task.instruction))))
-    output().print(table)
+    rows = [(task.id, task.goal_kind, task.scene, _line(task.instruction)) for task in listing.tasks]
+    print_table(list(map(Column, ("task", "goal", "scene", "instruction"))), rows)
     for name, counts in _counts(listing).items():
         parts = ", ".join(f"{number:,} {what}" for what, number in counts.items())
         output().print(f"{name}: {parts}", style="dim", markup=False)
@@ -84,10 +82,10 @@ def list_tasks(
         errors().print(f"{name} is left out: {why}", style="yellow", markup=False)
 
 
-@tasks_app.command()
-def show(task_id: TaskId, *, file: File = None, as_json: AsJson = False) -> None:
+@tasks_app.command("show")
+def show_task(task_id: TaskId, *, file: File = None, as_json: AsJson = False) -> None:
     """Show a task: instruction, scene, the goal in words and as its source writes it, budget, recorded program."""
-    found = found_task(task_id, file)
+    found = find_task(task_id, file)
     document = _document(found)
     if as_json:
         print_json(document)
@@ -113,19 +111,19 @@ def check(
     file: File = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check whether a task is done in a scene of the database, by one query; exit code 1 says that it is not."""
+    """Check whether a task is done in a scene of the database, by one query; exit code 1 if it is not."""
     from scenecypher.planner.goal_check import check_task
 
-    found = found_task(task_id, file)
+    found = find_task(task_id, file)
     if found.task.goal_kind == "question":
         raise InputError(f"{task_id} is a question, which no graph answers; `scenecypher tasks show` has its answer")
     with open_store() as store:
         info = scene_of(store, scene, found)
         done = check_task(store, info, found.task)
     if as_json:
-        print_json(_verdict(found.task, info, done))
+        print_json(_check_document(found.task, info, done))
     else:
-        _tell(found.task, info, done)
+        _print_check(found.task, info, done)
     if not done.met:
         raise typer.Exit(1)
 
@@ -143,7 +141,7 @@ def _of_file(file: Path) -> Listing:
 
 
 def _of_datasets(name: str | None) -> Listing:
-    """All tasks of the data set `name`; without a name those of each that is installed."""
+    """Return all tasks of the data set `name`; without a name, of each installed one."""
     from scenecypher.importers import datasets
 
     if name is not None:
@@ -157,10 +155,10 @@ def _of_datasets(name: str | None) -> Listing:
     return listing
 
 
-def found_task(task_id: str, file: Path | None) -> Found:
-    """The task of this id, in `file` where one is given. Raises InputError."""
+def find_task(task_id: str, file: Path | None) -> TaskSource:
+    """Return the task with this id, from `file` if given. Raises InputError."""
     if file is None:
-        return _found_in_datasets(task_id)
+        return _find_in_datasets(task_id)
     from scenecypher.importers.grasif import read_file
 
     scene, tasks = read_file(file)
@@ -168,19 +166,19 @@ def found_task(task_id: str, file: Path | None) -> Found:
     if task_id not in known:
         hint = did_you_mean(task_id[:60], tuple(known)) or f"; it has {', '.join(known) or 'none'}"
         raise InputError(f"{file} has no task {task_id[:60]!r}{hint}")
-    return Found(known[task_id], lambda: scene.graph, f"scenecypher import grasif {file}")
+    return TaskSource(known[task_id], lambda: scene.graph, f"scenecypher import grasif {file}")
 
 
-def _found_in_datasets(task_id: str) -> Found:
+def _find_in_datasets(task_id: str) -> TaskSource:
     from scenecypher.importers import datasets
 
     dataset, task = datasets.task(task_id)
     within = task_id.partition("/")[2]
-    return Found(task, lambda: next(dataset.scenes(within)).graph, dataset.command(task_id))
+    return TaskSource(task, lambda: next(dataset.scenes(within)).graph, dataset.command(task_id))
 
 
-def scene_of(store: SceneStore, name: str | None, found: Found) -> SceneInfo:
-    """The scene to check. Raises SceneNotFound, saying how to import the task's own."""
+def scene_of(store: SceneStore, name: str | None, found: TaskSource) -> SceneInfo:
+    """Return the scene to check. Raises SceneNotFound; InputError with the import command of the task's own scene."""
     try:
         return store.find(name or found.task.scene)
     except SceneNotFound as error:
@@ -201,7 +199,7 @@ def _row(task: Task) -> dict[str, Any]:
 
 
 def _counts(listing: Listing) -> dict[str, dict[str, int]]:
-    """How many tasks of each kind of goal each data set has; ids in a file need not name one."""
+    """Return the number of tasks by data set and kind of goal; ids in a file need not name a data set."""
     counts: dict[str, Counter[str]] = {}
     for task in listing.tasks:
         name, slash, _ = task.id.partition("/")
@@ -209,7 +207,7 @@ def _counts(listing: Listing) -> dict[str, dict[str, int]]:
     return {name: {"tasks": counted.total(), **dict(sorted(counted.items()))} for name, counted in counts.items()}
 
 
-def _document(found: Found) -> dict[str, Any]:
+def _document(found: TaskSource) -> dict[str, Any]:
     from scenecypher.db.condition import condition_document
 
     task = found.task
@@ -236,7 +234,7 @@ def _goal_lines(task: Task, graph: SceneGraph) -> Iterator[str]:
         yield from (explain(part, graph, {}) for part in conjuncts(task.goal))
 
 
-def _verdict(task: Task, scene: SceneInfo, done: GoalCheck) -> dict[str, Any]:
+def _check_document(task: Task, scene: SceneInfo, done: GoalCheck) -> dict[str, Any]:
     return {
         "task": task.id,
         "scene": scene.name,
@@ -247,7 +245,7 @@ def _verdict(task: Task, scene: SceneInfo, done: GoalCheck) -> dict[str, Any]:
     }
 
 
-def _tell(task: Task, scene: SceneInfo, done: GoalCheck) -> None:
+def _print_check(task: Task, scene: SceneInfo, done: GoalCheck) -> None:
     out = output()
     verdict, style = ("done", "bold green") if done.met else ("not done", "bold red")
     out.print(f"{task.id}: {verdict}", style=style, markup=False, end=" ")

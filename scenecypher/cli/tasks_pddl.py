@@ -1,4 +1,4 @@
-"""`scenecypher tasks pddl`: a task in a scene as it is now, for a PDDL planner of one's own."""
+"""`scenecypher tasks pddl`: a task in the current scene, for any PDDL planner."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from scenecypher.cli.context import errors, open_store, output
-from scenecypher.cli.tasks import File, TaskId, found_task, scene_of
+from scenecypher.cli.tasks import File, TaskId, find_task, scene_of
 from scenecypher.errors import InputError
 
 HERE = Path()
@@ -23,25 +23,25 @@ def pddl(
     ] = HERE,
     file: File = None,
 ) -> None:
-    """Write a task as PDDL, as `plan --method symbolic` first asks its engine: ground actions near the goal."""
-    from scenecypher.planner.actions.pddl_export import exported
-    from scenecypher.planner.actions.pddl_planner import Question
-    from scenecypher.planner.seeing import seeing
+    """Write a task as PDDL in the form that `plan --method symbolic` tries first: ground actions near the goal."""
+    from scenecypher.planner.actions.pddl_export import export_pddl
+    from scenecypher.planner.actions.pddl_planner import PlanRequest
+    from scenecypher.planner.part_reader import part_reader
 
-    found = found_task(task_id, file)
+    found = find_task(task_id, file)
     if not found.task.has_graph_goal:
         raise InputError(f"{task_id} has no goal on the graph: choose one of `scenecypher tasks list --goal graph`")
     with open_store() as store:
         info = scene_of(store, scene, found)
-        question = Question(found.task.goal, info.vocabulary)
-        domain, problem = exported(question, seeing(store.database, info, found.task.goal))
+        question = PlanRequest(found.task.goal, info.vocabulary)
+        domain, problem = export_pddl(question, part_reader(store.database, info, found.task.goal))
     _write(into, {"domain.pddl": domain, "problem.pddl": problem})
     if found.task.action_goals:
-        errors().print("the actions that the task asks for besides are no part of it", style="yellow", markup=False)
+        errors().print("the task's action goals are not part of the PDDL problem", style="yellow", markup=False)
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
-    """Write the files, and say so. Raises InputError."""
+    """Write the files and print their paths. Raises InputError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():

@@ -1,4 +1,4 @@
-"""The worlds that a belief may be about, and the eyes that see them, as the options `--world` and `--observer` say."""
+"""The worlds and observers of a belief, chosen by the options `--world` and `--observer`."""
 
 from __future__ import annotations
 
@@ -21,50 +21,52 @@ WORLDS: Final = (SCENE, "minigrid", "human")
 TRUTH: Final = "truth"
 NOISY: Final = re.compile(r"noisy:(\d+)")
 INSTANCE: Final = re.compile(r"(?:.*/)?([^/]+)/(\d+)")
-"""How the name of a scene ends that is of a MiniGrid level: the level and its seed."""
+"""The end of a MiniGrid scene's name: the level and its seed."""
 
 WORLD_HELP: Final = "Where actions happen, with a belief: the scene, minigrid (the level itself), or human (a person)."
 OBSERVER_HELP: Final = "What a look shows, with a belief: the truth, or noisy:SEED, with a simulated model's mistakes."
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
-    """What the options say; `seed` is that of the observer's mistakes, None where it makes none."""
+class WorldOptions:
+    """The parsed options; `seed` is of the observer's mistakes, None for none."""
 
     world: str = SCENE
     seed: int | None = None
 
     @property
     def is_plain(self) -> bool:
-        """Whether actions happen in the scene itself, which is seen as it is."""
+        """Return True if actions happen in the scene itself and are observed without mistakes."""
         return self.world == SCENE and self.seed is None
 
 
-def outside(world: str, observer: str) -> Outside:
-    """The options, read. Raises InputError."""
+def world_options(world: str, observer: str) -> WorldOptions:
+    """Parse the options. Raises InputError."""
     if world not in WORLDS:
         raise InputError(f"there is no world {world!r}{did_you_mean(world, WORLDS)}; give {', '.join(WORLDS)}")
     noisy = NOISY.fullmatch(observer)
     if observer != TRUTH and noisy is None:
         raise InputError(f"there is no observer {observer!r}; give truth, or noisy: and a seed such as noisy:7")
     if world == "human" and noisy:
-        raise InputError("a person's pictures are read as they are; leave out --observer")
-    return Outside(world, int(noisy[1]) if noisy else None)
+        raise InputError("a person's pictures can't have simulated mistakes; leave out --observer")
+    return WorldOptions(world, int(noisy[1]) if noisy else None)
 
 
-def environment(store: SceneStore, scene: SceneInfo, *, of: Outside, actor: str, model: Model) -> Environment | None:
-    """The world behind a scene, None for the scene itself. Raises InputError where there is none of that sort."""
+def world_behind(
+    store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str, model: Model
+) -> Environment | None:
+    """Return the world behind a scene, None for the scene itself. Raises InputError if the scene has no such world."""
     world = _world(store, scene, of=of, actor=actor, model=model)
     if world is None or of.seed is None:
         return world
-    from scenecypher.planner.environment import SeenBy
+    from scenecypher.planner.environment import ObservedWorld
     from scenecypher.planner.perception.truth import NoisyObserver
 
     classes = [node.class_ for node in store.load(scene.name).graph.nodes.values() if node.kind == "Object"]
-    return SeenBy(world, NoisyObserver(world, seed=of.seed, classes=classes))
+    return ObservedWorld(world, NoisyObserver(world, seed=of.seed, classes=classes))
 
 
-def _world(store: SceneStore, scene: SceneInfo, *, of: Outside, actor: str, model: Model) -> Environment | None:
+def _world(store: SceneStore, scene: SceneInfo, *, of: WorldOptions, actor: str, model: Model) -> Environment | None:
     match of.world:
         case "minigrid":
             return _minigrid(scene)
@@ -89,12 +91,12 @@ def _minigrid(scene: SceneInfo) -> Environment:
 
 
 def _person(store: SceneStore, scene: SceneInfo, model: Model) -> Environment:
-    from scenecypher.planner.belief import belief_of
+    from scenecypher.planner.belief import find_or_create_belief
     from scenecypher.planner.human import HumanEnvironment
-    from scenecypher.planner.perception.naming import knowing
+    from scenecypher.planner.perception.naming import known_node_reader
 
-    belief = belief_of(store, scene)
-    known = knowing(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)
+    belief = find_or_create_belief(store, scene)
+    known = known_node_reader(lambda: store.load(belief.name).graph, vocabulary=belief.vocabulary)
     return HumanEnvironment(_answer, model=model, known=known)
 
 
@@ -106,7 +108,7 @@ def _answer(question: str) -> str:
 
 
 def next_line() -> str:
-    """The next line of a file or a pipe. Raises EOFError after the last."""
+    """Return the next line of standard input. Raises EOFError after the last."""
     line = sys.stdin.readline()
     if not line:
         raise EOFError

@@ -1,4 +1,4 @@
-"""A scripted server and a model that asks it, for the length of one test."""
+"""Fixture: a scripted server and a model that asks it, for one test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Serve = Callable[[Script], tuple[OpenAIModel, ScriptedModel]]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Start a server with a script; gives a model bound to it (no retries, so that each step is one request)."""
+    """Start a server with a script; return a model for it (no retries, so that each step is one request)."""
     with ExitStack() as stack:
 
         def start(script: Script) -> tuple[OpenAIModel, ScriptedModel]:

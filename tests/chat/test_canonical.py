@@ -1,4 +1,4 @@
-"""Equal requests hash equal on every machine, and any difference that a model could see makes another hash."""
+"""Equal requests have equal hashes on every machine; every difference that a model sees changes the hash."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ requests = st.builds(
 
 
 def reordered(value: Any) -> Any:
-    """The same schema with its keywords the other way round; only properties keep their order."""
+    """Return the same schema with its keywords reversed; only properties keep their order."""
     if not isinstance(value, dict):
         return value
     keywords = reversed(value.items())
@@ -54,12 +54,12 @@ def reordered(value: Any) -> Any:
 
 
 @given(requests)
-def test_the_order_of_keywords_means_nothing(request: Request) -> None:
+def test_keyword_order_does_not_change_the_hash(request: Request) -> None:
     assert request_hash(replace(request, schema=reordered(request.schema))) == request_hash(request)
 
 
 @given(requests, requests)
-def test_hashes_are_equal_just_where_requests_are(one: Request, other: Request) -> None:
+def test_hashes_are_equal_iff_requests_are(one: Request, other: Request) -> None:
     seen_alike = one == other and json.dumps(one.schema) == json.dumps(other.schema)
     if seen_alike:
         assert request_hash(one) == request_hash(other)
@@ -68,14 +68,14 @@ def test_hashes_are_equal_just_where_requests_are(one: Request, other: Request) 
 
 
 @given(requests)
-def test_the_canonical_form_is_json_and_stays_itself(request: Request) -> None:
+def test_the_canonical_form_survives_json(request: Request) -> None:
     text = canonical_text(canonical(request))
     assert canonical_text(json.loads(text)) == text
     assert text.isascii()
 
 
 @given(requests, st.integers(0, 10))
-def test_each_part_counts(request: Request, seed: int) -> None:
+def test_each_field_changes_the_hash(request: Request, seed: int) -> None:
     first = request.messages[0]
     changed = [
         replace(request, messages=(replace(first, text=first.text + "x"), *request.messages[1:])),
@@ -94,30 +94,30 @@ def test_each_part_counts(request: Request, seed: int) -> None:
     assert len(hashes) == len(changed) + 1
 
 
-def test_the_order_of_properties_counts_since_models_write_in_it() -> None:
+def test_property_order_changes_the_hash() -> None:
     one = Request((Message("user", "?"),), schema={"properties": {"why": {}, "what": {}}})
     assert request_hash(one) != request_hash(replace(one, schema={"properties": {"what": {}, "why": {}}}))
 
 
 @pytest.mark.parametrize("temperature", [0, 0.0, -0.0])
-def test_nought_is_nought(temperature: float) -> None:
+def test_all_zero_temperatures_hash_equal(temperature: float) -> None:
     assert request_hash(Request((Message("user", "?"),), temperature=temperature)) == request_hash(
         Request((Message("user", "?"),))
     )
 
 
 @pytest.mark.parametrize("temperature", [-1, 2.5, float("nan"), float("inf")])
-def test_a_temperature_that_is_none(temperature: float) -> None:
+def test_an_invalid_temperature_is_refused(temperature: float) -> None:
     with pytest.raises(InputError, match="choose one from 0 to 2"):
         Request((Message("user", "?"),), temperature=temperature)
 
 
-def test_a_request_without_messages_is_none() -> None:
+def test_a_request_without_messages_is_refused() -> None:
     with pytest.raises(InputError, match="at least one message"):
         Request(())
 
 
-def test_the_hash_is_this_one_in_every_process() -> None:
+def test_the_hash_is_the_same_in_every_process() -> None:
     code = (
         "from chat import *\n"
         "form = {'type': 'object', 'properties': {'b': {}, 'a': {}}}\n"

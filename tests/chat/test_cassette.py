@@ -1,4 +1,4 @@
-"""What was recorded over real HTTP is replayed exactly, by session and occurrence, and nothing else is."""
+"""Exchanges recorded over real HTTP are replayed exactly, by session and occurrence, and no others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from scenecypher.chat import (
     ask_for,
 )
 from scenecypher.chat.missing import first_difference
-from scenecypher.chat.model import Source
+from scenecypher.chat.model import ReplySource
 from scenecypher.errors import DocumentError, InputError, ModelUnavailable
 from tests.chat.conftest import Serve
 from tests.chat.test_form import ASKED, GOOD, Action
@@ -42,7 +42,7 @@ def asking(text: str, **more: Any) -> Request:
 
 
 def numbered() -> Callable[[dict[str, Any]], Step]:
-    """Every reply is another: what a model does at a high temperature."""
+    """Return a different reply for each request, as a model does at a high temperature."""
     numbers = count(1)
     return lambda request: Say(f"{request['messages'][-1]['content']} {next(numbers)}", usage=(5, 2))
 
@@ -52,7 +52,7 @@ def tape(tmp_path: Path) -> Path:
     return tmp_path / "tape.jsonl"
 
 
-def test_five_samples_of_one_request_are_five_replies(serve: Serve, tape: Path) -> None:
+def test_equal_requests_replay_in_recorded_order(serve: Serve, tape: Path) -> None:
     model, server = serve(numbered())
     recording = Recording(model, tape).session("samples")
     samples = [recording.reply(asking("plan", temperature=0.7)) for _ in range(5)]
@@ -65,7 +65,7 @@ def test_five_samples_of_one_request_are_five_replies(serve: Serve, tape: Path) 
     assert len(server.requests) == 5, "a replay asks nobody"
 
 
-def test_sessions_in_threads_replay_as_they_were(serve: Serve, tape: Path) -> None:
+def test_concurrent_sessions_replay_exactly(serve: Serve, tape: Path) -> None:
     model, _ = serve(numbered())
 
     def episode(model: Model) -> list[str]:
@@ -82,7 +82,7 @@ def test_sessions_in_threads_replay_as_they_were(serve: Serve, tape: Path) -> No
     assert len({text for texts in recorded for text in texts}) == 48, "every reply was another"
 
 
-def test_a_session_of_the_same_name_counts_on(serve: Serve, tape: Path) -> None:
+def test_reopening_a_session_continues_its_count(serve: Serve, tape: Path) -> None:
     model, _ = serve(numbered())
     recording = Recording(model, tape)
     recorded = [recording.session("s").reply(asking("a")).text for _ in range(2)]
@@ -115,7 +115,7 @@ def test_a_repaired_conversation_replays(serve: Serve, tape: Path) -> None:
     assert recorded == (Action(name="grab", target="soap"), Usage(22, 14))
 
 
-def test_a_failure_is_not_recorded_and_counts_for_nothing(serve: Serve, tape: Path) -> None:
+def test_failures_are_neither_recorded_nor_counted(serve: Serve, tape: Path) -> None:
     model, _ = serve(["one", Drop(), "two"])
     recording = Recording(model, tape)
     recording.reply(asking("a"))
@@ -126,7 +126,7 @@ def test_a_failure_is_not_recorded_and_counts_for_nothing(serve: Serve, tape: Pa
     assert [replaying.reply(asking("a")).text for _ in range(2)] == ["one", "two"]
 
 
-def test_a_cassette_lies_in_a_package(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cassette_can_be_a_package_resource(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "shipped_tape"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -138,7 +138,7 @@ def test_a_cassette_lies_in_a_package(serve: Serve, tmp_path: Path, monkeypatch:
     sys.modules.pop("shipped_tape")
 
 
-def test_scripted_replies_stay_scripted_on_tape(tape: Path) -> None:
+def test_scripted_replies_keep_their_source_in_a_cassette(tape: Path) -> None:
     script = Scripted([ScriptedReply(when=("hi",), reply="hello")])
     assert Recording(script, tape).reply(asking("hi")).source == "scripted"
     replaying = Replaying(tape)
@@ -146,19 +146,19 @@ def test_scripted_replies_stay_scripted_on_tape(tape: Path) -> None:
     assert replaying.tape.origin == "scripted"
 
 
-def test_a_scripted_server_seems_live_so_the_recorder_can_be_told(serve: Serve, tape: Path) -> None:
+def test_the_origin_can_be_stated_for_a_scripted_server(serve: Serve, tape: Path) -> None:
     model, _ = serve(["hello"])
     Recording(model, tape, origin="scripted").reply(asking("hi"))
     assert Replaying(tape).reply(asking("hi")).source == "scripted"
 
 
-class Turncoat:
-    """A service that is scripted first and recorded then."""
+class ChangingSource:
+    """A service whose source is scripted first and recorded later."""
 
     def __init__(self) -> None:
-        self.sources: Iterator[Source] = iter(("scripted", "recorded"))
+        self.sources: Iterator[ReplySource] = iter(("scripted", "recorded"))
 
-    def session(self, name: str) -> Turncoat:  # noqa: ARG002
+    def session(self, name: str) -> ChangingSource:  # noqa: ARG002
         return self
 
     def reply(self, request: Request) -> Reply:
@@ -166,7 +166,7 @@ class Turncoat:
 
 
 def test_scripted_and_recorded_replies_never_mix(tape: Path) -> None:
-    recording = Recording(Turncoat(), tape)
+    recording = Recording(ChangingSource(), tape)
     recording.reply(asking("a"))
     with pytest.raises(InputError, match="holds scripted replies; put recorded ones in another file"):
         recording.reply(asking("b"))
@@ -214,7 +214,7 @@ SOAP_IS_MISSING = (
         ("demo", asking("x" * 500), "which begins '" + "x" * 120 + "…'"),
     ],
 )
-def test_what_a_cassette_lacks_is_told(recorded: Path, session: str, request_: Request, says: str) -> None:
+def test_a_missing_reply_is_explained(recorded: Path, session: str, request_: Request, says: str) -> None:
     with pytest.raises(ModelUnavailable) as caught:
         Replaying(recorded).session(session).reply(request_)
     assert str(caught.value).startswith(f"the cassette {recorded} lacks request")
@@ -223,7 +223,7 @@ def test_what_a_cassette_lacks_is_told(recorded: Path, session: str, request_: R
     assert not caught.value.retryable
 
 
-def test_a_request_too_many_is_told(recorded: Path) -> None:
+def test_an_extra_request_is_explained(recorded: Path) -> None:
     session = Replaying(recorded).session("other")
     session.reply(asking("Open the fridge."))
     for _ in range(2):
@@ -231,7 +231,7 @@ def test_a_request_too_many_is_told(recorded: Path) -> None:
             session.reply(asking("Open the fridge."))
 
 
-def test_a_changed_prompt_is_told_where_it_changed(recorded: Path) -> None:
+def test_the_error_locates_the_change_of_a_prompt(recorded: Path) -> None:
     request = asking("Where is the milk?")
     changed = replace(request, messages=(Message("system", "You know the home."), *request.messages[1:]))
     with pytest.raises(ModelUnavailable, match=r"\$\.messages\[0\]\.text, character 15: .*'You know the house\.'"):
@@ -246,7 +246,7 @@ json_values = st.recursive(
 
 
 @given(json_values, json_values)
-def test_a_difference_is_always_found(recorded: object, asked: object) -> None:
+def test_first_difference_finds_every_difference(recorded: object, asked: object) -> None:
     if recorded != asked:
         words = first_difference(recorded, asked)
         assert words.startswith("$")
@@ -273,7 +273,7 @@ EXCHANGE = '{"session": "s", "occurrence": 1, "request": {"messages": []}, "repl
         (HEADING + EXCHANGE[:-1] + ', "request_hash": "0"}', "line 2: the request is not the one that was recorded"),
     ],
 )
-def test_a_broken_cassette_is_told_by_line(tape: Path, content: str, says: str) -> None:
+def test_the_error_names_the_broken_line(tape: Path, content: str, says: str) -> None:
     tape.write_text(content)
     with pytest.raises(DocumentError) as caught:
         Replaying(tape).reply(asking("a"))
@@ -285,7 +285,7 @@ def test_a_cassette_may_be_written_by_hand(tape: Path) -> None:
     assert next(iter(Replaying(tape).tape.exchanges.values())).reply == Reply("t", Usage(), "m", source="scripted")
 
 
-def test_an_empty_cassette_lacks_everything(tape: Path) -> None:
+def test_an_empty_cassette_has_no_replies(tape: Path) -> None:
     tape.write_text(HEADING)
     with pytest.raises(ModelUnavailable, match="the cassette holds no exchange"):
         Replaying(tape).reply(asking("a"))

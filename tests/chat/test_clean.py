@@ -1,4 +1,4 @@
-"""What a model meant is found in whatever it wraps it in, and nothing that may be meant is dropped."""
+"""Answers are extracted from every wrapping, and no possible answer is dropped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scenecypher.chat.clean import clean, clean_cypher, clean_json, json_values
+from scenecypher.chat.clean import clean_cypher, clean_json, clean_reply, json_values
 
 QUERY = "MATCH (o:Object)-[:INSIDE]->(a {class: 'fridge'})\nWHERE o.name <> 'milk'\n\nRETURN o.name\nORDER BY o.name"
 
@@ -28,7 +28,7 @@ replies = st.lists(st.sampled_from(pieces + words) | st.text(max_size=5), max_si
 
 @st.composite
 def wrapped(draw: st.DrawFn, inner: str, language: str) -> str:
-    """`inner` as models send it: after a thought, in a fence, between prose."""
+    """Return `inner` as models send it: after a thought, in a fence, between prose."""
     before = draw(prose)
     fence = draw(
         st.sampled_from([f"```{language}\n{inner}\n```", f"```\n{inner}\n```", f"~~~{language}\n{inner}\n~~~"])
@@ -42,19 +42,21 @@ def wrapped(draw: st.DrawFn, inner: str, language: str) -> str:
 
 
 @given(st.data(), objects, indents)
-def test_json_is_found_in_all_its_wrappings(data: st.DataObject, value: dict[str, object], indent: int | None) -> None:
+def test_json_is_extracted_from_every_wrapping(
+    data: st.DataObject, value: dict[str, object], indent: int | None
+) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=data.draw(st.booleans()))
     assert clean_json(data.draw(wrapped(text, "json"))) == text
 
 
 @given(objects, prose, prose)
-def test_json_is_found_between_prose(value: dict[str, object], before: str, after: str) -> None:
+def test_json_is_extracted_from_prose(value: dict[str, object], before: str, after: str) -> None:
     text = json.dumps(value)
     assert clean_json(before + text + after) == text
 
 
 @given(st.data())
-def test_cypher_is_found_in_all_its_wrappings(data: st.DataObject) -> None:
+def test_cypher_is_extracted_from_every_wrapping(data: st.DataObject) -> None:
     assert clean_cypher(data.draw(wrapped(QUERY, "cypher"))) == QUERY
 
 
@@ -62,13 +64,13 @@ def test_cypher_is_found_in_all_its_wrappings(data: st.DataObject) -> None:
 @example("<think>a<think>b</think>c</think>d")
 @example("<th<think>x</think>ink>y")
 @example("```\n```\nx\n```\n```")
-def test_cleaning_twice_is_cleaning_once(text: str) -> None:
-    assert clean(clean(text)) == clean(text)
+def test_cleaning_is_idempotent(text: str) -> None:
+    assert clean_reply(clean_reply(text)) == clean_reply(text)
 
 
 @given(replies)
-def test_nothing_is_made_up(text: str) -> None:
-    for cleaned in (clean(text), clean_cypher(text), clean_json(text)):
+def test_cleaning_adds_no_text(text: str) -> None:
+    for cleaned in (clean_reply(text), clean_cypher(text), clean_json(text)):
         assert set(cleaned) <= set(text)
         assert len(cleaned) <= len(text)
     assert all(piece in text for piece in json_values(text)) or "<think" in text
@@ -93,7 +95,7 @@ def test_nothing_is_made_up(text: str) -> None:
     ],
 )
 def test_clean(reply: str, meant: str) -> None:
-    assert clean(reply) == meant
+    assert clean_reply(reply) == meant
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("reply", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_reply_costs_little(reply: str) -> None:
+def test_hostile_replies_are_cleaned_in_linear_time(reply: str) -> None:
     start = process_time()
-    clean(reply), clean_json(reply), clean_cypher(reply)
+    clean_reply(reply), clean_json(reply), clean_cypher(reply)
     assert process_time() - start < 5

@@ -1,4 +1,4 @@
-"""Replies in an asked form over real HTTP: read leniently, validated strictly, asked again with the reason."""
+"""Structured replies over real HTTP: read leniently, validated strictly, asked again with the reason."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Loose(BaseModel):
 GOOD = '{"name": "grab", "target": "soap"}'
 
 
-def test_a_good_reply_is_a_value(serve: Serve) -> None:
+def test_a_valid_reply_is_parsed(serve: Serve) -> None:
     model, server = serve([Say(GOOD, usage=(5, 3))])
     assert ask_for(model, ASKED, Action) == (Action(name="grab", target="soap"), Usage(5, 3))
     sent = server.requests[0]
@@ -59,7 +59,7 @@ def test_a_good_reply_is_a_value(serve: Serve) -> None:
     "text",
     [f"<think>soap or milk?</think>```json\n{GOOD}\n```", f"Sure! {GOOD} [as asked]", f'{{"name": "fly"}} no: {GOOD}'],
 )
-def test_a_wrapped_reply_is_a_value_at_once(serve: Serve, text: str) -> None:
+def test_a_wrapped_reply_is_parsed_without_retry(serve: Serve, text: str) -> None:
     model, _ = serve([text])
     assert ask_for(model, ASKED, Action)[0] == Action(name="grab", target="soap")
 
@@ -77,7 +77,7 @@ def test_a_bad_reply_is_asked_again_with_the_reason(serve: Serve) -> None:
     assert "Invalid JSON" in third[5]["content"]
 
 
-def test_a_third_bad_reply_is_the_last(serve: Serve) -> None:
+def test_the_default_is_three_attempts(serve: Serve) -> None:
     model, server = serve(["{}", "{}", Say('{"name": "open"}', usage=(2, 1))])
     with pytest.raises(ReplyRejected, match=r"form of Action, after 3 attempts: \$\.target: Field required") as caught:
         ask_for(model, ASKED, Action)
@@ -87,7 +87,7 @@ def test_a_third_bad_reply_is_the_last(serve: Serve) -> None:
     assert str(caught.value).endswith("answer with one JSON object of that form")
 
 
-def test_the_number_of_attempts_is_the_callers(serve: Serve) -> None:
+def test_the_number_of_attempts_can_be_set(serve: Serve) -> None:
     model, server = serve(["{}", Stall()])
     with pytest.raises(ReplyRejected, match="after 1 attempt:"):
         ask_for(model, ASKED, Action, attempts=1)
@@ -106,7 +106,7 @@ def test_the_number_of_attempts_is_the_callers(serve: Serve) -> None:
         (Say("[" * 50_000), "recursion limit"),
     ],
 )
-def test_an_odd_reply_is_told_why(serve: Serve, reply: Say, reason: str | None) -> None:
+def test_the_retry_prompt_states_the_finish_reason(serve: Serve, reply: Say, reason: str | None) -> None:
     model, server = serve([reply, GOOD])
     ask_for(model, ASKED, Action)
     complaints = [request["messages"][-1]["content"] for request in server.requests[1:]]
@@ -115,13 +115,13 @@ def test_an_odd_reply_is_told_why(serve: Serve, reply: Say, reason: str | None) 
     assert all(turn["content"] for request in server.requests for turn in request["messages"]), "no empty turn is sent"
 
 
-def test_a_long_bad_reply_is_not_echoed_whole(serve: Serve) -> None:
+def test_long_replies_are_truncated_in_the_retry_prompt(serve: Serve) -> None:
     model, server = serve(["x" * 100_000, GOOD])
     ask_for(model, ASKED, Action)
     assert len(server.requests[1]["messages"][2]["content"]) == 4_000
 
 
-def test_many_mistakes_are_told_in_short(serve: Serve) -> None:
+def test_the_list_of_mistakes_is_bounded(serve: Serve) -> None:
     actions = ", ".join(['{"name": "fly", "target": "x"}'] * 9)
     model, server = serve([f'{{"title": "t", "choice": {{"kind": "done"}}, "path": [{actions}]}}', Stall()])
     with pytest.raises(ReplyRejected, match=r"\$\.path\[4\]\.name: .*; and 4 more"):
@@ -129,13 +129,13 @@ def test_many_mistakes_are_told_in_short(serve: Serve) -> None:
     assert len(server.requests) == 1
 
 
-def test_a_request_may_say_more_than_messages(serve: Serve) -> None:
+def test_settings_of_a_request_are_kept(serve: Serve) -> None:
     model, server = serve([GOOD])
     ask_for(model, Request(ASKED, temperature=0.7, max_tokens=50), Action)
     assert (server.requests[0]["temperature"], server.requests[0]["max_tokens"]) == (0.7, 50)
 
 
-def test_what_the_tables_settings_claim_is_sent(serve: Serve) -> None:
+def test_default_settings_are_sent(serve: Serve) -> None:
     model, server = serve([GOOD])
     ask_for(model, ASKED, Action)
     assert (server.requests[0]["temperature"], server.requests[0]["seed"]) == (0, 0)

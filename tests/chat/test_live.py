@@ -1,4 +1,4 @@
-"""The live model over real HTTP: what is sent, what is read, and each way in which a service fails."""
+"""The live model over real HTTP: requests, replies, and each failure of a service."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def test_a_request_is_sent_whole(serve: Serve) -> None:
     assert server.headers[0]["authorization"] == "Bearer a-key"
 
 
-def test_what_is_not_asked_for_is_not_sent(serve: Serve) -> None:
+def test_unset_parameters_are_not_sent(serve: Serve) -> None:
     model, server = serve(["hello"])
     model.reply(Request((Message("user", "hello"),), temperature=None))
     assert server.requests == [{"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}]
 
 
-def test_an_open_schema_is_not_called_strict(serve: Serve) -> None:
+def test_an_open_schema_is_not_sent_as_strict(serve: Serve) -> None:
     model, server = serve(["{}"])
     model.reply(Request(HELLO.messages, schema={"type": "object", "additionalProperties": {"type": "string"}}))
     assert server.requests[0]["response_format"]["json_schema"]["strict"] is False
@@ -79,13 +79,13 @@ def test_an_open_schema_is_not_called_strict(serve: Serve) -> None:
         (Say("half a pair: \ud83d, a pair: \ud83d\ude00"), "half a pair: \ufffd, a pair: 😀", "stop"),
     ],
 )  # fmt: skip
-def test_an_odd_answer_is_a_reply_too(serve: Serve, step: Say, text: str, finish: str) -> None:
+def test_unusual_answers_are_parsed(serve: Serve, step: Say, text: str, finish: str) -> None:
     model, _ = serve([step])
     reply = model.reply(HELLO)
     assert (reply.text, reply.finish, reply.usage) == (text, finish, Usage(11, 7))
 
 
-def test_missing_usage_counts_as_nothing_and_is_told_once(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+def test_missing_usage_counts_as_zero_and_is_logged_once(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
     model, _ = serve([Say("a", usage=None), Say("b", usage=None)])
     assert model.reply(HELLO).usage + model.reply(HELLO).usage == Usage(0, 0)
     assert [record.getMessage() for record in caplog.records if record.name == "scenecypher.chat"] == [
@@ -126,7 +126,7 @@ def test_a_failure_says_what_to_do(serve: Serve, step: Step, says: str, *, retry
     assert "a-key" not in str(caught.value)
 
 
-def test_silence_ends_at_the_time_limit() -> None:
+def test_a_silent_service_times_out() -> None:
     with ScriptedModel([Stall(), Stall()]) as server, model_of(server, timeout_s=0.2, retries=1) as model:
         with pytest.raises(ModelUnavailable, match=r"no answer within 0\.2 s, asked 2 times") as caught:
             model.reply(HELLO)
@@ -134,7 +134,7 @@ def test_silence_ends_at_the_time_limit() -> None:
         assert len(server.requests) == 2
 
 
-def test_a_request_may_have_less_time_than_usual_and_is_then_asked_once() -> None:
+def test_a_shorter_timeout_disables_retries() -> None:
     with ScriptedModel([Stall(), "in time"]) as server, model_of(server, retries=1) as model:
         with pytest.raises(ModelUnavailable, match=r"no answer within 0\.2 s, asked (1 time|once)"):
             model.reply(replace(HELLO, timeout_s=0.2))
@@ -143,19 +143,19 @@ def test_a_request_may_have_less_time_than_usual_and_is_then_asked_once() -> Non
 
 
 @pytest.mark.parametrize("fault", [Fail(429, "slow down"), Fail(500, "oops"), Drop(), Drop(halfway=True)])
-def test_a_passing_fault_is_tried_again(fault: Step) -> None:
+def test_transient_failures_are_retried(fault: Step) -> None:
     with ScriptedModel([fault, "at last"]) as server, model_of(server, retries=1) as model:
         assert model.reply(HELLO).text == "at last"
 
 
-def test_nobody_there() -> None:
+def test_an_unreachable_service_is_an_error() -> None:
     with ScriptedModel([]) as server:
         url = server.base_url
     with OpenAIModel(base_url=url, model="m", retries=0) as model, pytest.raises(ModelUnavailable, match="see that it"):
         model.reply(HELLO)
 
 
-def test_an_unknown_model_is_told_with_those_there_are() -> None:
+def test_an_unknown_model_error_lists_the_known_models() -> None:
     script = ScriptedModel([], models=("llama-3.1-8b", "qwen-3"))
     with script as server, model_of(server, model="llama-3-8b") as model, pytest.raises(ModelUnavailable) as caught:
         model.reply(HELLO)
@@ -163,7 +163,7 @@ def test_an_unknown_model_is_told_with_those_there_are() -> None:
     assert str(caught.value).endswith("set SCENECYPHER_MODEL to one that it has: llama-3.1-8b, qwen-3")
 
 
-def test_a_base_url_without_its_path_is_told() -> None:
+def test_a_base_url_without_its_path_is_explained() -> None:
     server = ScriptedModel([])
     with (
         server,
@@ -181,13 +181,13 @@ def test_no_key_and_no_address() -> None:
 @pytest.mark.parametrize(
     "url", ["localhost:8000/v1", "ftp://host/v1", "http://", "http://host:99999/v1", "http://[::1"]
 )
-def test_an_address_that_is_none(url: str) -> None:
+def test_an_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(InputError, match="write it like http://"):
         OpenAIModel(base_url=url, model="m")
 
 
 @pytest.mark.parametrize("key", ["ké", "two\nlines"])
-def test_a_key_that_is_none(key: str) -> None:
+def test_an_invalid_key_is_refused(key: str) -> None:
     with pytest.raises(InputError, match="copy it again") as caught:
         OpenAIModel(api_key=key, model="m")
     assert key not in str(caught.value)
@@ -238,14 +238,14 @@ def test_a_schema_that_is_refused_goes_into_the_prompt(
 
 
 def picky(request: dict[str, Any]) -> Step:
-    """A service with the habits of reasoning models."""
+    """Return the script of a service with the restrictions of reasoning models."""
     for name in ("max_tokens", "temperature", "seed"):
         if name in request:
             return Fail(400, f"Unsupported parameter: '{name}' is not supported with this model.")
     return "well"
 
 
-def test_what_a_service_does_not_take_is_left_out(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+def test_refused_parameters_are_left_out(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
     model, server = serve(picky)
     assert model.reply(Request(HELLO.messages, seed=1, max_tokens=9)).text == "well"
     assert set(server.requests[-1]) == {"model", "messages", "max_completion_tokens"}
@@ -260,7 +260,7 @@ def test_what_a_service_does_not_take_is_left_out(serve: Serve, caplog: pytest.L
         "Invalid value for 'seed': expected an integer",
     ],
 )
-def test_a_wrong_value_is_no_matter_of_dialect(serve: Serve, words: str) -> None:
+def test_a_wrong_value_has_no_fallback(serve: Serve, words: str) -> None:
     model, server = serve([Fail(400, words)])
     with pytest.raises(ModelUnavailable):
         model.reply(Request(HELLO.messages, seed=1, max_tokens=5000))
@@ -276,9 +276,7 @@ def test_many_threads_share_one_model(serve: Serve) -> None:
     assert len(server.requests) == 64
 
 
-def test_threads_that_learn_a_dialect_together_all_get_an_answer(
-    serve: Serve, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_concurrent_fallbacks_all_get_an_answer(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
     model, _ = serve(picky)
     with ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(lambda seed: model.reply(Request(HELLO.messages, seed=seed)).text, range(32)))
@@ -286,7 +284,7 @@ def test_threads_that_learn_a_dialect_together_all_get_an_answer(
     assert len([record for record in caplog.records if record.name == "scenecypher.chat"]) == 2, "each told once"
 
 
-def test_a_closed_model_opens_again(serve: Serve) -> None:
+def test_a_closed_model_reconnects(serve: Serve) -> None:
     model, _ = serve(["one", "two"])
     assert model.reply(HELLO).text == "one"
     model.close()

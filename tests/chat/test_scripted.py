@@ -1,4 +1,4 @@
-"""A person's rules answer what they foresee, in order, and say what they did not foresee."""
+"""A script's rules answer in order; a request without a rule is an error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_first_rule_that_fits_answers() -> None:
     assert SCRIPT.reply(asking("the soap?", system="You verify.")).text == "verified"
 
 
-def test_what_no_rule_foresees_is_told() -> None:
+def test_a_request_without_a_rule_is_an_error() -> None:
     with pytest.raises(ModelUnavailable) as caught:
         SCRIPT.reply(asking("the milk? " + "x" * 500))
     assert "none of the 3 scripted replies is for 'the milk? xxx" in str(caught.value)

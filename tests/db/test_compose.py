@@ -1,4 +1,4 @@
-"""The compose file and the tests' containers run with the limits of the local server, at the same version."""
+"""The compose file and the tests' containers have the limits and the version of the local server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from scenecypher.db.local.config import conf_text, transaction_mb
-from scenecypher.db.local.home import State
+from scenecypher.db.local.home import ServerState
 from scenecypher.db.local.jars import VERSION
 from scenecypher.settings import Settings
 from tests import containers
@@ -31,7 +31,7 @@ SHARED: Final = (
 
 
 def settings_of(entries: dict[str, str]) -> dict[str, str]:
-    """``NEO4J_a_b__c`` as the setting that it becomes, ``a.b_c``."""
+    """Return ``NEO4J_a_b__c`` as the setting ``a.b_c``."""
     return {
         name.removeprefix("NEO4J_").replace("__", "\0").replace("_", ".").replace("\0", "_"): value
         for name, value in entries.items()
@@ -39,7 +39,7 @@ def settings_of(entries: dict[str, str]) -> dict[str, str]:
 
 
 def local_settings() -> dict[str, str]:
-    text = conf_text(Settings(), State(pid=None, bolt=7687, http=7474))
+    text = conf_text(Settings(), ServerState(pid=None, bolt=7687, http=7474))
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
 
 
@@ -63,7 +63,7 @@ def test_one_version_everywhere() -> None:
     assert image == containers.IMAGE
 
 
-def test_compose_publishes_on_loopback_alone() -> None:
+def test_compose_publishes_on_loopback_only() -> None:
     published = re.findall(r'^ +- "(.*:\d+)"$', COMPOSE, re.MULTILINE)
     assert len(published) == 2
     assert all(port.startswith("127.0.0.1:") for port in published)

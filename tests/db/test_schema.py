@@ -1,4 +1,4 @@
-"""The registry: what a scene may declare, and constraints and indexes that can be made twice."""
+"""The registry: declarations of scenes, and idempotent constraints and indexes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 
 
-def test_the_registry_keeps_its_own_rules() -> None:
+def test_the_registry_obeys_its_own_rules() -> None:
     assert all(RELATION_NAME.fullmatch(name) for name in RELATION_TYPES)
     assert all(PROPERTY_NAME.fullmatch(name) for name in (*CORE_PROPERTIES, *EXTRA_PROPERTIES))
     assert not {*CORE_PROPERTIES} & {*EXTRA_PROPERTIES}
@@ -32,7 +32,7 @@ def test_the_registry_keeps_its_own_rules() -> None:
     assert all({*rules.containment} <= {*RELATION_TYPES} for rules in VOCABULARIES.values())
 
 
-def test_what_a_scene_declares_joins_its_vocabulary() -> None:
+def test_declared_names_join_the_vocabulary() -> None:
     declared = Declared(("NEXT_TO", "ON", "NEXT_TO"), ("weight", "color"))
     assert declared == Declared(("NEXT_TO",), ("weight",))
     vocabulary = vocabulary_of(declared)
@@ -58,7 +58,7 @@ def test_what_a_scene_declares_joins_its_vocabulary() -> None:
         pytest.param(("A" * 10_000_000,), (), "can't be declared", id="10 MB"),
     ],
 )
-def test_a_name_that_cypher_could_not_bear_is_refused(types: Any, properties: Any, says: str) -> None:
+def test_an_invalid_cypher_name_is_refused(types: Any, properties: Any, says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
         Declared(types, properties)
     assert len(str(caught.value)) < 200

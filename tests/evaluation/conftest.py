@@ -1,4 +1,4 @@
-"""What Inspect itself warns of is no concern of ours: an old name in its retry library, streams that it leaves open."""
+"""Fixtures for runs of Inspect; warnings that Inspect itself causes are ignored: deprecated names, unclosed streams."""
 
 import gc
 from collections.abc import Iterator
@@ -24,22 +24,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def models_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Inspect keeps one model of a name, with the address that it had: a server of another test, gone since."""
+def fresh_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clear Inspect's cache of models by name, which would keep the address of another test's server."""
     monkeypatch.setattr("inspect_ai.model._model._models", {})
 
 
 @pytest.fixture
 def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Logs and Inspect's own files go to the test's folder."""
+    """Direct logs and Inspect's own files to the test's folder."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def at_the_server(address: Address, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's settings name the throw-away server; and the test's folder."""
+def server_settings(address: Address, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Point the user's settings to the throw-away server; return the test's folder."""
     monkeypatch.setenv("NEO4J_URI", address.uri)
     monkeypatch.setenv("NEO4J_USERNAME", address.username)
     monkeypatch.setenv("NEO4J_PASSWORD", address.password)
@@ -48,7 +48,7 @@ def at_the_server(address: Address, own_folder: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.fixture(scope="module", autouse=True)
-def left_behind() -> Iterator[None]:
-    """Streams that were left open are collected here, where the warning is ignored, not in another module's test."""
+def collect_streams() -> Iterator[None]:
+    """Collect unclosed streams here, where the warning is ignored, not in another module's test."""
     yield
     gc.collect()

@@ -1,4 +1,4 @@
-"""Whole episodes through Inspect: programs for models, side by side, resumed, and without a trace of one another."""
+"""Whole episodes through Inspect, with programs for models: in parallel, resumed, and independent of one another."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, Final
 import pytest
 from inspect_ai.log import EvalLog
 
-from scenecypher.cli.app import run as command
+from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
 from scenecypher.evaluation import babyai, grasif
+from scenecypher.evaluation.episodes_result import episodes_result
 from scenecypher.evaluation.experiment import Experiment
-from scenecypher.evaluation.reporting.finding import find
-from scenecypher.evaluation.result import Result, read
-from scenecypher.evaluation.running import Run, resume, run
-from scenecypher.evaluation.tabling import result
+from scenecypher.evaluation.reporting.result_files import find_results
+from scenecypher.evaluation.result import ExperimentResult, read_result
+from scenecypher.evaluation.running import RunOptions, resume_task, run_task
 from tests.oracle import lookplangraph, provider
 from tests.scripted_model import Fail, Say, ScriptedModel, Step
 
@@ -26,27 +26,27 @@ pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`"
 
 SMALL: Final[dict[str, Any]] = {"data": "behavior-1k", "wording": "goal", "limit": 2}
 assert provider.PROGRAMS, "importing it makes the oracles known"
-pytestmark = pytest.mark.usefixtures("at_the_server")
+pytestmark = pytest.mark.usefixtures("server_settings")
 
 
-def outcomes(found: Result) -> dict[tuple[str, str], Any]:
-    """What came of each sample, without its clock."""
+def outcomes(found: ExperimentResult) -> dict[tuple[str, str], Any]:
+    """Return each sample's trial without its seconds."""
     return {(one.id, one.method): one.model_dump(exclude={"seconds"}) for one in found.samples}
 
 
-def ran(made: Experiment, log: EvalLog) -> Result:
-    return result(log, made)
+def make_result(made: Experiment, log: EvalLog) -> ExperimentResult:
+    return episodes_result(log, made)
 
 
-def test_an_episode_leaves_nothing_to_the_next() -> None:
-    """Rows in one order one by one, and in the other side by side; one of them fails in each episode."""
+def test_episodes_are_independent() -> None:
+    """Play rows in sequence, and in reverse order in parallel; one of them fails in each episode."""
     found = []
     for methods, at_once in (
         ("lookplangraph,lookplangraph+full-graph,lookplangraph+json-graph", 1),
         ("lookplangraph+json-graph,lookplangraph+full-graph,lookplangraph", 4),
     ):
-        log = run(grasif.grasif(**SMALL, methods=methods), Run("oracle/lookplangraph", at_once=at_once))
-        found.append(result(log, grasif.experiment(**SMALL, methods=methods)))
+        log = run_task(grasif.grasif(**SMALL, methods=methods), RunOptions("oracle/lookplangraph", at_once=at_once))
+        found.append(episodes_result(log, grasif.plan_experiment(**SMALL, methods=methods)))
     first, second = found
     assert outcomes(first) == outcomes(second)
     assert first.provenance.replies == ("oracle",)
@@ -63,8 +63,10 @@ def test_an_episode_leaves_nothing_to_the_next() -> None:
 
 
 def test_traversals_are_judged_by_minigrid_and_questions_by_their_answer() -> None:
-    told: dict[str, Any] = {"data": "numqa,trv1", "tables": "sg2-1,sg2-3", "methods": "sg2", "limit": 1}
-    found = result(run(babyai.babyai(**told), Run("oracle/sg2", at_once=2)), babyai.experiment(**told))
+    options: dict[str, Any] = {"data": "numqa,trv1", "tables": "sg2-1,sg2-3", "methods": "sg2", "limit": 1}
+    found = episodes_result(
+        run_task(babyai.babyai(**options), RunOptions("oracle/sg2", at_once=2)), babyai.plan_experiment(**options)
+    )
     assert len(found.samples) == 2, "a row that two tables share is played once"
     assert len(found.tables) == 4
     for table in found.tables:
@@ -76,8 +78,8 @@ def test_traversals_are_judged_by_minigrid_and_questions_by_their_answer() -> No
         assert 0 < graph < cot, "a scene's text is in the prompt of CoT"
 
 
-def oracle(wrong: Callable[[dict[str, Any]], bool] = lambda _: False) -> Callable[[dict[str, Any]], Step]:
-    """The oracle of LookPlanGraph behind the protocol; where it is `wrong` it says that all is done."""
+def oracle_steps(wrong: Callable[[dict[str, Any]], bool] = lambda _: False) -> Callable[[dict[str, Any]], Step]:
+    """Return LookPlanGraph's oracle for the protocol; if a request is `wrong`, it replies that the task is done."""
 
     def step(request: dict[str, Any]) -> Step:
         system, user = request["messages"][0]["content"], request["messages"][-1]["content"]
@@ -89,12 +91,12 @@ def oracle(wrong: Callable[[dict[str, Any]], bool] = lambda _: False) -> Callabl
     return step
 
 
-def test_a_model_behind_the_protocol_is_scored_and_a_wrong_one_is_wrong(
+def test_right_and_wrong_episodes_over_http_are_scored(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
-    tasks = grasif.experiment(**SMALL).tables[0].tasks
-    words = next(iter(grasif.experiment(**SMALL).episodes())).task
+    tasks = grasif.plan_experiment(**SMALL).tables[0].tasks
+    words = next(iter(grasif.plan_experiment(**SMALL).episodes())).task
     assert words == tasks[0]
     first: list[str] = []
 
@@ -105,12 +107,12 @@ def test_a_model_behind_the_protocol_is_scored_and_a_wrong_one_is_wrong(
         return instruction != first[0]
 
     options = ["--data", "behavior-1k", "--wording", "goal", "--limit", "2", "--workers", "1", "--log-dir", "logs"]
-    with ScriptedModel(oracle(is_second)) as server:
+    with ScriptedModel(oracle_steps(is_second)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert command(["eval", "grasif", "--model", "scripted", "-m", "lookplangraph", *options]) == 0
     assert "replies: live; model: openai-api/openai/scripted" in capsys.readouterr().out
     (file,) = tmp_path.glob("logs/*.result.json")
-    found = read(file)
+    found = read_result(file)
     row = next(row for row in found.tables[0].rows if row.method == "lookplangraph")
     assert (row.cells["sr"].count, row.cells["sr"].n, row.failed) == (1, 2, 0)
     right = next(one for one in found.samples if one.success)
@@ -120,41 +122,41 @@ def test_a_model_behind_the_protocol_is_scored_and_a_wrong_one_is_wrong(
     assert found.finished
 
 
-def test_a_resumed_run_plays_what_failed_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resumed_run_repeats_only_failed_episodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
-    told, tape = {**SMALL, "methods": "lookplangraph"}, Path("tape.jsonl").resolve()
-    answering, asked, broken = oracle(), set[str](), True
+    options, tape = {**SMALL, "methods": "lookplangraph"}, Path("tape.jsonl").resolve()
+    answering, asked, broken = oracle_steps(), set[str](), True
 
     def step(request: dict[str, Any]) -> Step:
         asked.add(request["messages"][-1]["content"].partition("\n")[0])
         return Fail(400, "out of order") if broken and len(asked) > 1 else answering(request)
 
-    with ScriptedModel(step, models=("stumbling",)) as server:  # of Inspect a model of one name has one address
+    with ScriptedModel(step, models=("stumbling",)) as server:  # Inspect caches the address of a model by its name
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        log = run(grasif.grasif(**told, record=str(tape)), Run("stumbling", at_once=1))
-        before = result(log, grasif.experiment(**told))
+        log = run_task(grasif.grasif(**options, record=str(tape)), RunOptions("stumbling", at_once=1))
+        before = episodes_result(log, grasif.plan_experiment(**options))
         assert [one.success for one in before.samples] == [True, False]
         assert before.finished, "a failure is a result, where not all are"
         assert (before.tables[0].rows[-1].failed, before.tables[0].rows[-1].cells["n"].value) == (1, 2)
         assert "out of order" in before.tables[0].notes[-1]
         worst = log.model_copy(update={"samples": [one for one in log.samples or () if one.error] * 2})
-        assert not result(worst, grasif.experiment(**told)).finished, "nothing was measured"
+        assert not episodes_result(worst, grasif.plan_experiment(**options)).finished, "nothing was measured"
         file = Path(log.location.removeprefix("file://"))
         with pytest.raises(InputError, match="move it away"):
-            resume(file, Run())
+            resume_task(file, RunOptions())
         tape.rename("first.jsonl")
         broken, played = False, set(asked)
         asked.clear()
-        after = result(resume(file, Run()), grasif.experiment(**told))
+        after = episodes_result(resume_task(file, RunOptions()), grasif.plan_experiment(**options))
     assert [one.success for one in after.samples] == [True, True]
     assert len(asked) == 1, "the first one stays as it was played"
     assert asked < played
     assert tape.is_file(), "the rest of the replies"
-    (from_log,) = find([file]).results
+    (from_log,) = find_results([file]).results
     assert from_log.tables == before.tables, "a log has what its result has"
 
 
-def test_a_database_that_is_not_there_is_told_before_anything_is_played(
+def test_a_missing_database_is_reported_before_any_episode(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:1")
@@ -180,6 +182,8 @@ def test_a_database_that_is_not_there_is_told_before_anything_is_played(
         (["grasif", "--model", "x", "--record", "."], "exists; move it away"),
     ],
 )
-def test_a_wrong_command_says_what_to_do(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_commands_are_refused_with_advice(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert command(["eval", *words]) == 2
     assert told in " ".join(capsys.readouterr().err.split())

@@ -1,4 +1,4 @@
-"""Each part of an experiment's data is played without a model: by an oracle, or by the plans that come with it."""
+"""Each part of an experiment's data is played without a model: by an oracle, or by the data's reference plans."""
 
 from __future__ import annotations
 
@@ -10,39 +10,45 @@ import pytest
 
 from scenecypher.evaluation import dynamic, grasif
 from scenecypher.evaluation.dynamic_tasks import dynamic_tasks
-from scenecypher.evaluation.running import Run, run
-from scenecypher.evaluation.tabling import result
-from tests.evaluation.mocked import answering
+from scenecypher.evaluation.episodes_result import episodes_result
+from scenecypher.evaluation.running import RunOptions, run_task
+from tests.evaluation.inspect_mock import mock_model
 from tests.oracle import provider
 
 pytest.importorskip("eai_eval", reason="needs `pip install --no-deps eai-eval`")
 assert provider.PROGRAMS, "importing it makes the oracles known"
-pytestmark = pytest.mark.usefixtures("at_the_server")
+pytestmark = pytest.mark.usefixtures("server_settings")
 
 
 def test_the_oracle_plays_the_other_subsets_of_grasif_and_their_ablations() -> None:
-    told: dict[str, Any] = {
+    options: dict[str, Any] = {
         "data": "sayplan-office,robothow,ablations",
         "methods": "lookplangraph",
         "wording": "goal",
         "limit": 1,
     }
-    found = result(run(grasif.grasif(**told), Run("oracle/lookplangraph", at_once=2)), grasif.experiment(**told))
+    found = episodes_result(
+        run_task(grasif.grasif(**options), RunOptions("oracle/lookplangraph", at_once=2)),
+        grasif.plan_experiment(**options),
+    )
     played = {table.key: [row.cells["sr"].value for row in table.rows if row.cells] for table in found.tables}
     assert played == {"sayplan-office": [1.0], "robothow": [1.0], "ablations": [1.0]}
     assert len(found.samples) == 2, "what two tables share is played once"
 
 
-def test_in_our_homes_the_plans_that_come_with_tasks_are_played_whether_or_not_a_thing_was_moved() -> None:
-    """As LLM-as-P's replies; in the goal graph of the moved one a node is otherwise, that the goal does not need."""
-    told: dict[str, Any] = {"data": "virtualhome", "methods": "llm-as-p", "limit": 2}
+def test_reference_plans_succeed_with_and_without_moved_things() -> None:
+    """Reply as LLM-as-P; in the moved task's goal graph a node differs that the goal does not need."""
+    options: dict[str, Any] = {"data": "virtualhome", "methods": "llm-as-p", "limit": 2}
     plans = {line.instruction: line.plan for line in dynamic_tasks() if line.home == "apartment"}
 
     def answer(asked: str) -> str:
         instruction = re.findall(r"^.*The instruction: (.*)$", asked, re.MULTILINE)[-1]
         return json.dumps({"plan": plans[instruction]})
 
-    found = result(run(dynamic.dynamic(**told), Run(answering(answer), at_once=2)), dynamic.experiment(**told))
+    found = episodes_result(
+        run_task(dynamic.dynamic(**options), RunOptions(mock_model(answer), at_once=2)),
+        dynamic.plan_experiment(**options),
+    )
     row = next(row for row in found.tables[0].rows if row.cells)
     assert {key: (row.cells[key].value, row.cells[key].n) for key in ("sr_moved", "sr_unmoved", "sr_all")} == {
         "sr_moved": (1.0, 1),

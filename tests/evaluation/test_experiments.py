@@ -1,4 +1,4 @@
-"""Each experiment runs on a task or two with a program for a model, and its tables stand beside published ones."""
+"""Each experiment runs on a task or two with a program for a model, and its tables have the published rows."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ import pytest
 
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.evaluation import babyai, babyai_slm, dynamic, grasif, household, realworld
-from scenecypher.evaluation.dynamic_tasks import dynamic_tasks, task_of
+from scenecypher.evaluation.dynamic_tasks import dynamic_tasks, to_task
+from scenecypher.evaluation.episodes_result import episodes_result
 from scenecypher.evaluation.experiment import Experiment
 from scenecypher.evaluation.measures import MEASURES
 from scenecypher.evaluation.playing import play
-from scenecypher.evaluation.published import published, settings
-from scenecypher.evaluation.running import Run, run
-from scenecypher.evaluation.stage import Stage
-from scenecypher.evaluation.tabling import result
+from scenecypher.evaluation.published import published_rows, table_settings
+from scenecypher.evaluation.running import RunOptions, run_task
+from scenecypher.evaluation.world_pool import WorldPool
 from scenecypher.importers.homes import our_home
 from scenecypher.importers.reference_plans import reference_plans
-from tests.evaluation.mocked import answering
+from tests.evaluation.inspect_mock import mock_model
 from tests.oracle import provider
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
 pytest.importorskip("bddl", reason="needs `pip install 'scenecypher[behavior]'`")
 assert provider.PROGRAMS, "importing it makes the oracles known"
-pytestmark = pytest.mark.usefixtures("at_the_server")
+pytestmark = pytest.mark.usefixtures("server_settings")
 
 
 def solution(plan: Iterable[str]) -> str:
     return f"Solution: [{', '.join(plan)}]"
 
 
-def test_homes_are_scored_by_desired_states_whatever_was_infeasible_besides() -> None:
+def test_homes_are_scored_by_desired_states_despite_infeasible_actions() -> None:
     plans = reference_plans()
     by_goal = {task.formula: plans[f"homes/apartment/{task.id}"] for task in our_home("apartment")[1]}
     first = next(iter(by_goal))
@@ -49,8 +49,11 @@ def test_homes_are_scored_by_desired_states_whatever_was_infeasible_besides() ->
         plan = by_goal.get(goal, ())
         return solution(("walk(nowhere)", *plan) if goal == first else plan[:1] or ("walk(nowhere)",))
 
-    told: dict[str, Any] = {"methods": "zero-shot", "limit": 2}
-    found = result(run(household.household(**told), Run(answering(answer), at_once=2)), household.experiment(**told))
+    options: dict[str, Any] = {"methods": "zero-shot", "limit": 2}
+    found = episodes_result(
+        run_task(household.household(**options), RunOptions(mock_model(answer), at_once=2)),
+        household.plan_experiment(**options),
+    )
     assert len(found.samples) == 4, "two homes; what two papers' tables share is played once"
     row = next(row for row in found.tables[0].rows if row.method == "zero-shot")
     assert (row.cells["success"].count, row.cells["success"].n) == (1, 2)
@@ -58,9 +61,12 @@ def test_homes_are_scored_by_desired_states_whatever_was_infeasible_besides() ->
     assert (found.provenance.replies, found.provenance.model) == (("scripted",), "none")
 
 
-def test_moved_things_are_found_by_looking_and_told_apart() -> None:
-    told: dict[str, Any] = {"data": "behavior", "methods": "lookplangraph-gt", "wording": "goal", "limit": 2}
-    found = result(run(dynamic.dynamic(**told), Run("oracle/lookplangraph", at_once=2)), dynamic.experiment(**told))
+def test_moved_things_are_found_by_observation() -> None:
+    options: dict[str, Any] = {"data": "behavior", "methods": "lookplangraph-gt", "wording": "goal", "limit": 2}
+    found = episodes_result(
+        run_task(dynamic.dynamic(**options), RunOptions("oracle/lookplangraph", at_once=2)),
+        dynamic.plan_experiment(**options),
+    )
     (table,) = found.tables
     row = next(row for row in table.rows if row.cells)
     assert (row.cells["sr_moved"].n, row.cells["sr_unmoved"].n) == (1, 1)
@@ -77,16 +83,16 @@ def test_a_simulated_observer_looks_for_the_wanted_methods() -> None:
         ("lookplangraph", {"lookplangraph-simulated"}),
         ("sayplan,react-alfworld-simulated", {"react-alfworld-simulated"}),
     ):
-        made = dynamic.experiment(data="behavior", methods=methods, simulated=True, limit=1)
+        made = dynamic.plan_experiment(data="behavior", methods=methods, simulated=True, limit=1)
         assert {row for group, row in made.run if group == "behavior-simulated"} == played
 
 
 def test_the_office_is_played_by_the_simulator_or_by_a_person() -> None:
-    told: dict[str, Any] = {"methods": "lookplangraph", "wording": "goal", "limit": 1}
-    log = run(realworld.realworld(**told), Run("oracle/lookplangraph"))
-    scripted = result(log, realworld.experiment(**told))
+    options: dict[str, Any] = {"methods": "lookplangraph", "wording": "goal", "limit": 1}
+    log = run_task(realworld.realworld(**options), RunOptions("oracle/lookplangraph"))
+    scripted = episodes_result(log, realworld.plan_experiment(**options))
     assert scripted.tables[0].rows[0].cells["sr"].value == 1.0
-    made = realworld.experiment(hands="person", methods="zero-shot", limit=1)
+    made = realworld.plan_experiment(hands="person", methods="zero-shot", limit=1)
     assert made.tables[0].columns[0] == "sr", "what the paper prints"
     (episode,) = made.episodes()
     asked: list[str] = []
@@ -95,39 +101,41 @@ def test_the_office_is_played_by_the_simulator_or_by_a_person() -> None:
         asked.append(question)
         return "y" if question.startswith("is this done") else ""
 
-    stage = Stage()
-    trace = play(stage, made.book, episode, model=Solving(reference_plans()[episode.task]), ask=person)
-    stage.close()
+    pool = WorldPool()
+    trace = play(pool, made.assignments, episode, model=OnePlanModel(reference_plans()[episode.task]), ask=person)
+    pool.close()
     assert trace.marks.reached
     assert len(asked) == len(trace.executed) + 1, "each action was asked for, and then whether all is done"
     assert trace.executed == reference_plans()[episode.task]
 
 
-class AtTheTerminal:
-    """A person who does what is asked without a word; `threads` are those that asked, in turn."""
+class SilentPerson:
+    """Person who does every action without comment; `threads` are the threads that asked, in order."""
 
     def __init__(self) -> None:
         self.threads: list[int] = []
 
     def readline(self) -> str:
         self.threads.append(get_ident())
-        sleep(0.02)  # others have time to ask, if they may
+        sleep(0.02)  # time in which other threads could ask
         return "\n"
 
 
 def test_a_person_plays_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: dict[str, Any] = {"hands": "person", "methods": "zero-shot", "limit": 2}
-    made = realworld.experiment(**told)
+    options: dict[str, Any] = {"hands": "person", "methods": "zero-shot", "limit": 2}
+    made = realworld.plan_experiment(**options)
     plan = solution(reference_plans()[next(made.episodes()).task])
-    monkeypatch.setattr("sys.stdin", person := AtTheTerminal())
-    found = result(run(realworld.realworld(**told), Run(answering(lambda _: plan), at_once=2)), made)
+    monkeypatch.setattr("sys.stdin", person := SilentPerson())
+    found = episodes_result(
+        run_task(realworld.realworld(**options), RunOptions(mock_model(lambda _: plan), at_once=2)), made
+    )
     assert [one.success for one in found.samples] == [False, False], "nobody said that it is done"
     assert len(person.threads) > 4
     assert len([*groupby(person.threads)]) <= 2, "what was asked for one task is not amid another's"
 
 
-class Solving:
-    """A model that knows one plan."""
+class OnePlanModel:
+    """Model that knows one plan."""
 
     def __init__(self, plan: Iterable[str]) -> None:
         self._plan = tuple(plan)
@@ -145,7 +153,7 @@ TASK_FILES: Final = sorted(
 
 @pytest.mark.parametrize("file", TASK_FILES, ids=lambda file: file.stem)
 def test_inspect_can_load_the_file_of_an_experiment(file: Path) -> None:
-    """As `inspect eval FILE` and a resumed run do: by its path, as a module that nothing else knows."""
+    """Load the file as `inspect eval FILE` and a resumed run do: by path, as an unregistered module."""
     loader = SourceFileLoader(file.as_posix(), str(file))
     spec = spec_from_loader(loader.name, loader)
     assert spec is not None
@@ -153,27 +161,27 @@ def test_inspect_can_load_the_file_of_an_experiment(file: Path) -> None:
 
 
 EXPERIMENTS: Final[tuple[Callable[..., Experiment], ...]] = (
-    grasif.experiment,
-    babyai.experiment,
-    babyai_slm.experiment,
-    dynamic.experiment,
-    household.experiment,
-    realworld.experiment,
+    grasif.plan_experiment,
+    babyai.plan_experiment,
+    babyai_slm.plan_experiment,
+    dynamic.plan_experiment,
+    household.plan_experiment,
+    realworld.plan_experiment,
 )
 
 
 def tables() -> Iterator[Any]:
     for make in EXPERIMENTS:
-        told = {"data": "sayplan-office,ablations"} if make is grasif.experiment else {}
-        yield from make(limit=1, **told).tables
+        options = {"data": "sayplan-office,ablations"} if make is grasif.plan_experiment else {}
+        yield from make(limit=1, **options).tables
 
 
 def test_every_table_has_settings_and_the_papers_rows_are_ours_too() -> None:
     for table in tables():
         assert {*table.columns} <= {*MEASURES}, table.key
-        assert all(setting.source for setting in settings(table.settings)), table.key
+        assert all(setting.source for setting in table_settings(table.settings)), table.key
         name, key = table.published
-        _, number, rows = published(name, key)
+        _, number, rows = published_rows(name, key)
         assert number, table.key
         ours = {row.label for row in table.rows}
         theirs = {row.label for row in rows if not re.match(r"GPT|Llama|Gemma", row.label)}
@@ -182,10 +190,10 @@ def test_every_table_has_settings_and_the_papers_rows_are_ours_too() -> None:
 
 
 def test_names_may_come_as_inspects_command_line_splits_them() -> None:
-    made = grasif.experiment(data=["sayplan-office", "ablations"], methods=["symbolic", "sayplan"], limit=1)
+    made = grasif.plan_experiment(data=["sayplan-office", "ablations"], methods=["symbolic", "sayplan"], limit=1)
     assert [table.key for table in made.tables] == ["sayplan-office", "ablations"]
     assert made.run == {("sayplan-office", "symbolic"), ("sayplan-office", "sayplan")}
-    looked = dynamic.experiment(data=["behavior"], methods=["sayplan", "lookplangraph"], simulated=True, limit=1)
+    looked = dynamic.plan_experiment(data=["behavior"], methods=["sayplan", "lookplangraph"], simulated=True, limit=1)
     assert looked.run == {("behavior", "sayplan"), ("behavior-simulated", "lookplangraph-simulated")}
 
 
@@ -196,11 +204,11 @@ def test_half_of_the_dynamic_tasks_have_a_moved_thing() -> None:
     for part in (in_homes, [line for line in lines if line not in in_homes]):
         assert sum(line.seed is not None for line in part) == 25
     assert {line.category for line in in_homes} == {"fridge", "microwave", "dishwasher"}
-    made = dynamic.experiment(data="virtualhome", methods="zero-shot")
+    made = dynamic.plan_experiment(data="virtualhome", methods="zero-shot")
     for episode in list(made.episodes())[::7]:
-        given = made.book.of(episode)
-        assert given.by.needed, episode.task
+        given = made.assignments.of(episode)
+        assert given.scheme.needed, episode.task
         if episode.moved:
             assert given.moved is not None
-            assert given.moved.moves[0].thing in given.by.needed, episode.task
-    assert task_of(in_homes[0]).instruction == "Put the breadslice into the fridge."
+            assert given.moved.moves[0].thing in given.scheme.needed, episode.task
+    assert to_task(in_homes[0]).instruction == "Put the breadslice into the fridge."

@@ -1,4 +1,4 @@
-"""Inspect's model behind our interface, asked from a worker thread."""
+"""Inspect's model behind our interface, asked in a worker thread."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ def mock(output: ModelOutput, asked: Asked | None = None) -> InspectModel:
     return InspectModel(get_model("mockllm/model", memoize=False, custom_outputs=generate))
 
 
-def said(text: str, stop: Any = "stop") -> ModelOutput:
+def output_of(text: str, stop: Any = "stop") -> ModelOutput:
     output = ModelOutput.from_content("mockllm", text, stop_reason=stop)
     output.usage = ModelUsage(input_tokens=5, input_tokens_cache_read=3, input_tokens_cache_write=1, output_tokens=2)
     return output
 
 
-def in_a_thread(work: Callable[[], Any]) -> Any:
+def run_in_thread(work: Callable[[], Any]) -> Any:
     return anyio.run(partial(anyio.to_thread.run_sync, work))
 
 
-def test_a_conversation_goes_and_a_reply_comes() -> None:
+def test_messages_are_sent_and_the_reply_is_returned() -> None:
     asked: Asked = []
-    model = mock(said("here it is"), asked)
-    reply = in_a_thread(lambda: model.session("any").reply(Request(TALK, temperature=0.5, seed=7, max_tokens=90)))
+    model = mock(output_of("here it is"), asked)
+    reply = run_in_thread(lambda: model.session("any").reply(Request(TALK, temperature=0.5, seed=7, max_tokens=90)))
     assert reply == Reply("here it is", Usage(9, 2), "mockllm", source="scripted")
     ((messages, config),) = asked
     assert [(message.role, message.text) for message in messages] == [(one.role, one.text) for one in TALK]
     assert (config.temperature, config.seed, config.max_tokens) == (0.5, 7, 90)
 
 
-def test_samples_are_never_one_from_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_samples_never_come_from_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path))
     asked: Asked = []
 
@@ -63,27 +63,27 @@ def test_samples_are_never_one_from_the_cache(monkeypatch: pytest.MonkeyPatch, t
         messages: list[ChatMessage], tools: list[ToolInfo], choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         asked.append((messages, config))
-        return said("a reply")
+        return output_of("a reply")
 
     config = GenerateConfig(cache=True)
     model = InspectModel(get_model("mockllm/model", config=config, memoize=False, custom_outputs=generate))
     for temperature in (0.7, 0.7, 0.0, 0.0):
-        in_a_thread(partial(model.reply, Request(TALK, temperature=temperature)))
+        run_in_thread(partial(model.reply, Request(TALK, temperature=temperature)))
     assert [config.temperature for _, config in asked] == [0.7, 0.7, 0]
 
 
 @pytest.mark.parametrize(
     ("stop", "finish"), [("max_tokens", "length"), ("content_filter", "filtered"), ("unknown", "stop")]
 )
-def test_why_it_ended(stop: str, finish: str) -> None:
-    model = mock(said("", stop))
-    assert in_a_thread(lambda: model.reply(Request(TALK))).finish == finish
+def test_finish_reasons(stop: str, finish: str) -> None:
+    model = mock(output_of("", stop))
+    assert run_in_thread(lambda: model.reply(Request(TALK))).finish == finish
 
 
-def test_pictures_go_along() -> None:
+def test_pictures_are_sent() -> None:
     asked: Asked = []
-    model = mock(said("a cup"), asked)
-    in_a_thread(lambda: model.reply(Request((Message("user", "what is it?", (Image(b"png", "image/png"),)),))))
+    model = mock(output_of("a cup"), asked)
+    run_in_thread(lambda: model.reply(Request((Message("user", "what is it?", (Image(b"png", "image/png"),)),))))
     text, picture = list(asked[0][0][0].content)
     assert isinstance(text, ContentText)
     assert isinstance(picture, ContentImage)
@@ -98,21 +98,21 @@ class Form(BaseModel):
     parts: list[Part]
 
 
-def test_a_form_is_asked_for_and_read() -> None:
+def test_a_schema_is_sent_and_the_reply_is_parsed() -> None:
     asked: Asked = []
-    model = mock(said('{"parts": [{"name": "cup"}]}'), asked)
-    value, usage = in_a_thread(lambda: ask_for(model, TALK, Form))
+    model = mock(output_of('{"parts": [{"name": "cup"}]}'), asked)
+    value, usage = run_in_thread(lambda: ask_for(model, TALK, Form))
     assert (value, usage) == (Form(parts=[Part(name="cup")]), Usage(9, 2))
     schema = asked[0][1].response_schema
     assert schema is not None
     items = (schema.json_schema.properties or {})["parts"].items
     assert items is not None
     assert list(items.properties or {}) == ["name"], "what a reference names stands in its place"
-    in_a_thread(lambda: ask_for(model, TALK, Form))
+    run_in_thread(lambda: ask_for(model, TALK, Form))
     assert asked[1][1].response_schema is schema, "made once: Inspect's copies of it share it"
 
 
-def test_a_failure_says_what_to_do() -> None:
+def test_a_failure_has_advice() -> None:
     model = mock(ModelOutput(model="mockllm", error="overloaded", usage=ModelUsage()))
     with pytest.raises(ModelUnavailable, match=r"overloaded.*; try again"):
-        in_a_thread(lambda: model.reply(Request(TALK)))
+        run_in_thread(lambda: model.reply(Request(TALK)))

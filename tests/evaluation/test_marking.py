@@ -1,4 +1,4 @@
-"""Success and plan precision: cases computed by hand, and what holds of every task and every part of its plan."""
+"""Success and plan precision: cases computed by hand, and properties of every task and every part of its plan."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from scenecypher.db.condition import And, Exists, HasClass, HasState, Id, Related
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.evaluation.episode import Marks
-from scenecypher.evaluation.marking import Standard, marks, standard
+from scenecypher.evaluation.marking import MarkingScheme, mark_graph, marking_scheme
 from scenecypher.importers.datasets import dataset
 from scenecypher.importers.datasets import task as find
 from scenecypher.importers.reference_plans import reference_plans
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
-from scenecypher.planner.reference import end_of
+from scenecypher.planner.reference import final_graph
 
 
 def node(name: str, kind: str, *states: str) -> Node:
@@ -53,82 +53,86 @@ def with_changes(graph: SceneGraph, places: dict[str, tuple[str, str]], states: 
     return SceneGraph.of(nodes, [*kept, *(Relation(it, *to) for it, to in places.items())])
 
 
-def by(goal: And | Exists, end: SceneGraph) -> Standard:
-    return standard(goal, KITCHEN, end, vocabulary="grasif")
+def scheme_for(goal: And | Exists, end: SceneGraph) -> MarkingScheme:
+    return marking_scheme(goal, KITCHEN, end, vocabulary="grasif")
 
 
 ON_SHELF: Final = ("ON", "shelf")
 DONE: Final = with_changes(KITCHEN, {"cup-1": ON_SHELF, "cup-2": ON_SHELF}, {"lamp": "on", "fridge": "open"})
-"""The goal graph: the fridge was opened on the way, which the goal does not ask for."""
+"""Goal graph; the fridge was opened on the way, which the goal does not require."""
 
 
-def test_half_done_is_counted_by_nodes() -> None:
-    told = by(CUPS_AND_LAMP, DONE)
+def test_partial_success_is_counted_by_nodes() -> None:
+    told = scheme_for(CUPS_AND_LAMP, DONE)
     assert told.needed == {"cup-1", "cup-2", "lamp"}
     assert told.differing == {"cup-1", "cup-2", "lamp", "fridge"}
     one_cup = with_changes(KITCHEN, {"cup-1": ON_SHELF}, {})
-    assert marks(told, one_cup) == Marks(reached=False, correct=1, differing=4, correct_needed=1, needed=3)
-    assert marks(told, KITCHEN) == Marks(reached=False, correct=0, differing=4, correct_needed=0, needed=3)
+    assert mark_graph(told, one_cup) == Marks(reached=False, correct=1, differing=4, correct_needed=1, needed=3)
+    assert mark_graph(told, KITCHEN) == Marks(reached=False, correct=0, differing=4, correct_needed=0, needed=3)
 
 
-def test_what_the_goal_does_not_ask_for_spoils_no_success() -> None:
-    told = by(CUPS_AND_LAMP, DONE)
+def test_changes_outside_the_goal_do_not_affect_success() -> None:
+    told = scheme_for(CUPS_AND_LAMP, DONE)
     closed = with_changes(DONE, {"milk": ("INSIDE", "fridge")}, {"fridge": "closed"})
-    assert marks(told, closed) == Marks(reached=True, correct=3, differing=4, correct_needed=3, needed=3, same=False)
-    assert marks(told, DONE) == Marks(reached=True, correct=4, differing=4, correct_needed=3, needed=3, same=True)
+    assert mark_graph(told, closed) == Marks(
+        reached=True, correct=3, differing=4, correct_needed=3, needed=3, same=False
+    )
+    assert mark_graph(told, DONE) == Marks(reached=True, correct=4, differing=4, correct_needed=3, needed=3, same=True)
 
 
-def test_things_of_a_class_stand_for_one_another() -> None:
+def test_things_of_a_class_are_interchangeable() -> None:
     goal = Exists("c", And((HasClass("c", "cup"), Related("c", "ON", Id("shelf")))))
-    told = by(goal, with_changes(KITCHEN, {"cup-1": ON_SHELF}, {}))
+    told = scheme_for(goal, with_changes(KITCHEN, {"cup-1": ON_SHELF}, {}))
     other = with_changes(KITCHEN, {"cup-2": ON_SHELF}, {})
-    assert marks(told, other) == Marks(reached=True, correct=1, differing=1, correct_needed=1, needed=1, same=True)
-    both = by(CUPS_AND_LAMP, DONE)
-    assert marks(both, other).correct_needed == 1, "no two are credited for one"
+    assert mark_graph(told, other) == Marks(reached=True, correct=1, differing=1, correct_needed=1, needed=1, same=True)
+    both = scheme_for(CUPS_AND_LAMP, DONE)
+    assert mark_graph(both, other).correct_needed == 1, "no two are credited for one"
 
 
-def test_one_that_stood_there_before_is_no_credit() -> None:
+def test_things_already_in_place_give_no_credit() -> None:
     before = with_changes(KITCHEN, {"cup-2": ON_SHELF}, {})
     goal = And((Related(Id("cup-1"), "ON", Id("shelf")), Related(Id("cup-2"), "ON", Id("shelf"))))
-    told = standard(goal, before, with_changes(before, {"cup-1": ON_SHELF}, {}), vocabulary="grasif")
+    told = marking_scheme(goal, before, with_changes(before, {"cup-1": ON_SHELF}, {}), vocabulary="grasif")
     assert told.needed == {"cup-1"}
-    assert marks(told, before).correct == 0
+    assert mark_graph(told, before).correct == 0
 
 
-def test_where_only_the_robot_has_to_go_nothing_matches_before_it_went() -> None:
+def test_a_task_that_only_moves_the_robot_has_no_differing_nodes() -> None:
     found, task = find("sayplan-office/simple_search-1")
     (scene,) = found.scenes()
     graph, plan = scene.graph, reference_plans()[task.id]
-    told = standard(task.goal, graph, end_of(plan, graph, scene.vocabulary), vocabulary=scene.vocabulary)
+    told = marking_scheme(task.goal, graph, final_graph(plan, graph, scene.vocabulary), vocabulary=scene.vocabulary)
     assert told.differing == frozenset()
-    assert marks(told, graph) == Marks(reached=False, needed=1)
+    assert mark_graph(told, graph) == Marks(reached=False, needed=1)
 
 
-def test_without_a_goal_graph_only_the_goal_is_told() -> None:
-    told = standard(CUPS_AND_LAMP, KITCHEN, None, vocabulary="grasif")
-    assert marks(told, DONE) == Marks(reached=True)
+def test_without_a_goal_graph_only_the_goal_is_marked() -> None:
+    told = marking_scheme(CUPS_AND_LAMP, KITCHEN, None, vocabulary="grasif")
+    assert mark_graph(told, DONE) == Marks(reached=True)
 
 
 @cache
-def office() -> tuple[tuple[Task, SceneGraph, Standard], ...]:
-    """Our office's tasks, each with its initial graph and what it is marked by."""
+def office_cases() -> tuple[tuple[Task, SceneGraph, MarkingScheme], ...]:
+    """Return our office's tasks, each with its initial graph and its marking scheme."""
     (scene,), plans = dataset("our-office").scenes(), reference_plans()
     return tuple(
         (
             task,
             scene.graph,
-            standard(task.goal, scene.graph, end_of(plans[task.id], scene.graph, "grasif"), vocabulary="grasif"),
+            marking_scheme(
+                task.goal, scene.graph, final_graph(plans[task.id], scene.graph, "grasif"), vocabulary="grasif"
+            ),
         )
         for task in dataset("our-office").tasks()
     )
 
 
-def test_every_task_begins_at_nothing_and_ends_at_all() -> None:
-    for task, initial, told in office():
+def test_every_task_starts_without_marks_and_ends_with_all() -> None:
+    for task, initial, told in office_cases():
         assert told.end is not None
         assert told.needed, task.id
-        assert marks(told, initial).correct == 0, task.id
-        end = marks(told, told.end)
+        assert mark_graph(told, initial).correct == 0, task.id
+        end = mark_graph(told, told.end)
         assert (end.reached, end.correct_needed, end.correct) == (True, end.needed, end.differing), task.id
         assert end.same, task.id
 
@@ -136,15 +140,15 @@ def test_every_task_begins_at_nothing_and_ends_at_all() -> None:
 @settings(max_examples=25)
 @given(st.data())
 def test_success_implies_full_precision(data: st.DataObject) -> None:
-    """Any part of a plan, what is infeasible in it skipped."""
-    task, graph, told = data.draw(st.sampled_from(office()))
+    """Execute any part of a plan, skipping infeasible actions."""
+    task, graph, told = data.draw(st.sampled_from(office_cases()))
     for action in reference_plans()[task.id]:
         if data.draw(st.booleans()):
             try:
-                graph = end_of((action,), graph, "grasif")
+                graph = final_graph((action,), graph, "grasif")
             except Infeasible:
                 continue
-    found = marks(told, graph)
+    found = mark_graph(told, graph)
     assert 0 <= found.correct_needed <= found.needed
     assert 0 <= found.correct <= found.differing
     if found.reached:

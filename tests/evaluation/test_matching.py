@@ -1,4 +1,4 @@
-"""What counts as the gold answer, row by row."""
+"""Comparison of rows and answers in words with the gold rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scenecypher.evaluation.interval import wilson
-from scenecypher.evaluation.matching import equals, holds, told
+from scenecypher.evaluation.matching import rows_contain, rows_equal, text_names
 
 Rows = list[list[Any]]
 
@@ -40,14 +40,14 @@ CASES: dict[str, tuple[Rows, Rows, bool]] = {
 
 
 @pytest.mark.parametrize(("gold", "rows", "is_right"), CASES.values(), ids=CASES)
-def test_holds(gold: Rows, rows: Rows, *, is_right: bool) -> None:
-    assert holds(gold, rows) is is_right
+def test_rows_contain(gold: Rows, rows: Rows, *, is_right: bool) -> None:
+    assert rows_contain(gold, rows) is is_right
 
 
-def test_equals_takes_nothing_else() -> None:
-    assert equals([["a"], ["b"]], [["b"], ["a"]])
-    assert not equals([["a"]], [["a", "x"]])
-    assert not equals([["a"]], [["a"], ["a"]])
+def test_rows_equal_allows_no_extras() -> None:
+    assert rows_equal([["a"], ["b"]], [["b"], ["a"]])
+    assert not rows_equal([["a"]], [["a", "x"]])
+    assert not rows_equal([["a"]], [["a"], ["a"]])
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_wilson(successes: int, trials: int, low: float, high: float) -> None:
     assert wilson(successes, trials) == pytest.approx((low, high), abs=1e-4)
 
 
-SAID: dict[str, tuple[Rows, str, bool]] = {
+TEXT_CASES: dict[str, tuple[Rows, str, bool]] = {
     "all names": ([["desk-1"], ["red key"]], "There are the Red Key and desk-1.", True),
     "a name left out": ([["desk-1"], ["red key"]], "There is the red key.", False),
     "a part of a name": ([["desk-1"]], "It is desk-11.", False),
@@ -74,7 +74,7 @@ SAID: dict[str, tuple[Rows, str, bool]] = {
 }
 
 
-@pytest.mark.parametrize("case", SAID)
+@pytest.mark.parametrize("case", TEXT_CASES)
 def test_answers_in_words(case: str) -> None:
-    gold, text, is_right = SAID[case]
-    assert told(gold, text) is is_right
+    gold, text, is_right = TEXT_CASES[case]
+    assert text_names(gold, text) is is_right

@@ -1,4 +1,4 @@
-"""The columns: computed by hand, with failures counted in the open."""
+"""Columns, computed by hand, with failures counted."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Final
 
 import pytest
 
-from scenecypher.evaluation.episode import Episode, Marks, Trace
-from scenecypher.evaluation.happened import executed, infeasible
-from scenecypher.evaluation.measures import MEASURES, Figures, cell, figures
+from scenecypher.evaluation.episode import EpisodePlan, Marks, Trace
+from scenecypher.evaluation.episode_events import count_infeasible, executed_actions
+from scenecypher.evaluation.measures import MEASURES, Figures, figures, measured_cell
 from scenecypher.evaluation.result import Cell
 from scenecypher.planner.events import Acted, Corrected, Event, Proposed, Refused, Solved
 
-EPISODE: Final = Episode(group="g", row="r", method="lookplangraph", task="our-office/x")
+EPISODE: Final = EpisodePlan(group="g", row="r", method="lookplangraph", task="our-office/x")
 
 
 def trace(*, reached: bool, actions: int = 2, tokens: int = 100, infeasible: int = 0, needed: int = 2) -> Trace:
@@ -41,14 +41,14 @@ SAMPLES: Final[tuple[Figures, ...]] = (
     figures(EPISODE, trace(reached=False, actions=0, tokens=300, needed=1)),
     figures(EPISODE, None),
 )
-"""Two successes, one goal reached by a plan with an infeasible action, one half done, one that failed."""
+"""Two successes, a goal reached by a plan with an infeasible action, a partial success, and a failure."""
 
 
 def values(key: str, samples: tuple[Figures, ...] = SAMPLES) -> Cell:
-    return cell(MEASURES[key], samples)
+    return measured_cell(MEASURES[key], samples)
 
 
-def test_success_wants_a_plan_without_anything_infeasible() -> None:
+def test_success_requires_a_feasible_plan() -> None:
     found = values("sr")
     assert (found.value, found.n, found.count) == (0.4, 5, 2)
     assert found.low == pytest.approx(0.1176, abs=1e-4), "Wilson's interval of 2 of 5"
@@ -58,14 +58,14 @@ def test_success_wants_a_plan_without_anything_infeasible() -> None:
     assert values("sr_all").value == 0.0
 
 
-def test_precision_is_a_mean_of_shares_in_which_a_failure_is_nothing() -> None:
+def test_precision_is_a_mean_of_shares_in_which_failures_are_0() -> None:
     assert values("app").value == pytest.approx(4 * 0.5 / 5), "of all that differ, as the paper has it"
     assert values("app_needed").value == pytest.approx((1 + 1 + 1 + 0.5 + 0) / 5)
     homes = EPISODE.model_copy(update={"goal_graph": False})
     assert values("app", (figures(homes, trace(reached=True)), figures(homes, None))) == Cell(value=None, n=0)
 
 
-def test_tokens_per_action_are_of_successes_and_pooled_of_all() -> None:
+def test_tokens_per_action_are_over_successes_and_pooled_over_all() -> None:
     assert values("tpa").value == pytest.approx((100 / 2 + 100 / 5) / 2)
     assert values("tpa").n == 2
     assert values("tpa_pooled").value == pytest.approx((100 + 100 + 500 + 300) / (2 + 5 + 3 + 0))
@@ -73,7 +73,7 @@ def test_tokens_per_action_are_of_successes_and_pooled_of_all() -> None:
     assert values("tpa", none) == Cell(value=None, n=0), "no success: n/a"
 
 
-def test_moved_and_unmoved_are_told_apart() -> None:
+def test_moved_and_unmoved_samples_have_columns_of_their_own() -> None:
     moved = EPISODE.model_copy(update={"moved": 1})
     samples = (figures(moved, trace(reached=False)), figures(EPISODE, trace(reached=True)), figures(moved, None))
     assert (values("sr_moved", samples).value, values("sr_moved", samples).n) == (0.0, 2)
@@ -95,17 +95,17 @@ ASKED_AGAIN: Final[tuple[Event, ...]] = (
 )
 
 
-def test_what_was_asked_again_is_not_executed() -> None:
-    assert executed(ASKED_AGAIN) == ("go_to(y)", "open(x)")
-    assert infeasible(ASKED_AGAIN, reprompt=True) == 0
+def test_reprompted_actions_are_not_executed() -> None:
+    assert executed_actions(ASKED_AGAIN) == ("go_to(y)", "open(x)")
+    assert count_infeasible(ASKED_AGAIN, reprompt=True) == 0
 
 
-def test_without_asking_again_infeasible_actions_are_executed_as_failures() -> None:
-    assert infeasible(ASKED_AGAIN, reprompt=False) == 1, "a name that means nothing is asked again all the same"
+def test_without_reprompting_infeasible_actions_count_as_failures() -> None:
+    assert count_infeasible(ASKED_AGAIN, reprompt=False) == 1, "a name that means nothing is asked again all the same"
 
 
-def test_in_a_whole_solution_each_refusal_counts() -> None:
+def test_each_refusal_in_a_whole_solution_counts() -> None:
     events = (Solved(1, ("open(x)", "close(x)"), "", refused=1), refused(1), refused(1, "unknown"))
-    assert infeasible(events, reprompt=True) == 3, "one refused in the program before, two in what it left"
+    assert count_infeasible(events, reprompt=True) == 3, "one refused in the program before, two in what it left"
     stepwise = (Solved(1, ("open(x)",), "", final=False), refused(1))
-    assert infeasible(stepwise, reprompt=True) == 0
+    assert count_infeasible(stepwise, reprompt=True) == 0

@@ -1,25 +1,25 @@
-"""What a run's prompts were is in its log, worked examples and domains included."""
+"""The version of a run's prompts is in its log and covers worked examples and domains."""
 
 from __future__ import annotations
 
 import pytest
 
 from scenecypher.evaluation.augmentation import augmentation
-from scenecypher.evaluation.augmentation_report import result
-from scenecypher.evaluation.prompt_version import NOTED, PROMPTS, prompt_files, prompt_version
-from scenecypher.evaluation.running import Run, run
+from scenecypher.evaluation.augmentation_result import augmentation_result
+from scenecypher.evaluation.prompt_version import METADATA_KEY, PROMPTS, prompt_files, prompt_version
+from scenecypher.evaluation.running import RunOptions, run_task
 
 
-def test_all_that_models_are_shown_is_in_the_digest() -> None:
+def test_the_digest_covers_all_sources_of_prompts() -> None:
     names = {file.name for folder in PROMPTS for file in prompt_files(folder)}
     assert {"cot-babyai.txt", "grasif.pddl", "problems-grasif.json", "layout.py", "lookplangraph.py"} <= names
 
 
 @pytest.mark.usefixtures("own_folder")
-def test_a_log_is_reported_with_the_prompts_it_was_made_with() -> None:
-    log = run(augmentation(replies="reference"), Run(None, limit=1))
-    assert result(log).provenance.prompt_version == prompt_version()
-    log.eval.metadata = {NOTED: "others"}
-    assert result(log).provenance.prompt_version == "others"
+def test_a_result_has_the_prompt_version_of_its_log() -> None:
+    log = run_task(augmentation(replies="reference"), RunOptions(None, limit=1))
+    assert augmentation_result(log).provenance.prompt_version == prompt_version()
+    log.eval.metadata = {METADATA_KEY: "others"}
+    assert augmentation_result(log).provenance.prompt_version == "others"
     log.eval.metadata = None
-    assert result(log).provenance.prompt_version == "", "made before it was noted"
+    assert augmentation_result(log).provenance.prompt_version == "", "made before it was noted"

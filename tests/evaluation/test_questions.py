@@ -1,4 +1,4 @@
-"""The experiment `questions` through Inspect, its models a mock, a cassette and the set's own queries."""
+"""The experiment `questions` through Inspect, with a mock, a cassette and the set's reference queries as models."""
 
 from __future__ import annotations
 
@@ -12,73 +12,73 @@ from typing import Any
 import pytest
 from inspect_ai.log import EvalLog, read_eval_log
 
-from scenecypher.cli.app import run as command
+from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
-from scenecypher.evaluation.question_report import report
-from scenecypher.evaluation.question_set import questions as question_set
+from scenecypher.evaluation.question_report import make_report
+from scenecypher.evaluation.question_set import load_questions as question_set
 from scenecypher.evaluation.questions import questions
-from scenecypher.evaluation.running import Run, full_name, run
-from scenecypher.evaluation.scenes import Scenes
+from scenecypher.evaluation.running import RunOptions, full_name, run_task
+from scenecypher.evaluation.scenes import ScenePool
 from scenecypher.retriever.reader import SceneReader
-from tests.evaluation.mocked import answering
+from tests.evaluation.inspect_mock import mock_model
 from tests.scripted_model import Fail, ScriptedModel, Step
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.usefixtures("at_the_server")
+pytestmark = pytest.mark.usefixtures("server_settings")
 
 
-def by_the_book(asked: str) -> str:
-    """The reference query of what is asked; of the first three questions: garbage, a wrong answer, a refusal."""
+def reply_with_reference(asked: str) -> str:
+    """Reply with the question's reference query; to the first three with garbage, a wrong answer, a refusal."""
     question = asked.rpartition("Question: ")[2]
     number, found = next((at, one) for at, one in enumerate(question_set("babyai")) if one.question == question)
     wrong = {0: "I don't know.", 1: "MATCH (n:Object) RETURN count(n) AS number", 2: "UNANSWERABLE: no"}
     return wrong.get(number, f"```cypher\n{found.cypher}\n```")
 
 
-def ran(model: Any, **arguments: Any) -> EvalLog:
-    return run(questions(data="babyai", **arguments), Run(model, limit=4, at_once=4))
+def run_questions(model: Any, **arguments: Any) -> EvalLog:
+    return run_task(questions(data="babyai", **arguments), RunOptions(model, limit=4, at_once=4))
 
 
 def test_a_model_is_scored_and_its_recorded_replies_score_the_same(tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
-    log = ran(answering(by_the_book), record=str(tape), attempts=2)
-    live = report(log)
+    log = run_questions(mock_model(reply_with_reference), record=str(tape), attempts=2)
+    live = make_report(log)
     assert (live.finished, live.replies, live.total.questions, live.total.right) == (True, "scripted", 4, 1)
     assert (live.total.refused, live.total.failed, live.settings["attempts"]) == (1, 0, 2)
-    again = report(ran(None, replies=str(tape), attempts=2))
+    again = make_report(run_questions(None, replies=str(tape), attempts=2))
     assert (again.total, again.kinds, again.data) == (live.total, live.kinds, live.data)
     tape.write_text(tape.read_text("utf-8").replace('"scripted"', '"recorded"', 1), "utf-8")
-    assert report(ran(None, replies=str(tape), attempts=2)).model == "mockllm", "whose replies they are"
+    assert make_report(run_questions(None, replies=str(tape), attempts=2)).model == "mockllm", "whose replies they are"
     cut = log.model_copy(update={"status": "cancelled", "samples": (log.samples or [])[:1]})
-    found = report(cut)
+    found = make_report(cut)
     assert (found.finished, found.wanted, found.total.questions) == (False, 4, 1), "a run that did not finish says so"
 
 
-def test_a_reply_that_the_cassette_lacks_is_a_failure_told_as_such(tmp_path: Path) -> None:
+def test_a_reply_missing_on_the_cassette_is_a_reported_failure(tmp_path: Path) -> None:
     tape = tmp_path / "tape.jsonl"
     tape.write_text('{"cassette": 1, "source": "recorded"}\n', encoding="utf-8")
-    found = report(ran(None, replies=str(tape)))
+    found = make_report(run_questions(None, replies=str(tape)))
     assert (found.total.questions, found.total.right, found.total.failed) == (4, 0, 4)
     assert not found.finished, "nothing was measured"
     assert "ended by ModelUnavailable" in found.error
 
 
-def in_words(asked: str) -> str:
-    """The gold answers in words, with a wrong one first."""
+def reply_in_words(asked: str) -> str:
+    """Reply with the gold answers in words, and to the first question with a wrong one."""
     question = asked.rpartition("Question: ")[2]
     number, found = next((at, one) for at, one in enumerate(question_set("babyai")) if one.question == question)
     return "nobody knows" if number == 0 else f"I see: {', '.join(str(cell) for row in found.rows for cell in row)}."
 
 
 def test_a_model_that_reads_the_whole_graph_is_scored_by_its_words() -> None:
-    found = report(ran(answering(in_words), retrieval="text"))
+    found = make_report(run_questions(mock_model(reply_in_words), retrieval="text"))
     assert (found.total.questions, found.total.right, found.total.failed) == (4, 3, 0)
     assert found.settings["retrieval"] == "text"
     with pytest.raises(InputError, match="no answers in words"):
         questions(replies="reference", retrieval="text")
 
 
-def test_text2cypher_is_scored_beside_ours() -> None:
+def test_text2cypher_is_scored() -> None:
     pytest.importorskip("neo4j_graphrag", reason="neo4j-graphrag is not installed: pip install 'scenecypher[graphrag]'")
     prompts: list[str] = []
 
@@ -89,8 +89,10 @@ def test_text2cypher_is_scored_beside_ours() -> None:
         bound = f"MATCH (n:Place {{scene: '{key}'}}) UNWIND {found.rows} AS row RETURN DISTINCT row[0] AS answer"
         return {1: "no Cypher", 2: "CREATE (n) RETURN n"}.get(len(prompts), bound)
 
-    log = run(questions(data="babyai", retrieval="text2cypher"), Run(answering(written), limit=3, at_once=1))
-    found = report(log)
+    log = run_task(
+        questions(data="babyai", retrieval="text2cypher"), RunOptions(mock_model(written), limit=3, at_once=1)
+    )
+    found = make_report(log)
     assert (found.total.questions, found.total.right, found.total.refused, found.total.failed) == (3, 1, 2, 0)
     assert found.tokens == 330
     assert all("NODE LABELS" in prompt and "every node has the property scene" in prompt for prompt in prompts)
@@ -99,7 +101,7 @@ def test_text2cypher_is_scored_beside_ours() -> None:
 def test_queries_of_an_experiment_have_the_settings_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCENECYPHER_QUERY_ROWS", "1")
     scene = question_set("babyai")[0].scene
-    with Scenes().opened(scene) as (opened, info):
+    with ScenePool().open(scene) as (opened, info):
         reader = SceneReader(opened.gate, opened.enumerator, info)
         assert reader.run("MATCH (n) RETURN n.id").truncated == "the first 1 rows; there are more"
 
@@ -113,8 +115,8 @@ def test_the_command_scores_the_reference_queries(capsys: pytest.CaptureFixture[
     assert list((tmp_path / "logs").glob("*.eval"))
 
 
-def test_a_resumed_run_asks_what_failed_and_nothing_else(
-    at_the_server: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_resumed_run_repeats_only_failed_questions(
+    server_settings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "scripted")
     asked, is_broken = list[str](), True
@@ -122,7 +124,7 @@ def test_a_resumed_run_asks_what_failed_and_nothing_else(
     def step(request: dict[str, Any]) -> Step:
         prompt = str(request["messages"][-1]["content"])
         asked.append(prompt.rpartition("Question: ")[2])
-        return Fail(400, "out of order") if is_broken and len(asked) > 1 else by_the_book(prompt)
+        return Fail(400, "out of order") if is_broken and len(asked) > 1 else reply_with_reference(prompt)
 
     resume = ["eval", "questions", "--workers", "1", "--resume"]
     with ScriptedModel(step) as server:
@@ -133,14 +135,14 @@ def test_a_resumed_run_asks_what_failed_and_nothing_else(
         Path("tape.jsonl").rename("first.jsonl")
         is_broken, first = False, asked[:]
         asked.clear()
-        (at_the_server / "elsewhere").mkdir()
+        (server_settings / "elsewhere").mkdir()
         monkeypatch.chdir("elsewhere")
         assert command([*resume, before["log"], "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [one["total"]["failed"] for one in (before, found)] == [2, 0]
     assert found["total"]["questions"] == 3
     assert asked == first[1:], "the first one stays as it was answered"
-    assert (at_the_server / "tape.jsonl").is_file(), "the rest of the replies, beside the first"
+    assert (server_settings / "tape.jsonl").is_file(), "the rest of the replies, beside the first"
     assert command([*resume, before["log"], "--data", "grasif", "--limit", "5"]) == 2
     assert "leave --data and --limit out" in capsys.readouterr().err
     assert command(["eval", "augmentation", "--resume", before["log"]]) == 2
@@ -156,13 +158,15 @@ def test_a_resumed_run_asks_what_failed_and_nothing_else(
         (["--model", "nosuchprovider/x"], "name the model as PROVIDER/NAME"),
     ],
 )
-def test_a_wrong_command_says_what_to_do(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_commands_are_refused_with_advice(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert command(["eval", "questions", *words]) == 2
     assert told in capsys.readouterr().err
 
 
 @pytest.mark.slow
-def test_inspect_itself_runs_the_file(tmp_path: Path) -> None:
+def test_inspects_command_runs_the_file(tmp_path: Path) -> None:
     words = ["eval", "evaluation/questions.py", "--model", "none", "-T", "replies=reference", "--limit", "1"]
     ended = subprocess.run(
         [str(Path(sys.executable).with_name("inspect")), *words, "--log-dir", str(tmp_path), "--display", "plain"],
@@ -175,7 +179,7 @@ def test_inspect_itself_runs_the_file(tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     (file,) = tmp_path.glob("*.eval")
-    assert report(read_eval_log(str(file))).total.questions == 1
+    assert make_report(read_eval_log(str(file))).total.questions == 1
 
 
 def test_options_are_checked_and_models_get_a_provider() -> None:

@@ -1,4 +1,4 @@
-"""A report of results: what is measured beside what is published, and in plain sight what did not finish."""
+"""Reports of results: measured rows beside published ones, and prominent warnings about unfinished runs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from scenecypher.cli.app import run as command
+from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
-from scenecypher.evaluation.reporting.cells import notes, text_of
-from scenecypher.evaluation.reporting.figures import figures_of
-from scenecypher.evaluation.reporting.finding import find
-from scenecypher.evaluation.result import SUFFIX, Cell, Column, Provenance, Result, Row, Setting, Table, Trial, write
+from scenecypher.evaluation.reporting.cells import format_cell, result_notes
+from scenecypher.evaluation.reporting.figures import result_figures
+from scenecypher.evaluation.reporting.result_files import find_results
+from scenecypher.evaluation.result import (
+    SUFFIX,
+    Cell,
+    Column,
+    ExperimentResult,
+    Provenance,
+    Row,
+    Table,
+    TableSetting,
+    Trial,
+    write_result,
+)
 
 SR = Column(key="sr", heading="SR", interval="wilson")
 TPA = Column(key="tpa", heading="TPA", unit="number", better="lower")
@@ -40,7 +51,9 @@ TRIALS = tuple(
 )
 
 
-def a_result(*, finished: bool = True, trials: Sequence[Trial] = TRIALS, date: str = "2026-01-02") -> Result:
+def make_result(
+    *, finished: bool = True, trials: Sequence[Trial] = TRIALS, date: str = "2026-01-02"
+) -> ExperimentResult:
     table = Table(
         key="office",
         title="An office",
@@ -49,12 +62,12 @@ def a_result(*, finished: bool = True, trials: Sequence[Trial] = TRIALS, date: s
         published=(PAPERS,),
         paper="LookPlanGraph",
         paper_table="IV",
-        settings=(Setting(name="seed", value="0"),),
+        settings=(TableSetting(name="seed", value="0"),),
     )
     from_ = Provenance(
         model="openai/x", replies=("live",), date=date, version="1", samples=len(trials), wanted=4, tokens=5_000
     )
-    return Result(
+    return ExperimentResult(
         experiment="grasif",
         title="Planning",
         finished=finished,
@@ -65,15 +78,15 @@ def a_result(*, finished: bool = True, trials: Sequence[Trial] = TRIALS, date: s
     )
 
 
-def reported(folder: Path, *results: Result) -> str:
+def report_page(folder: Path, *results: ExperimentResult) -> str:
     for number, result in enumerate(results):
-        write(result, folder / f"{number}{SUFFIX}")
+        write_result(result, folder / f"{number}{SUFFIX}")
     assert command(["eval", "report", str(folder), "--out", str(folder / "out")]) == 0
     return (folder / "out" / "report.md").read_text("utf-8")
 
 
 def test_a_page_has_ours_beside_the_papers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = reported(tmp_path, a_result())
+    page = report_page(tmp_path, make_result())
     assert "### An office (LookPlanGraph, Table IV)" in page
     assert "| SayPlan | measured | 0.50 [0.15, 0.85] | n/a | 1 failed |" in page
     assert "| LLM+P | not run |  |  | needs a planner \\| of its own |" in page
@@ -88,7 +101,7 @@ def test_a_page_has_ours_beside_the_papers(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_the_csv_has_a_line_for_each_figure(tmp_path: Path) -> None:
-    reported(tmp_path, a_result())
+    report_page(tmp_path, make_result())
     with (tmp_path / "out" / "01-grasif-office.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     told = [(row["whose"], row["column"], row["value"], row["low"], row["count"], row["finished"]) for row in rows]
@@ -100,51 +113,51 @@ def test_the_csv_has_a_line_for_each_figure(tmp_path: Path) -> None:
     ]
 
 
-def test_what_did_not_finish_says_so_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    half = a_result(finished=False, trials=TRIALS[:2], date="2026-01-01")
-    page = reported(tmp_path, a_result(), half)
+def test_an_unfinished_run_is_marked_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    half = make_result(finished=False, trials=TRIALS[:2], date="2026-01-01")
+    page = report_page(tmp_path, make_result(), half)
     warning = "NOT FINISHED: 2 of 4 samples were tried"
     assert page.index(f"> **Planning, 2026-01-01: {warning}") < page.index("## Planning"), "first of all"
     assert page.count(warning) == 2, "at the top, and over its own tables, the older ones first"
     assert warning in capsys.readouterr().err
     assert "NOT FINISHED" in (tmp_path / "out" / "01-grasif-office.csv").read_text("utf-8")
     assert "NOT FINISHED" not in (tmp_path / "out" / "02-grasif-office.csv").read_text("utf-8")
-    titles = [figure.get_suptitle() for _, figure in figures_of(half)]
+    titles = [figure.get_suptitle() for _, figure in result_figures(half)]
     assert len(titles) == 3
     assert all(title.startswith(warning) for title in titles)
 
 
-def test_a_log_without_a_result_is_not_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_without_a_result_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "killed.eval").write_bytes(b"PK\x03\x04 and no more")
-    page = reported(tmp_path, a_result())
+    page = report_page(tmp_path, make_result())
     assert f"> **LEFT OUT: {tmp_path / 'killed.eval'}: can't be read as a log" in page
     assert "LEFT OUT" in capsys.readouterr().err
 
 
-def test_a_part_of_the_whole_says_so() -> None:
-    whole = a_result()
+def test_a_limited_run_is_marked() -> None:
+    whole = make_result()
     part = whole.provenance.model_copy(update={"arguments": {"limit": 4}})
-    assert notes(whole) == ("a note",)
+    assert result_notes(whole) == ("a note",)
     limited = whole.model_copy(update={"provenance": part})
-    assert notes(limited)[0].startswith("LIMITED: only the first 4 of each kind")
-    assert all(figure.get_suptitle().startswith("LIMITED") for _, figure in figures_of(limited))
+    assert result_notes(limited)[0].startswith("LIMITED: only the first 4 of each kind")
+    assert all(figure.get_suptitle().startswith("LIMITED") for _, figure in result_figures(limited))
 
 
 def test_a_wide_table_has_rows_of_panels_and_success_comes_first() -> None:
     columns = tuple(Column(key=f"c{number}", heading=f"column {number}") for number in range(6))
     row = Row(method="sayplan", cells={column.key: Cell(value=0.5) for column in columns})
     table = Table(key="wide", title="Wide", columns=columns, rows=(row,))
-    drawn = dict(figures_of(a_result().model_copy(update={"tables": (table,)})))
+    drawn = dict(result_figures(make_result().model_copy(update={"tables": (table,)})))
     places = [panel.get_subplotspec().rowspan.start for panel in drawn["wide-bars"].axes]  # type: ignore[union-attr]
     assert places == [0, 0, 0, 0, 1, 1]
     ends = drawn["mistakes"].axes[0].get_legend_handles_labels()[1]
     assert ends == ["success", "out of steps"]
 
 
-def test_each_way_to_end_has_a_colour_of_its_own_and_long_titles_are_wrapped() -> None:
+def test_outcomes_have_distinct_colours_and_long_titles_are_wrapped() -> None:
     ends = tuple(TRIALS[0].model_copy(update={"outcome": f"way {number}", "success": False}) for number in range(14))
-    long = a_result(trials=ends).tables[0].model_copy(update={"title": "An office of many words " * 6})
-    drawn = dict(figures_of(a_result(trials=ends).model_copy(update={"tables": (long,)})))
+    long = make_result(trials=ends).tables[0].model_copy(update={"title": "An office of many words " * 6})
+    drawn = dict(result_figures(make_result(trials=ends).model_copy(update={"tables": (long,)})))
     colors = {bars[0].get_facecolor() for bars in drawn["mistakes"].axes[0].containers}
     assert len(colors) == 14
     assert max(map(len, drawn["office-bars"].axes[0].get_title(loc="left").splitlines())) <= 36
@@ -154,7 +167,7 @@ def test_a_published_column_stands_as_a_mark_on_its_bar(tmp_path: Path) -> None:
     columns = (SR, Column(key="sr.published", heading="published", second=True))
     row = Row(method="gpt-4o", cells={"sr": Cell(value=0.7), "sr.published": Cell(value=0.71)})
     table = Table(key="eai", title="Recorded", columns=columns, rows=(row,))
-    drawn = [*figures_of(a_result(trials=()).model_copy(update={"tables": (table,)}))]
+    drawn = [*result_figures(make_result(trials=()).model_copy(update={"tables": (table,)}))]
     ((name, figure),) = drawn
     (panel,) = figure.axes
     (mark,) = [line for line in panel.lines if line.get_marker() == "D"]
@@ -162,8 +175,8 @@ def test_a_published_column_stands_as_a_mark_on_its_bar(tmp_path: Path) -> None:
     assert [text.get_text() for text in panel.get_legend().get_texts()] == ["measured", "published"]  # type: ignore[union-attr]
 
 
-def test_a_run_without_samples_or_figures_has_a_page_all_the_same(tmp_path: Path) -> None:
-    page = reported(tmp_path, a_result(finished=False, trials=()))
+def test_a_run_without_samples_or_figures_has_a_page(tmp_path: Path) -> None:
+    page = report_page(tmp_path, make_result(finished=False, trials=()))
     assert "NOT FINISHED: 0 of 4 samples" in page
     assert "tokens.png" not in page
 
@@ -182,31 +195,31 @@ def test_a_run_without_samples_or_figures_has_a_page_all_the_same(tmp_path: Path
     ],
 )
 def test_cells(unit: str, cell: Cell | None, text: str) -> None:
-    assert text_of(Column.model_validate({"key": "x", "heading": "x", "unit": unit}), cell) == text
+    assert format_cell(Column.model_validate({"key": "x", "heading": "x", "unit": unit}), cell) == text
 
 
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("nothing", None, "there is nothing there; give a result, a log, or a folder"),
+        ("nothing", None, "there is no such file or folder; give a result, a log, or a folder"),
         ("notes.txt", "hello", r"neither a result \(\*\.result\.json\) nor a log"),
-        ("x.result.json", "{}", "is no result of an experiment .*; run the experiment again"),
+        ("x.result.json", "{}", "is not a result of an experiment .*; run the experiment again"),
     ],
 )
-def test_what_is_no_result_is_refused(name: str, content: str | None, told: str, tmp_path: Path) -> None:
+def test_invalid_results_are_refused(name: str, content: str | None, told: str, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=told):
-        find([tmp_path / name])
+        find_results([tmp_path / name])
 
 
 def test_an_empty_folder_says_where_results_are(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"name the folder that `scenecypher eval` was given as --log-dir"):
-        find([tmp_path])
+        find_results([tmp_path])
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(a_result(), tmp_path / f"a{SUFFIX}")
+def test_an_unwritable_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_result(make_result(), tmp_path / f"a{SUFFIX}")
     (tmp_path / "file").touch()
     assert command(["eval", "report", str(tmp_path), "--out", str(tmp_path / "file")]) == 2
     assert "choose another folder with --out" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What the instructions call the classes whose own names are not plain words: one, and several where not with an s."""
+"""Plain English names, singular and irregular plural, of classes whose own names are not plain words."""
 
 from __future__ import annotations
 

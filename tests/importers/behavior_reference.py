@@ -1,4 +1,4 @@
-"""BEHAVIOR's goals as `bddl` itself evaluates them, and random arrangements to evaluate them in, both ways."""
+"""BEHAVIOR's goals as `bddl` itself evaluates them, and random arrangements to compare the evaluations."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from bddl.condition_evaluation import compile_state
 from bddl.trivial_backend import TrivialBackend, TrivialGenericObject, TrivialSimulator
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
-from scenecypher.importers.behavior_definitions import Activity, Expression
-from scenecypher.importers.behavior_words import STATES, class_of, name_of
+from scenecypher.importers.behavior_definitions import Activity, BddlExpression
+from scenecypher.importers.behavior_words import STATES, instance_name, synset_class
 
 WORDS: Final = {"ON": "ontop", "INSIDE": "inside"}
 TOWARDS_THE_GOAL: Final = 0.6
-"""How often a thing is put where the goal has such a thing; by chance alone hardly a goal would ever hold."""
+"""The probability of placing an item as the goal does; by chance alone hardly a goal would ever hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """What is on or inside what, and what is open or on: each thing has one place at most, and nothing is above itself.
+    """Positions (on or inside) and switched states; each item has one place at most, and none is above itself.
 
     `places` and `switched` are in the definition's own names.
     """
@@ -33,7 +33,7 @@ class Arrangement:
 
 
 def arrangement(activity: Activity, chance: random.Random) -> Arrangement:
-    """A random one, drawn towards what the goal speaks of."""
+    """Draw an arrangement, biased towards the goal's facts."""
     things = sorted(name for found in activity.objects.values() for name in found)
     wanted = sorted(set(_wanted(activity.goal)))
     places: dict[str, tuple[str, str]] = {}
@@ -49,17 +49,17 @@ def arrangement(activity: Activity, chance: random.Random) -> Arrangement:
 
 
 def as_graph(activity: Activity, arranged: Arrangement) -> SceneGraph:
-    """The arrangement as a scene graph of ours."""
+    """Return the arrangement as a scene graph of ours."""
     relation = {word: type_ for type_, word in WORDS.items()}
     nodes = [_node(arranged, synset, thing) for synset, found in activity.objects.items() for thing in found]
     places = arranged.places.items()
     return SceneGraph.of(
-        nodes, [Relation(name_of(thing), relation[word], name_of(host)) for thing, (word, host) in places]
+        nodes, [Relation(instance_name(thing), relation[word], instance_name(host)) for thing, (word, host) in places]
     )
 
 
 def verdicts(activity: Activity, arranged: Arrangement) -> list[bool]:
-    """Whether each part of the goal holds there, as `bddl` sees it; it prints whatever it looks at."""
+    """Return the value of each part of the goal by `bddl`, which prints what it evaluates."""
     simulator: Any = TrivialSimulator()
     things = [thing for found in activity.objects.values() for thing in found]
     facts = [[word, thing, host] for thing, (word, host) in arranged.places.items()]
@@ -77,11 +77,11 @@ def _node(arranged: Arrangement, synset: str, thing: str) -> Node:
     states = tuple(
         holding if (word, thing) in arranged.switched else lacking for word, (_, holding, lacking) in STATES.items()
     )
-    return Node(name_of(thing), "Object", name_of(thing), class_of(synset), states)
+    return Node(instance_name(thing), "Object", instance_name(thing), synset_class(synset), states)
 
 
-def _wanted(goal: Expression) -> Iterator[tuple[str, str, str]]:
-    """What the goal puts where, the variables as the synsets or things that they stand for."""
+def _wanted(goal: BddlExpression) -> Iterator[tuple[str, str, str]]:
+    """Return the goal's positions, with variables replaced by their synsets or items."""
     for part in goal:
         if isinstance(part, list):
             if part and part[0] in WORDS.values():
@@ -94,7 +94,7 @@ def _sort(word: str) -> str:
 
 
 def _named(activity: Activity, sort: str) -> frozenset[str]:
-    """The things of a synset; of a variable's word, those whose synset it begins with."""
+    """Return the items of a synset, or of the synset that a variable's word begins with."""
     return frozenset(
         thing
         for synset, found in activity.objects.items()

@@ -1,4 +1,4 @@
-"""VirtualHome documents without what an export does not keep: order, and the difference of null and absent."""
+"""VirtualHome documents without what an export drops: order, and the difference of null and absent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ OPTIONAL = ("category", "prefab_name", "bounding_box", "obj_transform")
 
 
 def canonical(document: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Two documents of the same graph have equal canonical forms."""
+    """Return the canonical form of a document, equal for documents of one graph."""
     nodes = [
         {
             **node,

@@ -1,4 +1,4 @@
-"""Whether an instruction in plain English names what its goal asks for."""
+"""Check that an instruction in plain English names everything in its goal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
-from scenecypher.importers.grasif import class_of
+from scenecypher.importers.grasif import class_of_name
 from scenecypher.importers.grasif_format import GoalNode
 
 NUMBERS: Final = {2: ("two", "both"), 3: ("three",), 4: ("four",), 5: ("five",), 6: ("six",)}
@@ -21,7 +21,7 @@ CONTAINMENT: Final = ("INSIDE", "ON")
 
 
 def unsaid(instruction: str, wanted: GoalNode, graph: SceneGraph) -> Iterator[str]:
-    """What of one goal node the instruction does not say."""
+    """Return the parts of one goal node that the instruction lacks."""
     text = plain(instruction)
     if wanted.name is not None and graph.nodes[wanted.name].kind == "Agent":
         if not any(word in text for word in known_by(wanted.related_to or "", graph)):
@@ -36,7 +36,7 @@ def unsaid(instruction: str, wanted: GoalNode, graph: SceneGraph) -> Iterator[st
 
 
 def uncounted(text: str, wanted: GoalNode) -> Iterator[str]:
-    """The class, and how many of it, where the text lacks them."""
+    """Return the class and its count if the text lacks them."""
     if wanted.class_ is not None and not is_said(wanted.class_, text):
         yield wanted.class_
     if wanted.count > 1 and not any(f" {word} " in f" {text}" for word in NUMBERS[wanted.count]):
@@ -44,7 +44,7 @@ def uncounted(text: str, wanted: GoalNode) -> Iterator[str]:
 
 
 def unnamed(text: str, node: Node, graph: SceneGraph) -> Iterator[str]:
-    """The node's class, and what tells it from others of the class, where the text lacks it."""
+    """Return the node's class and distinguishing marks if the text lacks them."""
     if not is_said(node.class_, text):
         yield node.id
     if len(graph.by_class[node.class_]) > 1 and not any(word in text for word in marks(node, graph)):
@@ -52,20 +52,20 @@ def unnamed(text: str, node: Node, graph: SceneGraph) -> Iterator[str]:
 
 
 def is_said(class_: str, text: str) -> bool:
-    """Whether the text has the class, as one or as several."""
+    """Return True if the text has the class, in singular or plural."""
     words = plain(class_)
     return words in text or (words.endswith("y") and f"{words[:-1]}ies" in text)
 
 
 def marks(node: Node, graph: SceneGraph) -> Iterator[str]:
-    """What tells a node from others of its class: number, a property that no other has, room, what it is on or in."""
+    """Return a node's distinguishing marks within its class: number, unique property, room, support or container."""
     yield plain(node.name.replace("-", " "))
     traits = traits_of(node)
     others = [graph.nodes[other] for other in graph.by_class[node.class_] if other != node.id]
     yield from (plain(trait) for trait in traits if any(trait not in traits_of(other) for other in others))
     for above in graph.reached(node.id, *CONTAINMENT):
         if all(above not in graph.reached(other.id, *CONTAINMENT) for other in others):
-            yield plain(class_of(above))
+            yield plain(class_of_name(above))
 
 
 def traits_of(node: Node) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def traits_of(node: Node) -> tuple[str, ...]:
 
 
 def known_by(room: str, graph: SceneGraph) -> Iterator[str]:
-    """The classes of what is in a room and in no other."""
+    """Return the classes of items in a room that are in no other."""
     here = graph.reaching(room, *CONTAINMENT)
     for node_id in here:
         class_ = graph.nodes[node_id].class_
@@ -89,5 +89,5 @@ def known_by(room: str, graph: SceneGraph) -> Iterator[str]:
 
 
 def plain(text: str) -> str:
-    """Lower case, words apart by one blank, no apostrophes: ``Nora's lunch_box`` is ``noras lunch box``."""
+    """Return lower-case words with single blanks and no apostrophes: ``Nora's lunch_box`` is ``noras lunch box``."""
     return " ".join(re.sub(r"[^a-z0-9]+", " ", text.casefold().replace("'", "")).split())

@@ -1,4 +1,4 @@
-"""BabyAI: the papers' levels and MiniGrid's own, as scenes; their tasks, and answers read from the graph alone."""
+"""BabyAI: the papers' levels and MiniGrid's own, as scenes; their tasks, and answers computed from the graph."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from typer.testing import CliRunner, Result
 from scenecypher.cli.imports import import_app
 from scenecypher.db.condition import ALWAYS, HeldBy, Id, evaluate
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.importers.babyai import LEVELS, episode, read_level, read_task
-from scenecypher.importers.babyai_grid import cells, rooms
-from scenecypher.importers.babyai_oracle import answer, plan
-from scenecypher.importers.task import Step
+from scenecypher.importers.babyai import LEVELS, level_instance, read_level, read_task
+from scenecypher.importers.babyai_grid import grid_cells, rooms
+from scenecypher.importers.babyai_oracle import oracle_answer, oracle_plan
+from scenecypher.importers.task import ProgramStep
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
 
@@ -66,16 +66,16 @@ def test_the_graph_has_a_root_rooms_doors_between_them_items_and_the_agent() -> 
 
 @pytest.mark.parametrize("level", [*LEVELS, "BabyAI-KeyInBox-v0", "MiniGrid-MultiRoom-N6-v0", "MiniGrid-LavaGapS7-v0"])
 def test_each_thing_of_the_grid_is_one_node_where_it_stands(level: str) -> None:
-    start = episode(level, 1)
+    start = level_instance(level, 1)
     graph = start.scene.graph
-    for cell, thing in cells(start.env).items():
+    for cell, thing in grid_cells(start.env).items():
         if thing is not None and thing.type not in {"wall", "floor"}:
             (node_id,) = (one for one, other in start.things.items() if other is thing)
             node = graph.nodes[node_id]
             assert (node.class_, node.properties["color"]) == (thing.type, thing.color)
             assert node.properties["center"] == Point(*cell)
             assert node.kind == "Door" or cell in room_cells(start.env)[in_room(graph, node_id)]
-    assert not [*broken_promises(graph, "babyai")]
+    assert not [*broken_rules(graph, "babyai")]
 
 
 def room_cells(env: Any) -> dict[str, frozenset[tuple[int, int]]]:
@@ -130,22 +130,22 @@ def test_the_task_is_the_mission_with_the_papers_plan() -> None:
     assert not evaluate(task.goal, read_level("trv2", 3).graph, {})
 
 
-def test_a_mission_that_is_no_goal_of_the_graph_makes_no_task() -> None:
+def test_a_mission_without_a_graph_goal_is_no_task() -> None:
     assert read_task("MiniGrid-Empty-5x5-v0", 0) is None
 
 
 def test_a_door_can_be_what_is_wanted() -> None:
-    start = episode("BabyAI-OpenRedDoor-v0", 2)
+    start = level_instance("BabyAI-OpenRedDoor-v0", 2)
     assert start.task is not None
-    assert plan(start.scene.graph, "door_1") == start.task.program == (Step("open", ("door_1",)),)
+    assert oracle_plan(start.scene.graph, "door_1") == start.task.program == (ProgramStep("open", ("door_1",)),)
 
 
 def assert_one_answer(seed: int) -> None:
-    start = episode("numqa", seed)
+    start = level_instance("numqa", seed)
     assert start.task is not None
     assert start.task.goal == ALWAYS
     assert start.task.answer
-    assert answer(start.scene.graph, start.task.instruction) == start.task.answer
+    assert oracle_answer(start.scene.graph, start.task.instruction) == start.task.answer
     assert len(of_class(start.scene.graph, "room")) == 9
 
 
@@ -160,14 +160,14 @@ def test_each_of_two_hundred_questions_has_one_right_answer_that_the_graph_gives
         assert_one_answer(seed)
 
 
-def test_an_answer_hangs_on_what_the_graph_says() -> None:
-    start = episode("numqa", 0)
+def test_an_answer_depends_on_the_graph() -> None:
+    start = level_instance("numqa", 0)
     assert start.task is not None
     graph, question = start.scene.graph, start.task.instruction
     counted = question.split()[-1].removesuffix("es" if question.endswith("boxes") else "s")
     fewer = [relation for relation in graph.relations if graph.nodes[relation.source].class_ != counted]
-    assert answer(SceneGraph.of(graph.nodes.values(), fewer), question) is None
-    assert answer(graph, "what color is the sky") is None
+    assert oracle_answer(SceneGraph.of(graph.nodes.values(), fewer), question) is None
+    assert oracle_answer(graph, "what color is the sky") is None
 
 
 @pytest.mark.parametrize(
@@ -178,12 +178,12 @@ def test_an_answer_hangs_on_what_the_graph_says() -> None:
         ("trv1", -1, "the seed -1 is negative; give a whole number from 0"),
     ],
 )
-def test_what_can_not_be_made_is_said_in_words(level: str, seed: int, words: str) -> None:
+def test_a_level_that_can_not_be_made_is_an_error(level: str, seed: int, words: str) -> None:
     with pytest.raises(InputError, match=words):
         read_level(level, seed)
 
 
-def test_a_missing_package_is_said_in_words() -> None:
+def test_a_missing_package_is_an_error() -> None:
     code = (
         "import sys; sys.modules['minigrid'] = None\n"
         "from scenecypher.importers.babyai import read_level\n"

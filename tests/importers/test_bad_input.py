@@ -1,4 +1,4 @@
-"""Every format's bad files in one table: each an error with exit code 2, the file and the place, and nothing left."""
+"""Bad files of every format in one table: exit code 2, the file and the place, and nothing stored."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DocumentError
 from scenecypher.importers import document, dsg, grasif, grasif_pickle, networkx_json, virtualhome
-from scenecypher.importers.dsg import number_of
+from scenecypher.importers.dsg import symbol_number
 from tests.importers.test_grasif_pickle import Calls
-from tests.scenecypher.cli.conftest import Command, command
+from tests.scenecypher.cli.conftest import RunCommand, command
 
 __all__ = ["command"]
 
@@ -94,8 +94,8 @@ def good_dsg() -> dict[str, Any]:
     attributes = {"type": "SemanticNodeAttributes", "position": [0, 0, 0], "name": ""}
     nodes = [("R(1)", 4), ("O(1)", 2), ("O(2)", 2)]
     return {
-        "nodes": [{"id": number_of(s), "layer": layer, "attributes": dict(attributes)} for s, layer in nodes],
-        "edges": [{"source": number_of("O(1)"), "target": number_of("R(1)")}],
+        "nodes": [{"id": symbol_number(s), "layer": layer, "attributes": dict(attributes)} for s, layer in nodes],
+        "edges": [{"source": symbol_number("O(1)"), "target": symbol_number("R(1)")}],
     }
 
 
@@ -110,7 +110,7 @@ GOOD: Final[dict[str, tuple[Callable[[], Any], Callable[[Path], ImportedScene], 
 
 
 def put(path: str, value: Any) -> Change:
-    """Set what stands at a path such as `nodes.1.id`."""
+    """Set the value at a path such as `nodes.1.id`."""
 
     def change(document: Any) -> None:
         *way, last = path.split(".")
@@ -148,8 +148,8 @@ def nl(source: Any, relation: str, target: Any) -> dict[str, Any]:
     return {"source": source, "target": target, "relation": relation}
 
 
-# What each format makes of a fault: a change of the good file, and a piece of what is said. None where the form has no
-# way to say it (a graph of NetworkX has each node once), or where it is no fault (VirtualHome promises no tree).
+# Each fault in each format: a change of the good file, and a piece of the error. None if the form can't express it
+# (a graph of NetworkX has each node once), or if it is no fault (VirtualHome guarantees no tree).
 FAULTS: Final[dict[str, dict[str, tuple[Change, str] | None]]] = {
     "a cycle": {
         "json": (put("relations.0", ["box", "INSIDE", "cup"]), "leads back to it"),
@@ -173,7 +173,7 @@ FAULTS: Final[dict[str, dict[str, tuple[Change, str] | None]]] = {
         "grasif": (put("nodes.objects.0.related_to", "bix"), "no node is called 'bix'"),
         "pickle": (attribute("room", "bix"), "no node is called 'bix'"),
         "networkx": (put("edges.1.target", "bix"), "no node is called 'bix'"),
-        "dsg": (put("edges.0.target", number_of("R(7)")), r"no node is called 'R\(7\)'"),
+        "dsg": (put("edges.0.target", symbol_number("R(7)")), r"no node is called 'R\(7\)'"),
     },
     "the same id twice": {
         "json": (put("nodes.2.id", "box"), "is the id at .* already"),
@@ -181,7 +181,7 @@ FAULTS: Final[dict[str, dict[str, tuple[Change, str] | None]]] = {
         "grasif": (put("nodes.objects.0.name", "box"), "'box' is the id of .* already"),
         "pickle": (attribute("name", "box"), "'box' is the id of .* already"),
         "networkx": (put("nodes.2.id", "box"), "'box' is the id of .* already"),
-        "dsg": (put("nodes.2.id", number_of("O(1)")), r"'O\(1\)' is the id of .* already"),
+        "dsg": (put("nodes.2.id", symbol_number("O(1)")), r"'O\(1\)' is the id of .* already"),
     },
     "the same relation twice": {
         "json": (also("relations", ["cup", "INSIDE", "box"]), "the same relation"),
@@ -189,7 +189,7 @@ FAULTS: Final[dict[str, dict[str, tuple[Change, str] | None]]] = {
         "grasif": None,
         "pickle": (edge("cup", "box"), "the same relation"),
         "networkx": (also("edges", nl("cup", "in", "box")), "the same relation"),
-        "dsg": (also("edges", {"source": number_of("R(1)"), "target": number_of("O(1)")}), "the same relation"),
+        "dsg": (also("edges", {"source": symbol_number("R(1)"), "target": symbol_number("O(1)")}), "the same relation"),
     },
     "an unknown relation type": {
         "json": (put("relations.1.1", "BESIDE"), "is no known relation type; add it to declared"),
@@ -304,7 +304,7 @@ def written(folder: Path, form: str, changed: Any) -> Path:
 
 
 def broken(folder: Path, form: str, fault: str) -> tuple[Path, str]:
-    """A file with that fault, and what is said of it."""
+    """Return a file with that fault, and its error message."""
     told = FAULTS[fault][form]
     assert told is not None
     change, cause = told
@@ -314,12 +314,12 @@ def broken(folder: Path, form: str, fault: str) -> tuple[Path, str]:
 
 
 @pytest.mark.parametrize("form", GOOD)
-def test_the_good_file_is_good(tmp_path: Path, form: str) -> None:
+def test_the_good_file_is_accepted(tmp_path: Path, form: str) -> None:
     make, read, _ = GOOD[form]
     assert len(read(written(tmp_path, form, make())).graph.nodes) in {3, 5}
 
 
-def test_each_fault_says_what_every_format_makes_of_it() -> None:
+def test_each_fault_has_a_file_for_every_format() -> None:
     assert all(set(by_form) == set(GOOD) for by_form in FAULTS.values())
 
 
@@ -347,7 +347,7 @@ def test_a_bad_file_is_refused_with_file_place_and_cause(tmp_path: Path, form: s
         (b'{"nodes": [], "nodes": []}', "given twice|no whole pickle|makes no graph"),
     ],
 )
-def test_what_is_of_another_encoding_or_cut_short(tmp_path: Path, form: str, data: bytes, cause: str) -> None:
+def test_other_encodings_and_truncated_files_are_refused(tmp_path: Path, form: str, data: bytes, cause: str) -> None:
     file = tmp_path / ("bad.pkl" if form == "pickle" else "bad.json")
     file.write_bytes(data)
     with pytest.raises(DocumentError, match=cause):
@@ -361,11 +361,11 @@ CYPHER_NAMES: Final[dict[str, Change]] = {
     "networkx": put("nodes.2.name", INJECTION),
     "dsg": put("nodes.2.attributes.name", INJECTION),
 }
-"""VirtualHome's classes have no such characters; names elsewhere are text like any other."""
+"""Names that VirtualHome's classes forbid; other formats take them as text."""
 
 
 @pytest.mark.parametrize("form", CYPHER_NAMES)
-def test_cypher_in_a_name_is_only_a_name(tmp_path: Path, form: str) -> None:
+def test_cypher_in_a_name_stays_text(tmp_path: Path, form: str) -> None:
     make, read, _ = GOOD[form]
     made = make()
     CYPHER_NAMES[form](made)
@@ -373,8 +373,8 @@ def test_cypher_in_a_name_is_only_a_name(tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", GOOD)
-def test_nothing_is_left_of_bad_files(command: Command, store: SceneStore, tmp_path: Path, form: str) -> None:
-    """All the format's bad files at once: exit code 2, each is told, and none became a scene or a part of one."""
+def test_nothing_is_left_of_bad_files(command: RunCommand, store: SceneStore, tmp_path: Path, form: str) -> None:
+    """All the format's bad files at once: exit code 2, an error for each, and no scene or part of one."""
     word = GOOD[form][2]
     faults = [fault for fault, by_form in FAULTS.items() if by_form[form] is not None]
     for number, fault in enumerate(faults):

@@ -1,4 +1,4 @@
-"""BEHAVIOR-1K's activities as scenes and tasks: the counts, the goals' meaning, and each instruction's words."""
+"""BEHAVIOR-1K's activities as scenes and tasks: counts, meanings of goals, and words of instructions."""
 
 from __future__ import annotations
 
@@ -17,23 +17,31 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.db.condition import ALWAYS, And, Condition, HasState, Id, Not, evaluate, to_cypher
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
-from scenecypher.importers.behavior import instructions, scene_of, scenes, task_of, tasks
+from scenecypher.importers.behavior import activity_scene, activity_task, instructions, scenes, tasks
 from scenecypher.importers.behavior_definitions import (
     BODIES,
     PREDICATES,
     Activity,
-    Expression,
+    BddlExpression,
     activities,
     definition_files,
     read_activity,
 )
-from scenecypher.importers.behavior_goals import STACKED, goal_of
-from scenecypher.importers.behavior_words import CONTAINERS, LIGHT, OPENABLE, SURFACES, TOGGLEABLE, class_of, name_of
+from scenecypher.importers.behavior_goals import STACKED, activity_goal
+from scenecypher.importers.behavior_words import (
+    CONTAINERS,
+    LIGHT,
+    OPENABLE,
+    SURFACES,
+    TOGGLEABLE,
+    instance_name,
+    synset_class,
+)
 from scenecypher.importers.grasif import read_scene, to_document
 from scenecypher.importers.task import Task
 from tests.importers.behavior_names import NAMES
@@ -41,7 +49,7 @@ from tests.importers.behavior_reference import arrangement, as_graph, verdicts
 from tests.sampling import FULL
 
 ALL: Final[Mapping[str, Activity]] = {activity.name: activity for activity in activities()}
-GRAPHS: Final[Mapping[str, SceneGraph]] = {name: scene_of(activity).graph for name, activity in ALL.items()}
+GRAPHS: Final[Mapping[str, SceneGraph]] = {name: activity_scene(activity).graph for name, activity in ALL.items()}
 ARRANGEMENTS: Final = 200 if FULL else 8
 TASKS: Final[Mapping[str, Task]] = {task.id: task for task in tasks()}
 
@@ -92,30 +100,30 @@ def test_the_papers_own_example() -> None:
 def test_the_goal_is_false_at_the_start_of_a_scene_that_keeps_its_promises(name: str) -> None:
     assert not evaluate(TASKS[name].goal, GRAPHS[name], {})
     assert TASKS[name].goal != ALWAYS
-    assert list(broken_promises(GRAPHS[name], "grasif")) == []
+    assert list(broken_rules(GRAPHS[name], "grasif")) == []
     placed = [node.id for node in GRAPHS[name].nodes.values() if node.kind != "Place"]
     assert all(GRAPHS[name].targets(node_id, "INSIDE", "ON") for node_id in placed)
 
 
 def test_a_scene_is_a_grasif_file(tmp_path: Path) -> None:
     for activity in list(ALL.values())[::12]:
-        scene = scene_of(activity)
+        scene = activity_scene(activity)
         file = tmp_path / f"{activity.name}.json"
         file.write_text(json.dumps(to_document(scene)), encoding="utf-8")
         assert read_scene(file).graph == scene.graph
 
 
 def test_names() -> None:
-    assert name_of("butter_cookie.n.01_2") == "butter_cookie-2"
-    assert name_of("?bottle__of__wine.n.01_1") == "bottle_of_wine-1"
-    assert class_of("post-it.n.01") == "post-it"
+    assert instance_name("butter_cookie.n.01_2") == "butter_cookie-2"
+    assert instance_name("?bottle__of__wine.n.01_1") == "bottle_of_wine-1"
+    assert synset_class("post-it.n.01") == "post-it"
     with pytest.raises(ValueError, match="no object"):
-        name_of("candle.n.01")
+        instance_name("candle.n.01")
     with pytest.raises(ValueError, match="no synset"):
-        class_of("candle")
+        synset_class("candle")
 
 
-def test_what_an_unknown_or_unfit_activity_is_told() -> None:
+def test_an_unknown_or_unfit_activity_is_refused() -> None:
     with pytest.raises(
         InputError, match=r"no activity 'hoe_weed' among the 1,016 of bddl 3.5.0 .did you mean .hoe_weeds"
     ):
@@ -142,11 +150,11 @@ def test_a_definition_that_another_package_wrote_over_is_refused(
         definition_files()
 
 
-# The tables of what can be done, against the package.
+# The tables of affordances, compared with the package.
 
 
 def test_the_tables_are_those_of_the_definitions() -> None:
-    asked = {(fact[0], class_of(synset)) for activity in ALL.values() for fact, synset in targets(activity)}
+    asked = {(fact[0], synset_class(synset)) for activity in ALL.values() for fact, synset in targets(activity)}
     assert {class_ for predicate, class_ in asked if predicate == "ontop"} == SURFACES
     assert {class_ for predicate, class_ in asked if predicate == "inside"} == CONTAINERS
 
@@ -155,8 +163,8 @@ def test_the_tables_are_those_of_the_annotations() -> None:
     file = next(iter(definition_files().values())).parents[2] / "generated_data" / "propagated_annots_canonical.json"
     annotations: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     synsets = {synset for activity in ALL.values() for synset in activity.objects}
-    assert {class_of(synset) for synset in synsets if "openable" in annotations[synset]} == OPENABLE
-    assert {class_of(synset) for synset in synsets if "toggleable" in annotations[synset]} == TOGGLEABLE
+    assert {synset_class(synset) for synset in synsets if "openable" in annotations[synset]} == OPENABLE
+    assert {synset_class(synset) for synset in synsets if "toggleable" in annotations[synset]} == TOGGLEABLE
 
 
 def test_no_goal_moves_what_can_not_be_moved() -> None:
@@ -164,13 +172,13 @@ def test_no_goal_moves_what_can_not_be_moved() -> None:
         for fact, variables in (found for part in activity.goal for found in facts(part, {})):
             if fact[0] in ("ontop", "inside"):
                 synset = variables.get(fact[1])
-                moved = map(name_of, activity.objects[synset] if synset else [fact[1]])
+                moved = map(instance_name, activity.objects[synset] if synset else [fact[1]])
                 assert all("pick_up" in GRAPHS[name].nodes[node].affordances for node in moved) or (
                     fact == ["ontop", "?car.n.01_1", "?driveway.n.01_1"]
                 ), (name, fact)
 
 
-def test_what_is_light_is_an_object_in_its_room() -> None:
+def test_light_furniture_is_an_object_in_its_room() -> None:
     graph = GRAPHS["packing_moving_van"]
     assert (graph.nodes["chair-1"].kind, graph.nodes["chair-1"].affordances) == ("Object", ("pick_up", "put_on"))
     assert graph.targets("chair-1", "INSIDE") == ("garden",)
@@ -181,15 +189,15 @@ def at_rest(node: Node) -> bool:
     return "pick_up" not in node.affordances
 
 
-def targets(activity: Activity) -> Iterator[tuple[Expression, str]]:
-    """Each fact of two things, at the start or in the goal, and the synset of the second."""
+def targets(activity: Activity) -> Iterator[tuple[BddlExpression, str]]:
+    """Return each binary fact of the start or the goal, and the synset of its second argument."""
     for part in (*activity.facts, *activity.goal):
         for fact, variables in facts(part, {}):
             if fact[0] in ("ontop", "inside"):
                 yield fact, synset_of(fact[2], variables)
 
 
-def facts(part: Expression, variables: Mapping[str, str]) -> Iterator[tuple[Expression, Mapping[str, str]]]:
+def facts(part: BddlExpression, variables: Mapping[str, str]) -> Iterator[tuple[BddlExpression, Mapping[str, str]]]:
     if part[0] not in BODIES:
         yield part, variables
         return
@@ -202,7 +210,7 @@ def synset_of(word: str, variables: Mapping[str, str]) -> str:
     return variables.get(word) or word.lstrip("?").rpartition("_")[0]
 
 
-# What the goals mean.
+# Meanings of goals.
 
 SMALL: Final = {"cup.n.01": ("cup.n.01_1", "cup.n.01_2", "cup.n.01_3"), "box.n.01": ("box.n.01_1", "box.n.01_2")}
 CUPS: Final = ("cup-1", "cup-2", "cup-3")
@@ -213,11 +221,11 @@ def small(goal: str, name: str = "small") -> Condition:
     text = f"(define (problem x) (:domain omnigibson) (:objects) (:init) (:goal {goal}))"
     activity = read_activity(name, text)
     assert activity is not None
-    return goal_of(replace(activity, objects=SMALL))
+    return activity_goal(replace(activity, objects=SMALL))
 
 
 def worlds() -> Iterator[tuple[SceneGraph, dict[str, str | None]]]:
-    """Every way of having each of three cups in one of two boxes or in none."""
+    """Yield every way to have each of three cups in one of two boxes or in none."""
     nodes = [Node(node_id, "Object", node_id, node_id[:3]) for node_id in CUPS + BOXES]
     for chosen in product((*BOXES, None), repeat=3):
         where: dict[str, str | None] = dict(zip(CUPS, chosen, strict=True))
@@ -225,7 +233,7 @@ def worlds() -> Iterator[tuple[SceneGraph, dict[str, str | None]]]:
 
 
 def matched(where: Mapping[str, str | None]) -> bool:
-    """Whether two cups and two boxes can be paired so that each cup is in its box."""
+    """Return True if two cups and two boxes can be paired so that each cup is in its box."""
     return any(where[one] == "box-1" and where[other] == "box-2" for one, other in permutations(CUPS, 2))
 
 
@@ -282,7 +290,7 @@ def test_states() -> None:
 
 
 def test_stacked_books_are_inside_the_shelf() -> None:
-    """The one goal that wants the same things inside one and on another; with `inside` read narrowly, none could."""
+    """The one goal that wants items both inside one and on another; with a narrow `inside` it is impossible."""
     start, goal = GRAPHS["sorting_books_on_shelf"], TASKS["sorting_books_on_shelf"].goal
     piles = [("comic_book-2", "comic_book-1"), ("comic_book-3", "comic_book-2")]
     piles += [("notebook-2", "notebook-1"), ("textbook-2", "textbook-1")]
@@ -291,7 +299,7 @@ def test_stacked_books_are_inside_the_shelf() -> None:
     sources = {relation.source for relation in moved}
     kept = {relation for relation in start.relations if relation.source not in sources}
     done = SceneGraph.of(start.nodes.values(), kept | moved)
-    assert list(broken_promises(done, "grasif")) == []
+    assert list(broken_rules(done, "grasif")) == []
     assert evaluate(goal, done, {})
 
 
@@ -332,7 +340,7 @@ def test_the_instruction_names_each_class_of_the_goal_and_how_many(name: str) ->
 
 
 def asked_for(activity: Activity) -> Mapping[str, int]:
-    """Each class of the goal: as many as it quantifies over or names, one where any will do."""
+    """Return the count of each class in the goal: as quantified or named, one if any will do."""
     wanted: Counter[str] = Counter()
     for part in activity.goal:
         for synset, number in quantified(part, activity):
@@ -346,10 +354,10 @@ def asked_for(activity: Activity) -> Mapping[str, int]:
     }
     for synset, number in Counter(synset_of(word, {}) for word in constants).items():
         wanted[synset] = max(wanted[synset], number)
-    return {class_of(synset): number for synset, number in wanted.items()}
+    return {synset_class(synset): number for synset, number in wanted.items()}
 
 
-def quantified(part: Expression, activity: Activity) -> Iterator[tuple[str, int]]:
+def quantified(part: BddlExpression, activity: Activity) -> Iterator[tuple[str, int]]:
     match part:
         case ["forall", [_, _, synset], body]:
             yield synset, len(activity.objects[synset])
@@ -377,7 +385,7 @@ def test_there_is_an_instruction_for_each_activity_and_no_other() -> None:
     assert task.formula == (
         "(and (forall (?entire_leaf.n.01 - entire_leaf.n.01) (inside ?entire_leaf.n.01 ?sack.n.01_1)))"
     )
-    assert task == task_of(ALL[task.id], task.instruction)
+    assert task == activity_task(ALL[task.id], task.instruction)
     assert {"ontop", "inside", "open"} <= PREDICATES
 
 
@@ -414,9 +422,9 @@ def holds(database: Database, key: str, goal: Condition) -> bool:
 
 @pytest.mark.parametrize("name", sorted(set(ALL) - STACKED))
 def test_each_part_of_a_goal_holds_where_the_package_itself_says_so(name: str) -> None:
-    """In random arrangements; of `STACKED`, where ours says more than `bddl` does, see there."""
+    """Random arrangements, except for `STACKED`, whose goals go beyond `bddl` here."""
     activity, chance = ALL[name], random.Random(name)  # noqa: S311
-    goal = goal_of(activity)
+    goal = activity_goal(activity)
     assert isinstance(goal, And)
     for _ in range(ARRANGEMENTS):
         arranged = arrangement(activity, chance)

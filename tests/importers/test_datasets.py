@@ -1,4 +1,4 @@
-"""The table of data sets: ids that find their task again, commands that run, and imports that change nothing twice."""
+"""The table of data sets: ids lead to tasks, commands run, and a second import changes nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WIDTH_OF_A_WORD = 40
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_an_id_finds_its_task_and_the_task_its_scene(name: str) -> None:
+def test_each_id_leads_to_its_task_and_scene(name: str) -> None:
     row = dataset(name)
     found = next(row.tasks())
     assert row.name == name
@@ -35,7 +35,7 @@ def test_an_id_finds_its_task_and_the_task_its_scene(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_the_command_that_a_task_names_brings_its_scene(name: str) -> None:
+def test_the_import_command_of_a_task_imports_its_scene(name: str) -> None:
     row = dataset(name)
     found = next(row.tasks())
     _, *arguments = shlex.split(row.command(found.id))
@@ -53,7 +53,7 @@ def test_a_second_import_changes_nothing(store: SceneStore, name: str) -> None:
             second = store.put(replace(next(read_anew(name, scene.name)), name=again))
             assert (second.outcome, second.version) == ("unchanged", 0)
         finally:
-            publish.drop(store.database, store.find(again).key)
+            publish.delete_generation(store.database, store.find(again).key)
 
 
 def read_anew(name: str, scene: str) -> Iterator[ImportedScene]:

@@ -1,4 +1,4 @@
-"""3D scene graphs of Hydra: a real one whole, old and new forms of files, label spaces, and the way back."""
+"""3D scene graphs of Hydra: a whole real one, old and new forms of files, label spaces, and the export."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import KINDS
 from scenecypher.errors import DocumentError
-from scenecypher.importers.dsg import from_document, number_of, read_scene, symbol
+from scenecypher.importers.dsg import from_document, read_scene, symbol, symbol_number
 from scenecypher.importers.dsg_export import to_document
 from scenecypher.importers.dsg_format import LAYERS
 
@@ -31,11 +31,15 @@ def apartment() -> ImportedScene:
 
 def node(id_: str, layer: int, *, partition: int = 0, **attributes: Any) -> dict[str, Any]:
     attributes = {"type": "SemanticNodeAttributes", "position": [0.0, 0.5, 1.0], **attributes}
-    return {"id": number_of(id_), "layer": layer, "partition": partition, "attributes": attributes}
+    return {"id": symbol_number(id_), "layer": layer, "partition": partition, "attributes": attributes}
 
 
 def edge(source: str, target: str) -> dict[str, Any]:
-    return {"source": number_of(source), "target": number_of(target), "info": {"type": "EdgeAttributes", "weight": 1}}
+    return {
+        "source": symbol_number(source),
+        "target": symbol_number(target),
+        "info": {"type": "EdgeAttributes", "weight": 1},
+    }
 
 
 def document(*nodes: dict[str, Any], edges: list[dict[str, Any]] | None = None, **fields: Any) -> dict[str, Any]:
@@ -71,7 +75,7 @@ def test_a_real_apartment(apartment: ImportedScene) -> None:
     assert graph.targets("O(0)", "INSIDE")[0].startswith("p(")
 
 
-def test_the_way_back_is_a_file_of_today_and_the_same_scene(apartment: ImportedScene) -> None:
+def test_an_export_is_a_current_file_of_the_same_scene(apartment: ImportedScene) -> None:
     document = json.loads(json.dumps(to_document(apartment), allow_nan=False))
     assert len(document["edges"]) == 742
     assert {"layer": 2, "partition": 97} in document["layer_keys"]
@@ -80,7 +84,7 @@ def test_the_way_back_is_a_file_of_today_and_the_same_scene(apartment: ImportedS
     assert to_document(back) == document
 
 
-def test_a_file_of_today_names_its_layers_and_labels() -> None:
+def test_a_current_file_names_its_layers_and_labels() -> None:
     names = {"ROOMS": {"layer": 7, "partition": 0}, "AGENTS": {"layer": 2, "partition": 0}, "OBJECTS": 2}
     spaces = {"_l2p0": [[5, "chair"], [6, "table"]], "_l7p0": {"1": "kitchen"}}
     scene = read(
@@ -124,7 +128,7 @@ def test_a_file_of_today_names_its_layers_and_labels() -> None:
     assert read(json.loads(json.dumps(to_document(scene)))) == scene
 
 
-def test_a_turned_box_says_so() -> None:
+def test_rotation_and_type_of_a_box_are_kept() -> None:
     turned = {**BOX, "type": "OBB", "world_R_center": {"w": 0.5, "x": 0.5, "y": 0.5, "z": 0.5}}
     scene = read(document(node("O(1)", 2, bounding_box=turned)))
     facts = scene.graph.nodes["O(1)"].properties
@@ -138,16 +142,16 @@ def test_the_tables_lead_to_the_registry() -> None:
 
 
 @given(st.integers(0, 2**64 - 1))
-def test_any_symbol_comes_back(number: int) -> None:
-    assert number_of(symbol(number)) == number
+def test_every_symbol_round_trips(number: int) -> None:
+    assert symbol_number(symbol(number)) == number
 
 
 @pytest.mark.parametrize(
     "text", ["O(-1)", "O(1", "É(1)", "cup", "", f"O({2**56})", "5692549928996306944", "O(01)", "٣"]
 )
-def test_what_is_no_symbol_is_refused(text: str) -> None:
+def test_invalid_symbols_are_refused(text: str) -> None:
     with pytest.raises(InvalidValue, match="is no symbol of a 3D scene graph"):
-        number_of(text)
+        symbol_number(text)
 
 
 LAYERED: Final = Properties({"layer": "OBJECTS", "node_type": "ObjectNodeAttributes", "center": Point(1, 2, 3)})
@@ -166,7 +170,7 @@ LAYERED: Final = Properties({"layer": "OBJECTS", "node_type": "ObjectNodeAttribu
         (Node("O(1)", "Object", "O(1)", "x", (), (), LAYERED.having("rotation", 1)), "is no rotation"),
     ],
 )
-def test_what_the_form_can_not_say_is_not_exported(changed: Node, cause: str) -> None:
+def test_content_that_the_form_lacks_is_not_exported(changed: Node, cause: str) -> None:
     with pytest.raises(InvalidValue, match=cause):
         to_document(ImportedScene("x", SceneGraph.of([changed])))
 
@@ -194,7 +198,7 @@ def test_what_the_form_can_not_say_is_not_exported(changed: Node, cause: str) ->
         (document(node("O(1)", 2), layer_names={"OBJECTS": "two"}), "$.layer_names.OBJECTS", ""),
     ],
 )
-def test_what_the_form_can_not_be(broken: object, place: str, cause: str) -> None:
+def test_invalid_files_are_refused(broken: object, place: str, cause: str) -> None:
     with pytest.raises(DocumentError) as refused:
         read(broken)
     assert refused.value.place == place

@@ -1,4 +1,4 @@
-"""Any scene in any format: written so that it is read as the same scene, or refused with what would be lost."""
+"""Any scene in any format: the export is read as the same scene, or refused with the first loss."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scenecypher.db.graph.scene_document import scene_from_document
 from scenecypher.db.schema import Declared
 from scenecypher.errors import InputError
 from scenecypher.importers import dsg, virtualhome
-from scenecypher.importers.export import FORMATS, exported
+from scenecypher.importers.export import FORMATS, export_document
 from scenecypher.importers.home import small_home
 from tests.importers.test_grasif_pickle import EXPECTED
 from tests.strategies import KEYS, TYPES, scene_graphs
@@ -49,9 +49,9 @@ def read(document: dict[str, Any], form: str, name: str) -> ImportedScene:
         *((oddities, form) for form in ("json", "virtualhome")),
     ],
 )
-def test_a_scene_comes_back_from_each_format_that_fits(make: Callable[[], ImportedScene], form: str) -> None:
+def test_a_scene_round_trips_through_each_format_that_fits(make: Callable[[], ImportedScene], form: str) -> None:
     scene = make()
-    back = read(exported(scene, form), form, scene.name)
+    back = read(export_document(scene, form), form, scene.name)
     assert back.graph == scene.graph
     assert (back.name, back.vocabulary, back.role) == (scene.name, scene.vocabulary, scene.role)
 
@@ -70,9 +70,9 @@ def test_a_scene_comes_back_from_each_format_that_fits(make: Callable[[], Import
         (lambda: EXPECTED, "pickle", "no format 'pickle' is known; give one of json, grasif"),
     ],
 )
-def test_what_would_be_lost_is_told(make: Callable[[], ImportedScene], form: str, cause: str) -> None:
+def test_an_export_names_the_first_loss(make: Callable[[], ImportedScene], form: str, cause: str) -> None:
     with pytest.raises(InputError, match=cause):
-        exported(make(), form)
+        export_document(make(), form)
 
 
 def altered(**changes: Any) -> ImportedScene:
@@ -99,16 +99,16 @@ def altered(**changes: Any) -> ImportedScene:
         ),
     ],
 )
-def test_what_grasif_can_not_say_is_named(scene: ImportedScene, lost: str) -> None:
+def test_an_export_names_what_grasif_lacks(scene: ImportedScene, lost: str) -> None:
     with pytest.raises(InputError, match=f"grasif/home can't be written as grasif: .*({lost})"):
-        exported(scene, "grasif")
+        export_document(scene, "grasif")
 
 
 @given(scene_graphs(), st.sampled_from(list(FORMATS)), st.sampled_from(["generic", "virtualhome"]))
-def test_any_scene_comes_back_or_is_refused(graph: SceneGraph, form: str, vocabulary: str) -> None:
+def test_any_scene_round_trips_or_is_refused(graph: SceneGraph, form: str, vocabulary: str) -> None:
     scene = ImportedScene("home", graph, vocabulary, declared=Declared(TYPES, KEYS))
     try:
-        document = exported(scene, form)
+        document = export_document(scene, form)
     except InputError as error:
         refused = str(error)
         assert refused.startswith(f"home can't be written as {form}: ")
@@ -118,4 +118,4 @@ def test_any_scene_comes_back_or_is_refused(graph: SceneGraph, form: str, vocabu
 
 def test_an_empty_scene_fits_where_nothing_is_demanded() -> None:
     empty = ImportedScene("home", SceneGraph.of([Node("a", "Place", "a", "a")]))
-    assert exported(empty, "networkx")["nodes"][0]["id"] == "a"
+    assert export_document(empty, "networkx")["nodes"][0]["id"] == "a"

@@ -1,4 +1,4 @@
-"""GraSIF's JSON form: read and written without loss, its tasks as Conditions, its mistakes each at their place."""
+"""GraSIF's JSON form: import and export without loss, tasks as Conditions, each mistake at its place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from scenecypher.db.condition import And, AtLeast, HasClass, HasState, Id, Related, evaluate
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.errors import DocumentError
-from scenecypher.importers.grasif import class_of, read_file, read_scene, to_document
+from scenecypher.importers.grasif import class_of_name, read_file, read_scene, to_document
 
 
 def good() -> dict[str, Any]:
@@ -95,7 +95,7 @@ def test_an_empty_hand_has_three_spellings_and_is_written_as_one(tmp_path: Path,
     [("butter_cookie-2", "butter_cookie"), ("mug", "mug"), ("room_12", "room"), ("floor1", "floor"), ("7", "7")],
 )
 def test_the_class_is_the_name_without_its_number(name: str, class_: str) -> None:
-    assert class_of(name) == class_
+    assert class_of_name(name) == class_
 
 
 def test_a_goal_node_by_name(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_bad_input_is_refused_at_its_place(tmp_path: Path, change: Change, place
     assert cause in dict(refused.value.problems)[place]
 
 
-def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     document = good()
     on("objects", 2, related_to="tray-9")(document)
     on("asset", 0, room="cellar")(document)

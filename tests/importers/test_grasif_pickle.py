@@ -1,4 +1,4 @@
-"""GraSIF's pickled graphs: read as the JSON form is, in either direction of the edges; hostile pickles do nothing."""
+"""GraSIF's pickled graphs: read as the JSON form, with edges in either direction; hostile pickles have no effect."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EDGES: Final = (
 
 
 def home(kind: type[Any] = nx.DiGraph, *, downwards: bool = False) -> Any:
-    """The same scene as a graph of the hierarchy."""
+    """Return the same scene as a graph of the hierarchy."""
     graph = kind(name="home")
     graph.add_node("scene", type="scene")
     graph.add_node("kitchen-1", type="room")
@@ -152,7 +152,7 @@ Change = Callable[[Any], object]
         (lambda g: g.add_edge("kitchen-1", "lamp-1"), "the edges", "let all lead one way"),
     ],
 )
-def test_what_the_form_can_not_be(tmp_path: Path, change: Change, place: str, cause: str) -> None:
+def test_invalid_files_are_refused(tmp_path: Path, change: Change, place: str, cause: str) -> None:
     graph = home()
     change(graph)
     with pytest.raises(DocumentError) as refused:
@@ -162,7 +162,7 @@ def test_what_the_form_can_not_be(tmp_path: Path, change: Change, place: str, ca
 
 
 class Calls:
-    """Pickles as a call of any function on any arguments."""
+    """A pickle that calls a function on arguments."""
 
     def __init__(self, called: Any, *arguments: Any, state: Any = None) -> None:
         self.parts = (called, arguments) if state is None else (called, arguments, state)
@@ -172,7 +172,7 @@ class Calls:
 
 
 def system(file: Path) -> bytes:
-    """The classic, in protocol 0, by hand."""
+    """Return the classic attack in protocol 0, by hand."""
     return f"cposix\nsystem\n(S'touch {file}'\ntR.".encode()
 
 
@@ -237,7 +237,7 @@ def test_the_hostile_pickles_are_hostile(tmp_path: Path) -> None:
 
 
 def nested(levels: int) -> bytes:
-    """Tuples in one another, then the outermost as a key, whose hash Python would take without a limit of depth."""
+    """Return nested tuples as a key, whose hash Python computes without a limit on depth."""
     return b"\x80\x04})" + b"\x85" * levels + b"Ns."
 
 
@@ -258,7 +258,7 @@ BOMBS: Final[dict[str, tuple[bytes, str]]] = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_costs_little(tmp_path: Path, name: str) -> None:
+def test_pickle_bombs_are_cheap(tmp_path: Path, name: str) -> None:
     data, cause = BOMBS[name]
     started = time.process_time()
     with pytest.raises(DocumentError, match=cause):
@@ -294,12 +294,12 @@ def test_a_pickle_with_a_changed_byte_is_read_or_refused(tmp_path: Path, seed: i
 @pytest.mark.parametrize(
     "data", [b"", b".", b"\xff\xfe", json.dumps(JSON_FORM).encode(), b"(lp0\n.", b"0.", b"t.", b"h\x07."]
 )
-def test_what_is_no_pickle(tmp_path: Path, data: bytes) -> None:
+def test_files_that_are_no_pickles_are_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(DocumentError):
         read_scene(write(tmp_path, data))
 
 
-def test_plain_values_come_back(tmp_path: Path) -> None:
+def test_plain_values_round_trip(tmp_path: Path) -> None:
     value = {"a": [1, -2, 2**70, 1.5, True, None, "é", ("x", 1), {"m"}, frozenset({2})], ("k", 1): {}, 3: ()}
     for protocol in range(6):
         assert read_pickle(write(tmp_path, value, protocol)) == value

@@ -1,4 +1,4 @@
-"""The small home: whole, consistent, and fit for the same examples as the public one."""
+"""The small home: complete, consistent, and fit for the public home's examples."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_closeness_goes_both_ways_and_means_within_a_metre() -> None:
 
 
 def gap(one: Node, other: Node) -> float:
-    """Metres of floor between two boxes."""
+    """Return the metres of floor between two boxes."""
     return hypot(*(max(0.0, abs(a - b) - (wide + broad) / 2) for (a, wide), (b, broad) in zip(*spans(one, other))))  # noqa: B905
 
 

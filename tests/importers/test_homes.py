@@ -1,4 +1,4 @@
-"""Homes as folders of a graph and desired states: our two, and what is wrong with another's."""
+"""Homes as folders of a graph and desired states: our two, and errors in others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenecypher.db.condition import ALWAYS, And, Exists, HasClass, HasState, Id
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.errors import DocumentError, InputError
-from scenecypher.importers.home_tasks import STATES, goal_of
+from scenecypher.importers.home_tasks import STATES, goal_from_facts
 from scenecypher.importers.homes import GRAPH, OURS, TASKS, folders, our_home, read_home, scenes, tasks
 from scenecypher.importers.task import Task
 from scenecypher.importers.virtualhome import to_document
@@ -108,11 +108,11 @@ def test_a_class_of_several_stands_for_one_and_the_same_of_them() -> None:
     closet = Id(small().by_class["closet"][0])
     inside, clean = Related("a_pillow", "INSIDE", closet), HasState("a_pillow", "clean")
     both = And((inside, clean))
-    assert goal_of(["pillow INSIDE closet", "pillow CLEAN"], small()) == Exists(
+    assert goal_from_facts(["pillow INSIDE closet", "pillow CLEAN"], small()) == Exists(
         "a_pillow", And((HasClass("a_pillow", "pillow"), both))
     )
     pillow = small().by_class["pillow"][1]
-    assert goal_of([f"{pillow} INSIDE closet"], small()) == And((Related(Id(pillow), "INSIDE", closet),))
+    assert goal_from_facts([f"{pillow} INSIDE closet"], small()) == And((Related(Id(pillow), "INSIDE", closet),))
 
 
 @pytest.mark.parametrize(
@@ -126,14 +126,14 @@ def test_a_class_of_several_stands_for_one_and_the_same_of_them() -> None:
         ("plum INSIDE bin", "no node and no class is called 'bin'"),
     ],
 )
-def test_what_is_no_fact(fact: str, cause: str) -> None:
+def test_invalid_facts_are_refused(fact: str, cause: str) -> None:
     with pytest.raises(ValueError, match=cause):
-        goal_of([fact], small())
+        goal_from_facts([fact], small())
 
 
-def test_the_two_states_more() -> None:
+def test_heated_and_washed_are_states() -> None:
     assert STATES.keys() - {"HEATED", "WASHED"} >= {"ON", "OPEN", "DIRTY"}
-    assert goal_of(["plate WASHED"], small()) == And((HasState(Id(small().by_class["plate"][0]), "washed"),))
+    assert goal_from_facts(["plate WASHED"], small()) == And((HasState(Id(small().by_class["plate"][0]), "washed"),))
 
 
 # Any folder of that form.
@@ -141,7 +141,7 @@ def test_the_two_states_more() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A home called `mine`, with one task."""
+    """Write a home called `mine`, with one task."""
     home = tmp_path / "mine"
     home.mkdir()
     (home / GRAPH).write_text(
@@ -169,7 +169,7 @@ def test_a_folder_is_read(folder: Path) -> None:
     assert read_home(folder)[1] == ()
 
 
-def test_a_folder_that_is_no_home(tmp_path: Path) -> None:
+def test_a_folder_without_a_home_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no home is at .*must hold graph.json"):
         folders(tmp_path)
 
@@ -186,13 +186,13 @@ def test_a_folder_that_is_no_home(tmp_path: Path) -> None:
         ({"budget": 0}, r"\$.tasks\[0\].budget", "at least 1"),
     ],
 )
-def test_a_bad_task_is_told_with_its_place(folder: Path, fields: dict[str, Any], place: str, cause: str) -> None:
+def test_a_bad_task_is_refused_at_its_place(folder: Path, fields: dict[str, Any], place: str, cause: str) -> None:
     set_tasks(folder, task(**fields))
     with pytest.raises(DocumentError, match=f"{place}.*{cause}"):
         read_home(folder)
 
 
-def test_all_problems_are_told_at_once(folder: Path) -> None:
+def test_all_problems_are_reported_at_once(folder: Path) -> None:
     set_tasks(folder, task(), task(goal=["tv FLY"]))
     with pytest.raises(DocumentError) as refused:
         read_home(folder)

@@ -1,4 +1,4 @@
-"""The published JSON Schema: what the models say, and true of every document that is written."""
+"""The published JSON Schema equals the models' own, and holds for every document that is written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneG
 from scenecypher.db.graph.scene_document import scene_document, scene_from_document
 from scenecypher.db.schema import KINDS, VOCABULARIES
 from scenecypher.errors import DocumentError
-from scenecypher.importers.document import schema_text
+from scenecypher.importers.document import json_schema_text
 
 PUBLISHED: Final = Path(__file__).resolve().parents[2] / "docs" / "scene.schema.json"
 
@@ -24,7 +24,7 @@ def schema() -> Any:
 
 
 def test_the_published_schema_is_what_the_models_say() -> None:
-    assert PUBLISHED.read_text(encoding="utf-8") == schema_text(), (
+    assert PUBLISHED.read_text(encoding="utf-8") == json_schema_text(), (
         "python -m scenecypher.importers.document > docs/scene.schema.json"
     )
 

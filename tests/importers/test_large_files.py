@@ -17,8 +17,8 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.graph.scene_document import scene_document
 from scenecypher.db.store import publish
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
 from scenecypher.importers.document import read_document
 from scenecypher.importers.grasif import read_scene
 from scenecypher.importers.virtualhome import read_graph
@@ -37,7 +37,7 @@ from pathlib import Path
 module, function, file = sys.argv[1:]
 scene = getattr(import_module(module), function)(Path(file))
 status = Path("/proc/self/status")
-if status.exists():  # Linux counts in ru_maxrss what the process was before exec
+if status.exists():  # on Linux ru_maxrss includes the process before exec
     peak = 1024 * int(re.search(r"VmHWM:\\s+(\\d+) kB", status.read_text())[1])
 else:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -97,7 +97,7 @@ def scene(store: SceneStore, tmp_path: Path) -> Iterator[ImportedScene]:
     file.write_text(json.dumps(grasif_chain(DEEP)))
     scene = read_scene(file)
     yield scene
-    publish.drop(store.database, store.find(scene.name).key)
+    publish.delete_generation(store.database, store.find(scene.name).key)
 
 
 def test_such_a_chain_is_stored_and_followed_to_its_end(store: SceneStore, scene: ImportedScene) -> None:
@@ -105,7 +105,7 @@ def test_such_a_chain_is_stored_and_followed_to_its_end(store: SceneStore, scene
     assert store.put(scene).outcome == "unchanged"
     deep_inside = Within(Id("box_9999"), Id("kitchen"), ("INSIDE", "ON"))
     assert evaluate(deep_inside, scene.graph, {})
-    assert judge(store, store.find(scene.name), deep_inside).holds
+    assert check_goal(store, store.find(scene.name), deep_inside).holds
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -1,4 +1,4 @@
-"""NetworkX's node-link JSON: other people's words brought to ours, and any scene written and read again unchanged."""
+"""NetworkX's node-link JSON: common words are translated, and any scene round-trips unchanged."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read(document: object) -> ImportedScene:
     return from_document(document, file="x.json", name="networkx/x")
 
 
-def test_words_of_other_people_are_brought_to_ours() -> None:
+def test_common_words_are_translated() -> None:
     graph = read(document()).graph
     assert graph.nodes["kitchen"] == Node(
         "kitchen", "Place", "kitchen", "kitchen", (), (), Properties({"center": Point(0, 0)})
@@ -54,7 +54,7 @@ def test_words_of_other_people_are_brought_to_ours() -> None:
     [("ON", "ON"), ("inside_of", "INSIDE"), ("Inside", "INSIDE"), ("ontop-of", "ON"), ("next to", "NEXT_TO")],
 )
 @pytest.mark.parametrize("attribute", ["relation", "type", "relation_type", "label", "key"])
-def test_a_relation_s_type_stands_in_any_of_its_places(word: str, type_: str, attribute: str) -> None:
+def test_a_relation_type_is_read_from_each_attribute(word: str, type_: str, attribute: str) -> None:
     edge = {"source": "cup-1", "target": 7, attribute: word}
     scene = read(document(edges=[edge], graph={"relation_types": ["NEXT_TO"]}))
     assert scene.graph.relations == {Relation("cup-1", type_, "7")}
@@ -65,7 +65,7 @@ def test_the_tables_lead_to_the_registry() -> None:
     assert set(RELATIONS.values()) <= set(RELATION_TYPES)
 
 
-def test_what_networkx_writes_is_read_older_versions_too(tmp_path: Path) -> None:
+def test_files_of_old_and_new_networkx_are_read(tmp_path: Path) -> None:
     made = nx.DiGraph(name="mine")
     made.add_node("kitchen", type="room")
     made.add_edge("cup", "kitchen", relation="inside")
@@ -77,7 +77,7 @@ def test_what_networkx_writes_is_read_older_versions_too(tmp_path: Path) -> None
         assert scene.graph.relations == {Relation("cup", "INSIDE", "kitchen")}
 
 
-def test_an_undirected_graph_says_what_has_no_direction() -> None:
+def test_an_undirected_graph_holds_symmetric_types_only() -> None:
     edges = [{"source": "cup-1", "target": 7, "relation": "near"}, {"source": 7, "target": 7, "relation": "CLOSE"}]
     both = {Relation("cup-1", "CLOSE", "7"), Relation("7", "CLOSE", "cup-1"), Relation("7", "CLOSE", "7")}
     assert read(document(edges=edges, directed=False)).graph.relations == both
@@ -85,7 +85,7 @@ def test_an_undirected_graph_says_what_has_no_direction() -> None:
         read(document(directed=False))
 
 
-def test_what_a_file_declares_becomes_part_of_its_scene() -> None:
+def test_declarations_of_a_file_become_the_scenes() -> None:
     nodes = [{"id": "cup", "serial_number": 7}]
     edges = [{"source": "cup", "target": "cup", "relation": "BESIDE"}]
     with pytest.raises(DocumentError) as refused:
@@ -101,7 +101,7 @@ def test_what_a_file_declares_becomes_part_of_its_scene() -> None:
 
 
 @given(scene_graphs())
-def test_any_scene_comes_back(graph: SceneGraph) -> None:
+def test_any_scene_round_trips(graph: SceneGraph) -> None:
     scene = ImportedScene("networkx/x", graph, "virtualhome", declared=Declared(TYPES, KEYS), source="x.json")
     assume(all(isinstance(node.properties.get("center", Point(0, 0)), Point) for node in graph.nodes.values()))
     text = json.dumps(to_document(scene), ensure_ascii=False, allow_nan=False)
@@ -109,7 +109,7 @@ def test_any_scene_comes_back(graph: SceneGraph) -> None:
 
 
 @given(scene_graphs())
-def test_networkx_reads_what_is_written(graph: SceneGraph) -> None:
+def test_networkx_reads_our_files(graph: SceneGraph) -> None:
     scene = ImportedScene("x", SceneGraph.of((Node(n, "Object", n, n) for n in graph.nodes), graph.relations))
     made = nx.node_link_graph(to_document(scene), edges="edges")
     assert set(made.nodes) == set(graph.nodes)
@@ -117,7 +117,7 @@ def test_networkx_reads_what_is_written(graph: SceneGraph) -> None:
 
 
 @pytest.mark.parametrize("key", ["kind", "position", "pos", "center"])
-def test_a_property_that_would_be_read_as_something_else_is_not_exported(key: str) -> None:
+def test_ambiguous_properties_are_not_exported(key: str) -> None:
     node = Node("cup", "Object", "cup", "cup", (), (), Properties({key: "x"}))
     with pytest.raises(InvalidValue, match=f"{key} (would be read as something else|is no position)"):
         to_document(ImportedScene("x", SceneGraph.of([node])))
@@ -144,7 +144,7 @@ def test_a_property_that_would_be_read_as_something_else_is_not_exported(key: st
         ({"edges": [{"relation": "on", "target": 7}]}, "$.edges[0]", "source is missing"),
     ],
 )
-def test_what_the_form_can_not_be(change: dict[str, Any], place: str, cause: str) -> None:
+def test_invalid_files_are_refused(change: dict[str, Any], place: str, cause: str) -> None:
     with pytest.raises(DocumentError) as refused:
         read(document(**change))
     assert refused.value.place == place

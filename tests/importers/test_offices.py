@@ -1,4 +1,4 @@
-"""The offices made by hand: their sizes, and that each instruction says what its goal asks for, no more than a word."""
+"""The offices made by hand: their sizes, and instructions that name the whole goal and no ids."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, Final
 import pytest
 
 from scenecypher.db.condition import ALWAYS, evaluate
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.errors import InputError
 from scenecypher.importers.grasif import read_file, to_document
-from scenecypher.importers.grasif_format import SceneForm, TaskForm
+from scenecypher.importers.grasif_format import GrasifTaskForm, SceneForm
 from scenecypher.importers.offices import SUBSETS, scene, tasks
 from scenecypher.importers.task import Task
 from tests.importers.goal_words import unsaid
@@ -27,7 +27,7 @@ DOCUMENTS: Final[dict[str, Any]] = {
 }
 FORMS: Final = {subset: SceneForm.model_validate(document) for subset, document in DOCUMENTS.items()}
 GRAPHS: Final[dict[str, SceneGraph]] = {subset: scene(subset).graph for subset in SUBSETS}
-TASKS: Final[list[tuple[str, Task, TaskForm]]] = [
+TASKS: Final[list[tuple[str, Task, GrasifTaskForm]]] = [
     (subset, task, form) for subset in SUBSETS for task, form in zip(tasks(subset), FORMS[subset].tasks, strict=True)
 ]
 EACH: Final = pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_scene_keeps_its_promises(subset: str, tmp_path: Path) -> None:
     read = scene(subset)
     graph = read.graph
     assert (read.name, read.vocabulary, read.source) == (f"grasif/{subset}", "grasif", f"scenecypher's {subset}")
-    assert list(broken_promises(graph, "grasif")) == []
+    assert list(broken_rules(graph, "grasif")) == []
     assert all(graph.targets(id_, "INSIDE", "ON") for id_, node in graph.nodes.items() if node.kind != "Place")
     file = tmp_path / "again.json"
     file.write_text(json.dumps(to_document(read)), encoding="utf-8")
@@ -73,23 +73,23 @@ def test_states_and_affordances_agree(subset: str) -> None:
 
 
 @EACH
-def test_the_goal_is_false_at_the_start(subset: str, task: Task, form: TaskForm) -> None:
+def test_the_goal_is_false_at_the_start(subset: str, task: Task, form: GrasifTaskForm) -> None:
     assert task.goal != ALWAYS
     assert not evaluate(task.goal, GRAPHS[subset], {})
     assert task.scene == f"grasif/{subset}"
 
 
 @EACH
-def test_the_instruction_says_what_the_goal_asks(subset: str, task: Task, form: TaskForm) -> None:
+def test_the_instruction_says_what_the_goal_asks(subset: str, task: Task, form: GrasifTaskForm) -> None:
     assert [word for wanted in form.goal for word in unsaid(form.instruction, wanted, GRAPHS[subset])] == []
 
 
 @EACH
-def test_no_instruction_gives_a_node_away_by_its_id(subset: str, task: Task, form: TaskForm) -> None:
+def test_no_instruction_gives_a_node_away_by_its_id(subset: str, task: Task, form: GrasifTaskForm) -> None:
     assert not [node_id for node_id in GRAPHS[subset].nodes if "-" in node_id and node_id in task.instruction]
 
 
-def test_an_instruction_that_leaves_something_out_is_found() -> None:
+def test_an_incomplete_instruction_is_detected() -> None:
     form = next(task for task in FORMS["sayplan-office"].tasks if task.id == "long_horizon-2")
     cups, _ = form.goal
     graph = GRAPHS["sayplan-office"]
@@ -114,7 +114,7 @@ def test_the_instructions_grow_harder() -> None:
     assert means == sorted(means)
 
 
-def test_an_unknown_task_is_told_the_nearest() -> None:
+def test_the_error_for_an_unknown_task_names_the_nearest() -> None:
     assert [task.id for task in tasks("our-office", "tidying-2")] == ["tidying-2"]
     with pytest.raises(InputError, match=r"no task 'tidying-9' among the 15 of our-office .did you mean 'tidying-"):
         list(tasks("our-office", "tidying-9"))

@@ -1,4 +1,4 @@
-"""The page of data sets says what is counted."""
+"""The page of data sets agrees with the counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from scenecypher.importers.datasets import DATASETS
-from scenecypher.importers.page import PUBLISHED, Rows, page, rows_of
+from scenecypher.importers.page import PUBLISHED, PageRows, page, rows_of
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "datasets.md"
 TEXT: Final = PAGE.read_text(encoding="utf-8")
@@ -16,13 +16,13 @@ QUICK: Final = ("sayplan-office", "our-office", "homes", "behavior-1k", "trv2")
 AGAIN: Final = "run: python -m scenecypher.importers.page > docs/datasets.md"
 
 
-def standing(name: str) -> Rows:
-    """The lines that the page has."""
+def standing(name: str) -> PageRows:
+    """Return the lines of the page."""
     sizes, goals = (f"{line}\n" for line in TEXT.splitlines() if line.startswith(f"| {name} |"))
-    return Rows(sizes, goals)
+    return PageRows(sizes, goals)
 
 
-def test_the_page_is_as_it_is_made() -> None:
+def test_the_page_is_up_to_date() -> None:
     assert page({name: standing(name) for name in DATASETS}) == TEXT, AGAIN
 
 
@@ -33,11 +33,11 @@ def test_its_figures_are_counted(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in DATASETS if name not in QUICK])
-def test_so_are_those_that_take_a_while(name: str) -> None:
+def test_slow_figures_are_counted(name: str) -> None:
     assert rows_of(DATASETS[name]) == standing(name), AGAIN
 
 
-def test_the_papers_figures_are_of_data_sets_that_there_are() -> None:
+def test_the_papers_figures_belong_to_known_data_sets() -> None:
     assert PUBLISHED.keys() <= DATASETS.keys()
 
 

@@ -1,4 +1,4 @@
-"""RobotHow by the paper's filters: what remains is counted, not padded, and its goals are those of the programs."""
+"""RobotHow by the paper's filters: programs that remain are counted, and their goals are the programs'."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from scenecypher.db.condition import ALWAYS, And, HasState, Id, Related, evaluate
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import InputError
 from scenecypher.importers.eai import program_files
@@ -22,18 +22,18 @@ from scenecypher.importers.robothow import (
     ACTIONS,
     EXCLUDED,
     Program,
-    passes,
+    changed_facts,
+    passes_filters,
+    program_scene,
+    program_task,
     programs,
-    scene_of,
     scenes,
-    task_of,
     tasks,
-    wishes,
 )
-from scenecypher.importers.robothow_graph import DROPPED, admitting, reduced
+from scenecypher.importers.robothow_graph import DROPPED, reduce_to_grasif, with_admitted_actions
 from scenecypher.importers.robothow_words import STATES, instruction
-from scenecypher.importers.task import Step
-from scenecypher.importers.virtualhome import packaged
+from scenecypher.importers.task import ProgramStep
+from scenecypher.importers.virtualhome import packaged_pairs
 from tests.sampling import sample
 
 ALL: Final = {program.id: program for program in programs()}
@@ -56,10 +56,10 @@ NOTHING_CHANGES: Final = ("14_1", "89_1", "141_1", "155_2", "296_1", "656_1", "6
 
 @cache
 def graph(program_id: str) -> SceneGraph:
-    return scene_of(ALL[program_id]).graph
+    return program_scene(ALL[program_id]).graph
 
 
-def test_what_the_filters_leave() -> None:
+def test_the_programs_that_pass_the_filters() -> None:
     assert (len(ACTIONS), len(EXCLUDED)) == (13, 34)
     assert (len(program_files()), len(ALL)) == (518, 111), "the paper has 308 tasks"
     assert Counter(program.title for program in ALL.values()) == TITLES
@@ -68,10 +68,10 @@ def test_what_the_filters_leave() -> None:
 
 
 def test_each_filter_alone_leaves_a_program_out() -> None:
-    good = Program("1_1", "Make coffee", (Step("walk", ("kitchen_1",)),))
-    assert passes(good)
-    assert not passes(Program("1_1", "Watch TV", good.steps))
-    assert not passes(Program("1_1", "Make coffee", (*good.steps, Step("sit", ("sofa_1",)))))
+    good = Program("1_1", "Make coffee", (ProgramStep("walk", ("kitchen_1",)),))
+    assert passes_filters(good)
+    assert not passes_filters(Program("1_1", "Watch TV", good.steps))
+    assert not passes_filters(Program("1_1", "Make coffee", (*good.steps, ProgramStep("sit", ("sofa_1",)))))
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ def test_the_counts() -> None:
 
 @pytest.mark.parametrize("program_id", NOTHING_CHANGES[:3])
 def test_a_program_that_changes_nothing_sets_no_task(program_id: str) -> None:
-    assert task_of(ALL[program_id]) is None
+    assert program_task(ALL[program_id]) is None
     with pytest.raises(InputError, match=f"program {program_id} leaves all as it was"):
         list(tasks(program_id))
     assert [scene.name for scene in scenes(program_id)] == [f"grasif/robothow/{program_id}"]
@@ -94,11 +94,11 @@ def test_a_program_that_changes_nothing_sets_no_task(program_id: str) -> None:
 
 @pytest.mark.parametrize("program_id", SOME)
 def test_the_goal_is_false_before_the_program_and_true_after_it(program_id: str) -> None:
-    task = task_of(ALL[program_id])
-    before, after = scene_of(ALL[program_id]), scene_of(ALL[program_id], part="final")
+    task = program_task(ALL[program_id])
+    before, after = program_scene(ALL[program_id]), program_scene(ALL[program_id], part="final")
     assert after.name == f"{before.name}@final"
     for scene in (before, after):
-        assert list(broken_promises(scene.graph, "grasif")) == []
+        assert list(broken_rules(scene.graph, "grasif")) == []
         assert DROPPED.isdisjoint(scene.graph.by_class)
         assert {node.kind for node in scene.graph.nodes.values()} == {"Place", "Asset", "Object", "Agent"}
     if program_id in NOTHING_CHANGES:
@@ -113,7 +113,7 @@ def test_the_goal_is_false_before_the_program_and_true_after_it(program_id: str)
 
 @pytest.mark.parametrize("program_id", SOME)
 def test_the_instruction_names_all_that_the_goal_asks(program_id: str) -> None:
-    task = task_of(ALL[program_id])
+    task = program_task(ALL[program_id])
     if task is None:
         return
     assert isinstance(task.goal, And)
@@ -136,14 +136,14 @@ def names(text: str, node: Node) -> bool:
 
 
 def test_a_scene_is_a_grasif_file(tmp_path: Path) -> None:
-    scene = scene_of(ALL["8_1"])
+    scene = program_scene(ALL["8_1"])
     assert scene.source.startswith("eai-eval 1.0.5, file8_1.json, initial")
     file = tmp_path / "again.json"
     file.write_text(json.dumps(to_document(scene)), encoding="utf-8")
     assert read_scene(file).graph == scene.graph
 
 
-def test_what_is_left_out_is_told_so() -> None:
+def test_an_excluded_program_is_refused() -> None:
     with pytest.raises(InputError, match=r"RobotHow's filters leave out 'Relax on sofa' .3_1.; 111 programs pass"):
         list(programs("3_1"))
     with pytest.raises(InputError, match="no VirtualHome task '1_99'"):
@@ -188,7 +188,7 @@ def home() -> SceneGraph:
 
 
 def test_one_parent_a_node() -> None:
-    small = reduced(home())
+    small = reduce_to_grasif(home())
     assert small.relations == {
         Relation("cup", "ON", "tray"),
         Relation("tray", "ON", "table"),
@@ -200,7 +200,7 @@ def test_one_parent_a_node() -> None:
         Relation("table", "INSIDE", "room"),
         Relation("frame", "INSIDE", "room"),
     }
-    assert list(broken_promises(small, "grasif")) == []
+    assert list(broken_rules(small, "grasif")) == []
     assert {node.id: node.kind for node in small.nodes.values()} == {
         **dict.fromkeys(("cup", "tray", "plate", "ring", "coin"), "Object"),
         **dict.fromkeys(("table", "cupboard", "frame"), "Asset"),
@@ -210,30 +210,30 @@ def test_one_parent_a_node() -> None:
 
 
 def test_affordances() -> None:
-    small = reduced(home())
+    small = reduce_to_grasif(home())
     assert small.nodes["cupboard"].affordances == ("close", "open", "put_inside")
     assert small.nodes["cup"].affordances == ("pick_up",)
-    more = admitting(small, [*small.relations, Relation("cup", "INSIDE", "tray")])
+    more = with_admitted_actions(small, [*small.relations, Relation("cup", "INSIDE", "tray")])
     assert more.nodes["tray"].affordances == ("pick_up", "put_inside", "put_on")
     assert more.nodes["table"].affordances == ("put_on",)
     assert more.nodes["room"].affordances == ()
 
 
-def test_what_a_program_wishes() -> None:
-    before = reduced(home())
+def test_changed_facts_of_a_program() -> None:
+    before = reduce_to_grasif(home())
     moved = before.relations - {Relation("cup", "ON", "tray"), Relation("robot", "INSIDE", "room")}
     opened = Node("cupboard", "Asset", "cupboard", "cupboard", ("open",))
     nodes = {**before.nodes, "cupboard": opened}.values()
     after = SceneGraph.of(nodes, [*moved, Relation("cup", "ON", "table")])
-    did = (Step("open", ("cupboard",)), Step("grab", ("cup",)), Step("putback", ("cup", "table")))
+    did = (ProgramStep("open", ("cupboard",)), ProgramStep("grab", ("cup",)), ProgramStep("putback", ("cup", "table")))
     on_table, is_open = Related(Id("cup"), "ON", Id("table")), HasState(Id("cupboard"), "open")
-    assert wishes(Program("1_1", "Other", did), before, after=after) == (is_open, on_table)
-    assert wishes(Program("1_1", "Other", did[1:]), before, after=after) == (on_table,), "only what it handles"
-    assert wishes(Program("1_1", "Other", (Step("walk", ("room",)),)), after, after=before) == (
+    assert changed_facts(Program("1_1", "Other", did), before, after=after) == (is_open, on_table)
+    assert changed_facts(Program("1_1", "Other", did[1:]), before, after=after) == (on_table,), "only what it handles"
+    assert changed_facts(Program("1_1", "Other", (ProgramStep("walk", ("room",)),)), after, after=before) == (
         Related(Id("robot"), "INSIDE", Id("room")),
     )
 
 
 def test_the_packaged_pair_gives_the_same() -> None:
-    (pair,) = packaged("8_1")
-    assert graph("8_1").relations == reduced(pair.initial.graph).relations
+    (pair,) = packaged_pairs("8_1")
+    assert graph("8_1").relations == reduce_to_grasif(pair.initial.graph).relations

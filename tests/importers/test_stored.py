@@ -1,4 +1,4 @@
-"""VirtualHome scenes in a real database: nothing is lost on the way in and out."""
+"""VirtualHome scenes in a real database: import and load without loss."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers import dsg, grasif, networkx_json
 from scenecypher.importers.home import small_home
-from scenecypher.importers.virtualhome import packaged, read_graph, to_document
+from scenecypher.importers.virtualhome import packaged_pairs, read_graph, to_document
 from tests.importers.canonical import canonical
 from tests.importers.test_grasif_pickle import JSON_FORM
 
@@ -39,7 +39,7 @@ def test_a_scene_is_loaded_as_it_was_imported(store: SceneStore, read: object) -
 
 
 def test_a_recorded_program_is_a_small_update(store: SceneStore) -> None:
-    (pair,) = packaged("963_2")
+    (pair,) = packaged_pairs("963_2")
     scene = renamed(pair.initial)
     store.put(scene)
     done = store.put(replace(pair.final, name=scene.name))
@@ -62,7 +62,7 @@ FORMATS: Final[dict[str, Callable[[], ImportedScene]]] = {
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_each_format_s_scene_is_loaded_as_it_was_imported(store: SceneStore, form: str) -> None:
+def test_a_scene_of_each_format_is_loaded_as_it_was_imported(store: SceneStore, form: str) -> None:
     scene = renamed(FORMATS[form]())
     assert store.put(scene).outcome == "created"
     loaded = store.load(scene.name)

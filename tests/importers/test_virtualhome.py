@@ -1,4 +1,4 @@
-"""VirtualHome graphs as scenes: the table of words, names, the forms of files, and the way back."""
+"""VirtualHome graphs as scenes: the table of words, names, the forms of files, and the export."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph, Value
 from scenecypher.db.schema import EXTRA_PROPERTIES, KINDS, RELATION_TYPES
 from scenecypher.errors import DocumentError
-from scenecypher.importers.virtualhome import Part, read_graph, scene_name, to_document
+from scenecypher.importers.virtualhome import GraphPart, read_graph, scene_name, to_document
 from scenecypher.importers.virtualhome_format import (
     AFFORDANCES,
     KIND_OF_CATEGORY,
@@ -53,7 +53,7 @@ def test_prefabs_boxes_and_poses(odd: ImportedScene) -> None:
     assert coffee == Properties({**of_coffee, "rotation": (0.0, half, 0.0, half)})
 
 
-def test_what_is_null_or_absent_is_absent(odd: ImportedScene) -> None:
+def test_null_and_absent_keys_give_no_property(odd: ImportedScene) -> None:
     assert odd.graph.nodes["lime_11"].properties == Properties()
     assert odd.graph.nodes["notes_9007199254740993"].properties == Properties()
 
@@ -73,7 +73,7 @@ def test_kinds(odd: ImportedScene, id_: str, kind: str) -> None:
     assert odd.graph.nodes[id_].kind == kind
 
 
-def test_relations_are_as_they_are_oddities_too(odd: ImportedScene) -> None:
+def test_relations_are_kept_including_oddities(odd: ImportedScene) -> None:
     kept = {
         Relation("curtain_6", "INSIDE", "curtain_7"),
         Relation("curtain_7", "INSIDE", "curtain_6"),
@@ -104,7 +104,7 @@ def test_a_scene_declares_what_it_has_beyond_the_registry(odd: ImportedScene) ->
         (STATE_LIST, "final", "virtualhome/states@final", f"{STATE_LIST}, final graph", 4),
     ],
 )
-def test_the_forms_of_files(path: Path, part: Part, name: str, source: str, relations: int) -> None:
+def test_the_forms_of_files(path: Path, part: GraphPart, name: str, source: str, relations: int) -> None:
     scene = read_graph(path, part=part)
     assert (scene.name, scene.source, len(scene.graph.relations)) == (name, source, relations)
 
@@ -121,7 +121,7 @@ def test_names_come_from_files_and_folders() -> None:
     assert read_graph(PAIR, name="mine", part="final").name == "mine@final"
 
 
-def test_the_tables_lead_both_ways() -> None:
+def test_the_tables_are_invertible() -> None:
     for table in (STATES, AFFORDANCES, RELATIONS, PROPERTIES):
         assert len(set(table.values())) == len(table)
     assert set(KIND_OF_CATEGORY.values()) <= set(KINDS)
@@ -134,7 +134,7 @@ def test_the_tables_lead_both_ways() -> None:
     ("path", "part", "key"),
     [(ODDITIES, "initial", None), (PAIR, "initial", "init_graph"), (PAIR, "final", "final_graph")],
 )
-def test_the_way_back_is_exact(path: Path, part: Part, key: str | None) -> None:
+def test_the_export_is_exact(path: Path, part: GraphPart, key: str | None) -> None:
     document = json.loads(path.read_text(encoding="utf-8"))
     back = to_document(read_graph(path, part=part))
     assert canonical(back) == canonical(document[key] if key else document)
@@ -177,14 +177,14 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(documents())
-def test_any_graph_comes_back(tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]) -> None:
+def test_any_graph_round_trips(tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]) -> None:
     path = tmp_path_factory.getbasetemp() / "any.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     assert canonical(to_document(read_graph(path))) == canonical(document)
 
 
 @given(class_names, numbers)
-def test_the_number_of_a_name_comes_back(class_name: str, number: int) -> None:
+def test_source_ids_round_trip(class_name: str, number: int) -> None:
     assert source_id(node_id(class_name, number)) == number
 
 
@@ -204,6 +204,6 @@ def test_the_longest_class_fits() -> None:
         (Node("soap_1", "Object", "soap", "so`ap"), "class_name"),
     ],
 )
-def test_what_virtualhome_has_no_word_for_is_not_exported(node: Node, cause: str) -> None:
+def test_content_without_a_virtualhome_word_is_not_exported(node: Node, cause: str) -> None:
     with pytest.raises(InvalidValue, match=cause):
         to_document(ImportedScene("mine", SceneGraph.of([node])))

@@ -1,4 +1,4 @@
-"""Malformed VirtualHome files: each refused with file, JSON path and cause, all problems at once."""
+"""Malformed VirtualHome files: refused with file, JSON path and cause, all problems at once."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_it_is_refused_at_its_place(
     assert len(str(caught.value)) < 1_000
 
 
-def test_the_good_one_is_good(tmp_path: Path) -> None:
+def test_the_good_file_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "home.json"
     path.write_text(json.dumps(good()), encoding="utf-8")
     assert len(read_graph(path).graph.nodes) == 2
@@ -175,7 +175,7 @@ def test_the_path_leads_into_a_pair(tmp_path: Path) -> None:
         read_graph(path, part="final")
 
 
-def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     graph = good()
     graph["nodes"][0]["states"] = ["OPN"]
     graph["nodes"][1]["id"] = 1
@@ -201,7 +201,7 @@ def test_a_message_stays_short_whatever_the_number_of_problems(tmp_path: Path) -
     lines = str(caught.value).splitlines()
     assert len(lines) == PROBLEMS_SHOWN + 1
     assert "more problems" in lines[-1]
-    assert len(caught.value.problems) == problems.PROBLEMS_KEPT
+    assert len(caught.value.problems) == problems.PROBLEMS_LIMIT
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_message_stays_short_whatever_the_number_of_problems(tmp_path: Path) -
         (b"\x80\x04\x95", "byte 0", "not UTF-8"),
     ],
 )
-def test_what_is_no_json_or_no_graph(tmp_path: Path, data: bytes, place: str, cause: str) -> None:
+def test_files_without_json_or_a_graph_are_refused(tmp_path: Path, data: bytes, place: str, cause: str) -> None:
     path = tmp_path / "home.json"
     path.write_bytes(data)
     with pytest.raises(DocumentError) as caught:
@@ -239,7 +239,7 @@ def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
     assert len(read_graph(path).graph.nodes) == 2
 
 
-def test_what_is_no_file(tmp_path: Path) -> None:
+def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DocumentError, match=r"can't be read \(No such file or directory\); check its path"):
         read_graph(tmp_path / "nowhere.json")
     with pytest.raises(DocumentError, match=r"can't be read \(Is a directory\)"):
@@ -254,6 +254,6 @@ def test_a_file_too_big_is_not_parsed(tmp_path: Path) -> None:
         read_graph(path)
 
 
-def test_a_file_that_never_ends_is_given_up() -> None:
+def test_an_endless_file_is_refused() -> None:
     with pytest.raises(DocumentError, match="over 512 MB"):
         read_graph(Path("/dev/zero"))

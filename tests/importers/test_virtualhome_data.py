@@ -1,4 +1,4 @@
-"""The public graphs: read, counted and written back exactly; their oddities are why the rules are as they are."""
+"""The public graphs: read, counted and written back exactly; their oddities justify the rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.errors import InputError
 from scenecypher.importers.eai import graph_files, task_order
-from scenecypher.importers.virtualhome import packaged, packaged_scene, read_graph, to_document
+from scenecypher.importers.virtualhome import packaged_pairs, packaged_scene, read_graph, to_document
 from tests.importers.canonical import canonical
 from tests.sampling import sample
 
@@ -28,8 +28,8 @@ def test_there_are_518_pairs_in_the_order_of_their_ids() -> None:
 
 
 @pytest.mark.parametrize("task_id", SAMPLE)
-def test_each_graph_comes_back_exactly_and_keeps_the_rules(task_id: str) -> None:
-    (pair,) = packaged(task_id)
+def test_each_graph_round_trips_and_keeps_the_rules(task_id: str) -> None:
+    (pair,) = packaged_pairs(task_id)
     document = json.loads(graph_files(task_id)[task_id].read_bytes())
     for scene, key in ((pair.initial, "init_graph"), (pair.final, "final_graph")):
         assert canonical(to_document(scene)) == canonical(document[key])
@@ -39,7 +39,7 @@ def test_each_graph_comes_back_exactly_and_keeps_the_rules(task_id: str) -> None
 
 
 def assert_as_described(graph: SceneGraph) -> None:
-    """What the design says of every one of these graphs."""
+    """Check the design's statements on each of these graphs."""
     assert 280 <= len(graph.nodes) <= 300
     assert Counter(node.kind for node in graph.nodes.values())["Place"] == 4
     assert [node.id for node in graph.nodes.values() if node.kind == "Agent"] == ["character_65"]
@@ -51,7 +51,7 @@ def assert_as_described(graph: SceneGraph) -> None:
 
 
 def test_names_and_sources_are_as_the_interface_has_them() -> None:
-    (pair,) = packaged("963_2")
+    (pair,) = packaged_pairs("963_2")
     assert (pair.task_id, pair.initial.name, pair.final.name) == (
         "963_2",
         "virtualhome/963_2",
@@ -75,11 +75,11 @@ def test_a_file_of_the_package_is_called_the_same_when_given_by_path() -> None:
     assert read_graph(path).graph == packaged_scene("963_2").graph
 
 
-def test_an_unknown_task_is_told_with_the_nearest() -> None:
+def test_the_error_for_an_unknown_task_names_the_nearest() -> None:
     with pytest.raises(InputError, match=r"no VirtualHome task '963_9' among the 518 .*\(did you mean '963_2'"):
-        list(packaged("963_9"))
+        list(packaged_pairs("963_9"))
     with pytest.raises(InputError, match="ids look like 963_2"):
-        list(packaged("kitchen"))
+        list(packaged_pairs("kitchen"))
 
 
 def test_without_the_package_the_error_says_what_to_install() -> None:
@@ -98,7 +98,7 @@ def test_without_the_package_the_error_says_what_to_install() -> None:
 @pytest.mark.timeout(3_600)
 def test_the_oddities_of_all_graphs() -> None:
     counts: Counter[str] = Counter()
-    for pair in packaged():
+    for pair in packaged_pairs():
         counts += oddities(pair.initial.graph) + oddities(pair.final.graph)
     assert counts == {
         "graphs": 1_036,

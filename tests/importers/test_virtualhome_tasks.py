@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import pytest
 
-from scenecypher.db.condition import And, Condition, HasState, Id, Related, conjuncts, evaluate, unmet
+from scenecypher.db.condition import And, Condition, HasState, Id, Related, conjuncts, evaluate, unmet_parts
 from scenecypher.errors import InputError
 from scenecypher.importers.eai import GOALS, package_folder
-from scenecypher.importers.task import Step, Task, meets_action_goals
-from scenecypher.importers.virtualhome import packaged
+from scenecypher.importers.task import ProgramStep, Task, meets_action_goals
+from scenecypher.importers.virtualhome import packaged_pairs
 from scenecypher.importers.virtualhome_format import STATES
 from scenecypher.importers.virtualhome_graph import source_id
 from scenecypher.importers.virtualhome_tasks import parse_formula, parse_program, relevant_objects, tasks
@@ -66,9 +66,9 @@ def test_action_goals_keep_their_order_and_their_alternatives() -> None:
 @pytest.mark.parametrize("task_id", sample(list(ALL), 20))
 def test_the_goal_is_false_before_and_true_after_the_program(task_id: str) -> None:
     task = ALL[task_id]
-    (pair,) = packaged(task_id)
+    (pair,) = packaged_pairs(task_id)
     assert evaluate(task.goal, pair.initial.graph, {}) is not task.has_graph_goal
-    assert unmet(task.goal, pair.final.graph, {}) == ()
+    assert unmet_parts(task.goal, pair.final.graph, {}) == ()
     assert meets_action_goals(task.program, task.action_goals)
     assert set(named(task)) <= set(pair.initial.graph.nodes)
     differing = relevant_objects(pair)
@@ -140,7 +140,7 @@ def test_a_formula_of_another_form_is_refused_and_not_misread(formula: str) -> N
 
 
 def test_a_line_of_another_form_is_refused() -> None:
-    assert parse_program("Title\nDo it\n\n\n[SLEEP]\n") == ("Do it", (Step("sleep"),))
+    assert parse_program("Title\nDo it\n\n\n[SLEEP]\n") == ("Do it", (ProgramStep("sleep"),))
     with pytest.raises(ValueError, match="is no step such as"):
         parse_program("Title\nDo it\n\n\n[GRAB] soap\n")
 
@@ -159,4 +159,4 @@ def test_a_line_of_another_form_is_refused() -> None:
 def test_action_goals_are_met_in_order(
     steps: tuple[str, ...], goals: tuple[tuple[str, ...], ...], *, met: bool
 ) -> None:
-    assert meets_action_goals(tuple(Step(step) for step in steps), goals) is met
+    assert meets_action_goals(tuple(ProgramStep(step) for step in steps), goals) is met

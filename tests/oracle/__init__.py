@@ -1,1 +1,1 @@
-"""Oracle models: programs that answer the methods' prompts from a prompt's own content and from nothing else."""
+"""Oracle models: programs that answer the methods' prompts from their content only."""

@@ -1,4 +1,4 @@
-"""Plays SG2 and its ReAct with programs for models: ``python -m tests.oracle.conversing`` prints the table."""
+"""Episodes of SG2 and its ReAct with oracles: ``python -m tests.oracle.conversing URI PASSWORD`` prints the table."""
 
 from __future__ import annotations
 
@@ -11,28 +11,32 @@ from typing import Final
 from scenecypher.chat.model import Message, Reply, Request, Usage
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Asked, Called, Finished, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.db.store.test_store import fresh
 from tests.oracle import react_sg2, sg2
 from tests.oracle.play import grasif_tasks
 
-Answering = Callable[[Sequence[Message]], str]
-ORACLES: Final[Mapping[str, Answering]] = {"sg2": sg2.reply, "sg2-limit": sg2.reply, "react-sg2": react_sg2.reply}
+ConversationReply = Callable[[Sequence[Message]], str]
+ORACLES: Final[Mapping[str, ConversationReply]] = {
+    "sg2": sg2.reply,
+    "sg2-limit": sg2.reply,
+    "react-sg2": react_sg2.reply,
+}
 LEVELS: Final = {"trv1": 50, "trv2": 50, "numqa": 100, "grasif": 100}
 
 
-class Conversing:
-    """A model that is a program over all that was said; its tokens are estimated at four characters each."""
+class ConversationOracle:
+    """An oracle over the whole conversation; its tokens are estimated at four characters each."""
 
-    def __init__(self, answering: Answering) -> None:
+    def __init__(self, answering: ConversationReply) -> None:
         self._answering = answering
         self.largest = 0
 
@@ -45,7 +49,7 @@ class Conversing:
 
 @dataclass(frozen=True)
 class Played:
-    """One episode: whether it succeeded, what it took, and the largest prompt."""
+    """One episode: its success, its queries and refusals, and the largest prompt in tokens."""
 
     task: str
     met: bool
@@ -56,7 +60,7 @@ class Played:
 
 
 def tasks(level: str, count: int) -> Iterator[tuple[Task, ImportedScene]]:
-    """The first tasks of a level, or those of GraSIF's data sets spread evenly, with their scenes."""
+    """Yield the first tasks of a level, or tasks spread evenly over GraSIF's data sets, with their scenes."""
     if level == "grasif":
         yield from sample_of(grasif_tasks(), count)
         return
@@ -68,21 +72,21 @@ def tasks(level: str, count: int) -> Iterator[tuple[Task, ImportedScene]]:
 
 
 def sample_of(pairs: list[tuple[Task, ImportedScene]], count: int) -> Iterator[tuple[Task, ImportedScene]]:
-    """As many of them, spread evenly."""
+    """Return `count` of the pairs, spread evenly."""
     return (pairs[index * len(pairs) // count] for index in range(count))
 
 
 def play(store: SceneStore, task: Task, scene: ImportedScene, method: str) -> Played:
-    """One episode in a scene of its own."""
-    name, model = fresh("oracle"), Conversing(ORACLES[method])
+    """Play one episode in a new scene."""
+    name, model = fresh("oracle"), ConversationOracle(ORACLES[method])
     store.put(replace(scene, name=name))
-    setting = Setting(
+    setting = SessionSetting(
         store, Gate(store.database), store.find(name), task.instruction, method, model=model, budget=Budget(200)
     )
-    events = [*staged(setting, recipe_named(method)).run()]
+    events = [*prepare_session(setting, recipe_named(method)).run()]
     end = events[-1]
     assert isinstance(end, Finished)
-    right = end.answer == task.answer if task.answer else judge(store, setting.scene, task.goal).holds
+    right = end.answer == task.answer if task.answer else check_goal(store, setting.scene, task.goal).holds
     store.delete(name)
     asked = sum(isinstance(event, Asked | Called) for event in events)
     refused = sum(isinstance(event, Refused) for event in events)
@@ -90,7 +94,7 @@ def play(store: SceneStore, task: Task, scene: ImportedScene, method: str) -> Pl
 
 
 def table(store: SceneStore, methods: Sequence[str]) -> Iterator[str]:
-    """A row a method and level."""
+    """Yield the lines of the table, a row for each method and level."""
     yield "| method | level | solved | queries and calls a task | refused | tokens a task | largest prompt |"
     yield "|---|---|---|---|---|---|---|"
     for method in methods:
@@ -107,7 +111,7 @@ def table(store: SceneStore, methods: Sequence[str]) -> Iterator[str]:
 
 
 def main(uri: str, password: str, *methods: str) -> None:
-    """Print the table, from a server that is there."""
+    """Print the table, using a running server."""
     database = Database(Address(uri, "neo4j", password))
     for line in table(SceneStore(database), methods or ("sg2", "react-sg2")):
         sys.stdout.write(f"{line}\n")

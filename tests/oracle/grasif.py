@@ -1,4 +1,4 @@
-"""A static plan for a GraSIF instruction in the goal's own words, from what can be asked of single nodes."""
+"""Static planner for GraSIF instructions in the goal's own words, by queries about single nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FACT: Final = re.compile(r"(.+?) is (?:(on|inside|under|attached to) (?:the )?(.
 
 @dataclass(frozen=True)
 class Place:
-    """Where a node is: by which relation, in or on what, and that thing's states; `is_room` ends it."""
+    """Place of a node: relation, container or support, and its states; `is_room` ends the chain."""
 
     relation: str
     id: str
@@ -23,16 +23,16 @@ class Place:
     is_room: bool
 
 
-Where = Callable[[str], Place]
-States = Callable[[str], tuple[str, ...]]
+PlaceOf = Callable[[str], Place]
+StatesOf = Callable[[str], tuple[str, ...]]
 
 
 @dataclass
-class Planning:
-    """The actions so far, and what they changed of what `where` and `states` tell of the scene as it was."""
+class StaticPlanner:
+    """Planner with the actions so far and their changes of the initial scene, which `where` and `states` return."""
 
-    where: Where
-    states: States
+    where: PlaceOf
+    states: StatesOf
     is_agent: Callable[[str], bool]
     actions: list[str] = field(default_factory=list)
     moved: dict[str, Place] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Planning:
     room: str = ""
 
     def solve(self, instruction: str) -> list[str]:
-        """The whole plan: things are moved first, then states are seen to. It goes to the first room in any case."""
+        """Return the whole plan: things are moved first, then states are changed. It always begins with a walk."""
         facts = [FACT.fullmatch(part) for part in instruction.split("; ")]
         for found in facts:
             assert found, instruction
@@ -68,7 +68,7 @@ class Planning:
         self.moved[thing] = Place(relation, target, (), is_room=False)
 
     def _reach(self, thing: str) -> None:
-        """Be in its room, with everything open that shuts it in."""
+        """Go to a thing's room and open its closed containers."""
         way = self._way(thing)
         self._go(way[-1].id)
         for place in reversed(way[:-1]):
@@ -95,7 +95,7 @@ class Planning:
         return self.moved.get(thing) or self.where(thing)
 
     def _way(self, thing: str) -> list[Place]:
-        """What it is in or on, and what that is in or on, up to the room."""
+        """Return the containers and supports of a thing, up to the room."""
         return [*self._up(thing)]
 
     def _up(self, thing: str) -> Iterator[Place]:

@@ -1,4 +1,4 @@
-"""Answers the prompts of LookPlanGraph: explores, makes sure, and brings about what the instruction says."""
+"""Oracle for LookPlanGraph's prompts: it explores, verifies, and reaches the instruction's goal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DONE: Final[Step] = ("done", "", None, None)
 
 
 def reply(system: str, user: str) -> str:
-    """The reply to one prompt."""
+    """Return the reply to one prompt."""
     instruction = user.split("\n", maxsplit=1)[0].removeprefix("Instruction: ")
     scene = read_scene(user.partition("\nScene:\n")[2].partition("\n\nPrevious actions:")[0])
     went = re.findall(r"^action: go_to\((.*)\)$", user, re.MULTILINE)
@@ -32,7 +32,7 @@ def reply(system: str, user: str) -> str:
 
 
 def _fetch(instruction: str, scene: Scene) -> Step:
-    """``pick up the purple box``: take it, or clear the way to it."""
+    """Return the next step of a task such as ``pick up the purple box``: take it, or clear the way to it."""
     found = re.fullmatch(r"pick up (?:the|a) (\w+) (\w+)", instruction)
     assert found, instruction
     wanted = found.groups()
@@ -51,15 +51,15 @@ def _fetch(instruction: str, scene: Scene) -> Step:
 
 
 def _beside_a_door(scene: Scene, *, but: str) -> str:
-    """What stands right before or behind a door."""
+    """Return the id of a thing next to a door, if any."""
     for door in scene.of("door"):
         for thing in scene.of("object", "asset"):
-            if thing.id != but and door.cell and thing.cell and _near(door.cell, thing.cell):
+            if thing.id != but and door.cell and thing.cell and _is_adjacent(door.cell, thing.cell):
                 return thing.id
     return ""
 
 
-def _near(one: tuple[int, int], other: tuple[int, int]) -> bool:
+def _is_adjacent(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return abs(one[0] - other[0]) + abs(one[1] - other[1]) == 1
 
 
@@ -67,7 +67,7 @@ def _near(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _bring_about(instruction: str, scene: Scene, went: list[str]) -> Step:
-    """``x is inside y; z is off``: what does not hold yet is done."""
+    """Return the next step for a goal such as ``x is inside y; z is off``."""
     for fact in instruction.split("; "):
         step = next(_steps(fact, scene, went), None)
         if step is not None:
@@ -107,7 +107,7 @@ def _switch(node: str, state: str, scene: Scene, went: list[str]) -> Iterator[St
 
 
 def _find(node: str, scene: Scene, went: list[str]) -> Step:
-    """Look where it is remembered; else go to all rooms, where it may be remembered; else search them one by one."""
+    """Return the next step of a search: its remembered place, then all rooms, then all furniture in them."""
     believed = scene.things.get(node)
     likely = [scene.things[it] for _, it in believed.supports if it in scene.things] if believed else []
     searched = [it for it in scene.of("asset", "object") if it.room == scene.here and it.confirmed]

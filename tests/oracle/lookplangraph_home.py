@@ -1,4 +1,4 @@
-"""Answers the prompts of LookPlanGraph in VirtualHome: searches for a thing until it is in the hand."""
+"""Oracle for LookPlanGraph's prompts in VirtualHome: it searches for a thing until it is held."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Step = tuple[str, str]
 
 
 def reply(_system: str, user: str) -> str:
-    """The reply to one prompt, whose instruction is ``hold X``."""
+    """Return the reply to one prompt with the instruction ``hold X``."""
     wanted = user.split("\n", maxsplit=1)[0].removeprefix("Instruction: hold ")
     scene = read_scene(user.partition("\nScene:\n")[2].partition("\n\nPrevious actions:")[0])
     done = re.findall(r"^action: (\w+)\((.*)\)$", user, re.MULTILINE)
@@ -23,7 +23,7 @@ def reply(_system: str, user: str) -> str:
 
 
 def _step(wanted: str, scene: Scene, done: Sequence[Step], shut: Sequence[str]) -> Step:
-    """Take it where it was seen; else look where it is remembered; else at all that is here, room after room."""
+    """Return the next step: take the seen thing, else look at its remembered place, else search room by room."""
     thing = scene.things.get(wanted)
     if wanted in scene.held:
         return "done", scene.places[0]

@@ -1,4 +1,4 @@
-"""Plays whole episodes with an oracle model: ``python -m tests.oracle.play URI PASSWORD`` prints the table."""
+"""Whole episodes with an oracle model: ``python -m tests.oracle.play URI PASSWORD`` prints the table."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from typing import Final
 from scenecypher.chat.model import Reply, Request, Usage
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
-from scenecypher.evaluation.book import in_words, is_plain
+from scenecypher.evaluation.assignments import goal_in_words, is_ground_goal
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.task import Task
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Acted, Corrected, Finished, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.db.store.test_store import fresh
 from tests.oracle.lookplangraph import reply
 
-Answering = Callable[[str, str], str]
+PromptReply = Callable[[str, str], str]
 GRASIF: Final = {"robothow": 34, "behavior-1k": 30, "sayplan-office": 25, "our-office": 11}
-"""How many tasks of each data set: 100 whose goals say of single nodes where and how they are."""
+"""Number of tasks of each data set: 100 with goals about places and states of single nodes."""
 BABYAI: Final = {"trv1": 50, "trv2": 50}
 
 
 class Oracle:
-    """A model that is a program; its tokens are estimated at four characters each."""
+    """A program as a model; its tokens are estimated at four characters each."""
 
-    def __init__(self, answering: Answering) -> None:
+    def __init__(self, answering: PromptReply) -> None:
         self._answering = answering
 
     def reply(self, request: Request) -> Reply:
@@ -46,7 +46,7 @@ class Oracle:
 
 @dataclass(frozen=True)
 class Played:
-    """One episode: whether the goal holds in the end, what was carried out, and what it took."""
+    """One episode: its success, the executed actions, the refusals and the last event."""
 
     task: str
     met: bool
@@ -56,12 +56,12 @@ class Played:
 
 
 def grasif_tasks(counts: Mapping[str, int] = GRASIF) -> list[tuple[Task, ImportedScene]]:
-    """So many tasks of each data set, with instructions in the goal's own words, and their scenes."""
+    """Return `counts` tasks of each data set, with instructions in the goal's own words, and their scenes."""
     return [pair for name, count in counts.items() for pair in _worded(name, count)]
 
 
 def babyai_tasks(counts: Mapping[str, int] = BABYAI) -> list[tuple[Task, ImportedScene]]:
-    """So many tasks of each level with their own instructions, and their scenes."""
+    """Return `counts` tasks of each level with their own instructions, and their scenes."""
     return [
         (task, next(DATASETS[name].scenes(task.id.partition("/")[2])))
         for name, count in counts.items()
@@ -75,13 +75,13 @@ def play(
     scene: ImportedScene,
     *,
     method: str,
-    oracle: Answering,
+    oracle: PromptReply,
     ablations: tuple[str, ...] = (),
 ) -> Played:
-    """One episode in a scene of its own."""
+    """Play one episode in a new scene."""
     name = fresh("oracle")
     store.put(replace(scene, name=name))
-    setting = Setting(
+    setting = SessionSetting(
         store,
         Gate(store.database),
         store.find(name),
@@ -91,17 +91,17 @@ def play(
         ablations=ablations,
         budget=Budget(task.budget * 3 + 80),
     )
-    events = [*staged(setting, recipe_named(method)).run()]
+    events = [*prepare_session(setting, recipe_named(method)).run()]
     end = events[-1]
     assert isinstance(end, Finished)
-    met = judge(store, setting.scene, task.goal).holds
+    met = check_goal(store, setting.scene, task.goal).holds
     store.delete(name)
     actions = tuple(event.action for event in events if isinstance(event, Acted | Corrected))
     return Played(task.id, met, actions, sum(isinstance(event, Refused) for event in events), end)
 
 
 def table(store: SceneStore, groups: Mapping[str, Sequence[tuple[Task, ImportedScene]]]) -> Iterator[str]:
-    """A row a data set: how many goals hold in the end, and what that took."""
+    """Yield the lines of the table, a row for each data set."""
     yield "| method | data set | solved | decisions a task | actions a task | refused | tokens a decision |"
     yield "|---|---|---|---|---|---|---|"
     for name, tasks in groups.items():
@@ -119,7 +119,7 @@ def table(store: SceneStore, groups: Mapping[str, Sequence[tuple[Task, ImportedS
 
 
 def groups() -> dict[str, list[tuple[Task, ImportedScene]]]:
-    """The tasks by data set."""
+    """Return the tasks by data set."""
     found: dict[str, list[tuple[Task, ImportedScene]]] = {}
     for task, scene in (*grasif_tasks(), *babyai_tasks()):
         found.setdefault(task.id.partition("/")[0], []).append((task, scene))
@@ -127,7 +127,7 @@ def groups() -> dict[str, list[tuple[Task, ImportedScene]]]:
 
 
 def main(uri: str, password: str) -> None:
-    """Print the table, from a server that is there."""
+    """Print the table, using a running server."""
     database = Database(Address(uri, "neo4j", password))
     for line in table(SceneStore(database), groups()):
         sys.stdout.write(f"{line}\n")
@@ -137,11 +137,11 @@ def main(uri: str, password: str) -> None:
 
 def _worded(name: str, count: int) -> Iterator[tuple[Task, ImportedScene]]:
     data = DATASETS[name]
-    plain = [task for task in data.tasks() if is_plain(task.goal)]
+    plain = [task for task in data.tasks() if is_ground_goal(task.goal)]
     for index in range(count):
         task = plain[index * len(plain) // count]
         scene = next(data.scenes(task.id.partition("/")[2]))
-        yield replace(task, instruction=in_words(task.goal, scene.graph)), scene
+        yield replace(task, instruction=goal_in_words(task.goal, scene.graph)), scene
 
 
 if __name__ == "__main__":

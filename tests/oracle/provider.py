@@ -1,4 +1,4 @@
-"""The oracle programs as models that Inspect knows: ``oracle/lookplangraph``, ``oracle/sg2``, ``oracle/react-sg2``.
+"""Oracle programs as a model provider of Inspect: ``oracle/lookplangraph``, ``oracle/sg2``, ``oracle/react-sg2``.
 
 ``python -m tests.oracle.provider eval grasif --model oracle/lookplangraph --method lookplangraph --wording goal`` is
 `scenecypher` with these models known to it.
@@ -30,7 +30,7 @@ PROGRAMS: Final[Mapping[str, Callable[[Sequence[Message]], str]]] = {
 
 
 class Oracle(ModelAPI):
-    """A program in a model's place, which takes `delay_s` a reply; its tokens are estimated at four characters each."""
+    """A program as a model, which takes `delay_s` for a reply; its tokens are estimated at four characters each."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Oracle(ModelAPI):
         self._delay_s = delay_s
 
     def max_connections(self) -> int:
-        """Programs don't tire."""
+        """Return a large number, since programs need no rate limit."""
         return 100
 
     async def generate(
@@ -56,7 +56,7 @@ class Oracle(ModelAPI):
         tool_choice: ToolChoice,  # noqa: ARG002
         config: GenerateConfig,  # noqa: ARG002
     ) -> ModelOutput:
-        """The program's reply to what was said so far."""
+        """Return the program's reply to the conversation."""
         await anyio.sleep(self._delay_s)
         said = [Message(_role(one.role), one.text) for one in input]
         text = PROGRAMS[self.model_name](said)
@@ -72,15 +72,15 @@ def _role(role: str) -> Any:
 
 @modelapi(name="oracle")
 def oracle() -> type[ModelAPI]:
-    """The provider; importing this module makes it known."""
+    """Return the provider; importing this module registers it."""
     return Oracle
 
 
 def main() -> int:
-    """`scenecypher` with the oracles."""
-    from scenecypher.cli.app import run
+    """Run `scenecypher` with the oracles registered."""
+    from scenecypher.cli.app import run_command_line
 
-    return run(sys.argv[1:])
+    return run_command_line(sys.argv[1:])
 
 
 if __name__ == "__main__":

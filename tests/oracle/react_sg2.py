@@ -1,4 +1,4 @@
-"""Answers the prompts of SG2's ReAct from what it was shown: expands nodes, calls the tool, finishes."""
+"""Oracle for the prompts of SG2's ReAct: it expands nodes, calls the tool, and finishes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from scenecypher.chat.model import Message
-from tests.oracle.grasif import PUT, Place, Planning
+from tests.oracle.grasif import PUT, Place, StaticPlanner
 
 CALL: Final = re.compile(r"Action: (.*)\Z", re.DOTALL)
 
 
-class _Missing(Exception):
-    """The call that has to be made next."""
+class _MissingCall(Exception):
+    """Raised with the call that has to be made next."""
 
 
-class _Seen:
-    """What each call gave so far."""
+class _CallResults:
+    """Results of the calls so far."""
 
     def __init__(self, seen: dict[str, str]) -> None:
         self._seen = seen
@@ -35,24 +35,24 @@ class _Seen:
 
     def _called(self, call: str) -> str:
         if call not in self._seen:
-            raise _Missing(call)
+            raise _MissingCall(call)
         return self._seen[call]
 
 
 def reply(messages: Sequence[Message]) -> str:
-    """The next thought and action."""
+    """Return the next thought and action."""
     task = messages[1].text.removeprefix("Task: ")
     pairs = zip(messages[2::2], messages[3::2], strict=True)
-    seen = _Seen({_action(said.text): heard.text.removeprefix("Observation: ") for said, heard in pairs})
+    seen = _CallResults({_action(said.text): heard.text.removeprefix("Observation: ") for said, heard in pairs})
     try:
         decide = _fetch if task.startswith("pick up") else _find if task.startswith("find the color") else _bring_about
         action = f"finish({decide(task, seen)})"
-    except _Missing as missing:
+    except _MissingCall as missing:
         action = str(missing)
     return f"Thought: This comes next.\nAction: {action}"
 
 
-def _fetch(task: str, seen: _Seen) -> str:
+def _fetch(task: str, seen: _CallResults) -> str:
     color, kind = task.split()[-2:]
     agent = seen.expanded("agent")
     here = next(node for node in agent["neighbors"] if node["class"] == "room")
@@ -76,7 +76,7 @@ def _fetch(task: str, seen: _Seen) -> str:
     return f"[{', '.join(steps)}]"
 
 
-def _find(task: str, seen: _Seen) -> str:
+def _find(task: str, seen: _CallResults) -> str:
     found = re.fullmatch(
         r"find the color of the (\w+) in a room next to the room with (\d+) (\w+) (key|ball|box)e?s", task
     )
@@ -96,8 +96,8 @@ def _find(task: str, seen: _Seen) -> str:
     raise AssertionError(task)
 
 
-def _bring_about(task: str, seen: _Seen) -> str:
-    """``cup-1 is on table-1; lamp-1 is on``: GraSIF's goals, in their own words."""
+def _bring_about(task: str, seen: _CallResults) -> str:
+    """Return the plan for a GraSIF goal in its own words, such as ``cup-1 is on table-1; lamp-1 is on``."""
 
     def where(thing: str) -> Place:
         expanded = seen.expanded(thing)
@@ -108,7 +108,9 @@ def _bring_about(task: str, seen: _Seen) -> str:
     def node(thing: str) -> Any:
         return seen.expanded(thing)["node"]
 
-    planning = Planning(where, lambda thing: tuple(node(thing)["states"]), lambda thing: node(thing)["kind"] == "Agent")
+    planning = StaticPlanner(
+        where, lambda thing: tuple(node(thing)["states"]), lambda thing: node(thing)["kind"] == "Agent"
+    )
     return f"[{', '.join(planning.solve(task))}]"
 
 

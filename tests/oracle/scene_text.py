@@ -1,4 +1,4 @@
-"""Reads the scene of a LookPlanGraph prompt back from its sentences."""
+"""Parser of the scene in a LookPlanGraph prompt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Thing:
 
 @dataclass
 class Scene:
-    """What a prompt tells of the scene."""
+    """The scene as a prompt describes it."""
 
     places: list[str] = field(default_factory=list)
     here: str = ""
@@ -53,7 +53,7 @@ TITLES: Final = {
 
 
 def read_scene(text: str) -> Scene:
-    """The scene of a prompt."""
+    """Parse the scene of a prompt."""
     scene, kind = Scene(), ""
     for line in text.splitlines():
         if line.startswith("Places: "):

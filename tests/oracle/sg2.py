@@ -1,4 +1,4 @@
-"""Answers the prompts of SG2's four agents, each from its own prompt: BabyAI's traversals and questions."""
+"""Oracle for the prompts of SG2's four agents: BabyAI's traversals and questions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from scenecypher.chat.model import Message
-from tests.oracle.grasif import Place, Planning
+from tests.oracle.grasif import Place, StaticPlanner
 
 PLANNER: Final = "You solve tasks about an environment"
 WRITER: Final = "You write Cypher for Neo4j"
@@ -51,7 +51,7 @@ CYPHER: Final = {
 
 
 def reply(messages: Sequence[Message]) -> str:
-    """The reply of whichever agent is asked."""
+    """Return the reply of the agent that is asked."""
     system, last = messages[0].text, messages[-1].text
     if system.startswith(PLANNER):
         return _plan(messages)
@@ -65,7 +65,7 @@ def reply(messages: Sequence[Message]) -> str:
 
 
 def _write(query: str, system: str) -> str:
-    """The Cypher for a query of the Task Planner's, of what the schema in the prompt has."""
+    """Return the Cypher for a query of the Task Planner, using the schema in the prompt."""
     for asked, cypher in CYPHER.items():
         pattern = re.escape(asked).replace(r"\{0\}", r"(?P<a>[\w-]+)").replace(r"\{1\}", r"(?P<b>[\w-]+)")
         if found := re.fullmatch(pattern, query):
@@ -87,11 +87,11 @@ def _plan(messages: Sequence[Message]) -> str:
 
 
 class _Missing(Exception):
-    """What has to be asked next: mode and content."""
+    """Raised with the next mode and content."""
 
 
 class _Known:
-    """What was told so far, by what was asked."""
+    """Results of the conversation so far, by query."""
 
     def __init__(self, told: dict[str, str]) -> None:
         self._told = told
@@ -109,7 +109,7 @@ class _Known:
 
 
 def _fetch(task: str, told: dict[str, str]) -> tuple[str, str]:
-    """``pick up the purple box``: the room, the door, the key, and what is in the way."""
+    """Return the plan for a task such as ``pick up the purple box``."""
     color, kind = task.split()[-2:]
     known = _Known(told)
     try:
@@ -142,7 +142,7 @@ def _removed(known: _Known, room: str, start: Any, goal: Any, but: str = "") -> 
 
 
 def _find(task: str, told: dict[str, str]) -> tuple[str, str]:
-    """``find the color of the ball in a room next to the room with 3 red keys``."""
+    """Answer ``find the color of the ball in a room next to the room with 3 red keys``."""
     found = re.fullmatch(
         r"find the color of the (\w+) in a room next to the room with (\d+) (\w+) (key|ball|box)e?s", task
     )
@@ -160,7 +160,7 @@ def _find(task: str, told: dict[str, str]) -> tuple[str, str]:
 
 
 def _bring_about(task: str, told: dict[str, str]) -> tuple[str, str]:
-    """``cup-1 is on table-1; lamp-1 is on``: GraSIF's goals, in their own words."""
+    """Return the plan for a GraSIF goal in its own words, such as ``cup-1 is on table-1; lamp-1 is on``."""
     known = _Known(told)
 
     def where(thing: str) -> Place:
@@ -172,7 +172,7 @@ def _bring_about(task: str, told: dict[str, str]) -> tuple[str, str]:
         return row
 
     try:
-        planning = Planning(
+        planning = StaticPlanner(
             where, lambda it: tuple(json.loads(node(it)["states"])), lambda it: "Agent" in node(it)["kind"]
         )
         return "SOLUTION", f"[{', '.join(planning.solve(task))}]"

@@ -1,4 +1,4 @@
-"""LookPlanGraph's prompts carry what is needed: a program that reads nothing else plays whole episodes to the end."""
+"""LookPlanGraph's prompts are sufficient: an oracle that knows nothing else completes whole episodes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.planner.actions.minigrid import Executor
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.text import parse_action
 from tests.oracle.lookplangraph import reply
 from tests.oracle.play import BABYAI, GRASIF, babyai_tasks, grasif_tasks, play
 
@@ -34,10 +34,10 @@ def solved(store: SceneStore, grasif: Mapping[str, int], babyai: Mapping[str, in
 
 
 def fulfilled_in_minigrid(level: str, seed: int, actions: Sequence[str]) -> bool:
-    """Whether the actions, carried out by MiniGrid's own steps, fulfil the mission."""
-    start = episode(level, seed)
+    """Return True if the actions, executed by MiniGrid's own steps, fulfil the mission."""
+    start = level_instance(level, seed)
     executor = Executor(start.env, start.things)
-    return [executor.do(parse(action)).fulfilled for action in actions][-1]
+    return [executor.do(parse_action(action)).fulfilled for action in actions][-1]
 
 
 def test_a_few_tasks_are_solved_from_the_prompts_alone(store: SceneStore) -> None:

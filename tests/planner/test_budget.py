@@ -1,4 +1,4 @@
-"""The seconds that a session may take: known to its engines and its model, and counted within a solution too."""
+"""The time limit of a session: passed on to engines and model, and enforced within a solution too."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ModelUnavailable
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.budget import Budget, Hurried, Stopwatch
+from scenecypher.planner.budget import Budget, DeadlineModel, Stopwatch
 from scenecypher.planner.events import Acted, Event, Finished
 from scenecypher.planner.method import Decision, Memory, Solve
 from scenecypher.planner.methods.llm_p import LlmPlusP
-from scenecypher.planner.recipe import Given, Recipe
+from scenecypher.planner.recipe import MethodContext, Recipe
 from scenecypher.planner.session import Session
-from scenecypher.planner.staging import NoModel, Setting, staged
+from scenecypher.planner.staging import NoModel, SessionSetting, prepare_session
 from scenecypher.retriever.retriever import Retriever
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
@@ -26,8 +26,8 @@ from tests.planner.actions.test_operators import put
 SOLUTION = Solve(("go_to(kitchen)", "pick_up(cup-1)", "go_to(office)", "put_on(desk-1)"))
 
 
-class Ticking(Stopwatch):
-    """A watch on which a second passes each time that it is looked at."""
+class TickingStopwatch(Stopwatch):
+    """A stopwatch that advances by a second at each reading."""
 
     looks = 0
 
@@ -37,8 +37,8 @@ class Ticking(Stopwatch):
         return float(self.looks)
 
 
-class Deciding:
-    """A method that does as it is told."""
+class FunctionMethod:
+    """A method that decides by a function."""
 
     def __init__(self, decide: Callable[[], Decision]) -> None:
         self._decide = decide
@@ -47,15 +47,15 @@ class Deciding:
         return self._decide(), Usage()
 
 
-def ran(store: SceneStore, decide: Callable[[], Decision], budget: Budget) -> list[Event]:
+def run_session(store: SceneStore, decide: Callable[[], Decision], budget: Budget) -> list[Event]:
     scene = put(store, home(), vocabulary="grasif")
     asker = Retriever(NoModel(), Gate(store.database), Enumerator(store.database))
-    session = Session(Deciding(decide), Simulator(store, scene), asker, budget=budget, watch=Ticking())
+    session = Session(FunctionMethod(decide), Simulator(store, scene), asker, budget=budget, watch=TickingStopwatch())
     return [*session.run(Memory("", "", ""))]
 
 
 def test_a_solution_ends_when_the_time_is_over(store: SceneStore) -> None:
-    *events, last = ran(store, lambda: SOLUTION, Budget(seconds=4))
+    *events, last = run_session(store, lambda: SOLUTION, Budget(seconds=4))
     assert isinstance(last, Finished)
     assert (last.outcome, last.reason) == ("seconds", "the limit of 4 s is reached")
     assert [event.action for event in events if isinstance(event, Acted)] == ["go_to(kitchen)", "pick_up(cup-1)"]
@@ -65,11 +65,11 @@ def test_a_model_that_is_too_late_is_the_end_and_any_other_failure_an_error(stor
     def late() -> Decision:
         raise ModelUnavailable("no answer in time; try again")
 
-    (last,) = ran(store, late, Budget(seconds=2))
+    (last,) = run_session(store, late, Budget(seconds=2))
     assert isinstance(last, Finished)
     assert last.outcome == "seconds"
     with pytest.raises(ModelUnavailable):
-        ran(store, late, Budget(seconds=10))
+        run_session(store, late, Budget(seconds=10))
 
 
 def test_model_and_engine_have_no_more_time_than_is_left(store: SceneStore) -> None:
@@ -83,17 +83,17 @@ def test_model_and_engine_have_no_more_time_than_is_left(store: SceneStore) -> N
     watch = Stopwatch(50.0)
     watch.start(20.0)
     request = Request((Message("user", "?"),))
-    Hurried(Noting(), watch).reply(request)
+    DeadlineModel(Noting(), watch).reply(request)
     assert asked == [request], "it is the same request"
     assert asked[0].timeout_s is not None
     assert 0 < asked[0].timeout_s <= 30
-    given: list[Given] = []
+    given: list[MethodContext] = []
 
-    def build(it: Given) -> LlmPlusP:
+    def build(it: MethodContext) -> LlmPlusP:
         given.append(it)
         return LlmPlusP(it.model, it.vocabulary, timeout_s=it.timeout_s)
 
     scene = put(store, home(), vocabulary="grasif")
-    setting = Setting(store, Gate(store.database), scene, "", "x", budget=Budget(seconds=5))
-    staged(setting, Recipe(build=build, words="", model=False))
+    setting = SessionSetting(store, Gate(store.database), scene, "", "x", budget=Budget(seconds=5))
+    prepare_session(setting, Recipe(build=build, words="", model=False))
     assert given[0].timeout_s() <= 5

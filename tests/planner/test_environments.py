@@ -1,4 +1,4 @@
-"""Environments behind one belief: a MiniGrid level, and a person; what they see mends what is believed."""
+"""Environments of a belief: a MiniGrid level, and a person; their observations correct the belief."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, InputError, UnknownReference
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.planner.belief import belief_name, belief_scene
-from scenecypher.planner.believing import Believing
-from scenecypher.planner.environment import Disagreed, Environment
+from scenecypher.planner.belief_simulator import BeliefSimulator
+from scenecypher.planner.environment import Environment, WorldMismatch
 from scenecypher.planner.human import HumanEnvironment
-from scenecypher.planner.minigrid_world import MiniGridEnvironment, pictured
-from scenecypher.planner.perception.naming import knowing
+from scenecypher.planner.minigrid_world import MiniGridEnvironment, vision_reader
+from scenecypher.planner.perception.naming import known_node_reader
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.scripted_model import MODEL_NAME, ScriptedModel
@@ -30,19 +30,19 @@ from tests.scripted_vision import GridReader
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
 
 
-def believer(store: SceneStore, prior: SceneGraph, world: Environment, vocabulary: str) -> Believing:
+def believer(store: SceneStore, prior: SceneGraph, world: Environment, vocabulary: str) -> BeliefSimulator:
     name = f"test/{uuid4().hex}"
     store.put(belief_scene(ImportedScene(name, prior, vocabulary)))
-    return Believing(store, store.find(belief_name(name)), world=world, actor="robot")
+    return BeliefSimulator(store, store.find(belief_name(name)), world=world, actor="robot")
 
 
-def done(robot: Believing, *actions: str) -> None:
+def done(robot: BeliefSimulator, *actions: str) -> None:
     for action in actions:
         assert [step.action for step in robot.act(action)] == [action]
 
 
 def test_a_plan_comes_off_in_minigrid_and_in_the_belief(store: SceneStore) -> None:
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     assert begun.task is not None
     world = MiniGridEnvironment("trv1", 7)
     robot = believer(store, begun.scene.graph, world, "babyai")
@@ -56,33 +56,33 @@ def test_a_plan_comes_off_in_minigrid_and_in_the_belief(store: SceneStore) -> No
 
 
 def test_a_door_that_is_shut_after_all_is_seen(store: SceneStore) -> None:
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     assert begun.task is not None
     *_, last = begun.task.program
     door = replace(begun.scene.graph.nodes["door_1"], states=("open",))
     nodes = [*(it for it in begun.scene.graph.nodes.values() if it.id != "door_1"), door]
     prior = SceneGraph.of(nodes, begun.scene.graph.relations)
     robot = believer(store, prior, MiniGridEnvironment("trv1", 7), "babyai")
-    with pytest.raises(Disagreed, match="door_1 is changed: it is closed, it is locked, it is no longer open"):
+    with pytest.raises(WorldMismatch, match="door_1 is changed: it is closed, it is locked, it is no longer open"):
         done(robot, str(last))
     done(robot, *map(str, begun.task.program))
 
 
 def test_a_key_that_is_not_in_the_hand_after_all_is_noticed(store: SceneStore) -> None:
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     assert begun.task is not None
     key = next(call.arguments[0] for call in begun.task.program if call.arguments[0].startswith("key"))
     graph = begun.scene.graph
     kept = [it for it in graph.relations if it.source != key]
     prior = SceneGraph.of(graph.nodes.values(), [*kept, Relation("agent", "HOLDS", key)])
     robot = believer(store, prior, MiniGridEnvironment("trv1", 7), "babyai")
-    with pytest.raises(Disagreed, match=f"{key} is absent: believed held by agent"):
+    with pytest.raises(WorldMismatch, match=f"{key} is absent: believed held by agent"):
         done(robot, "open(door_1)")
     assert robot.belief().targets("agent", "HOLDS") == ()
 
 
 def test_a_look_in_minigrid_shows_the_room(store: SceneStore) -> None:
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     world = MiniGridEnvironment("trv1", 7)
     here = begun.scene.graph.targets("agent", "INSIDE")[0]
     seen = {it.id for it in world.observe(here, step=1).sightings}
@@ -94,10 +94,10 @@ def test_a_look_in_minigrid_shows_the_room(store: SceneStore) -> None:
 
 
 def test_an_id_is_one_action() -> None:
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     assert begun.task is not None
     first, second, *_ = map(str, begun.task.program)
-    known = knowing(lambda: begun.scene.graph, vocabulary="babyai")
+    known = known_node_reader(lambda: begun.scene.graph, vocabulary="babyai")
     person = HumanEnvironment(lambda _: "", model=Scripted([]), known=known)
     for world in (MiniGridEnvironment("trv1", 7), person):
         world.execute(first, action_id="one")
@@ -107,16 +107,16 @@ def test_an_id_is_one_action() -> None:
 
 
 def test_pictures_show_the_same_room() -> None:
-    here = episode("trv1", 7).scene.graph.targets("agent", "INSIDE")[0]
+    here = level_instance("trv1", 7).scene.graph.targets("agent", "INSIDE")[0]
     with ScriptedModel(GridReader()) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
-        seen = MiniGridEnvironment("trv1", 7, eyes=pictured(model)).observe(here, step=1)
+        seen = MiniGridEnvironment("trv1", 7, view_reader=vision_reader(model)).observe(here, step=1)
     truth = MiniGridEnvironment("trv1", 7).observe(here, step=1)
     assert {(it.name, it.position) for it in seen.sightings} == {(it.name, it.position) for it in truth.sightings}
     assert {it.id for it in seen.sightings} == {None}
 
 
 class Person:
-    """Answers what is asked, in order, and goes away."""
+    """A person who gives the answers in order, then leaves."""
 
     def __init__(self, answers: Sequence[str]) -> None:
         self.asked: list[str] = []
@@ -140,7 +140,7 @@ def test_a_person_acts_and_takes_the_pictures(store: SceneStore, tmp_path: Path)
     person = Person(["", str(tmp_path / "none.png"), f"'{picture}'", "it is screwed down", ""])
     reader = GridReader(places=False, at="table-1")
     with ScriptedModel(reader) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
-        world = HumanEnvironment(person, model=model, known=knowing(lambda: prior, vocabulary="grasif"))
+        world = HumanEnvironment(person, model=model, known=known_node_reader(lambda: prior, vocabulary="grasif"))
         robot = believer(store, prior, world, "grasif")
         done(robot, "go_to(kitchen)")
         (look,) = robot.act("discover_objects(table-1)")

@@ -1,4 +1,4 @@
-"""The goals of all data sets by the compiled query on a real server: false at the start, true where the source ends."""
+"""Goals of all data sets by the compiled query on a real server: false at the start, true at the source's end."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from uuid import uuid4
 
 import pytest
 
-from scenecypher.db.condition import And, HasState, Id, Not, Related, evaluate, unmet
+from scenecypher.db.condition import And, HasState, Id, Not, Related, evaluate, unmet_parts
 from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store import publish
 from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.history import Event
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
 from scenecypher.errors import SceneReplaced
 from scenecypher.importers.datasets import DATASETS
-from scenecypher.importers.task import ActionGoal, Step, Task
-from scenecypher.importers.virtualhome import packaged
+from scenecypher.importers.task import ActionGoal, ProgramStep, Task
+from scenecypher.importers.virtualhome import packaged_pairs
 from scenecypher.importers.virtualhome_tasks import tasks
-from scenecypher.planner.actions.simulator import noted
-from scenecypher.planner.actions.text import Call
-from scenecypher.planner.goal_check import check_task, executed, missing
+from scenecypher.planner.actions.simulator import history_text
+from scenecypher.planner.actions.text import ActionCall
+from scenecypher.planner.goal_check import check_task, executed_steps, missing_goals
 from tests.sampling import FULL, sample
 
 GRAPH_GOALS = [task for task in tasks() if task.has_graph_goal]
@@ -36,23 +36,23 @@ A_FEW = 1
 
 @pytest.fixture(scope="module")
 def home(store: SceneStore) -> Iterator[str]:
-    """The name of one scene for all recorded homes: the next is often but a few changes from the last."""
+    """The name of one scene for all recorded homes, since consecutive ones often differ little."""
     yield from scene_name(store)
 
 
 @pytest.fixture
 def name(store: SceneStore) -> Iterator[str]:
-    """A scene name of one test's own."""
+    """A scene name for a single test."""
     yield from scene_name(store)
 
 
 def scene_name(store: SceneStore) -> Iterator[str]:
-    """What is under the name at the end is dropped."""
+    """Yield a scene name; drop its scene at the end."""
     chosen = f"test/goal-{uuid4().hex[:10]}"
     yield chosen
     for info in store.scenes():
         if info.name == chosen:
-            publish.drop(store.database, info.key)
+            publish.delete_generation(store.database, info.key)
 
 
 def put(store: SceneStore, name: str, graph: SceneGraph) -> SceneInfo:
@@ -66,13 +66,13 @@ def test_the_graph_goals_are_counted() -> None:
 
 @pytest.mark.parametrize("task", sample(GRAPH_GOALS, 3), ids=lambda task: task.id)
 def test_a_recorded_goal_is_false_before_and_true_after(store: SceneStore, home: str, task: Task) -> None:
-    (pair,) = packaged(task.id)
+    (pair,) = packaged_pairs(task.id)
     info = put(store, home, pair.initial.graph)
-    before = judge(store, info, task.goal)
+    before = check_goal(store, info, task.goal)
     assert not before.holds
-    assert before.missing == unmet(task.goal, pair.initial.graph, {})
+    assert before.missing == unmet_parts(task.goal, pair.initial.graph, {})
     assert before.missing
-    after = judge(store, put(store, home, pair.final.graph), task.goal)
+    after = check_goal(store, put(store, home, pair.final.graph), task.goal)
     assert (after.holds, after.missing) == (True, ())
     assert evaluate(task.goal, pair.final.graph, {})
 
@@ -87,7 +87,7 @@ def test_every_graph_goal_is_false_at_the_start(store: SceneStore, name: str, da
         assert evaluate(task.goal, graph, {}) is not task.has_graph_goal, task.id
         if task.has_graph_goal:
             info = put(store, name, graph)
-            assert not judge(store, info, task.goal).holds, task.id
+            assert not check_goal(store, info, task.goal).holds, task.id
     assert found.total() >= A_FEW
 
 
@@ -128,18 +128,18 @@ def test_what_is_missing_is_said_and_actions_count_only_while_they_hold(store: S
     store.commit(info, cleaned, actor="t", action="rinse(cup)")
     assert check_task(store, info, WASH).met
     store.undo(info)
-    assert check_task(store, info, WASH).steps == (Step("grab", ("cup",)),)
+    assert check_task(store, info, WASH).steps == (ProgramStep("grab", ("cup",)),)
 
 
 def test_a_condition_is_judged_in_its_own_scene_and_generation(store: SceneStore, name: str) -> None:
     info = put(store, name, HOME)
     dirty = HasState(Id("cup"), "dirty")
-    assert judge(store, info, dirty).holds
-    assert judge(store, info, Not(dirty)).missing == ("the cup is dirty",)
+    assert check_goal(store, info, dirty).holds
+    assert check_goal(store, info, Not(dirty)).missing == ("the cup is dirty",)
     store.delete(name)
     with pytest.raises(SceneReplaced):
-        judge(store, info, dirty)
-    publish.drop(store.database, info.key)
+        check_goal(store, info, dirty)
+    publish.delete_generation(store.database, info.key)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_condition_is_judged_in_its_own_scene_and_generation(store: SceneStore
 def test_the_first_goal_that_is_not_met_and_all_after_it_are_missing(
     steps: tuple[str, ...], goals: tuple[ActionGoal, ...], left: tuple[ActionGoal, ...]
 ) -> None:
-    assert missing(tuple(map(Step, steps)), goals) == left
+    assert missing_goals(tuple(map(ProgramStep, steps)), goals) == left
 
 
 def test_only_actions_are_steps(store: SceneStore, name: str) -> None:
@@ -163,10 +163,12 @@ def test_only_actions_are_steps(store: SceneStore, name: str) -> None:
     store.put(replace(ImportedScene(name, HOME, "virtualhome"), graph=SceneGraph.of([*HOME.nodes.values()])))
     log: list[Event] = store.history(info)
     assert [event.action for event in log] == ["import"]
-    assert executed(log) == ()
+    assert executed_steps(log) == ()
     store.commit(info, Delta.of([ChangeList("cup", "states", ("on",))]), actor="t", action="switch_on(cup)")
-    on = Step("switchon", ("cup",))
-    assert executed(store.history(info)) == (on,)
-    inserted = noted(Call("switch_off", ("cup",)), "it is on")
+    on = ProgramStep("switchon", ("cup",))
+    assert executed_steps(store.history(info)) == (on,)
+    inserted = history_text(ActionCall("switch_off", ("cup",)), "it is on")
     store.commit(info, Delta.of([ChangeList("cup", "states", (), ("on",))]), actor="t", action=inserted)
-    assert executed(store.history(info)) == (on, Step("switchoff", ("cup",))), "what a rule inserted was done too"
+    assert executed_steps(store.history(info)) == (on, ProgramStep("switchoff", ("cup",))), (
+        "what a rule inserted was done too"
+    )

@@ -8,7 +8,7 @@ from gymnasium.utils.env_checker import check_env
 from scenecypher.db.condition import HeldBy, Id
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.gym import LONGEST, SceneEnv
+from scenecypher.planner.gym import MAX_CHARACTERS, SceneEnv
 from tests.planner.actions.grasif_worlds import ROBOT, home
 from tests.planner.actions.test_operators import put
 
@@ -58,7 +58,7 @@ def test_texts_stay_in_their_space(env: SceneEnv) -> None:
     env.reset()
     observation = env.step("pick_up(☕" + "x" * 9_000)[0]
     assert env.observation_space.contains(observation)
-    assert len(observation) <= LONGEST
+    assert len(observation) <= MAX_CHARACTERS
 
 
 def test_a_name_that_an_observation_escapes_can_be_acted_on_as_it_stands_there(store: SceneStore) -> None:

@@ -1,4 +1,4 @@
-"""Dynamic worlds: things moved by a seed, which a plan made beforehand misses and a robot that looks finds."""
+"""Dynamic worlds: things moved by a seed, missed by a plan made beforehand and found by a robot that looks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import HOLDING
 from scenecypher.db.store.scene_store import SceneStore
@@ -20,13 +20,13 @@ from scenecypher.importers import behavior
 from scenecypher.importers.home import small_home
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.belief import belief_of
-from scenecypher.planner.believing import Believing
+from scenecypher.planner.belief import find_or_create_belief
+from scenecypher.planner.belief_simulator import BeliefSimulator
 from scenecypher.planner.budget import Budget
-from scenecypher.planner.environment import Disagreed, SceneEnvironment
+from scenecypher.planner.environment import SceneEnvironment, WorldMismatch
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.perturbation import Perturbation, perturbation
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.perturbation import Perturbation, perturb
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.oracle.lookplangraph_home import reply
 from tests.oracle.play import Oracle
 from tests.planner.actions.grasif_worlds import home
@@ -35,11 +35,11 @@ from tests.sampling import sample
 TAKE = {"grasif": "pick_up", "virtualhome": "grab"}
 LOOK = {"grasif": "discover_objects", "virtualhome": "find"}
 BEHAVIOR = "clearing_table_after_snacks"
-"""An activity in two rooms: within one, BEHAVIOR's actions ask only whether a thing is in the agent's room."""
+"""An activity in two rooms: within one room BEHAVIOR's actions only require that a thing is in the agent's room."""
 
 
 def perturbed(scene: ImportedScene, seed: int, objects: int = 2) -> Perturbation:
-    return perturbation(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
+    return perturb(scene.graph, vocabulary=scene.vocabulary, seed=seed, objects=objects)
 
 
 def homes() -> Iterator[ImportedScene]:
@@ -56,7 +56,7 @@ def test_the_same_seed_moves_the_same_and_no_more(scene: ImportedScene) -> None:
         one = perturbed(scene, seed)
         after = apply(scene.graph, one.delta)
         assert apply(after, invert(one.delta)) == scene.graph
-        assert not list(broken_promises(after, scene.vocabulary))
+        assert not list(broken_rules(after, scene.vocabulary))
         assert after.nodes == scene.graph.nodes
         changed = {it.source for it in after.relations ^ scene.graph.relations if it.type != "CLOSE"}
         assert changed == {move.thing for move in one.moves}
@@ -71,20 +71,20 @@ def test_what_can_not_be_moved_is_said() -> None:
         perturbed(grid, 0)
 
 
-class Dynamic:
-    """A world that changed after its belief was made; `hidden` is a thing that was moved."""
+class DynamicWorld:
+    """A world that changed after its belief was created; `hidden` is a moved thing."""
 
     def __init__(self, store: SceneStore, scene: ImportedScene, seed: int) -> None:
         self.store, name = store, f"test/{uuid4().hex}"
         store.put(replace(scene, name=name))
         self.world = store.find(name)
-        self.belief = belief_of(store, self.world)
+        self.belief = find_or_create_belief(store, self.world)
         found = perturbed(scene, seed, 1)
         self.hidden, self.take = found.moves[0].thing, TAKE[scene.vocabulary]
         store.commit(self.world, found.delta, actor="perturb", action="perturb", action_id=uuid4().hex)
 
     def static(self, steps: list[str]) -> bool:
-        """Whether a plan that was made by the belief comes off in the world as it is."""
+        """Return True if a plan made from the belief succeeds in the present world."""
         world = Simulator(self.store, self.world)
         try:
             for step in steps:
@@ -94,15 +94,15 @@ class Dynamic:
         return self.is_held(self.world.name)
 
     def planned(self) -> list[str]:
-        """What the belief says is to be done: tried on a copy of the world as it was."""
+        """Return a plan made from the belief, on a copy of the former world."""
         as_believed = self.store.copy(self.belief.name, f"{self.world.name}/plan")
         robot = Simulator(self.store, as_believed, fix=True)
         return [step.action for step in robot.act(f"{self.take}({self.hidden})")]
 
     def looking(self) -> bool:
-        """Whether a robot that acts on its belief comes by the thing: it looks, furniture by furniture, when wrong."""
+        """Return True if a robot that acts on its belief gets the thing, searching the furniture after a failure."""
         world = SceneEnvironment(self.store, self.world, actor="robot")
-        robot = Believing(self.store, self.belief, world=world, actor="robot", fix=True)
+        robot = BeliefSimulator(self.store, self.belief, world=world, actor="robot", fix=True)
         for place in [None, *self.places(robot.belief())]:
             if place is not None:
                 self.tried(robot, f"open({place})")
@@ -112,8 +112,8 @@ class Dynamic:
         return False
 
     def by_method(self) -> bool:
-        """Whether LookPlanGraph comes by it, its model played by a program that knows its prompts only."""
-        setting = Setting(
+        """Return True if LookPlanGraph gets the thing, with an oracle program as its model."""
+        setting = SessionSetting(
             self.store,
             Gate(self.store.database),
             self.world,
@@ -122,18 +122,18 @@ class Dynamic:
             model=Oracle(reply),
             budget=Budget(200),
         )
-        list(staged(setting, recipe_named("lookplangraph")).run())
+        list(prepare_session(setting, recipe_named("lookplangraph")).run())
         return self.is_held(self.world.name) and self.is_held(self.belief.name)
 
     def places(self, belief: SceneGraph) -> list[str]:
-        """Furniture by what it bears, the fullest first."""
+        """Return the furniture by the number of its contents, the fullest first."""
         bearing = {it: belief.sources(it, "ON", "INSIDE") for it in belief.by_kind["Asset"]}
         return sorted(bearing, key=lambda it: (-len(bearing[it]), it))
 
-    def tried(self, robot: Believing, action: str) -> bool:
+    def tried(self, robot: BeliefSimulator, action: str) -> bool:
         try:
             list(robot.act(action))
-        except (Disagreed, RejectedError):
+        except (WorldMismatch, RejectedError):
             return False
         return True
 
@@ -143,7 +143,7 @@ class Dynamic:
 
 
 def outcomes(store: SceneStore, scene: ImportedScene, seed: int) -> tuple[bool, bool]:
-    world = Dynamic(store, scene, seed)
+    world = DynamicWorld(store, scene, seed)
     plan = world.planned()
     static = world.static(plan)
     store.reset(world.world, 1)
@@ -151,7 +151,7 @@ def outcomes(store: SceneStore, scene: ImportedScene, seed: int) -> tuple[bool, 
 
 
 def by_plan_and_by_method(store: SceneStore, scene: ImportedScene, seed: int) -> tuple[bool, bool]:
-    world = Dynamic(store, scene, seed)
+    world = DynamicWorld(store, scene, seed)
     static = world.static(world.planned())
     store.reset(world.world, 1)
     return static, world.by_method()

@@ -1,4 +1,4 @@
-"""Every goal of the data made or built here can be reached by the operators, from the scene as it is imported."""
+"""Reachability of all goals of the data created or built here, by the operators from the imported scene."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 
 from scenecypher.db.condition import evaluate
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.importers import homes, offices, robothow
 from scenecypher.importers.task import Task
 from scenecypher.planner.actions.execution import Infeasible
-from tests.planner.performing import Robot
+from tests.planner.operator_robot import Robot
 from tests.sampling import sample
 
 OFFICES: Final = [(offices.scene(subset), task) for subset in offices.SUBSETS for task in offices.tasks(subset)]
@@ -28,7 +28,7 @@ def reaches(scene: ImportedScene, task: Task) -> bool:
     robot = Robot(scene.graph, scene.vocabulary)
     done = robot.bring_about(task.goal)
     assert 0 < len(robot.done) <= task.budget
-    assert list(broken_promises(robot.graph, scene.vocabulary)) == []
+    assert list(broken_rules(robot.graph, scene.vocabulary)) == []
     return done
 
 
@@ -45,8 +45,8 @@ def test_a_home_task_can_be_done(scene: ImportedScene, task: Task) -> None:
 @pytest.mark.parametrize("program_id", PROGRAMS)
 def test_what_a_program_did_can_be_done_in_grasif_s_actions(program_id: str) -> None:
     (program,) = robothow.programs(program_id)
-    task = robothow.task_of(program)
-    assert task is None or reaches(robothow.scene_of(program), task)
+    task = robothow.program_task(program)
+    assert task is None or reaches(robothow.program_scene(program), task)
 
 
 EXAMPLES: Final = [(scene, task) for scene, task in HOMES if task.program]

@@ -1,4 +1,4 @@
-"""Reference plans: each is carried out by the operators and reaches its task's goal, which makes the goal graph."""
+"""Reference plans: each is feasible and reaches its task's goal; the result is the goal graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenecypher.errors import InputError
 from scenecypher.importers.datasets import DATASETS
 from scenecypher.importers.page import UNPLANNED
 from scenecypher.importers.reference_plans import DATA_SETS, as_lines, reference_plan, reference_plans
-from scenecypher.planner.reference import end_of, goal_graph
+from scenecypher.planner.reference import final_graph, goal_graph
 from tests.sampling import sample
 
 PLANS: Final = reference_plans()
@@ -23,9 +23,9 @@ def test_a_reference_plan_reaches_its_goal_and_no_action_less_does(task_id: str)
     name, _, within = task_id.partition("/")
     task, scene = next(DATASETS[name].tasks(within)), next(DATASETS[name].scenes(within))
     end = goal_graph(task, scene)
-    assert end == end_of(PLANS[task_id], scene.graph, scene.vocabulary)
+    assert end == final_graph(PLANS[task_id], scene.graph, scene.vocabulary)
     assert evaluate(task.goal, end, {})
-    early = end_of(PLANS[task_id][:-1], scene.graph, scene.vocabulary)
+    early = final_graph(PLANS[task_id][:-1], scene.graph, scene.vocabulary)
     assert not evaluate(task.goal, early, {})
 
 

@@ -1,4 +1,4 @@
-"""A session that is cut off anywhere and resumed from its log ends as one that was not, on a real server."""
+"""Sessions interrupted anywhere and resumed from their logs end like uninterrupted ones, on a real server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import DatabaseUnavailable, InputError
-from scenecypher.planner.belief import belief_name, belief_of
+from scenecypher.planner.belief import belief_name, find_or_create_belief
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.environment import SceneEnvironment
 from scenecypher.planner.events import Event, Finished, Remembered, event_document
@@ -24,9 +24,9 @@ from scenecypher.planner.method import Act, Decision, Done, Memory, Solve, Think
 from scenecypher.planner.perception.body import Body
 from scenecypher.planner.perception.observation import Observation
 from scenecypher.planner.recipe import Recipe
-from scenecypher.planner.resuming import resumed
+from scenecypher.planner.resuming import resume_session
 from scenecypher.planner.session_log import read_log
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.grasif_worlds import home
 from tests.sampling import sample
 
@@ -41,8 +41,8 @@ WHOLE: tuple[Decision, ...] = (Solve(("go_to(kitchen)", "pick_up(cup-1)", "go_to
 ACTIONS = ["go_to(kitchen)", "pick_up(cup-1)", "go_to(office)", "put_on(desk-1)"]
 
 
-class Fixed:
-    """A method that decides the same at each turn."""
+class FixedMethod:
+    """A method with a fixed sequence of decisions."""
 
     def __init__(self, decisions: tuple[Decision, ...]) -> None:
         self.decisions = decisions
@@ -51,8 +51,8 @@ class Fixed:
         return self.decisions[len(memory.turns)], Usage(3, 2)
 
 
-class Fragile:
-    """A world whose program ends right after an action of it was committed."""
+class CrashingWorld:
+    """A world whose program ends right after the commit of a certain action."""
 
     def __init__(self, world: SceneEnvironment, action: str) -> None:
         self.world, self.action = world, action
@@ -79,15 +79,15 @@ class Run:
         self.store, self.file, name = store, file, f"test/{uuid4().hex}"
         store.put(ImportedScene(name, home(), "grasif"))
         self.world = store.find(name)
-        belief_of(store, self.world)
-        self.recipe = Recipe(build=lambda _given: Fixed(decisions), words="always the same", model=False)
+        find_or_create_belief(store, self.world)
+        self.recipe = Recipe(build=lambda _given: FixedMethod(decisions), words="always the same", model=False)
 
-    def setting(self, *, breaks_at: str = "") -> Setting:
+    def setting(self, *, breaks_at: str = "") -> SessionSetting:
         world = SceneEnvironment(self.store, self.world, actor="fixed")
-        breaking = Fragile(world, breaks_at) if breaks_at else None
+        breaking = CrashingWorld(world, breaks_at) if breaks_at else None
         gate = Gate(self.store.database)
         budget = Budget(10)
-        return Setting(self.store, gate, self.world, "", "fixed", budget=budget, belief=True, world=breaking)
+        return SessionSetting(self.store, gate, self.world, "", "fixed", budget=budget, belief=True, world=breaking)
 
     def log(self, events: Iterator[Event], stop_after: int = 1_000) -> list[Event]:
         seen: list[Event] = []
@@ -100,10 +100,10 @@ class Run:
         return seen
 
     def begin(self, *, stop_after: int = 1_000, breaks_at: str = "") -> list[Event]:
-        return self.log(staged(self.setting(breaks_at=breaks_at), self.recipe).run(), stop_after)
+        return self.log(prepare_session(self.setting(breaks_at=breaks_at), self.recipe).run(), stop_after)
 
     def resume(self, *, stop_after: int = 1_000) -> list[Event]:
-        return self.log(resumed(self.setting(), self.recipe, self.file), stop_after)
+        return self.log(resume_session(self.setting(), self.recipe, self.file), stop_after)
 
     def graphs(self) -> tuple[SceneGraph, SceneGraph]:
         return tuple(self.store.load(it).graph for it in (self.world.name, belief_name(self.world.name)))  # type: ignore[return-value]
@@ -164,7 +164,7 @@ def test_the_seconds_before_count_on(store: SceneStore, tmp_path: Path) -> None:
     run.file.write_text("".join(json.dumps(line) + "\n" for line in late))
     assert read_log(run.file).spent.seconds == 100
     setting = replace(run.setting(), budget=Budget(10, seconds=99.0))
-    *_, last = run.log(resumed(setting, run.recipe, run.file))
+    *_, last = run.log(resume_session(setting, run.recipe, run.file))
     assert isinstance(last, Finished)
     assert (last.outcome, last.seconds >= 100) == ("seconds", True)
 
@@ -216,6 +216,6 @@ def test_what_is_no_log_is_refused(store: SceneStore, tmp_path: Path) -> None:
         assert run.file.read_bytes() == content
     run.file.unlink()
     with pytest.raises(InputError, match="No such file"):
-        resumed(run.setting(), run.recipe, run.file)
+        resume_session(run.setting(), run.recipe, run.file)
     run.file.write_bytes(b"")
     assert read_log(run.file).turns == ()

@@ -48,8 +48,8 @@ CUP_AT_FRIDGE = edited(HOME, remove=[("cup_30", "INSIDE", "")], add=[Relation("c
 Serve = Callable[[Script], ScriptedModel]
 
 
-class Answers:
-    """An asker that knows one answer, or refuses."""
+class FixedAsker:
+    """An asker with one answer, or a refusal."""
 
     def __init__(self, answer: str | RejectedError = "cup_30") -> None:
         self.answer = answer
@@ -90,7 +90,7 @@ def run(
 ) -> list[Event]:
     with OpenAIModel(model=MODEL_NAME, base_url=server.base_url, api_key="none", retries=0) as model:
         simulator = Simulator(store, scene, actor="stepwise", fix=fix)
-        session = Session(Stepwise(model), simulator, asker or Answers(), budget=budget, reprompt=reprompt)
+        session = Session(Stepwise(model), simulator, asker or FixedAsker(), budget=budget, reprompt=reprompt)
         memory = Memory(INSTRUCTION, action_list(simulator.operators), SCHEMA)
         return [event for event in session.run(memory) if not isinstance(event, Remembered)]
 
@@ -108,7 +108,7 @@ def end(events: list[Event]) -> Finished:
 
 
 def test_a_task_with_a_question_a_refusal_and_its_repair(store: SceneStore, scene: SceneInfo, serve: Serve) -> None:
-    asker = Answers()
+    asker = FixedAsker()
     server = serve(
         [
             says("ask", "Which cup is there?", reason="I need its id"),
@@ -202,7 +202,7 @@ def test_what_is_answered_between_two_refusals_breaks_the_row(
     store: SceneStore, scene: SceneInfo, serve: Serve
 ) -> None:
     bad, question = says("act", "grab(table_20)"), says("ask", "Which cup is there?")
-    events = run(store, scene, serve([bad, bad, question, bad, bad, says("done")]), asker=Answers())
+    events = run(store, scene, serve([bad, bad, question, bad, bad, says("done")]), asker=FixedAsker())
     assert end(events).outcome == "done"
 
 
@@ -261,7 +261,7 @@ def test_without_reprompting_an_infeasible_action_is_not_told(
 
 def test_a_question_that_is_refused_is_told(store: SceneStore, scene: SceneInfo, serve: Serve) -> None:
     server = serve([says("ask", "Why?"), says("done")])
-    events = run(store, scene, server, asker=Answers(ConflictError("ask something else")))
+    events = run(store, scene, server, asker=FixedAsker(ConflictError("ask something else")))
     assert [type(event) for event in events] == [Asked, Refused, Finished]
     assert "found: ask something else" in last_prompt(server)
 
@@ -277,7 +277,7 @@ def test_a_session_that_is_stopped_leaves_whole_actions(store: SceneStore, scene
     server = serve(lambda _: says("act", "put_in(cup_30, fridge_21)"))
     with OpenAIModel(model=MODEL_NAME, base_url=server.base_url, api_key="none") as model:
         simulator = Simulator(store, scene, fix=True)
-        events = Session(Stepwise(model), simulator, Answers()).run(Memory(INSTRUCTION, "", SCHEMA))
+        events = Session(Stepwise(model), simulator, FixedAsker()).run(Memory(INSTRUCTION, "", SCHEMA))
         assert isinstance(next(events), Proposed)
         assert isinstance(next(events), Corrected)
         events.close()  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""traverse_room against the plans that MiniGrid carries out, and against counting every way; its refusals."""
+"""traverse_room compared with feasible plans in MiniGrid and with exhaustive search; its refusals."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.traversal import Cell, traverse_room
+from scenecypher.importers.babyai_grid import GridCell
+from scenecypher.planner.traversal import traverse_room
 from tests.planner.methods.worked_examples import Traversal
 
 CELLS = [(x, y) for x in range(1, 4) for y in range(1, 4)]
-"""Within the walls of a room of size 5 at center (2, 2)."""
+"""Cells within the walls of a room of size 5 at center (2, 2)."""
 
 
 @pytest.mark.parametrize(("level", "seed"), [("trv1", 1), ("trv1", 2), ("trv2", 1), ("trv2", 2)])
@@ -25,7 +26,7 @@ def test_what_it_removes_is_what_the_reference_plan_removes(level: str, seed: in
 
 
 @given(st.sets(st.sampled_from(CELLS), max_size=7), st.sampled_from(CELLS), st.sampled_from([*CELLS, (4, 2), (2, 0)]))
-def test_no_way_meets_fewer_items(taken: set[Cell], start: Cell, goal: Cell) -> None:
+def test_no_way_meets_fewer_items(taken: set[GridCell], start: GridCell, goal: GridCell) -> None:
     items = [[f"{x}{y}", x, y] for x, y in sorted(taken)]
     removed = traverse_room([2, 2], [5, 5], items, start, goal)
     blocked = taken - {start, goal}
@@ -39,7 +40,7 @@ def test_no_way_meets_fewer_items(taken: set[Cell], start: Cell, goal: Cell) -> 
     assert reaches(start, goal, blocked - {(int(id_[0]), int(id_[1])) for id_ in removed})
 
 
-def reaches(start: Cell, goal: Cell, blocked: set[Cell]) -> bool:
+def reaches(start: GridCell, goal: GridCell, blocked: set[GridCell]) -> bool:
     free, edge = {*CELLS, start, goal} - blocked, {start}
     reached = {start}
     while edge:

@@ -1,4 +1,4 @@
-"""Templates for BabyAI's rooms; the papers' NumQ&A is the one of several hops (SG², section on tasks)."""
+"""Templates for BabyAI's rooms; the multi-hop one is the papers' NumQ&A (SG², section on tasks)."""
 
 from __future__ import annotations
 
@@ -9,42 +9,42 @@ from typing import Final
 
 from scenecypher.db.graph.scene import Node, SceneGraph
 from scenecypher.db.store.enumerations import literal
-from scenecypher.importers.babyai_levels import question
-from scenecypher.importers.babyai_oracle import QUESTION, answer
-from tests.questions.draft import Draft, Template, column
-from tests.questions.homes import LACKING, lacking
+from scenecypher.importers.babyai_levels import question_text
+from scenecypher.importers.babyai_oracle import QUESTION, oracle_answer
+from tests.questions.homes import UNKNOWN_PROPERTIES, unknown_property
+from tests.questions.template import Filling, Template, column
 
 TYPES: Final = ("key", "ball", "box")
 PLURALS: Final = {"key": "keys", "ball": "balls", "box": "boxes"}
 
 
-def room_of(graph: SceneGraph) -> Iterator[Draft]:
+def room_of(graph: SceneGraph) -> Iterator[Filling]:
     for name, (node_id,) in _single(graph):
         (room,) = graph.targets(node_id, "INSIDE")
         cypher = f"MATCH (o:Object {{name: {literal(name)}}})-[:INSIDE]->(p:Place) RETURN p.name AS room"
-        yield Draft(f"Which room is the {name} in?", [[room]], cypher)
+        yield Filling(f"Which room is the {name} in?", [[room]], cypher)
 
 
-def of_sort(graph: SceneGraph) -> Iterator[Draft]:
+def of_sort(graph: SceneGraph) -> Iterator[Filling]:
     for (color, class_), number in sorted(_sorts(graph).items()):
         if number > 1:
             cypher = f"MATCH (o:Object {{class: {literal(class_)}, color: {literal(color)}}}) RETURN count(o) AS number"
-            yield Draft(f"How many {color} {PLURALS[class_]} are there?", [[number]], cypher)
+            yield Filling(f"How many {color} {PLURALS[class_]} are there?", [[number]], cypher)
 
 
-def numqa(graph: SceneGraph) -> Iterator[Draft]:
-    """Every filling of the papers' template that has one answer, by the oracle that reads the graph alone."""
+def numqa(graph: SceneGraph) -> Iterator[Filling]:
+    """Yield every filling of the papers' template that has one answer, by the oracle that reads only the graph."""
     sorts = {(color, class_) for color, class_ in _sorts(graph)}
     for color, kind in sorted(sorts):
         for number in range(2, 6):
             for wanted in TYPES:
-                asked = question(wanted, number, color, kind)
-                found = answer(graph, asked) if wanted != kind else None
+                asked = question_text(wanted, number, color, kind)
+                found = oracle_answer(graph, asked) if wanted != kind else None
                 if found is not None:
-                    yield Draft(asked, [[found]], _numqa_cypher(asked))
+                    yield Filling(asked, [[found]], _numqa_cypher(asked))
 
 
-def closed_doors(graph: SceneGraph) -> Iterator[Draft]:
+def closed_doors(graph: SceneGraph) -> Iterator[Filling]:
     for room in graph.by_class["room"]:
         doors = [id_ for id_ in graph.targets(room, "CONNECTS") if "closed" in graph.nodes[id_].states]
         cypher = (
@@ -52,10 +52,10 @@ def closed_doors(graph: SceneGraph) -> Iterator[Draft]:
             "WHERE 'closed' IN d.states RETURN d.id AS door"
         )
         if doors:
-            yield Draft(f"Which doors of {room} are closed? Give their ids.", column(doors), cypher)
+            yield Filling(f"Which doors of {room} are closed? Give their ids.", column(doors), cypher)
 
 
-def rooms_without(graph: SceneGraph) -> Iterator[Draft]:
+def rooms_without(graph: SceneGraph) -> Iterator[Filling]:
     for class_ in TYPES:
         rooms = graph.by_class["room"]
         found = [room for room in rooms if not any(node.class_ == class_ for node in _objects(graph, room))]
@@ -64,10 +64,10 @@ def rooms_without(graph: SceneGraph) -> Iterator[Draft]:
                 "MATCH (p:Place {class: 'room'}) "
                 f"WHERE NOT EXISTS {{ (:Object {{class: {literal(class_)}}})-[:INSIDE]->(p) }} RETURN p.name AS room"
             )
-            yield Draft(f"Which rooms hold no {class_}?", column(found), cypher)
+            yield Filling(f"Which rooms hold no {class_}?", column(found), cypher)
 
 
-def most_of(graph: SceneGraph) -> Iterator[Draft]:
+def most_of(graph: SceneGraph) -> Iterator[Filling]:
     for class_ in TYPES:
         counts = Counter(
             {room: sum(node.class_ == class_ for node in _objects(graph, room)) for room in graph.by_class["room"]}
@@ -77,11 +77,11 @@ def most_of(graph: SceneGraph) -> Iterator[Draft]:
                 f"MATCH (o:Object {{class: {literal(class_)}}})-[:INSIDE]->(p:Place) "
                 "WITH p, count(o) AS number RETURN p.name AS room ORDER BY number DESC LIMIT 1"
             )
-            yield Draft(f"Which room holds the most {PLURALS[class_]}?", [[counts[0][0]]], cypher)
+            yield Filling(f"Which room holds the most {PLURALS[class_]}?", [[counts[0][0]]], cypher)
 
 
-def way(graph: SceneGraph) -> Iterator[Draft]:
-    """Ways that are the only shortest ones, of three rooms or more."""
+def way(graph: SceneGraph) -> Iterator[Filling]:
+    """Yield paths of three rooms or more that are the only shortest ones."""
     for start, end in permutations(graph.by_class["room"], 2):
         ways = _shortest(graph, start, end)
         if len(ways) == 1 and len(ways[0]) > 2:
@@ -90,10 +90,10 @@ def way(graph: SceneGraph) -> Iterator[Draft]:
                 f"(:Place {{name: {literal(end)}}}) RETURN [n IN nodes(p) WHERE n:Place | n.name] AS way"
             )
             asked = f"Which rooms does the shortest way by doors from {start} to {end} pass? In order, both included."
-            yield Draft(asked, [[ways[0]]], cypher)
+            yield Filling(asked, [[ways[0]]], cypher)
 
 
-def more_of(graph: SceneGraph) -> Iterator[Draft]:
+def more_of(graph: SceneGraph) -> Iterator[Filling]:
     counts = Counter(color for (color, _), number in _sorts(graph).items() for _ in range(number))
     for one, other in combinations(sorted(counts), 2):
         if counts[one] != counts[other]:
@@ -102,11 +102,11 @@ def more_of(graph: SceneGraph) -> Iterator[Draft]:
                 "WITH o.color AS color, count(o) AS number RETURN color ORDER BY number DESC LIMIT 1"
             )
             more = one if counts[one] > counts[other] else other
-            yield Draft(f"Of which colour are there more keys, balls and boxes, {one} or {other}?", [[more]], cypher)
+            yield Filling(f"Of which colour are there more keys, balls and boxes, {one} or {other}?", [[more]], cypher)
 
 
-def is_joined(graph: SceneGraph) -> Iterator[Draft]:
-    """Every other filling is a no."""
+def is_joined(graph: SceneGraph) -> Iterator[Filling]:
+    """Yield fillings with alternating answers, yes and no."""
     pairs = {True: [], False: []}  # type: dict[bool, list[tuple[str, str]]]
     for one, other in combinations(graph.by_class["room"], 2):
         pairs[other in _next_door(graph, one)].append((one, other))
@@ -116,13 +116,13 @@ def is_joined(graph: SceneGraph) -> Iterator[Draft]:
                 f"RETURN EXISTS {{ (:Place {{name: {literal(one)}}})-[:CONNECTS]->(:Door)-[:CONNECTS]->"
                 f"(:Place {{name: {literal(other)}}}) }} AS joined"
             )
-            yield Draft(f"Does a door join {one} and {other} directly?", [[is_so]], cypher)
+            yield Filling(f"Does a door join {one} and {other} directly?", [[is_so]], cypher)
 
 
-def lacking_property(graph: SceneGraph) -> Iterator[Draft]:
+def lacking_property(graph: SceneGraph) -> Iterator[Filling]:
     for number, (name, _) in enumerate(_single(graph)):
-        words, keys = LACKING[number % len(LACKING)]
-        yield lacking(words.format(f"the {name}"), name, keys)
+        words, keys = UNKNOWN_PROPERTIES[number % len(UNKNOWN_PROPERTIES)]
+        yield unknown_property(words.format(f"the {name}"), name, keys)
 
 
 BABYAI_TEMPLATES: Final = (
@@ -173,7 +173,7 @@ def _next_door(graph: SceneGraph, room: str) -> list[str]:
 
 
 def _shortest(graph: SceneGraph, start: str, end: str) -> list[list[str]]:
-    """All shortest ways, breadth first."""
+    """Return all shortest paths, found breadth-first."""
     ways = [[start]]
     while ways and not any(one[-1] == end for one in ways):
         ways = [[*one, room] for one in ways for room in _next_door(graph, one[-1]) if room not in one]

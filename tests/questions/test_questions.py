@@ -1,4 +1,4 @@
-"""The question set: what its templates make, and what its reference queries answer through the gate."""
+"""The question set: the templates generate it, and its reference queries return the gold rows through the gate."""
 
 from __future__ import annotations
 
@@ -13,23 +13,30 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.schema import VOCABULARIES
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.evaluation.matching import equals
-from scenecypher.evaluation.question_set import DATA, KINDS, Question, questions, scene_of, scenes_of
+from scenecypher.evaluation.matching import rows_equal
+from scenecypher.evaluation.question_set import (
+    DATA,
+    KINDS,
+    GoldQuestion,
+    load_question_scene,
+    load_questions,
+    question_scenes,
+)
 from scenecypher.retriever.library import library
 from scenecypher.retriever.mentions import stems
 from scenecypher.retriever.reader import SceneReader
-from tests.questions.making import FOLDER, SETS, made, text_of
+from tests.questions.generate import FOLDER, SETS, file_text, make_questions
 
 
 @pytest.mark.parametrize("data", SETS)
-def test_the_files_are_what_the_templates_make(data: str) -> None:
-    again = text_of(made(data))
-    assert (FOLDER / f"{data}.jsonl").read_text(encoding="utf-8") == again, "run `python -m tests.questions.making`"
+def test_the_files_equal_what_the_templates_generate(data: str) -> None:
+    again = file_text(make_questions(data))
+    assert (FOLDER / f"{data}.jsonl").read_text(encoding="utf-8") == again, "run `python -m tests.questions.generate`"
 
 
 @pytest.mark.parametrize("data", DATA)
-def test_each_data_set_has_forty_of_all_kinds(data: str) -> None:
-    asked = questions(data)
+def test_each_data_set_has_forty_questions_of_all_kinds(data: str) -> None:
+    asked = load_questions(data)
     assert Counter(one.kind for one in asked) == dict.fromkeys(KINDS, 4)
     assert len({one.id for one in asked}) == len({(one.scene, one.question) for one in asked}) == 40
 
@@ -37,12 +44,12 @@ def test_each_data_set_has_forty_of_all_kinds(data: str) -> None:
 def test_no_question_is_a_worked_example_of_the_retrievers_prompt() -> None:
     examples = [example for name in VOCABULARIES for example in library(name)]
     shown = {" ".join(stems(one.question)) for one in examples} | {" ".join(one.cypher.split()) for one in examples}
-    asked = [(one.id, " ".join(stems(one.question)), " ".join(one.cypher.split())) for one in questions()]
+    asked = [(one.id, " ".join(stems(one.question)), " ".join(one.cypher.split())) for one in load_questions()]
     assert [id_ for id_, question, cypher in asked if question in shown or cypher in shown] == []
 
 
 def test_answers_differ_and_only_the_unanswerable_have_none() -> None:
-    every = questions()
+    every = load_questions()
     assert {one.kind for one in every if not one.rows} == {"unanswerable"}
     assert not any(one.rows for one in every if one.kind == "unanswerable")
     assert Counter(one.rows[0][0] for one in every if one.kind == "yes/no").keys() == {True, False}
@@ -50,17 +57,17 @@ def test_answers_differ_and_only_the_unanswerable_have_none() -> None:
 
 @pytest.fixture(scope="module")
 def readers(store: SceneStore) -> Iterator[dict[str, SceneReader]]:
-    """The set's scenes, imported once each."""
+    """Yield readers of the set's scenes, imported once each."""
     gate, enumerator, run = Gate(store.database), Enumerator(store.database), uuid4().hex[:8]
-    names = {scene: f"test/{run}/{scene}" for scene in scenes_of(questions())}
+    names = {scene: f"test/{run}/{scene}" for scene in question_scenes(load_questions())}
     for scene, name in names.items():
-        store.put(replace(scene_of(scene), name=name))
+        store.put(replace(load_question_scene(scene), name=name))
     yield {scene: SceneReader(gate, enumerator, store.find(name)) for scene, name in names.items()}
     for name in names.values():
         store.delete(name)
 
 
-@pytest.mark.parametrize("question", questions(), ids=lambda one: one.id)
-def test_its_reference_query_gives_the_gold_answer(readers: dict[str, SceneReader], question: Question) -> None:
+@pytest.mark.parametrize("question", load_questions(), ids=lambda one: one.id)
+def test_reference_queries_return_the_gold_rows(readers: dict[str, SceneReader], question: GoldQuestion) -> None:
     answer = readers[question.scene].run(question.cypher)
-    assert equals(question.rows, answer.rows), f"{question.question}\n{question.cypher}\n{answer.rows}"
+    assert rows_equal(question.rows, answer.rows), f"{question.question}\n{question.cypher}\n{answer.rows}"

@@ -1,4 +1,4 @@
-"""A home in the real database, and a retriever whose model follows a script over real HTTP."""
+"""Fixtures: a home in the real database, and a retriever whose model follows a script over real HTTP."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Ready = Callable[..., tuple[Retriever, ScriptedModel]]
 
 
 def home() -> SceneGraph:
-    """Two rooms; ids are made to be told from anything else."""
+    """Return a home of two rooms whose ids occur in no other text."""
     things = ["cup", "cup", "plate", "knife"]
     return SceneGraph.of(
         [
@@ -59,7 +59,7 @@ def put_home(store: SceneStore) -> SceneInfo:
 
 @pytest.fixture(scope="session")
 def scene(store: SceneStore) -> SceneInfo:
-    """A home that no test changes."""
+    """Store a home that no test changes."""
     return put_home(store)
 
 
@@ -70,7 +70,7 @@ def gate(database: Database) -> Gate:
 
 @pytest.fixture
 def ready(database: Database, gate: Gate) -> Iterator[Ready]:
-    """Make a retriever whose model follows a script, and the server that says it."""
+    """Make a retriever whose model follows a script, and the script's server."""
     with ExitStack() as stack:
 
         def start(script: Script, **options: object) -> tuple[Retriever, ScriptedModel]:

@@ -1,4 +1,4 @@
-"""Checks without a model: each doubts what can't be right, and nothing else."""
+"""Model-free checks: they doubt implausible answers only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scenecypher.chat.model import Usage
 from scenecypher.db.gate import Answer
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerations import Enumerations
-from scenecypher.retriever.checks import COLUMNS, Checked, doubts
+from scenecypher.retriever.checks import COLUMNS, CheckedAnswer, doubts
 from scenecypher.retriever.events import Doubted
 from tests.retriever.conftest import Ready
 from tests.retriever.test_retriever import messages
@@ -18,8 +18,10 @@ from tests.retriever.test_retriever import messages
 SCENE = Enumerations(kinds=(("Object", 300),))
 
 
-def checked(question: str, columns: list[str], rows: list[list[Any]], cypher: str = "MATCH (n) RETURN n") -> Checked:
-    return Checked(question, cypher, Answer(tuple(columns), rows, None, 0, 0.0), SCENE)
+def checked(
+    question: str, columns: list[str], rows: list[list[Any]], cypher: str = "MATCH (n) RETURN n"
+) -> CheckedAnswer:
+    return CheckedAnswer(question, cypher, Answer(tuple(columns), rows, None, 0, 0.0), SCENE)
 
 
 WRONG = {
@@ -39,7 +41,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("of", "told"), WRONG.values(), ids=WRONG)
-def test_what_cannot_be_right_is_doubted(of: Checked, told: str) -> None:
+def test_implausible_answers_are_doubted(of: CheckedAnswer, told: str) -> None:
     assert [doubt for doubt in doubts(of) if told in doubt]
 
 
@@ -59,7 +61,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("of", RIGHT.values(), ids=RIGHT)
-def test_what_may_be_right_is_not(of: Checked) -> None:
+def test_plausible_answers_are_not_doubted(of: CheckedAnswer) -> None:
     assert doubts(of) == ()
 
 
@@ -68,7 +70,7 @@ COUNT = "MATCH (o:Object {class: 'cup'}) RETURN count(o) AS cups"
 QUESTION = "How many cups are there?"
 
 
-def test_a_doubt_is_told_once_and_before_the_verifier(ready: Ready, scene: SceneInfo) -> None:
+def test_doubts_are_sent_once_and_before_verification(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([NAMES, COUNT, "There are 2 cups."], checks=True, verifier="paper")
     events = list(retriever.stream(QUESTION, scene))
     assert [event.number for event in events if isinstance(event, Doubted)] == [1]
@@ -76,13 +78,13 @@ def test_a_doubt_is_told_once_and_before_the_verifier(ready: Ready, scene: Scene
     assert len(server.requests) == 3
 
 
-def test_who_insists_is_believed(ready: Ready, scene: SceneInfo) -> None:
+def test_a_repeated_query_overrides_doubts(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([NAMES, NAMES], checks=True)
     found = retriever.ask(QUESTION, scene)
     assert (found.rows, found.usage, len(server.requests)) == ((("cup_7010",), ("cup_7011",)), Usage(22, 14), 2)
 
 
-def test_checks_are_off_unless_asked_for(ready: Ready, scene: SceneInfo) -> None:
+def test_checks_are_off_by_default(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([NAMES])
     retriever.ask(QUESTION, scene)
     assert len(server.requests) == 1

@@ -1,4 +1,4 @@
-"""One model that errs in every way that was seen, and recovers: each row is what it says first and what it is told."""
+"""A model that makes every known error and recovers; each row is a first reply and the message sent back."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import pytest
 
 from scenecypher.chat.model import Usage
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.retriever.retrieval import Ran, Rejected
+from scenecypher.retriever.retrieval import QueryExecuted, Rejected
 from tests.retriever.conftest import Ready
 from tests.retriever.test_retriever import GOOD, QUESTION, ROWS, messages
 from tests.scripted_model import Say, Step
 
-TOLD_NOTHING = ""
-"""The reply was good behind its wrapping: nothing had to be said."""
+NO_MESSAGE = ""
+"""The reply was valid within its wrapping: no message is needed."""
 
 ERRS: dict[str, tuple[Step, str]] = {
-    "fences": (f"```cypher\n{GOOD}\n```", TOLD_NOTHING),
-    "prose": (f"Certainly! To find what lies on the table:\n\n{GOOD}", TOLD_NOTHING),
-    "thoughts": (f"<think>I could DELETE everything. No.</think>\n```\n{GOOD}\n```", TOLD_NOTHING),
-    "thoughts that never began": (f"First the table, then ON.</think>{GOOD}", TOLD_NOTHING),
+    "fences": (f"```cypher\n{GOOD}\n```", NO_MESSAGE),
+    "prose": (f"Certainly! To find what lies on the table:\n\n{GOOD}", NO_MESSAGE),
+    "thoughts": (f"<think>I could DELETE everything. No.</think>\n```\n{GOOD}\n```", NO_MESSAGE),
+    "thoughts that never began": (f"First the table, then ON.</think>{GOOD}", NO_MESSAGE),
     "several statements": (f"{GOOD};\nMATCH (n) RETURN count(n)", "one query"),
     "two fences": (f"Either\n```cypher\nMATCH (t:Table) RETURN t\n```\nor\n```cypher\n{GOOD}\n```", "no label `Table`"),
     "a refusal of the gate": ("MATCH (o:Object)-[:ON_TOP_OF]->(t) RETURN o.name", "no relation type `ON_TOP_OF`"),
@@ -38,7 +38,7 @@ ERRS: dict[str, tuple[Step, str]] = {
 
 
 @pytest.mark.parametrize(("first", "told"), ERRS.values(), ids=ERRS)
-def test_whatever_it_says_first_it_recovers(ready: Ready, scene: SceneInfo, first: Step, told: str) -> None:
+def test_the_model_recovers_from_each_first_reply(ready: Ready, scene: SceneInfo, first: Step, told: str) -> None:
     retriever, server = ready([first, GOOD])
     found = retriever.ask(QUESTION, scene)
     assert (found.outcome, found.rows, found.cypher) == ("answered", ROWS, GOOD)
@@ -47,7 +47,7 @@ def test_whatever_it_says_first_it_recovers(ready: Ready, scene: SceneInfo, firs
         assert told in messages(server, 1)[-1]
 
 
-def test_all_of_it_in_one_conversation(ready: Ready, scene: SceneInfo) -> None:
+def test_the_model_recovers_from_all_errors_in_one_conversation(ready: Ready, scene: SceneInfo) -> None:
     wrong_place = "MATCH (o:Object)-[:INSIDE]->(:Asset {class: 'fridge'}) RETURN o.name AS object"
     script: list[Step] = [
         "<think>easy</think>Sure!\n```cypher\nMATCH (t:Table) RETURN t\n```",
@@ -62,11 +62,11 @@ def test_all_of_it_in_one_conversation(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready(script, attempts=6, verifier="hints")
     found = retriever.ask(QUESTION, scene)
     assert (found.rows, found.addressed, found.answer) == (ROWS, True, "cup_7011 and plate_7012 are on the table.")
-    assert [type(attempt.ending) for attempt in found.attempts] == [Rejected] * 3 + [Ran] * 3
+    assert [type(attempt.ending) for attempt in found.attempts] == [Rejected] * 3 + [QueryExecuted] * 3
     assert (len(server.requests), found.usage) == (8, Usage(88, 56))
 
 
-def test_who_never_recovers_is_given_up_early(ready: Ready, scene: SceneInfo) -> None:
+def test_repeated_errors_end_the_conversation_early(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready(["MATCH (t:Table) RETURN t"] * 9, attempts=9)
     found = retriever.ask(QUESTION, scene)
     assert (found.outcome, len(server.requests), found.attempts[1].repeats) == ("refused", 2, 1)

@@ -1,4 +1,4 @@
-"""The fixed graph API, beside plain Python over the same scene graph, on every vocabulary."""
+"""The fixed graph API, compared with plain Python over the same scene graph, on every vocabulary."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from scenecypher.importers.babyai import read_level
 from scenecypher.importers.home import small_home
 from scenecypher.importers.offices import scene as office
 from scenecypher.retriever.collapsed import collapse
-from scenecypher.retriever.graph_api import CALLS, SETS, GraphApi, call
+from scenecypher.retriever.graph_api import CALL_SETS, CALLS, GraphApi, run_call
 from scenecypher.retriever.reader import SceneReader
 from tests.retriever.conftest import home, put_home
 
@@ -57,7 +57,7 @@ def of(store: SceneStore, scene: SceneInfo, gate: Gate) -> GraphApi:
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_the_calls_say_what_the_graph_says(store: SceneStore, gate: Gate, worlds: Any, world: str) -> None:
+def test_the_calls_agree_with_the_scene_graph(store: SceneStore, gate: Gate, worlds: Any, world: str) -> None:
     made, scene = worlds[world]
     graph, api = made.graph, of(store, scene, gate)
     links = sorted([one.source, one.type, one.target] for one in graph.relations)
@@ -82,7 +82,7 @@ def test_pages_are_put_together(store: SceneStore, scene: SceneInfo) -> None:
     assert len(api.get_links()) == len(home().relations)
 
 
-def test_a_node_may_be_called_by_what_is_unique(api: GraphApi) -> None:
+def test_a_unique_name_or_class_identifies_a_node(api: GraphApi) -> None:
     assert api.get_attrs("plate")["id"] == "id-7012"
     assert api.get_attrs("fridge_7004")["id"] == "id-7004"
     assert api.get_neighbors("plate_7012") == api.get_neighbors("id-7012")
@@ -102,16 +102,16 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-@pytest.mark.parametrize("name_of_call", [name for name, one in CALLS.items() if one.of_node])
-def test_what_is_no_node_is_told(api: GraphApi, name: str, name_of_call: str) -> None:
+@pytest.mark.parametrize("name_of_call", [name for name, one in CALLS.items() if one.takes_node])
+def test_an_unknown_node_is_refused_with_the_nearest(api: GraphApi, name: str, name_of_call: str) -> None:
     with pytest.raises(RejectedError) as refused:
-        call(api, name_of_call, {"node_id": name})
+        run_call(api, name_of_call, {"node_id": name})
     assert UNKNOWN[name] in str(refused.value)
     assert len(str(refused.value)) < 400
 
 
 @given(st.text(max_size=40) | st.text("\\'\"uU`$/*\n", max_size=12))
-def test_whatever_is_given_stays_one_string(value: str) -> None:
+def test_any_text_stays_one_string_in_the_query(value: str) -> None:
     cypher = f"MATCH (n {{id: {literal(value)}}}) RETURN n"
     if "\\u" in value.lower():
         with pytest.raises(QueryRefused, match="unicode escapes"):
@@ -132,15 +132,15 @@ WRONG_CALLS: list[tuple[str, dict[str, object], str]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments", "told"), WRONG_CALLS)
-def test_a_wrong_call_is_told(api: GraphApi, name: str, arguments: dict[str, object], told: str) -> None:
+def test_a_wrong_call_is_refused(api: GraphApi, name: str, arguments: dict[str, object], told: str) -> None:
     with pytest.raises(ReplyRejected, match=told):
-        call(api, name, arguments)
+        run_call(api, name, arguments)
 
 
 def test_calls_by_name(api: GraphApi) -> None:
-    assert call(api, "get_nodes", {}) == api.get_nodes()
-    assert call(api, "get_attrs", {"node_id": "id-7004"}) == api.get_attrs("id-7004")
-    assert {name for names in SETS.values() for name in names} == set(CALLS)
+    assert run_call(api, "get_nodes", {}) == api.get_nodes()
+    assert run_call(api, "get_attrs", {"node_id": "id-7004"}) == api.get_attrs("id-7004")
+    assert {name for names in CALL_SETS.values() for name in names} == set(CALLS)
     told = CALLS["get_attrs"].schema("get_attrs")["function"]
     assert (told["name"], told["parameters"]["required"]) == ("get_attrs", ["node_id"])
 
@@ -168,7 +168,7 @@ def test_a_collapsed_graph_is_expanded_and_contracted(store: SceneStore, gate: G
     assert one.expanded == (room,)
 
 
-def test_a_root_does_not_hold_what_its_rooms_hold(store: SceneStore, gate: Gate, worlds: Any) -> None:
+def test_the_root_excludes_the_content_of_its_rooms(store: SceneStore, gate: Gate, worlds: Any) -> None:
     bare = collapse(of(store, worlds["babyai"][1], gate))
     assert bare.expand("root").document() == bare.document()
 
@@ -183,7 +183,7 @@ def test_only_places_are_expanded(api: GraphApi) -> None:
         view.expand("kitchen").contract("bedroom")
 
 
-def test_a_room_is_read_as_it_is_when_expanded(store: SceneStore, gate: Gate) -> None:
+def test_expansion_reads_the_present_state(store: SceneStore, gate: Gate) -> None:
     scene = put_home(store)
     view = collapse(of(store, scene, gate))
     assert "id-7010" in ids(view.expand("kitchen").document())

@@ -1,4 +1,4 @@
-"""neo4j-graphrag and ours together: our retriever in its GraphRAG, its models in ours, its retriever beside ours."""
+"""Adapters to neo4j-graphrag: our retriever in its GraphRAG, its models in ours, its retriever as a baseline."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def close(llm: OpenAILLM) -> None:
     asyncio.run(llm.aclose())
 
 
-def test_ours_is_one_of_its_retrievers(ready: Ready, scene: SceneInfo) -> None:
+def test_scene_retriever_works_in_graphrag(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([GOOD, "A cup and a plate."])
     rag = GraphRAG(SceneRetriever(retriever, scene), ModelLLM(retriever.model))
     found = rag.search(QUESTION, return_context=True)
@@ -53,7 +53,7 @@ def test_ours_is_one_of_its_retrievers(ready: Ready, scene: SceneInfo) -> None:
     assert '{"object": "cup_7011"}' in server.requests[1]["messages"][-1]["content"]
 
 
-def test_ours_is_one_of_its_tools(ready: Ready, scene: SceneInfo) -> None:
+def test_scene_retriever_is_a_tool(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready([GOOD])
     tool = SceneRetriever(retriever, scene).as_tool()
     assert tool.get_name() == "ask_scene"
@@ -61,7 +61,7 @@ def test_ours_is_one_of_its_tools(ready: Ready, scene: SceneInfo) -> None:
     assert len(tool.execute(query_text=QUESTION).items) == 2
 
 
-def test_a_summary_is_the_one_item_and_a_refusal_its_error(ready: Ready, scene: SceneInfo) -> None:
+def test_a_summary_is_one_item_and_a_refusal_an_error(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready([GOOD, "Two things."], verifier="paper")
     assert SceneRetriever(retriever, scene).search(query_text=QUESTION).items[0].content == '{"answer": "Two things."}'
     refused, _ = ready(["MATCH (n:Wrong) RETURN n"], attempts=1)
@@ -69,7 +69,7 @@ def test_a_summary_is_the_one_item_and_a_refusal_its_error(ready: Ready, scene: 
         SceneRetriever(refused, scene).search(query_text=QUESTION)
 
 
-def test_its_models_write_our_queries(ready: Ready, scene: SceneInfo) -> None:
+def test_graphrag_models_write_our_queries(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready([])
     with ScriptedModel(["MATCH (t:Table) RETURN t", GOOD]) as server:
         llm = llm_of(server)
@@ -79,7 +79,7 @@ def test_its_models_write_our_queries(ready: Ready, scene: SceneInfo) -> None:
     assert [turn["role"] for turn in server.requests[1]["messages"]] == ["system", "user", "assistant", "user"]
 
 
-def test_a_form_is_asked_for_in_words_and_pictures_are_refused() -> None:
+def test_graphrag_models_get_schemas_in_the_prompt_and_no_images() -> None:
     with ScriptedModel(["{}"]) as server:
         llm = llm_of(server)
         GraphragModel(llm).reply(Request((Message("user", "Go."),), schema={"title": "Plan"}))
@@ -89,7 +89,7 @@ def test_a_form_is_asked_for_in_words_and_pictures_are_refused() -> None:
     assert '{"title": "Plan"}' in server.requests[0]["messages"][0]["content"]
 
 
-def test_failures_are_told_in_each_other_s_words(ready: Ready) -> None:
+def test_errors_are_translated_in_both_directions(ready: Ready) -> None:
     with ScriptedModel([Fail(400, "no such luck")]) as server:
         llm = llm_of(server)
         with pytest.raises(ModelUnavailable, match="no such luck"):
@@ -100,7 +100,7 @@ def test_failures_are_told_in_each_other_s_words(ready: Ready) -> None:
         ModelLLM(retriever.model).invoke("Go.")
 
 
-def test_our_model_speaks_both_of_its_languages(ready: Ready) -> None:
+def test_model_llm_supports_both_interfaces(ready: Ready) -> None:
     retriever, server = ready(["one", "two", "three"])
     llm = ModelLLM(retriever.model)
     before = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
@@ -111,7 +111,7 @@ def test_our_model_speaks_both_of_its_languages(ready: Ready) -> None:
     assert asyncio.run(llm.ainvoke("c")).content == "three"
 
 
-def test_its_own_retriever_is_a_baseline(ready: Ready, driver: Driver, scene: SceneInfo) -> None:
+def test_text2cypher_is_a_baseline(ready: Ready, driver: Driver, scene: SceneInfo) -> None:
     of_the_scene = GOOD.replace("{class:", f"{{scene: '{scene.key}', class:")
     retriever, server = ready([f"```cypher\n{of_the_scene}\n```"])
     baseline = text2cypher(driver, retriever.model, schema="(:Object)-[:ON]->(:Asset)", examples=["an example"])

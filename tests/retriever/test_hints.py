@@ -1,4 +1,4 @@
-"""Why a query finds nothing: told where something in it does not occur, and silent where everything does."""
+"""Causes of an empty result: one for each absent value or pattern, none if everything occurs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scenecypher.db.store.enumerations import ClassUse, Enumerations, Pattern, PropertyUse, ValueUse
 from scenecypher.retriever.hints import CAUSES, causes
-from scenecypher.retriever.reading import Claim, Hop, read
+from scenecypher.retriever.query_claims import PropertyClaim, RelationClaim, claims_of
 
 HOME = Enumerations(
     kinds=(("Place", 1), ("Asset", 3), ("Object", 2)),
@@ -32,7 +32,7 @@ HOME = Enumerations(
 )
 
 OCCURS = "does not occur; what occurs is"
-TOLD = [
+CAUSES_FOUND = [
     ("MATCH (n {class: 'Couch'}) RETURN n", "no node has class 'Couch' (did you mean 'couch'?)"),
     ("MATCH (o:Object {class: 'couch'}) RETURN o", "no (:Object) has class 'couch' (but (:Asset) does)"),
     ("MATCH (o:Object) WHERE o.class = 'fridge' RETURN o", "no (:Object) has class 'fridge' (but (:Asset) does)"),
@@ -73,7 +73,7 @@ TOLD = [
     ),
 ]
 
-SILENT = [
+NO_CAUSES = [
     "MATCH (n {class: 'couch'}) RETURN n",
     "MATCH (o:Object)-[:ON]->(:Asset {class: 'couch'}) RETURN o",
     "MATCH (n) WHERE toLower(n.class) = 'couch' RETURN n",
@@ -91,29 +91,32 @@ SILENT = [
 ]
 
 
-@pytest.mark.parametrize(("cypher", "cause"), TOLD)
-def test_what_does_not_occur_is_told(cypher: str, cause: str) -> None:
+@pytest.mark.parametrize(("cypher", "cause"), CAUSES_FOUND)
+def test_absent_values_and_patterns_are_causes(cypher: str, cause: str) -> None:
     assert causes(cypher, HOME) == (cause,)
 
 
-@pytest.mark.parametrize("cypher", SILENT)
-def test_what_occurs_is_no_cause(cypher: str) -> None:
+@pytest.mark.parametrize("cypher", NO_CAUSES)
+def test_occurring_values_and_patterns_are_no_causes(cypher: str) -> None:
     assert causes(cypher, HOME) == ()
 
 
-def test_few_causes_are_told() -> None:
+def test_the_number_of_causes_is_bounded() -> None:
     wanted = " OR ".join(f"n.class = 'mug_{i}'" for i in range(20))
     assert len(causes(f"MATCH (n) WHERE {wanted} RETURN n", HOME)) == CAUSES
 
 
-def test_a_large_scene_whose_names_are_unknown_is_not_judged_by_them() -> None:
+def test_unknown_names_of_a_large_scene_are_no_causes() -> None:
     assert causes("MATCH (n {name: 'couch'}) RETURN n", Enumerations(classes=HOME.classes)) == ()
 
 
-def test_reading_finds_claims_and_hops() -> None:
-    reading = read("MATCH (o:Object {class: \"it's\"})-[r:INSIDE|ON]->(x:`Asset`) WHERE x.name = 'y' RETURN o")
-    assert reading.claims == (Claim("name", "=", ("y",), "Asset"), Claim("class", "=", ("it's",), "Object"))
-    assert reading.hops == (Hop("Object", ("INSIDE", "ON"), "Asset"),)
+def test_claims_on_properties_and_relations_are_read() -> None:
+    claims = claims_of("MATCH (o:Object {class: \"it's\"})-[r:INSIDE|ON]->(x:`Asset`) WHERE x.name = 'y' RETURN o")
+    assert claims.properties == (
+        PropertyClaim("name", "=", ("y",), "Asset"),
+        PropertyClaim("class", "=", ("it's",), "Object"),
+    )
+    assert claims.relations == (RelationClaim("Object", ("INSIDE", "ON"), "Asset"),)
 
 
 @given(

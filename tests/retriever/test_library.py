@@ -1,4 +1,4 @@
-"""The worked examples: well kept, and chosen by what they have in common with the question."""
+"""The worked examples: valid, and chosen by the words that they share with the question."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.babyai import read_level
 from scenecypher.importers.offices import scene as office
-from scenecypher.retriever.library import Example, library, nearest
+from scenecypher.retriever.library import Example, library, nearest_examples
 from scenecypher.retriever.reader import SceneReader
 
 
@@ -26,27 +26,27 @@ def test_every_vocabulary_has_examples(vocabulary: str) -> None:
     assert len({example.question for example in examples}) == len(examples)
 
 
-def test_a_vocabulary_may_have_its_own() -> None:
+def test_a_vocabulary_can_have_its_own_examples() -> None:
     assert library("virtualhome") != library("generic")
     assert library("no such") == library("generic")
 
 
-def test_the_nearest_stands_last_next_to_the_question() -> None:
-    chosen = nearest(library("virtualhome"), "Is the fridge closed?", count=3)
+def test_the_nearest_example_comes_last() -> None:
+    chosen = nearest_examples(library("virtualhome"), "Is the fridge closed?", count=3)
     assert [example.question for example in chosen[1:]] == ["Is the microwave closed?", "What is in the fridge?"]
 
 
-def test_without_common_words_the_first_are_taken() -> None:
+def test_without_common_words_the_first_examples_are_taken() -> None:
     examples = tuple(Example(question=word, cypher="RETURN 1") for word in ("one", "two", "three"))
-    assert [example.question for example in nearest(examples, "四", count=2)] == ["two", "one"]
-    assert nearest(examples, "one", count=0) == ()
+    assert [example.question for example in nearest_examples(examples, "四", count=2)] == ["two", "one"]
+    assert nearest_examples(examples, "one", count=0) == ()
 
 
 WORLDS: dict[str, tuple[Callable[[], ImportedScene], int]] = {
     "grasif": (lambda: office("sayplan-office"), 13),
     "babyai": (lambda: read_level("numqa", 3), 9),
 }
-"""Each vocabulary's real scene, and how many of its examples find something there."""
+"""Each vocabulary's real scene, and the least number of its examples that find something there."""
 
 
 @pytest.mark.parametrize("vocabulary", WORLDS)

@@ -1,4 +1,4 @@
-"""Several questions at once: in order, side by side, and none stops the others."""
+"""Several questions at once: in order, concurrent, and independent of each other's errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def play(request: dict[str, Any]) -> Step:
     return Say(f"MATCH (n {{class: '{name}'}}) RETURN count(n) AS n", after_s=0.2 if name == "cup" else 0.0)
 
 
-def test_answers_come_in_order_and_errors_stay_where_they_are(ready: Ready, scene: SceneInfo) -> None:
+def test_answers_and_errors_keep_the_order_of_questions(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready(play)
     questions = ["How many cups?", "How many unicorns?", "", "How many plates?", "How many fridges?"]
     cups, unicorns, nothing, plates, fridges = retriever.ask_many(questions, scene, workers=3)
@@ -39,7 +39,7 @@ def test_answers_come_in_order_and_errors_stay_where_they_are(ready: Ready, scen
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """A model that answers no one until as many as it waits for have asked."""
+    """A model that answers only when a given number of requests are waiting."""
 
     model: Model
     barrier: Barrier
@@ -49,7 +49,7 @@ class Meeting:
         return self.model.reply(request)
 
 
-def test_they_are_asked_side_by_side(ready: Ready, scene: SceneInfo) -> None:
+def test_questions_are_asked_concurrently(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready(play)
     met = replace(retriever, model=Meeting(retriever.model, Barrier(3)))
     found = met.ask_many(["How many plates?"] * 3, scene, workers=3)

@@ -1,4 +1,4 @@
-"""Which names a question mentions."""
+"""Names of a scene that a question mentions."""
 
 from __future__ import annotations
 

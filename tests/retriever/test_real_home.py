@@ -14,7 +14,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.retriever.library import library
 from scenecypher.retriever.reader import SceneReader
-from scenecypher.retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, Form, schema_text
+from scenecypher.retriever.schema_text import CHARACTERS_A_TOKEN, FORMS, SchemaForm, schema_text
 from tests.retriever.conftest import Ready
 
 
@@ -32,7 +32,7 @@ def real(store: SceneStore, home: ImportedScene) -> SceneInfo:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_its_schema_takes_few_tokens_and_lists_no_nodes(
-    store: SceneStore, home: ImportedScene, real: SceneInfo, form: Form
+    store: SceneStore, home: ImportedScene, real: SceneInfo, form: SchemaForm
 ) -> None:
     text = schema_text(Enumerator(store.database).of(real), vocabulary=real.vocabulary, form=form)
     words = set(text.replace(",", " ").replace('"', " ").replace("'", " ").split())

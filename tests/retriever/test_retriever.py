@@ -1,4 +1,4 @@
-"""Questions answered by a model that errs in every way, against a real database: it recovers, or is refused clearly."""
+"""Questions to a model with every known error, on a real database: repaired, or refused clearly."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, ModelUnavailable, QueryRefused, SceneReplaced
-from scenecypher.retriever.events import Attempted, Hinted, Prompted, Retrieved
-from scenecypher.retriever.retrieval import Declined, Ran, Rejected, retrieval_document
+from scenecypher.retriever.events import Attempted, Hinted, Prompted, RetrievalEnded
+from scenecypher.retriever.retrieval import Declined, QueryExecuted, Rejected, retrieval_document
 from scenecypher.retriever.retriever import Retriever
 from tests.retriever.conftest import Ready, home, put_home
 from tests.scripted_model import Fail, Say, ScriptedModel
@@ -30,7 +30,7 @@ def messages(server: ScriptedModel, request: int) -> list[str]:
     return [message["content"] for message in server.requests[request]["messages"]]
 
 
-def test_a_question_becomes_cypher_becomes_rows(ready: Ready, scene: SceneInfo) -> None:
+def test_a_question_is_answered_through_cypher(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([GOOD])
     found = retriever.ask(QUESTION, scene)
     assert (found.outcome, found.columns, found.rows) == ("answered", ("object",), ROWS)
@@ -53,7 +53,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("reply", FORMS.values(), ids=FORMS)
-def test_a_query_is_found_in_what_surrounds_it(ready: Ready, scene: SceneInfo, reply: str) -> None:
+def test_a_query_is_extracted_from_its_wrapping(ready: Ready, scene: SceneInfo, reply: str) -> None:
     retriever, server = ready([reply])
     assert retriever.ask(QUESTION, scene).rows == ROWS
     assert len(server.requests) == 1
@@ -80,13 +80,13 @@ ERRORS = {
 
 
 @pytest.mark.parametrize(("reply", "told"), ERRORS.values(), ids=ERRORS)
-def test_an_error_is_told_and_mended(ready: Ready, scene: SceneInfo, reply: Any, told: str) -> None:
+def test_a_refusal_is_sent_back_and_repaired(ready: Ready, scene: SceneInfo, reply: Any, told: str) -> None:
     retriever, server = ready([reply, f"```cypher\n{GOOD}\n```"])
     found = retriever.ask(QUESTION, scene)
     assert (found.outcome, found.rows, found.cypher) == ("answered", ROWS, GOOD)
     first, second = found.attempts
     assert isinstance(first.ending, Rejected)
-    assert isinstance(second.ending, Ran)
+    assert isinstance(second.ending, QueryExecuted)
     complaint = messages(server, 1)[-1]
     assert told in complaint
     assert first.ending.message in complaint
@@ -114,7 +114,7 @@ def test_the_budget_of_attempts_is_kept(ready: Ready, scene: SceneInfo) -> None:
     assert len(server.requests) == 3
 
 
-def test_an_equal_attempt_ends_it_early(ready: Ready, scene: SceneInfo) -> None:
+def test_a_repeated_query_ends_the_conversation(ready: Ready, scene: SceneInfo) -> None:
     bad = "MATCH (n:Wrong) RETURN n"
     retriever, server = ready([bad, f"```cypher\n  {bad} ;\n```", GOOD])
     found = retriever.ask(QUESTION, scene)
@@ -129,7 +129,7 @@ def test_blanks_within_quotes_make_another_query(ready: Ready, scene: SceneInfo)
     assert (retriever.ask(QUESTION, scene).outcome, len(server.requests)) == ("answered", 3)
 
 
-def test_an_empty_reply_twice_ends_it_early(ready: Ready, scene: SceneInfo) -> None:
+def test_two_empty_replies_end_the_conversation(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready(["", "", GOOD])
     assert retriever.ask(QUESTION, scene).outcome == "refused"
     assert len(server.requests) == 2
@@ -150,14 +150,14 @@ def test_a_wrong_direction_is_hinted(ready: Ready, scene: SceneInfo) -> None:
     )
 
 
-def test_a_zero_that_rests_on_an_unknown_class_is_hinted(ready: Ready, scene: SceneInfo) -> None:
+def test_a_zero_count_of_an_unknown_class_is_hinted(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready(
         ["MATCH (n {class: 'cups'}) RETURN count(n) AS n", "MATCH (n {class: 'cup'}) RETURN count(n) AS n"]
     )
     assert retriever.ask("How many cups are there?", scene).rows == ((2,),)
 
 
-def test_an_empty_answer_stands_when_it_is_repeated(ready: Ready, scene: SceneInfo) -> None:
+def test_a_repeated_empty_answer_is_accepted(ready: Ready, scene: SceneInfo) -> None:
     none = "MATCH (n {class: 'unicorn'}) RETURN n.name AS name"
     retriever, server = ready([none, none, GOOD])
     found = retriever.ask("Where is the unicorn?", scene)
@@ -165,13 +165,13 @@ def test_an_empty_answer_stands_when_it_is_repeated(ready: Ready, scene: SceneIn
     assert (len(server.requests), found.attempts[1].repeats) == (2, 1)
 
 
-def test_an_empty_answer_without_a_mistake_is_an_answer(ready: Ready, scene: SceneInfo) -> None:
+def test_an_empty_answer_without_causes_is_accepted(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready(["MATCH (o:Object)-[:ON]->(:Asset {class: 'fridge'}) RETURN o.name AS object"])
     assert retriever.ask("What is on the fridge?", scene).rows == ()
     assert len(server.requests) == 1
 
 
-def test_one_hint_is_enough(ready: Ready, scene: SceneInfo) -> None:
+def test_only_one_hint_is_sent(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([f"MATCH (n {{class: 'unicorn{i}'}}) RETURN n.name" for i in range(4)])
     assert retriever.ask("Where is the unicorn?", scene).outcome == "answered"
     assert len(server.requests) == 2
@@ -193,18 +193,18 @@ def test_a_model_may_say_that_the_schema_has_no_answer(ready: Ready, scene: Scen
     assert len(server.requests) == 1
 
 
-def test_saying_so_after_an_empty_reply_is_no_repetition(ready: Ready, scene: SceneInfo) -> None:
+def test_declining_after_an_empty_reply_is_no_repetition(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready(["", "UNANSWERABLE: no prices"])
     assert retriever.ask("What does the fridge cost?", scene).outcome == "unanswerable"
 
 
-def test_a_service_that_fails_is_no_refusal(ready: Ready, scene: SceneInfo) -> None:
+def test_a_service_failure_is_an_error(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready([Fail(400, "no")])
     with pytest.raises(ModelUnavailable):
         retriever.ask(QUESTION, scene)
 
 
-def test_a_deleted_scene_is_told(ready: Ready, store: SceneStore) -> None:
+def test_a_deleted_scene_is_an_error(ready: Ready, store: SceneStore) -> None:
     scene = put_home(store)
     retriever, _ = ready([GOOD])
     store.delete(scene.name)
@@ -220,7 +220,7 @@ def test_an_empty_question_is_refused(ready: Ready, scene: SceneInfo, question: 
     assert server.requests == []
 
 
-def test_truncation_is_told(ready: Ready, scene: SceneInfo, store: SceneStore) -> None:
+def test_truncation_is_reported(ready: Ready, scene: SceneInfo, store: SceneStore) -> None:
     retriever, _ = ready(["MATCH (n) RETURN n.name AS name ORDER BY name"])
     limited = Retriever(retriever.model, Gate(store.database, limits=Limits(rows=2)), retriever.enumerator)
     found = limited.ask("What is there?", scene)
@@ -229,7 +229,7 @@ def test_truncation_is_told(ready: Ready, scene: SceneInfo, store: SceneStore) -
     assert found.truncated in found.answer
 
 
-# --- what the model is shown
+# --- the prompt
 
 
 def test_the_prompt_holds_the_schema_and_never_the_graph(ready: Ready, scene: SceneInfo) -> None:
@@ -261,26 +261,26 @@ def test_examples_are_chosen_by_the_question(ready: Ready, scene: SceneInfo) -> 
     assert "Question:" not in messages(bare, 0)[0]
 
 
-def test_a_schema_can_have_other_forms(ready: Ready, scene: SceneInfo) -> None:
+def test_the_schema_form_can_be_set(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([GOOD], form="json")
     retriever.ask(QUESTION, scene)
     assert '"relations":{' in messages(server, 0)[0]
 
 
-def test_attempts_must_be_possible() -> None:
+def test_zero_attempts_are_refused() -> None:
     from scenecypher.retriever.retriever import Options
 
     with pytest.raises(InputError, match="at least 1"):
         Options(attempts=0)
 
 
-# --- as a stream, as a document, side by side
+# --- streams, documents, concurrency
 
 
-def test_the_stream_tells_each_step(ready: Ready, scene: SceneInfo) -> None:
+def test_the_stream_has_an_event_for_each_step(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready(["MATCH (n:Wrong) RETURN n", GOOD.replace("'table'", "'Table'"), GOOD])
     events = list(retriever.stream(QUESTION, scene))
-    assert [type(event) for event in events] == [Prompted, Attempted, Attempted, Hinted, Attempted, Retrieved]
+    assert [type(event) for event in events] == [Prompted, Attempted, Attempted, Hinted, Attempted, RetrievalEnded]
     assert isinstance(events[0], Prompted)
     assert "fridge" in events[0].schema
 
@@ -293,7 +293,7 @@ def test_a_retrieval_is_plain_json(ready: Ready, scene: SceneInfo) -> None:
     assert [list(attempt)[-1] for attempt in document["attempts"]] == ["refusal", "rows"]
 
 
-def test_questions_may_be_asked_side_by_side(ready: Ready, scene: SceneInfo) -> None:
+def test_the_retriever_is_thread_safe(ready: Ready, scene: SceneInfo) -> None:
     def script(request: dict[str, Any]) -> str:
         kind = request["messages"][-1]["content"].rsplit(" ", 1)[1].rstrip("?")
         return f"MATCH (n {{class: '{kind}'}}) RETURN '{kind}' AS kind, count(n) AS n"
@@ -305,7 +305,7 @@ def test_questions_may_be_asked_side_by_side(ready: Ready, scene: SceneInfo) -> 
     assert [one.rows[0] for one in found] == [(kind, 2 if kind == "cup" else 1) for kind in kinds]
 
 
-def test_who_asks_after_an_action_is_shown_what_is_so_then(ready: Ready, store: SceneStore) -> None:
+def test_a_question_after_an_action_sees_its_effects(ready: Ready, store: SceneStore) -> None:
     scene = put_home(store)
     retriever, server = ready([GOOD, GOOD, GOOD])
     retriever.ask(QUESTION, scene)

@@ -1,4 +1,4 @@
-"""OpenTelemetry: who listens is told of every model call, gate and query; who does not pays nothing."""
+"""OpenTelemetry: every model call, gate and query is a span if a tracer is set up; otherwise there is no cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.scripted_model import MODEL_NAME, Fail
 
 @pytest.fixture(scope="module")
 def exporter() -> InMemorySpanExporter:
-    """What a program sets up once: the provider is one for the whole process."""
+    """Set up a provider once for the whole process."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -37,7 +37,7 @@ def spans(exporter: InMemorySpanExporter) -> Iterator[InMemorySpanExporter]:
 
 
 def tree(spans: InMemorySpanExporter) -> list[tuple[str, str]]:
-    """The name of each span and of its parent, in the order of their beginnings."""
+    """Return the name of each span and of its parent, in the order of their starts."""
     done = sorted(spans.get_finished_spans(), key=lambda one: one.start_time or 0)
     names = {one.context.span_id: one.name for one in done if one.context}
     return [(one.name, names[one.parent.span_id] if one.parent else "") for one in done]
@@ -63,9 +63,7 @@ def test_a_question_is_a_tree_of_spans(ready: Ready, scene: SceneInfo, spans: In
     ], "a refused name is looked at once more, with what occurs in the scene"
 
 
-def test_tokens_and_times_are_told_by_the_conventions(
-    ready: Ready, scene: SceneInfo, spans: InMemorySpanExporter
-) -> None:
+def test_spans_follow_the_genai_conventions(ready: Ready, scene: SceneInfo, spans: InMemorySpanExporter) -> None:
     retriever, _ = ready(["MATCH (n:Wrong) RETURN n", GOOD])
     retriever.ask(QUESTION, scene)
     (whole,), chats = named(spans, "retrieval"), named(spans, f"chat {MODEL_NAME}")
@@ -92,14 +90,14 @@ def test_tokens_and_times_are_told_by_the_conventions(
     assert all(one.start_time and one.end_time and one.end_time > one.start_time for one in spans.get_finished_spans())
 
 
-def test_nothing_secret_is_told(ready: Ready, scene: SceneInfo, spans: InMemorySpanExporter) -> None:
+def test_spans_hold_no_secrets(ready: Ready, scene: SceneInfo, spans: InMemorySpanExporter) -> None:
     retriever, _ = ready([GOOD])
     retriever.ask(QUESTION, scene)
     everything = " ".join(str(dict(one.attributes or {})) for one in spans.get_finished_spans())
     assert not [secret for secret in (scene.key, QUESTION, "cup_7011", "'table'") if secret in everything]
 
 
-def test_a_service_that_fails_is_told(ready: Ready, scene: SceneInfo, spans: InMemorySpanExporter) -> None:
+def test_a_service_failure_is_traced(ready: Ready, scene: SceneInfo, spans: InMemorySpanExporter) -> None:
     retriever, _ = ready([Fail(503, "no")])
     with pytest.raises(ModelUnavailable):
         retriever.ask(QUESTION, scene)
@@ -109,9 +107,7 @@ def test_a_service_that_fails_is_told(ready: Ready, scene: SceneInfo, spans: InM
     assert not whole.status.is_ok
 
 
-def test_what_the_consumer_does_between_steps_is_not_part_of_it(
-    ready: Ready, scene: SceneInfo, spans: InMemorySpanExporter
-) -> None:
+def test_the_consumers_spans_are_not_children(ready: Ready, scene: SceneInfo, spans: InMemorySpanExporter) -> None:
     retriever, _ = ready([GOOD])
     for _ in retriever.stream(QUESTION, scene):
         assert trace.get_current_span() is trace.INVALID_SPAN
@@ -121,14 +117,14 @@ def test_what_the_consumer_does_between_steps_is_not_part_of_it(
     assert len(named(spans, "retrieval")) == 2
 
 
-def test_who_does_not_listen_imports_nothing() -> None:
+def test_opentelemetry_is_not_imported_by_default() -> None:
     asks = """
 import sys
-from scenecypher.db.telemetry import span, traced
+from scenecypher.db.telemetry import span, trace_steps
 import scenecypher.retriever.retriever
 with span("a", {}) as a:
     a.note({"b": 1})
-assert list(traced("a", {}, iter([1, 2]), told=lambda _: {})) == [1, 2]
+assert list(trace_steps("a", {}, iter([1, 2]), attributes_of=lambda _: {})) == [1, 2]
 assert not [name for name in sys.modules if name.startswith("opentelemetry")]
 """
     subprocess.run([sys.executable, "-c", asks], check=True)

@@ -1,4 +1,4 @@
-"""Retrieval by reading: the model is shown the whole graph as text and answers in words."""
+"""Retrieval from text: the model is shown the whole graph and answers in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.retriever.graph_text import graph_text
 from scenecypher.retriever.reader import SceneReader
-from scenecypher.retriever.retrieval import Rejected, Told, retrieval_document
+from scenecypher.retriever.retrieval import Rejected, TextAnswer, retrieval_document
 from tests.retriever.conftest import Ready, home, put_home
 from tests.retriever.test_retriever import QUESTION, messages
 from tests.scripted_model import Say
@@ -47,12 +47,12 @@ def test_a_question_is_answered_in_words(ready: Ready, scene: SceneInfo) -> None
     assert retrieval_document(found)["attempts"][0]["told"] == ANSWER
 
 
-def test_it_may_say_that_the_graph_has_no_answer(ready: Ready, scene: SceneInfo) -> None:
+def test_the_reader_can_decline(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready(["UNANSWERABLE: no prices"], retrieval="text")
     assert retriever.ask(QUESTION, scene).outcome == "unanswerable"
 
 
-def test_an_empty_reply_is_told(ready: Ready, scene: SceneInfo) -> None:
+def test_an_empty_reply_is_sent_back(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([Say("", finish="length"), ANSWER], retrieval="text")
     found = retriever.ask(QUESTION, scene)
     assert (found.answer, isinstance(found.attempts[0].ending, Rejected)) == (ANSWER, True)
@@ -69,9 +69,9 @@ def test_the_verifier_reads_its_answer(ready: Ready, scene: SceneInfo) -> None:
     assert messages(server, 2)[2] == "In the fridge is a cup."
 
 
-def test_the_same_answer_again_ends_it(ready: Ready, scene: SceneInfo) -> None:
+def test_a_repeated_answer_ends_the_conversation(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([ANSWER, "NOT ADDRESSED", ANSWER, "NOT ADDRESSED"], retrieval="text", verifier="paper")
     found = retriever.ask(QUESTION, scene)
     assert (found.answer, found.addressed, len(server.requests)) == (ANSWER, False, 4)
-    assert isinstance(found.attempts[1].ending, Told)
+    assert isinstance(found.attempts[1].ending, TextAnswer)
     assert found.attempts[1].repeats == 1

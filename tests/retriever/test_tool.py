@@ -1,4 +1,4 @@
-"""Our retriever as a tool: an agent that knows nothing but the protocol calls it over real HTTP."""
+"""Our retriever as a tool of an agent that knows only the protocol, over real HTTP."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def wants(arguments: str) -> Say:
 
 
 def agent(tool: SceneTool, server: ScriptedModel) -> str:
-    """A whole agent: it asks the model, calls the tool as told, and gives what the model says in the end."""
+    """Run a whole agent: ask the model, call the tool as requested, return the model's last words."""
     with openai.OpenAI(base_url=server.base_url, api_key="none", max_retries=0) as client:
         messages: list[Any] = [{"role": "user", "content": "Which things could I clear off the table?"}]
         while True:
@@ -39,7 +39,7 @@ def agent(tool: SceneTool, server: ScriptedModel) -> str:
                 messages.append({"role": "tool", "tool_call_id": called.id, "content": answer})
 
 
-def test_an_agent_asks_through_it(ready: Ready, scene: SceneInfo) -> None:
+def test_an_agent_uses_the_tool(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready([GOOD])
     steps: list[Step] = [wants(json.dumps({"question": QUESTION})), "A cup and a plate."]
     with ScriptedModel(steps) as server:
@@ -50,7 +50,7 @@ def test_an_agent_asks_through_it(ready: Ready, scene: SceneInfo) -> None:
     assert (told["outcome"], told["rows"], told["cypher"]) == ("answered", ROWS, GOOD)
 
 
-def test_an_agent_that_calls_it_wrongly_is_told_how(ready: Ready, scene: SceneInfo) -> None:
+def test_wrong_arguments_are_explained_to_the_agent(ready: Ready, scene: SceneInfo) -> None:
     retriever, inner = ready([GOOD])
     steps: list[Step] = [wants('{"query": 1'), wants(json.dumps({"question": QUESTION})), "Two things."]
     with ScriptedModel(steps) as server:
@@ -65,13 +65,13 @@ WRONG = ["", "[]", "{}", '{"question": 7}', '{"question": " "}', '{"question": "
 
 
 @pytest.mark.parametrize("arguments", WRONG)
-def test_arguments_that_cannot_be_used(ready: Ready, scene: SceneInfo, arguments: str) -> None:
+def test_invalid_arguments_give_a_failed_outcome(ready: Ready, scene: SceneInfo, arguments: str) -> None:
     retriever, server = ready([])
     assert json.loads(SceneTool(retriever, scene).call(arguments))["outcome"] == "failed"
     assert server.requests == []
 
 
-def test_what_has_no_rows_has_no_columns(ready: Ready, scene: SceneInfo) -> None:
+def test_an_answer_without_rows_has_no_columns(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready(["UNANSWERABLE: no prices"])
     told = json.loads(SceneTool(retriever, scene).call('{"question": "What does it cost?"}'))
     assert told == {"outcome": "unanswerable", "answer": "no prices"}

@@ -1,4 +1,4 @@
-"""The verifier in its modes: what it sees, what its verdict does, and what it costs."""
+"""The verifier in its modes: its input, the effects of its verdict, and its cost."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_paper_s_verifier_gives_no_hint(ready: Ready, scene: SceneInfo) -> N
     assert "this is the fridge" not in messages(server, 2)[-1]
 
 
-def test_the_budget_holds_for_verdicts_too(ready: Ready, scene: SceneInfo) -> None:
+def test_negative_verdicts_count_within_the_attempts(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([WRONG, "NOT ADDRESSED", GOOD, "NOT ADDRESSED"], verifier="paper", attempts=2)
     found = retriever.ask(QUESTION, scene)
     assert (found.outcome, found.rows, found.addressed) == ("answered", ROWS, False)
@@ -57,14 +57,14 @@ def test_the_budget_holds_for_verdicts_too(ready: Ready, scene: SceneInfo) -> No
     assert len(server.requests) == 4
 
 
-def test_a_verdict_is_not_told_of_what_it_did_not_see(ready: Ready, scene: SceneInfo) -> None:
+def test_a_verdict_covers_only_the_attempts_it_saw(ready: Ready, scene: SceneInfo) -> None:
     nothing = GOOD.replace("'table'", "'Table'")
     retriever, _ = ready([WRONG, "NOT ADDRESSED", nothing, "MATCH (n:Wrong) RETURN n"], verifier="paper", attempts=3)
     found = retriever.ask(QUESTION, scene)
     assert (found.outcome, found.rows, found.addressed) == ("answered", (), None)
 
 
-def test_an_insisting_writer_ends_it(ready: Ready, scene: SceneInfo) -> None:
+def test_a_repeated_query_ends_verification(ready: Ready, scene: SceneInfo) -> None:
     retriever, server = ready([GOOD, "NOT ADDRESSED", GOOD, "NOT ADDRESSED"], verifier="paper")
     found = retriever.ask(QUESTION, scene)
     assert (found.rows, found.addressed, len(server.requests)) == (ROWS, False, 4)
@@ -76,7 +76,7 @@ def test_an_empty_result_is_hinted_before_it_is_verified(ready: Ready, scene: Sc
     assert len(server.requests) == 3
 
 
-def test_an_empty_verdict_is_none(ready: Ready, scene: SceneInfo) -> None:
+def test_an_empty_verdict_is_negative(ready: Ready, scene: SceneInfo) -> None:
     retriever, _ = ready([GOOD, ""], verifier="paper", attempts=1)
     events = list(retriever.stream(QUESTION, scene))
     assert Verified(addressed=False, text="", usage=Usage(11, 7)) in events

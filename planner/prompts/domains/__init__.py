@@ -8,6 +8,6 @@ from scenecypher.db.schema import family
 
 
 def domain_text(vocabulary: str) -> str:
-    """The domain of a vocabulary; empty where there is none."""
+    """Return the domain of a vocabulary; empty if there is none."""
     file = files(__name__) / f"{family(vocabulary)}.pddl"
     return file.read_text(encoding="utf-8") if file.is_file() else ""

@@ -1,8 +1,8 @@
-"""LLM+P's domain for GraSIF, made from the operators: `python -m planner.prompts.domains.making` prints it.
+"""LLM+P's domain for GraSIF, made from the operators: `python -m scenecypher.planner.prompts.domains.making` prints it.
 
-The predicates are those of LookPlanGraph's domain (appendix D), which knows rooms, objects, one hand, and two states.
-Each requirement and effect of an operator becomes what these can say; what they can't say is left out by a rule that
-stands below, and a requirement without a rule is an error. MENDED is what the paper's domain lacks.
+The predicates are those of LookPlanGraph's domain (appendix D): rooms, objects, one hand, and two states. Each
+requirement and effect of an operator is translated into them; what they can't express is dropped by an explicit rule
+below, and a requirement without a rule is an error. MENDED lists what the paper's domain lacks.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PAPERS: Final = (":strips", ":typing")
 MENDED: Final = (
     *(":negative-preconditions", ":disjunctive-preconditions", ":universal-preconditions", ":conditional-effects"),
 )
-"""What the domain uses and the paper's does not ask for."""
+"""PDDL requirements that the domain uses and the paper's does not declare."""
 
 STATES: Final[Mapping[str, str]] = {
     "closed": "(closed ?{x})",
@@ -48,8 +48,8 @@ STATES: Final[Mapping[str, str]] = {
 }
 OPPOSITE: Final = {"closed": "open", "open": "closed", "on": "off", "off": "on"}
 WHERE: Final = {"ON": "(ontop ?{x} ?{y})", "INSIDE": "(inside ?{x} ?{y})"}
-LOADED: Final = "(forall (?c - object) (when (or (inside ?c ?{x}) (ontop ?c ?{x})) {fact}))"
-"""What holds of all that is in or on something that is moved."""
+CONTENTS_FACT: Final = "(forall (?c - object) (when (or (inside ?c ?{x}) (ontop ?c ?{x})) {fact}))"
+"""A fact about everything in or on an object that is moved."""
 
 OF_THE_AGENT: Final[Mapping[Effect, tuple[str, ...]]] = {
     Unrelate(AGENT, ("INSIDE",), "here"): ("(not (robot-in ?here))",),
@@ -58,34 +58,34 @@ OF_THE_AGENT: Final[Mapping[Effect, tuple[str, ...]]] = {
     Unrelate(AGENT, ("HOLDS",), "held"): ("(not (agent-hold ?held))", "(hand-empty)"),
 }
 PARENTS_ROOM: Final = "(object-room ?parent ?here)"
-"""Asked for by the paper's domain; it follows from where the thing itself is."""
+"""A precondition of the paper's domain; it follows from the object's own place."""
 FROM_PARENT: Final = "(or (ontop ?x ?parent) (and (inside ?x ?parent) (not (closed ?parent))))"
 
 
-def domain(*, mended: bool = True) -> str:
-    """The domain as PDDL; as the paper has it where it is not to be `mended`."""
+def domain_pddl(*, mended: bool = True) -> str:
+    """Return the domain as PDDL; the paper's own if not `mended`."""
     requirements = (*PAPERS, *MENDED) if mended else PAPERS
-    actions = "\n".join(action(OPERATORS[name], mended=mended) for name in ACTIONS)
+    actions = "\n".join(action_pddl(OPERATORS[name], mended=mended) for name in ACTIONS)
     return f"{HEAD.format(requirements=' '.join(requirements))}{actions})\n"
 
 
-def action(operator: Operator, *, mended: bool) -> str:
-    """One operator. Raises ValueError for a requirement or effect that no rule reads."""
+def action_pddl(operator: Operator, *, mended: bool) -> str:
+    """Return one operator as PDDL. Raises ValueError for a requirement or effect without a rule."""
     types = {name: _type(operator, name) for name in _variables(operator)}
     parameters = " ".join(f"?{name} - {type_}" for name, type_ in types.items())
-    needed = [fact for requirement in operator.requires for fact in requires(requirement.condition)]
+    precondition = [fact for requirement in operator.requires for fact in requirement_facts(requirement.condition)]
     if "parent" in types:
-        needed += [FROM_PARENT] if mended else [FROM_PARENT, PARENTS_ROOM]
-    needed = ["(robot-in ?here)"] if operator.name == "go_to" else needed
-    changed = [fact for effect in operator.effects for fact in brings(effect, mended=mended)]
+        precondition += [FROM_PARENT] if mended else [FROM_PARENT, PARENTS_ROOM]
+    precondition = ["(robot-in ?here)"] if operator.name == "go_to" else precondition
+    effects = [fact for effect in operator.effects for fact in effect_facts(effect, mended=mended)]
     return (
         f"  (:action {operator.name}\n    :parameters ({parameters})\n"
-        f"    :precondition {_all(needed)}\n    :effect {_all(changed)})"
+        f"    :precondition {_all(precondition)}\n    :effect {_all(effects)})"
     )
 
 
-def requires(condition: Condition) -> tuple[str, ...]:
-    """What a requirement is in the domain's predicates."""
+def requirement_facts(condition: Condition) -> tuple[str, ...]:
+    """Return a requirement in the domain's predicates."""
     match condition:
         case Or((Same("here", "room"), _)):
             return "(robot-in ?here)", "(object-room ?x ?here)"
@@ -99,35 +99,39 @@ def requires(condition: Condition) -> tuple[str, ...]:
             return ()
         case Not(Same("lid", "lid") | Same("other", "other") | Same("x", "held") | Or()):
             return ()
-    msg = f"no rule says what {condition} is in the domain's predicates"
+    msg = f"no rule translates {condition} into the domain's predicates"
     raise ValueError(msg)
 
 
-def brings(effect: Effect, *, mended: bool) -> tuple[str, ...]:
-    """What an effect is in the domain's predicates."""
+def effect_facts(effect: Effect, *, mended: bool) -> tuple[str, ...]:
+    """Return an effect in the domain's predicates."""
     match effect:
         case _ if effect in OF_THE_AGENT:
             return OF_THE_AGENT[effect]
         case Unrelate("x", types, "parent") if types == CONTAINMENT:
-            left = "(not (object-room ?{x} ?here))"
-            return "(not (ontop ?x ?parent))", "(not (inside ?x ?parent))", *(_along(left, "x") if mended else ())
+            out_of_room = "(not (object-room ?{x} ?here))"
+            return (
+                "(not (ontop ?x ?parent))",
+                "(not (inside ?x ?parent))",
+                *(_with_contents(out_of_room, "x") if mended else ()),
+            )
         case Relate(x, type_, y) if type_ in WHERE:
-            comes = "(object-room ?{x} ?here)"
-            along = _along(comes, x) if mended else (comes.format(x=x),)
-            return (WHERE[type_].format(x=x, y=y), *along)
+            in_room = "(object-room ?{x} ?here)"
+            room_facts = _with_contents(in_room, x) if mended else (in_room.format(x=x),)
+            return (WHERE[type_].format(x=x, y=y), *room_facts)
         case Become(x, state):
             return (STATES[state].format(x=x),)
-    msg = f"no rule says what {effect} is in the domain's predicates"
+    msg = f"no rule translates {effect} into the domain's predicates"
     raise ValueError(msg)
 
 
-def _along(fact: str, x: str) -> tuple[str, str]:
-    """A fact about something that is moved, and about all that is in or on it."""
-    return fact.format(x=x), LOADED.format(x=x, fact=fact.format(x="c"))
+def _with_contents(fact: str, x: str) -> tuple[str, str]:
+    """Return a fact about an object that is moved, and about everything in or on it."""
+    return fact.format(x=x), CONTENTS_FACT.format(x=x, fact=fact.format(x="c"))
 
 
 def _variables(operator: Operator) -> Iterator[str]:
-    """What an action is done with: what is moved, where to or from, and the room."""
+    """Yield the action's parameters: the object moved, its destination or origin, and the room."""
     chosen = {choice.var for choice in operator.choose}
     if operator.name == "go_to":
         yield from ("here", "x")
@@ -147,4 +151,4 @@ def _all(facts: list[str]) -> str:
 
 
 if __name__ == "__main__":
-    print(domain(), end="")  # noqa: T201 - what it is for
+    print(domain_pddl(), end="")  # noqa: T201 - what it is for

@@ -1,4 +1,4 @@
-"""Worked examples for prompts, as data: JSON files, one a method and vocabulary."""
+"""Worked examples for prompts as data: JSON files, one a method and vocabulary."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from scenecypher.db.schema import family
 
 
 def examples(method: str, vocabulary: str) -> Any:
-    """The examples of a method in a vocabulary, as its file has them; none where it has no such file."""
+    """Return the examples of a method in a vocabulary as its file has them; an empty list without a file."""
     file = files(__name__) / f"{method}-{family(vocabulary)}.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []

@@ -1,4 +1,4 @@
-"""Worked examples of the methods that query the graph, and of graph prompting: text files, by method and vocabulary."""
+"""Worked examples of methods that query the graph and of graph prompting: text files, by method and vocabulary."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from importlib.resources import files
 
 from scenecypher.db.schema import family
 from scenecypher.errors import InputError
-from scenecypher.planner.prompts.solution import asks_a_question
+from scenecypher.planner.prompts.solution import is_question_task
 
 
-def worked(method: str, vocabulary: str, instruction: str) -> str:
-    """The examples that a prompt of `method` ends with; empty where its paper has none for such a task.
+def worked_examples(method: str, vocabulary: str, instruction: str) -> str:
+    """Return the examples that a prompt of `method` ends with; empty if its paper has none for such a task.
 
-    In BabyAI those of traversal, which are of Trv-1 alone (SG2, "2D Grid World Traversal Planning"), or those of
+    In BabyAI: those of traversal, which are of Trv-1 alone (SG2, "2D Grid World Traversal Planning"), or those of
     questions.
     """
-    kind = "-questions" if asks_a_question(instruction, vocabulary) else ""
+    kind = "-questions" if is_question_task(instruction, vocabulary) else ""
     file = files(__name__) / f"{method}-{family(vocabulary)}{kind}.txt"
     return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
 
 
-def needed(method: str, vocabulary: str, instruction: str) -> str:
-    """The same for a method that is nothing without them. Raises InputError where there are none."""
-    text = worked(method, vocabulary, instruction)
+def required_examples(method: str, vocabulary: str, instruction: str) -> str:
+    """Return the examples for a method that requires them. Raises InputError if there are none."""
+    text = worked_examples(method, vocabulary, instruction)
     if not text:
         what = "no words" if method == "algorithm" else "no worked examples"
         msg = f"this method has {what} for such tasks ({vocabulary}); choose another: docs/methods.md tells which"

@@ -33,7 +33,7 @@ def put(store: SceneStore, name: str, graph: SceneGraph) -> str:
 
 
 def values(database: Database, key: str, conditions: Sequence[c.Condition], bindings: Mapping[str, str]) -> list[bool]:
-    """What the server makes of each, in one transaction."""
+    """Return the value of each condition on the server, in one transaction."""
     queries = [c.to_cypher(condition, bindings) for condition in conditions]
     return database.read(
         lambda tx: [tx.run(query.text, {**query.parameters, "scene": key}).single(strict=True)[0] for query in queries],
@@ -118,7 +118,7 @@ def test_samples_agree_on_a_big_graph(store: SceneStore, database: Database, sce
 
 @pytest.fixture(scope="module")
 def typed_values(store: SceneStore) -> Iterator[str]:
-    """A scene whose nodes n0, n1, … have one each of the values that are easily taken for one another."""
+    """Return a scene with nodes n0, n1, …, each with one of several values that are easily confused."""
     name = f"test/condition-{uuid4().hex[:10]}"
     yield put(store, name, value_graph())
     store.delete(name)
@@ -163,10 +163,10 @@ def test_conditions_of_one_shape_give_one_text() -> None:
     assert one.parameters != two.parameters
 
 
-def test_a_deep_chain_and_a_dense_graph_are_looked_through_quickly(
+def test_a_deep_chain_and_a_dense_graph_are_searched_quickly(
     store: SceneStore, database: Database, scene_name: str
 ) -> None:
-    """Ways from end to end of the second part are 5 to the power of 20: a search by way would not end."""
+    """The second part has 5 to the power of 20 paths from end to end: enumerating paths would not end."""
     rows = [[f"r{row}_{number}" for number in range(5)] for row in range(20)]
     dense = [Relation(one, "INSIDE", other) for row, below in pairwise(rows) for one in row for other in below]
     deep = [Relation(f"d{number}", "ON", f"d{number + 1}") for number in range(2_000)]
@@ -185,7 +185,7 @@ def test_a_deep_chain_and_a_dense_graph_are_looked_through_quickly(
     store.delete(scene_name)
 
 
-def test_another_scene_is_never_looked_at(store: SceneStore, database: Database, scene_name: str) -> None:
+def test_another_scene_is_never_read(store: SceneStore, database: Database, scene_name: str) -> None:
     key = put(store, scene_name, SceneGraph.of([CUP]))
     other = f"{scene_name}-other"
     put(store, other, SceneGraph.of([CUP, Node("only_here", "Object", "mug", "mug")]))

@@ -1,4 +1,4 @@
-"""Conditions as JSON: exact there and back, and every problem at its place."""
+"""Conditions as JSON: lossless round trips, and every problem at its place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_condition_comes_back_exactly(condition: c.Condition) -> None:
     assert c.condition_document(c.condition_from_document(document, file="task.json")) == document
 
 
-def test_the_document_reads_as_it_is_published() -> None:
+def test_the_document_has_the_published_format() -> None:
     condition = c.And(
         (c.HasState("x", "open"), c.Not(c.Within("x", c.Id("fridge_1"))), c.PropertyEquals("x", "size_x", 1.0))
     )
@@ -103,7 +103,7 @@ def test_all_problems_are_told_at_once() -> None:
     ]
 
 
-def test_what_is_just_not_too_deep_is_read() -> None:
+def test_the_greatest_depth_is_accepted() -> None:
     assert c.condition_from_document(nested(98), file="task.json")
 
 

@@ -1,4 +1,4 @@
-"""The value of a Condition: two-valued, absent is false, and the laws of logic hold."""
+"""Evaluation of Conditions: two-valued, false of absent nodes, and conforming to the laws of logic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Choices = dict[str, int]
 def plain(  # noqa: C901, PLR0911  a branch an operator
     condition: c.Condition, graph: SceneGraph, bindings: Mapping[str, str]
 ) -> bool:
-    """The meaning of each operator, spelt out with no thought of speed."""
+    """Return the value of a condition by its definition, without regard to speed."""
 
     def count(var: str, *wheres: c.Condition) -> int:
         found = [{**bindings, var: node_id} for node_id in graph.nodes]
@@ -51,7 +51,7 @@ def plain(  # noqa: C901, PLR0911  a branch an operator
 def plain_atom(  # noqa: C901, PLR0911  a branch an operator
     atom: c.Atom, nodes: Sequence[Node], graph: SceneGraph
 ) -> bool:
-    """`atom` about `nodes`, which are there."""
+    """Return the value of `atom` about `nodes`, all present."""
     one, other = nodes[0], nodes[-1]
     links = {(r.source, r.type, r.target) for r in graph.relations}
     match atom:
@@ -104,7 +104,7 @@ def test_the_laws_of_logic_hold(one: c.Condition, other: c.Condition, graph: Sce
 
 
 @given(atoms(), scene_graphs())
-def test_what_is_unbound_is_false(atom: c.Condition, graph: SceneGraph) -> None:
+def test_an_unbound_variable_is_false(atom: c.Condition, graph: SceneGraph) -> None:
     without = SceneGraph.of()
     assert c.evaluate(atom, without, {}) is False
     assert c.evaluate(c.Not(atom), without, {"x": "a"}) is True
@@ -129,8 +129,8 @@ def test_witnesses_come_in_a_fixed_order() -> None:
     assert [*c.witnesses("x", c.Related("x", "ON", c.Id("n0")), graph=graph, bindings={})] == ["n3", "n5", "n7"]
 
 
-def test_quantifiers_look_at_neighbours_before_the_whole_scene() -> None:
-    """Four quantifiers over 2,000 nodes: with no narrowing that were 16 million million looks."""
+def test_quantifiers_search_neighbours_before_the_whole_scene() -> None:
+    """Four quantifiers over 2,000 nodes: without narrowing these are 16 million million evaluations."""
     nodes = [Node(f"n{number}", "Object", "n", f"c{number % 100}") for number in range(2_000)]
     graph = SceneGraph.of(nodes, [Relation(f"n{number}", "ON", f"n{number + 1}") for number in range(1_999)])
     deep: c.Condition = c.HasState("e", "open")
@@ -171,12 +171,12 @@ def test_a_chain_of_ten_thousand_is_within() -> None:
         (lambda: c.Exactly(1.0, "x", c.And(())), "from 0 to 1,000,000,000, not 1.0"),  # type: ignore[arg-type]
     ],
 )  # fmt: skip
-def test_a_condition_that_makes_no_sense_is_refused(make: Callable[[], object], says: str) -> None:
+def test_an_invalid_condition_is_refused(make: Callable[[], object], says: str) -> None:
     with pytest.raises(InvalidValue, match=says):
         make()
 
 
-def test_conditions_are_values_that_heed_types() -> None:
+def test_conditions_are_type_strict_values() -> None:
     numbers = {c.PropertyEquals("x", "size_x", value) for value in (1, 1.0, True)}
     assert len(numbers) == 3
     assert c.HasState("x", "e\u0301") == c.HasState("x", "é")

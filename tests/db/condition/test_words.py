@@ -1,4 +1,4 @@
-"""Conditions in words: every operator, relation and state, affirmed and denied, and what stands in the way."""
+"""Conditions in words: every operator, relation and state, affirmed and negated, and the unmet parts."""
 
 from __future__ import annotations
 
@@ -170,17 +170,17 @@ WORDS: list[tuple[c.Condition, str, str]] = [
 
 
 @pytest.mark.parametrize(("condition", "affirmed", "denied"), WORDS)
-def test_each_condition_is_said(condition: c.Condition, affirmed: str, denied: str) -> None:
+def test_each_condition_in_words(condition: c.Condition, affirmed: str, denied: str) -> None:
     assert c.explain(condition, KITCHEN.graph, KITCHEN.bindings) == affirmed
     assert c.explain(c.Not(condition), KITCHEN.graph, KITCHEN.bindings) == denied
     assert c.explain(c.Not(c.Not(condition)), KITCHEN.graph, KITCHEN.bindings) == affirmed
 
 
-def test_every_relation_type_has_its_words() -> None:
+def test_every_relation_type_has_a_phrase() -> None:
     assert set(RELATIONS) == set(RELATION_TYPES)
 
 
-def test_without_a_graph_variables_and_ids_speak_for_themselves() -> None:
+def test_without_a_graph_variables_and_ids_are_the_words() -> None:
     condition = c.And((c.Related("agent", "CLOSE", "x"), c.HasState(c.Id("fridge_1"), "closed")))
     assert c.explain(condition, EMPTY, {}) == "agent is close to x and fridge_1 is closed"
     assert c.explain(condition, EMPTY, {"x": "gone_1"}) == "agent is close to gone_1 and fridge_1 is closed"
@@ -209,36 +209,36 @@ def test_affordances_are_sentences(affordance: str) -> None:
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
-def test_what_is_unmet_is_named(world: World) -> None:
+def test_unmet_parts_are_named(world: World) -> None:
     for condition in world.holds:
-        assert c.unmet(condition, world.graph, world.bindings) == ()
+        assert c.unmet_parts(condition, world.graph, world.bindings) == ()
         assert c.evaluate(condition, world.graph, world.bindings)
     for condition, reasons in world.fails:
-        assert c.unmet(condition, world.graph, world.bindings) == reasons
+        assert c.unmet_parts(condition, world.graph, world.bindings) == reasons
         assert not c.evaluate(condition, world.graph, world.bindings)
 
 
 def test_many_cases_are_cut_short() -> None:
     cups = SceneGraph.of(Node(f"cup_{number}", "Object", f"cup_{number}", "cup") for number in range(20))
-    reasons = c.unmet(c.ForAll("c", c.HasClass("c", "cup"), c.HasState("c", "clean")), cups, {})
+    reasons = c.unmet_parts(c.ForAll("c", c.HasClass("c", "cup"), c.HasState("c", "clean")), cups, {})
     assert len(reasons) == 6
     assert reasons[-1] == "15 more like these"
 
 
 @given(conditions(), scene_graphs(), choices())
-def test_something_is_unmet_exactly_where_the_condition_fails(
+def test_there_are_unmet_parts_exactly_if_the_condition_fails(
     condition: c.Condition, graph: SceneGraph, chosen: dict[str, int]
 ) -> None:
     bindings = bound(chosen, graph)
     for each in (condition, c.Not(condition)):
-        reasons = c.unmet(each, graph, bindings)
+        reasons = c.unmet_parts(each, graph, bindings)
         assert (not reasons) is c.evaluate(each, graph, bindings)
         assert all(reasons)
         assert len({*reasons}) == len(reasons)
 
 
 @given(conditions(), scene_graphs(), choices())
-def test_everything_can_be_said(condition: c.Condition, graph: SceneGraph, chosen: dict[str, int]) -> None:
+def test_every_condition_has_words(condition: c.Condition, graph: SceneGraph, chosen: dict[str, int]) -> None:
     bindings = bound(chosen, graph)
     said, denied = c.explain(condition, graph, bindings), c.explain(c.Not(condition), graph, bindings)
     assert said

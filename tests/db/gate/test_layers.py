@@ -54,7 +54,9 @@ def test_the_judge_alone(scenes: Database, case: Case) -> None:
         pytest.skip("reads nothing, or is no Cypher")
     try:
         given = {"__scene": HOME.key, "scene": HOME.key, "p": {}}
-        with scenes.reading(cast("Any", EXPLAIN + case.cypher), given, timeout_s=TIMEOUT_S, mark="test") as result:
+        with scenes.run_read_only(
+            cast("Any", EXPLAIN + case.cypher), given, timeout_s=TIMEOUT_S, mark="test"
+        ) as result:
             summary = result.consume()
     except (QueryFailed, QueryTimeout, Neo4jError):
         return

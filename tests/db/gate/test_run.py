@@ -13,7 +13,7 @@ from neo4j import ManagedTransaction, Record, Result
 
 from scenecypher.db.gate import Answer, Gate, Limits, SceneRef
 from scenecypher.db.gate.watch import Watchdog
-from scenecypher.db.store.catalog import LOOK
+from scenecypher.db.store.catalog import VERSION_UNDER_LOCK
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryRefused, QueryTimeout, SceneReplaced
 from tests.db.gate.conftest import HOME, TIMEOUT_S
@@ -32,16 +32,16 @@ class Recording(Database):
     texts: list[str]
 
     @contextmanager
-    def reading(
+    def run_read_only(
         self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float, mark: str
     ) -> Iterator[Result]:
         self.texts.append(text)
-        with super().reading(text, parameters, timeout_s=timeout_s, mark=mark) as result:
+        with super().run_read_only(text, parameters, timeout_s=timeout_s, mark=mark) as result:
             yield result
 
-    def once(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
+    def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
         self.texts.append(text)
-        return super().once(text, parameters, timeout_s=timeout_s)
+        return super().run_autocommit(text, parameters, timeout_s=timeout_s)
 
 
 @pytest.fixture
@@ -107,11 +107,11 @@ def test_the_watchdog_ends_what_the_server_lets_run(scenes: Database) -> None:
     with (
         pytest.raises(QueryTimeout),
         Watchdog(scenes).over(mark, 0.3),
-        scenes.reading(LONG, {}, timeout_s=60, mark=mark) as result,
+        scenes.run_read_only(LONG, {}, timeout_s=60, mark=mark) as result,
     ):
         result.consume()
     assert time.monotonic() - start < 20
-    assert scenes.running(mark) == ()
+    assert scenes.running_transactions(mark) == ()
 
 
 def test_the_watchdog_lets_go_of_what_ended(scenes: Database) -> None:
@@ -133,10 +133,10 @@ def test_the_watchdog_begins_anew_after_it_has_ended(scenes: Database) -> None:
     with (
         pytest.raises(QueryTimeout),
         watchdog.over(mark, 0.1),
-        scenes.reading(LONG, {}, timeout_s=60, mark=mark) as result,
+        scenes.run_read_only(LONG, {}, timeout_s=60, mark=mark) as result,
     ):
         result.consume()
-    assert scenes.running(mark) == ()
+    assert scenes.running_transactions(mark) == ()
 
 
 def marked(database: Database, prefix: str) -> list[str]:
@@ -210,7 +210,7 @@ def test_the_version_is_asked_once_for_a_scene_at_rest(recording: Recording) -> 
     gate = Gate(recording)
     for _ in range(3):
         ask(gate, "MATCH (p:Place) RETURN p.id")
-    states = [text for text in recording.texts if text == LOOK]
+    states = [text for text in recording.texts if text == VERSION_UNDER_LOCK]
     assert len(states) == 4
 
 

@@ -1,4 +1,4 @@
-"""The laws of Delta, over generated scene graphs: diff, apply, invert, compose, and one canonical form."""
+"""Laws of Delta over generated scene graphs: diff, apply, invert, compose, and one canonical form."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from scenecypher.db.graph.delta import (
     SetKind,
     SetProperty,
     apply,
-    changed,
+    apply_edit,
     compose,
     diff,
     invert,
     value_of,
 )
-from scenecypher.db.graph.scene import EMPTY, InvalidValue, Node, Properties, Relation, SceneGraph, Value, typed
+from scenecypher.db.graph.scene import EMPTY, InvalidValue, Node, Properties, Relation, SceneGraph, Value, typed_key
 from scenecypher.errors import ConflictError
 from tests.strategies import ALIKE, big_graph, scene_graphs, values
 
@@ -53,7 +53,7 @@ def test_the_inverse_leads_back(before: SceneGraph, after: SceneGraph) -> None:
 
 
 @given(st.lists(scene_graphs(max_nodes=4), min_size=1, max_size=5))
-def test_composed_deltas_do_what_they_do_one_after_the_other(graphs: list[SceneGraph]) -> None:
+def test_composed_deltas_equal_their_sequence(graphs: list[SceneGraph]) -> None:
     steps = [diff(before, after) for before, after in pairwise(graphs)]
     assert compose(steps) == diff(graphs[0], graphs[-1])
     assert apply(graphs[0], compose(steps)) == graphs[-1]
@@ -91,8 +91,8 @@ def test_applying_leaves_the_graph_as_it_was(before: SceneGraph, after: SceneGra
 
 
 @given(scene_graphs(), scene_graphs(), scene_graphs())
-def test_a_delta_fits_its_own_graph_only(before: SceneGraph, after: SceneGraph, other: SceneGraph) -> None:
-    """What `apply` makes of a graph that the Delta was not made for is a whole graph, or a ConflictError."""
+def test_a_delta_applies_to_its_own_graph_only(before: SceneGraph, after: SceneGraph, other: SceneGraph) -> None:
+    """Applied to another graph, a Delta gives a valid graph or a ConflictError."""
     try:
         made = apply(other, diff(before, after))
     except ConflictError:
@@ -117,14 +117,14 @@ def test_a_property_changes_exactly_where_value_or_type_differ(one: Value, other
         replace(CUP, properties=Properties({"color": other})),
     )
     delta = diff(SceneGraph.of([was]), SceneGraph.of([now]))
-    assert bool(delta) is (typed(one) != typed(other))
+    assert bool(delta) is (typed_key(one) != typed_key(other))
     if delta:
         with pytest.raises(ConflictError, match="color of 'cup' is "):
             apply(SceneGraph.of([now]), delta)
 
 
-def test_values_that_look_alike_are_told_apart() -> None:
-    assert len({typed(value) for value in ALIKE}) == len(ALIKE)
+def test_similar_values_of_different_types_differ() -> None:
+    assert len({typed_key(value) for value in ALIKE}) == len(ALIKE)
     assert len({SetProperty("cup", "color", None, value) for value in ALIKE}) == len(ALIKE)
     assert len({Properties({"color": value}) for value in ALIKE}) == len(ALIKE)
 
@@ -174,7 +174,7 @@ def test_lists_change_by_element() -> None:
         ),
     ],
 )  # fmt: skip
-def test_changes_of_one_fact_join(changes: list[Change], net: list[Change]) -> None:
+def test_changes_of_one_fact_are_merged(changes: list[Change], net: list[Change]) -> None:
     assert Delta.of(changes) == Delta(tuple(net))
 
 
@@ -216,7 +216,7 @@ def test_changes_that_contradict_each_other_are_refused(changes: list[Change], s
         (RemoveRelation(Relation("table", "ON", "cup")), "relation 'table' ON 'cup' is not there"),
     ],
 )
-def test_a_conflict_names_what_is_not_as_the_delta_says(change: Change, says: str) -> None:
+def test_a_conflict_names_the_fact_that_differs(change: Change, says: str) -> None:
     with pytest.raises(ConflictError, match=f"{says}; load the scene again"):
         apply(SCENE, Delta.of([change]))
 
@@ -237,15 +237,15 @@ def test_a_conflict_names_what_is_not_as_the_delta_says(change: Change, says: st
         (lambda: ChangeList("", "states", ("a",)), "id is empty"),
     ],
 )  # fmt: skip
-def test_a_change_refuses_what_no_node_can_hold(make: Callable[[], Change], says: str) -> None:
+def test_a_change_refuses_invalid_values(make: Callable[[], Change], says: str) -> None:
     with pytest.raises(InvalidValue, match=says):
         make()
 
 
 def test_one_change_of_a_node() -> None:
-    assert value_of(changed(CUP, SetProperty("cup", "class", "cup", "mug")), "class") == "mug"
-    assert value_of(changed(CUP, SetProperty("cup", "color", "red", None)), "color") is None
-    assert changed(CUP, ChangeList("cup", "affordances", ("b",), ("grabbable",))).affordances == ("b",)
+    assert value_of(apply_edit(CUP, SetProperty("cup", "class", "cup", "mug")), "class") == "mug"
+    assert value_of(apply_edit(CUP, SetProperty("cup", "color", "red", None)), "color") is None
+    assert apply_edit(CUP, ChangeList("cup", "affordances", ("b",), ("grabbable",))).affordances == ("b",)
 
 
 def test_a_huge_value_gives_a_short_conflict() -> None:

@@ -1,4 +1,4 @@
-"""A Neo4j of one's own: started once, found again, restarted with its data, never started twice."""
+"""The local Neo4j: started once, found again, restarted with its data, never started twice."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from scenecypher.cli.db import db_app
 from scenecypher.db import local
 from scenecypher.db.connect import connect
 from scenecypher.db.local import config
-from scenecypher.db.local.home import Home, State
-from scenecypher.db.local.server import PortTaken, _mark, _wait
+from scenecypher.db.local.home import ServerHome, ServerState
+from scenecypher.db.local.server import PortTaken, _process_mark, _wait_until_ready
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.settings import Settings
@@ -51,7 +51,7 @@ print(start(Settings(home=Path(sys.argv[1])), tell=lambda line: print(line, flus
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """A home of this file's own, with a blank in its name; its server ends with the last test."""
+    """Settings with a home of this file's own, its path with a blank; the server ends with the last test."""
     settings = Settings(home=tmp_path_factory.mktemp("home of a user"))
     yield settings
     local.stop(settings, tell=print)
@@ -59,7 +59,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 
 @pytest.fixture
 def server(settings: Settings) -> local.Server:
-    """The server of this file, which runs by now."""
+    """The running server of this file."""
     return local.start(settings, tell=print)
 
 
@@ -68,7 +68,7 @@ def database_of(server: local.Server, **limits: float) -> Database:
 
 
 def remember(server: local.Server) -> int:
-    """Count one up in the database; how often that was done."""
+    """Increment a counter in the database and return it."""
     with database_of(server) as database:
         database.write(lambda tx: tx.run(REMEMBER).consume(), timeout_s=30)
         return remembered(database)
@@ -86,7 +86,7 @@ def until(holds: Callable[[], object], *, within_s: float = 120) -> None:
 
 
 def starter(settings: Settings) -> subprocess.Popen[str]:
-    """Another process that wants the server."""
+    """Start another process that needs the server."""
     return subprocess.Popen(
         [sys.executable, "-c", START, str(settings.home)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -95,20 +95,20 @@ def starter(settings: Settings) -> subprocess.Popen[str]:
 # --- one server
 
 
-def test_it_answers_once_started(server: local.Server) -> None:
+def test_it_answers_after_its_start(server: local.Server) -> None:
     with database_of(server) as database:
         info = database.verify()
     assert (info.version, info.edition) == (server.version, "community")
     assert server.ready
 
 
-def test_it_listens_on_loopback_alone(server: local.Server) -> None:
+def test_it_listens_on_loopback_only(server: local.Server) -> None:
     listening = [c.laddr for c in psutil.Process(server.pid).net_connections() if c.status == psutil.CONN_LISTEN]
     assert {place.ip.removeprefix("::ffff:") for place in listening} == {"127.0.0.1"}
     assert len(listening) == 2, "Bolt and Browser, and no port for a cluster or a debugger"
 
 
-def test_the_password_is_its_users_secret(server: local.Server) -> None:
+def test_only_the_owner_can_read_the_password(server: local.Server) -> None:
     assert stat.S_IMODE(server.password_file.stat().st_mode) == 0o600
     assert stat.S_IMODE(server.home.stat().st_mode) & 0o077 == 0
     assert len(server.password) >= 32
@@ -121,7 +121,7 @@ def test_the_server_sees_none_of_our_secrets(server: local.Server) -> None:
     assert set(psutil.Process(server.pid).environ()) <= {"PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH"}
 
 
-def test_browser_is_on_board(server: local.Server) -> None:
+def test_neo4j_browser_is_included(server: local.Server) -> None:
     with urllib.request.urlopen(server.browser, timeout=30) as page:  # noqa: S310
         assert "Neo4j Browser" in page.read().decode()
 
@@ -146,21 +146,21 @@ def test_the_server_runs_with_the_limits_of_the_settings(server: local.Server, s
 
 
 def test_a_second_start_finds_the_first(server: local.Server, settings: Settings) -> None:
-    told: list[str] = []
-    assert local.start(settings, tell=told.append) == server
-    assert told == []
+    lines: list[str] = []
+    assert local.start(settings, tell=lines.append) == server
+    assert lines == []
 
 
-def test_a_log_is_there_to_look_at(server: local.Server) -> None:
+def test_there_is_a_log(server: local.Server) -> None:
     assert "Started." in server.log.read_text()
 
 
-def test_connect_comes_to_the_local_server(server: local.Server, settings: Settings) -> None:
+def test_connect_uses_the_local_server(server: local.Server, settings: Settings) -> None:
     with connect(settings, tell=print) as database:
         assert database.address.uri == server.uri
 
 
-def test_a_password_changed_behind_our_back(server: local.Server, settings: Settings) -> None:
+def test_a_password_changed_outside(server: local.Server, settings: Settings) -> None:
     right = server.password_file.read_text()
     server.password_file.write_text("not it")
     try:
@@ -170,7 +170,7 @@ def test_a_password_changed_behind_our_back(server: local.Server, settings: Sett
         server.password_file.write_text(right)
 
 
-def test_the_command_says_how_it_stands(server: local.Server, settings: Settings) -> None:
+def test_the_status_command(server: local.Server, settings: Settings) -> None:
     done = CliRunner().invoke(db_app, ["status", "--json"], env={"SCENECYPHER_HOME": str(settings.home)})
     facts = json.loads(done.stdout)
     assert done.exit_code == 0
@@ -179,7 +179,7 @@ def test_the_command_says_how_it_stands(server: local.Server, settings: Settings
     assert server.password not in done.output
 
 
-def test_the_command_says_where_browser_is(server: local.Server, settings: Settings) -> None:
+def test_the_browser_command_prints_the_address(server: local.Server, settings: Settings) -> None:
     done = CliRunner().invoke(db_app, ["browser"], env={"SCENECYPHER_HOME": str(settings.home)})
     assert done.exit_code == 0
     assert server.browser in done.stdout
@@ -189,33 +189,31 @@ def test_the_command_says_where_browser_is(server: local.Server, settings: Setti
 # --- ends and new beginnings; each test leaves a server that runs, or none
 
 
-def test_one_that_died_of_its_heap_is_started_again_with_its_data(server: local.Server, settings: Settings) -> None:
+def test_a_server_out_of_memory_is_started_again_with_its_data(server: local.Server, settings: Settings) -> None:
     times = remember(server)
     with database_of(server, retry_s=0) as database, pytest.raises(ServiceError):
         database.read(lambda tx: tx.run(EXHAUST).consume(), timeout_s=120)
     until(lambda: local.status(settings) is None)
-    told: list[str] = []
-    with connect(settings, tell=told.append) as database:
+    lines: list[str] = []
+    with connect(settings, tell=lines.append) as database:
         assert remembered(database) == times
         assert database.address.uri == server.uri, "at the same port, for those who know it"
-    assert "ended without being stopped" in told[0]
-    assert str(server.log) in told[0]
+    assert "ended without being stopped" in lines[0]
+    assert str(server.log) in lines[0]
 
 
-def test_a_stop_keeps_the_data_and_an_id_used_by_another_process_misleads_nobody(
-    server: local.Server, settings: Settings
-) -> None:
+def test_a_stop_keeps_the_data_and_a_reused_process_id_is_ignored(server: local.Server, settings: Settings) -> None:
     times = remember(server)
     assert local.stop(settings, tell=print)
     assert not psutil.pid_exists(server.pid) or psutil.Process(server.pid).status() == psutil.STATUS_ZOMBIE
     assert '"Database shutdown\\" @' in (server.log.parent / "debug.log").read_text()
     assert not local.stop(settings, tell=print)
 
-    home = Home.of(settings)
-    last = home.state()
+    home = ServerHome.of(settings)
+    last = home.load_state()
     assert last is not None
     assert last.pid is None
-    home.keep(State(pid=os.getpid(), bolt=last.bolt, http=last.http, ready=True))
+    home.save_state(ServerState(pid=os.getpid(), bolt=last.bolt, http=last.http, ready=True))
     assert local.status(settings) is None
     assert not local.stop(settings, tell=print), "and this test was not stopped instead"
 
@@ -232,33 +230,33 @@ def test_a_stop_keeps_the_data_and_an_id_used_by_another_process_misleads_nobody
         assert remembered(database) == times
 
 
-def test_a_start_that_was_killed_is_carried_on_by_the_next(settings: Settings) -> None:
+def test_an_interrupted_start_is_continued_by_the_next(settings: Settings) -> None:
     local.stop(settings, tell=print)
-    home = Home.of(settings)
+    home = ServerHome.of(settings)
     first = starter(settings)
-    until(lambda: (state := home.state()) and state.pid)
+    until(lambda: (state := home.load_state()) and state.pid)
     first.send_signal(signal.SIGKILL)
     first.communicate()
-    launched = home.state()
+    launched = home.load_state()
     assert launched is not None
     assert not launched.ready
-    told: list[str] = []
-    server = local.start(settings, tell=told.append)
+    lines: list[str] = []
+    server = local.start(settings, tell=lines.append)
     assert server.pid == launched.pid
     assert server.ready
-    assert told == []
+    assert lines == []
     assert remember(server) > 0
 
 
-def test_a_port_taken_between_our_look_and_the_servers(settings: Settings) -> None:
+def test_a_port_taken_after_it_was_chosen(settings: Settings) -> None:
     local.stop(settings, tell=print)
-    home = Home.of(settings)
-    last = home.state()
+    home = ServerHome.of(settings)
+    last = home.load_state()
     assert last is not None
     taken: list[socket.socket] = []
 
     def take() -> None:
-        until(lambda: (state := home.state()) and state.pid)
+        until(lambda: (state := home.load_state()) and state.pid)
         taken.append(socket.create_server(("127.0.0.1", last.http)))
 
     thief = threading.Thread(target=take)
@@ -270,21 +268,21 @@ def test_a_port_taken_between_our_look_and_the_servers(settings: Settings) -> No
     taken[0].close()
 
 
-def test_another_neo4j_that_was_quicker_at_our_port_is_not_taken_for_ours(address: Address, tmp_path: Path) -> None:
-    home = Home.of(Settings(home=tmp_path))
-    home.make()
+def test_another_neo4j_at_our_port_is_not_taken_for_ours(address: Address, tmp_path: Path) -> None:
+    home = ServerHome.of(Settings(home=tmp_path))
+    home.create()
     home.password()
     home.console.write_text("Optional[java.net.BindException: Failed to bind to the port]")
-    late = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1)", _mark(home)])
-    taken = State(pid=late.pid, bolt=urlsplit(address.uri).port or 0, http=1)
+    late = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1)", _process_mark(home)])
+    taken = ServerState(pid=late.pid, bolt=urlsplit(address.uri).port or 0, http=1)
     with pytest.raises(PortTaken):
-        _wait(home, taken)
+        _wait_until_ready(home, taken)
     late.wait()
 
 
-def test_a_start_that_fails_says_why_and_what_else_there_is(settings: Settings) -> None:
+def test_a_failed_start_names_cause_and_alternatives(settings: Settings) -> None:
     local.stop(settings, tell=print)
-    home = Home.of(settings)
+    home = ServerHome.of(settings)
     with (home.neo4j / "data" / "databases" / "store_lock").open("r+") as held:
         fcntl.lockf(held, fcntl.LOCK_EX)
         with pytest.raises(DatabaseUnavailable, match="NEO4J_URI") as caught:
@@ -292,14 +290,14 @@ def test_a_start_that_fails_says_why_and_what_else_there_is(settings: Settings) 
     assert "another process" in str(caught.value)
     assert str(home.log) in str(caught.value)
     assert local.status(settings) is None
-    left = home.state()
+    left = home.load_state()
     assert left is not None
     assert left.pid is None, "the next start does not speak of a server that died"
 
 
-def test_a_lost_password_file_is_told_and_nothing_is_thrown_away(settings: Settings) -> None:
+def test_a_lost_password_file_is_reported_and_no_data_is_deleted(settings: Settings) -> None:
     local.stop(settings, tell=print)
-    home = Home.of(settings)
+    home = ServerHome.of(settings)
     aside = home.password_file.rename(home.root / "aside")
     with pytest.raises(DatabaseUnavailable, match="put it back"):
         local.start(settings, tell=print)
@@ -310,14 +308,14 @@ def test_a_lost_password_file_is_told_and_nothing_is_thrown_away(settings: Setti
 # --- without a server
 
 
-def test_what_never_ran_is_not_running(tmp_path: Path) -> None:
+def test_a_server_that_never_ran_is_not_running(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "none")
     assert local.status(settings) is None
     assert not local.stop(settings, tell=print)
     assert not settings.home.exists(), "a look leaves nothing behind"
 
 
-def test_the_command_says_that_none_runs(tmp_path: Path) -> None:
+def test_the_commands_without_a_server(tmp_path: Path) -> None:
     env = {"SCENECYPHER_HOME": str(tmp_path / "none")}
     done = CliRunner().invoke(db_app, ["status", "--json"], env=env)
     assert json.loads(done.stdout)["running"] is False
@@ -328,20 +326,20 @@ def test_the_command_says_that_none_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "many"}'])
-def test_a_garbled_state_is_no_state(tmp_path: Path, text: str) -> None:
-    home = Home.of(Settings(home=tmp_path))
+def test_a_malformed_state_is_ignored(tmp_path: Path, text: str) -> None:
+    home = ServerHome.of(Settings(home=tmp_path))
     home.state_file.write_text(text)
-    assert home.state() is None
+    assert home.load_state() is None
 
 
-def test_taken_ports_are_passed_over() -> None:
+def test_taken_ports_are_replaced() -> None:
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("0.0.0.0", 0)) as two:  # noqa: S104
-        wanted = State(pid=None, bolt=one.getsockname()[1], http=two.getsockname()[1])
+        wanted = ServerState(pid=None, bolt=one.getsockname()[1], http=two.getsockname()[1])
         chosen = config.choose_ports(wanted)
         assert not {chosen.bolt, chosen.http} & {wanted.bolt, wanted.http}
         assert chosen.bolt != chosen.http
     assert config.choose_ports(wanted) == wanted, "free again"
 
 
-def test_memory_follows_the_heap() -> None:
+def test_the_memory_limit_follows_the_heap() -> None:
     assert [config.transaction_mb(heap) for heap in (256, 512, 4096)] == [64, 128, 1024]

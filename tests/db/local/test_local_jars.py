@@ -1,4 +1,4 @@
-"""Jars come whole and checked, or not at all; a broken download goes on where it broke."""
+"""Downloads of jars: complete and verified, or none; a failed download is resumed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from scenecypher.db.local.jars import Pin, fetch, pins
+from scenecypher.db.local.jars import Pin, download_missing, pins
 from scenecypher.errors import DatabaseUnavailable
 
 CONTENTS = {"one": b"the first jar", "two": b"the second jar"}
@@ -24,7 +24,7 @@ PINS = tuple(
 
 
 class Repository(ThreadingHTTPServer):
-    """A Maven repository in a folder; counts what was asked of it."""
+    """A Maven repository in a folder that records its requests."""
 
     asked: list[str]
 
@@ -70,69 +70,71 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def bring(folder: Path, remote: Repository) -> list[str]:
-    told: list[str] = []
-    fetch(PINS, folder, tell=told.append, repository=f"http://127.0.0.1:{remote.server_port}")
-    return told
+def download(folder: Path, remote: Repository) -> list[str]:
+    lines: list[str] = []
+    download_missing(PINS, folder, tell=lines.append, repository=f"http://127.0.0.1:{remote.server_port}")
+    return lines
 
 
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_jars_are_brought_once(folder: Path, remote: Repository) -> None:
-    assert "once" in bring(folder, remote)[0]
+def test_jars_are_downloaded_once(folder: Path, remote: Repository) -> None:
+    assert "once" in download(folder, remote)[0]
     assert names(folder) == {"one-1.0.jar", "two-1.0-linux.jar"}
     assert (folder / "one-1.0.jar").read_bytes() == CONTENTS["one"]
     remote.asked.clear()
-    assert bring(folder, remote) == []
+    assert download(folder, remote) == []
     assert remote.asked == []
 
 
-# jgo leaves the answer 404 open until it is collected.
+# pooch leaves the response 404 open until it is collected.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_broken_download_goes_on_where_it_broke(folder: Path, remote: Repository, tmp_path: Path) -> None:
+def test_a_failed_download_is_resumed_with_the_missing_files(folder: Path, remote: Repository, tmp_path: Path) -> None:
     lost = tmp_path / "remote/org/example/two/1.0/two-1.0-linux.jar"
     content = lost.read_bytes()
     lost.unlink()
     with pytest.raises(DatabaseUnavailable, match=r"two-1\.0-linux\.jar") as caught:
-        bring(folder, remote)
+        download(folder, remote)
     for advice in ("try again", "docker compose up", "NEO4J_URI"):
         assert advice in str(caught.value)
+    assert "404" in str(caught.value)
+    assert "127.0.0.1" not in str(caught.value), "no address is named"
     assert "two-1.0-linux.jar" not in names(folder)
     del caught
     gc.collect()
     lost.write_bytes(content)
     remote.asked.clear()
-    bring(folder, remote)
+    download(folder, remote)
     assert names(folder) == {"one-1.0.jar", "two-1.0-linux.jar"}
     assert not any("/one/" in path for path in remote.asked)
 
 
-def test_what_is_not_the_pinned_content_is_not_used(folder: Path, remote: Repository, tmp_path: Path) -> None:
+def test_a_wrong_checksum_is_refused(folder: Path, remote: Repository, tmp_path: Path) -> None:
     (tmp_path / "remote/org/example/one/1.0/one-1.0.jar").write_bytes(b"something else")
     with pytest.raises(DatabaseUnavailable, match="SHA-256"):
-        bring(folder, remote)
+        download(folder, remote)
     assert "one-1.0.jar" not in names(folder)
     assert "draft" not in names(folder)
 
 
-def test_half_a_file_of_a_killed_run_is_not_taken_for_a_whole(folder: Path, remote: Repository) -> None:
+def test_a_partial_file_of_a_killed_run_is_not_used(folder: Path, remote: Repository) -> None:
     half = folder / "draft/org/example/one/1.0/one-1.0.jar"
     half.parent.mkdir(parents=True)
     half.write_bytes(b"the fi")
-    bring(folder, remote)
+    download(folder, remote)
     assert (folder / "one-1.0.jar").read_bytes() == CONTENTS["one"]
 
 
-def test_no_network_says_what_to_do_instead(folder: Path, remote: Repository) -> None:
+def test_without_network_the_error_names_alternatives(folder: Path, remote: Repository) -> None:
     remote.shutdown()
     remote.server_close()
     with pytest.raises(DatabaseUnavailable, match="docker compose up"):
-        bring(folder, remote)
+        download(folder, remote)
 
 
-def test_the_pinned_jars_are_many_and_each_its_own_file() -> None:
+def test_the_pinned_jars_have_unique_file_names() -> None:
     wanted = pins()
     assert len({pin.file for pin in wanted}) == len(wanted) > 200
     assert all(len(pin.sha256) == 64 for pin in wanted)

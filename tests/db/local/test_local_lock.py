@@ -1,4 +1,4 @@
-"""One process at a time, and a dead one holds nothing."""
+"""The lock: one process at a time, released when its holder dies."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from pathlib import Path
 
 import pytest
 
-from scenecypher.db.local.lock import only_one
+from scenecypher.db.local.lock import exclusive_lock
 from scenecypher.errors import DatabaseUnavailable
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from scenecypher.db.local.lock import only_one
+from scenecypher.db.local.lock import exclusive_lock
 
-with only_one(Path(sys.argv[1]), tell=print):
+with exclusive_lock(Path(sys.argv[1]), tell=print):
     print("held", flush=True)
     time.sleep(60)
 """
 
 
-def test_blocks_do_not_overlap(tmp_path: Path) -> None:
+def test_locked_blocks_do_not_overlap(tmp_path: Path) -> None:
     inside: list[int] = []
     most: list[int] = []
 
     def work() -> None:
-        with only_one(tmp_path / "lock", tell=print):
+        with exclusive_lock(tmp_path / "lock", tell=print):
             inside.append(1)
             most.append(len(inside))
             time.sleep(0.02)
@@ -43,16 +43,16 @@ def test_blocks_do_not_overlap(tmp_path: Path) -> None:
     assert most == [1] * 5
 
 
-def test_the_lock_of_a_killed_process_is_free_again(tmp_path: Path) -> None:
+def test_the_lock_of_a_killed_process_is_released(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     with subprocess.Popen([sys.executable, "-c", HOLD, str(lock)], stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        told: list[str] = []
-        with pytest.raises(DatabaseUnavailable, match="end it"), only_one(lock, tell=told.append, wait_s=2.5):
+        lines: list[str] = []
+        with pytest.raises(DatabaseUnavailable, match="end it"), exclusive_lock(lock, tell=lines.append, wait_s=2.5):
             pass
-        assert "waiting" in told[0]
+        assert "waiting" in lines[0]
         holder.kill()
-    with only_one(lock, tell=told.append, wait_s=5):
+    with exclusive_lock(lock, tell=lines.append, wait_s=5):
         pass
-    assert len(told) == 1
+    assert len(lines) == 1

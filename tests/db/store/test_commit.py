@@ -1,4 +1,4 @@
-"""The one door for writing, on a real server: races, conflicts, repeats, lost answers, hanging locks."""
+"""Commits on a real server: races, conflicts, repeats, lost answers, hanging locks."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_node_with_a_relation_that_the_delta_does_not_list_is_not_removed(stor
     assert store.load(name).graph == small()
 
 
-def test_integers_decimals_and_booleans_are_different_befores(store: SceneStore) -> None:
+def test_integers_decimals_and_booleans_are_different_before_values(store: SceneStore) -> None:
     scene = fresh("typed")
     graph = apply(small(), Delta.of([SetProperty("cup", "last_seen", None, 1)]))
     store.put(ImportedScene(scene, graph))
@@ -172,7 +172,7 @@ def test_a_scene_that_was_deleted_takes_no_commit(store: SceneStore, name: str) 
         store.commit(info, dirty(), actor="t", action="t")
 
 
-def test_what_is_neither_in_the_schema_nor_declared_is_refused(store: SceneStore, name: str) -> None:
+def test_undeclared_names_are_refused(store: SceneStore, name: str) -> None:
     info = store.find(name)
     for delta in (
         Delta.of([AddRelation(Relation("cup", "HACKS", "fridge"))]),
@@ -182,8 +182,8 @@ def test_what_is_neither_in_the_schema_nor_declared_is_refused(store: SceneStore
             store.commit(info, delta, actor="t", action="t")
 
 
-def test_a_lock_holder_that_hangs_is_timed_out(store: SceneStore, database: Database, name: str) -> None:
-    """Someone takes the lock and never commits: the server ends them, and the writer that waits gets its turn."""
+def test_a_hanging_lock_holder_is_timed_out(store: SceneStore, database: Database, name: str) -> None:
+    """A transaction takes the lock and never commits: the server ends it, and the waiting writer continues."""
     info = store.find(name)
     locked, release = threading.Event(), threading.Event()
 
@@ -246,8 +246,8 @@ def _edit(graph: SceneGraph, number: int) -> Delta:
 
 @settings(max_examples=15)
 @given(choices=st.lists(st.sampled_from(["edit", "undo", "redo"]), min_size=3, max_size=12))
-def test_undo_and_redo_walk_like_an_editors(store: SceneStore, choices: list[str]) -> None:
-    """Against a plain model of an editor: two stacks."""
+def test_undo_and_redo_equal_an_editors_two_stacks(store: SceneStore, choices: list[str]) -> None:
+    """Compared with a model of an editor: two stacks."""
     scene = fresh("editor")
     store.put(ImportedScene(scene, small()))
     info = store.find(scene)

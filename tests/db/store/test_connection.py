@@ -1,4 +1,4 @@
-"""The door to the server: limits, retries, and what each failure of it is called."""
+"""The connection to the server: limits, retries, and the error of each failure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from neo4j import ManagedTransaction
 from neo4j.exceptions import SessionExpired
 
 from scenecypher.db.connect import connect
-from scenecypher.db.store.connection import OLDEST, Address, Database, _numbers
+from scenecypher.db.store.connection import OLDEST_VERSION, Address, Database, _version_numbers
 from scenecypher.db.store.notices import OURS, forward_notices
 from scenecypher.errors import (
     ConflictError,
@@ -51,10 +51,10 @@ def test_an_address_does_not_show_its_password() -> None:
     assert "secret" not in repr(Address("bolt://localhost:7687", "neo4j", "secret"))
 
 
-def test_the_server_says_who_it_is(database: Database) -> None:
+def test_the_server_names_version_and_edition(database: Database) -> None:
     info = database.verify()
     assert info.edition in {"community", "enterprise"}
-    assert _numbers(info.version) >= OLDEST
+    assert _version_numbers(info.version) >= OLDEST_VERSION
     assert info.address.endswith(database.address.uri.rpartition(":")[2])
 
 
@@ -63,18 +63,18 @@ def test_the_server_says_who_it_is(database: Database) -> None:
     [("5.25.1", (5, 25)), ("5.26.0", (5, 26)), ("5.27-aura", (5, 27)), ("2025.01.0", (2025, 1)), ("4.4.30", (4, 4))],
 )
 def test_versions_are_compared_as_numbers(version: str, numbers: tuple[int, int]) -> None:
-    assert _numbers(version) == numbers
+    assert _version_numbers(version) == numbers
 
 
 def test_versions_before_the_oldest_are_older() -> None:
-    assert _numbers("5.9.0") < OLDEST < _numbers("2026.08.1")
+    assert _version_numbers("5.9.0") < OLDEST_VERSION < _version_numbers("2026.08.1")
 
 
 # --- what can be wrong with an address
 
 
 @pytest.mark.parametrize("uri", ["localhost:7687", "http://localhost:7474", "", "bolt://localhost:seven"])
-def test_what_is_no_address_is_the_users_to_mend(uri: str) -> None:
+def test_an_invalid_address_is_an_input_error(uri: str) -> None:
     with pytest.raises(InputError, match="bolt://localhost:7687"):
         Database(Address(uri, "neo4j", "secret"))
 
@@ -95,7 +95,7 @@ def test_nobody_listens_there() -> None:
     assert caught.value.retryable
 
 
-def test_somebody_listens_who_never_answers() -> None:
+def test_a_listener_that_never_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         uri = f"bolt://127.0.0.1:{silent.getsockname()[1]}"
         with Database(Address(uri, "neo4j", "x"), connect_timeout_s=1) as database:
@@ -148,7 +148,7 @@ def test_a_write_is_there_for_the_next_read(database: Database) -> None:
     database.write(lambda tx: tx.run(DROP, key=key).consume(), timeout_s=10)
 
 
-def test_an_error_of_ours_rolls_back_and_passes_untouched(database: Database) -> None:
+def test_our_errors_roll_back_and_pass_unchanged(database: Database) -> None:
     key, tries = uuid4().hex, []
     ours = ConflictError("not as the change says")
 
@@ -164,7 +164,7 @@ def test_an_error_of_ours_rolls_back_and_passes_untouched(database: Database) ->
     assert count(database, key) == 0
 
 
-def test_a_bug_in_the_work_stays_a_bug(database: Database) -> None:
+def test_an_error_of_the_work_function_passes_unchanged(database: Database) -> None:
     with pytest.raises(ZeroDivisionError):
         database.read(lambda _: 1 // 0, timeout_s=10)
 
@@ -175,7 +175,7 @@ def test_reads_do_not_write(database: Database) -> None:
     assert caught.value.code == "Neo.ClientError.Statement.AccessMode"
 
 
-def test_only_the_first_line_of_what_the_server_says_is_passed_on(database: Database) -> None:
+def test_only_the_first_line_of_an_error_is_passed_on(database: Database) -> None:
     with pytest.raises(QueryFailed) as caught:
         database.read(lambda tx: tx.run("MATCH (secret_text)\nRETURN").consume(), timeout_s=10)
     assert caught.value.code == "Neo.ClientError.Statement.SyntaxError"
@@ -201,7 +201,7 @@ def test_a_transaction_ends_at_its_time_limit(database: Database) -> None:
     assert time.monotonic() - started < 20
 
 
-def test_a_memory_limit_is_not_tried_again(database: Database) -> None:
+def test_a_memory_limit_is_not_retried(database: Database) -> None:
     tries = []
 
     def greedy(tx: ManagedTransaction) -> None:
@@ -213,7 +213,7 @@ def test_a_memory_limit_is_not_tried_again(database: Database) -> None:
     assert len(tries) == 1
 
 
-def test_a_deadlock_is_tried_again(database: Database) -> None:
+def test_a_deadlock_is_retried(database: Database) -> None:
     one, two = uuid4().hex, uuid4().hex
     for key in (one, two):
         database.write(lambda tx, key=key: tx.run(CREATE, key=key).consume(), timeout_s=10)  # type: ignore[misc]
@@ -248,7 +248,7 @@ def test_a_deadlock_is_tried_again(database: Database) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "tries"), [(0.0, 1), (15.0, 2)])
-def test_how_long_a_transaction_is_tried_again_is_a_setting(address: Address, seconds: float, tries: int) -> None:
+def test_the_retry_time_is_a_setting(address: Address, seconds: float, tries: int) -> None:
     named = Settings(neo4j_uri=address.uri, neo4j_username=address.username, neo4j_password=address.password)
     tried: list[int] = []
 
@@ -284,15 +284,18 @@ WRITING: Final[tuple[LiteralString, ...]] = (
 
 @pytest.mark.parametrize("text", WRITING)
 def test_the_server_itself_refuses_to_write_for_a_reader(database: Database, text: LiteralString) -> None:
-    with pytest.raises(QueryFailed, match="read access mode"), database.reading(text, {}, timeout_s=10, mark="w") as it:
+    with (
+        pytest.raises(QueryFailed, match="read access mode"),
+        database.run_read_only(text, {}, timeout_s=10, mark="w") as it,
+    ):
         it.consume()
 
 
-def test_what_a_reader_leaves_unread_is_dropped(database: Database) -> None:
+def test_unread_rows_are_discarded(database: Database) -> None:
     mark = uuid4().hex
-    with database.reading("UNWIND range(1, 100000000) AS i RETURN i", {}, timeout_s=60, mark=mark) as result:
+    with database.run_read_only("UNWIND range(1, 100000000) AS i RETURN i", {}, timeout_s=60, mark=mark) as result:
         assert next(iter(result))["i"] == 1
-    assert database.running(mark) == ()
+    assert database.running_transactions(mark) == ()
 
 
 def test_a_marked_transaction_is_ended_from_elsewhere(database: Database) -> None:
@@ -301,19 +304,19 @@ def test_a_marked_transaction_is_ended_from_elsewhere(database: Database) -> Non
 
     def run_long() -> None:
         try:
-            with database.reading(LONG, {}, timeout_s=120, mark=mark) as result:
+            with database.run_read_only(LONG, {}, timeout_s=120, mark=mark) as result:
                 result.consume()
         except ServiceError as error:
             caught.append(error)
 
     thread = threading.Thread(target=run_long)
     thread.start()
-    until(lambda: len(database.running(mark)) == 1)
+    until(lambda: len(database.running_transactions(mark)) == 1)
     assert database.terminate("a mark of nobody") == 0
     assert database.terminate(mark) == 1
     thread.join(timeout=30)
     assert [type(error) for error in caught] == [QueryTimeout]
-    until(lambda: database.running(mark) == ())
+    until(lambda: database.running_transactions(mark) == ())
     assert database.terminate(mark) == 0
 
 
@@ -335,13 +338,13 @@ def test_notifications_are_records_of_our_logger(database: Database, caplog: pyt
     assert "id is deprecated" in records[0].getMessage()
 
 
-def test_a_statement_of_its_own_brings_no_notifications(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_autocommit_statement_brings_no_notifications(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger=OURS):
-        database.once("OPTIONAL MATCH (n:Scene) RETURN id(n) LIMIT 1", {}, timeout_s=10)
+        database.run_autocommit("OPTIONAL MATCH (n:Scene) RETURN id(n) LIMIT 1", {}, timeout_s=10)
     assert caplog.records == []
 
 
-def test_what_does_not_occur_yet_is_no_notification(database: Database) -> None:
+def test_unused_registry_types_are_no_notification(database: Database) -> None:
     summary = database.read(lambda tx: tx.run("MATCH (n:NoSuchKindOfThing) RETURN n").consume(), timeout_s=10)
     assert [it for it in summary.gql_status_objects if it.is_notification] == []
 
@@ -366,7 +369,7 @@ def test_notifications_stay_off_the_terminal_of_a_program_without_logging(addres
     assert (done.stdout, done.stderr) == ("", "")
 
 
-def test_forwarding_twice_tells_once() -> None:
+def test_forwarding_is_idempotent() -> None:
     forward_notices()
     before = len(logging.getLogger("neo4j.notifications").handlers)
     forward_notices()

@@ -1,4 +1,4 @@
-"""The server in a container: restarted and killed under writers, no acknowledged write is lost."""
+"""A server in a container, restarted and killed under writers: no acknowledged write is lost."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def container() -> Iterator[Neo4jContainer]:
 
 
 class Writer:
-    """Writes numbers, one a transaction, and remembers which the server acknowledged."""
+    """Writer of numbers, one per transaction, that records which were acknowledged."""
 
     def __init__(self, container: Neo4jContainer) -> None:
         self.run = uuid4().hex
@@ -76,7 +76,7 @@ class Writer:
             time.sleep(0.01)
 
     def end(self) -> None:
-        """Wait until the server's end has ended the writer."""
+        """Wait until the end of the server has ended the writer."""
         self._thread.join(timeout=120)
         assert not self._thread.is_alive()
 
@@ -89,7 +89,7 @@ def written(container: Neo4jContainer, run: str) -> set[int]:
 
 
 def check(container: Neo4jContainer, writer: Writer) -> None:
-    """All that was acknowledged is there; besides, at most the one write whose answer got lost."""
+    """Check that all acknowledged numbers are stored and at most one more, of which the answer was lost."""
     found, acknowledged = written(container, writer.run), set(writer.acknowledged)
     assert acknowledged <= found
     assert len(found - acknowledged) <= 1
@@ -105,7 +105,7 @@ def test_a_scene_goes_in_and_comes_out(container: Neo4jContainer) -> None:
         assert store.load("container/home").graph == small()
 
 
-def test_a_wrong_password_is_told(container: Neo4jContainer) -> None:
+def test_a_wrong_password_is_reported(container: Neo4jContainer) -> None:
     address = replace(containers.address_of(container), password="wrong")
     with Database(address) as database, pytest.raises(DatabaseUnavailable, match="NEO4J_PASSWORD"):
         database.verify()

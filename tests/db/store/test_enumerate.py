@@ -1,4 +1,4 @@
-"""What occurs in a scene, read from a real server, against plain Python over the same graph."""
+"""Enumerations from a real server, compared with plain Python over the same graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scenecypher.db.graph.value import Point, Value
 from scenecypher.db.schema import HOLDING, KINDS, Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.enumerate import BY_GROUP, EACH_NODE, LIMITS, Enumerator
+from scenecypher.db.store.enumerate import BY_GROUP, EACH_NODE, LIMIT_PARAMETERS, Enumerator
 from scenecypher.db.store.enumerations import AgentUse, ClassUse, Enumerations, Pattern, PropertyUse, ValueUse, literal
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import SceneReplaced
@@ -59,7 +59,7 @@ def home() -> SceneGraph:
     )
 
 
-def test_everything_that_occurs_is_counted(store: SceneStore, database: Database) -> None:
+def test_all_facts_are_counted(store: SceneStore, database: Database) -> None:
     found = Enumerator(database).of(put(store, home()))
     assert found == Enumerations(
         kinds=(("Place", 2), ("Asset", 1), ("Object", 2), ("Agent", 1)),
@@ -135,7 +135,7 @@ def test_equal_scenes_have_equal_enumerations(store: SceneStore, database: Datab
     assert enumerator.of(one) == enumerator.of(other)
 
 
-def test_a_scene_is_read_once_a_version(store: SceneStore, database: Database) -> None:
+def test_a_scene_is_read_once_per_version(store: SceneStore, database: Database) -> None:
     enumerator = Enumerator(database)
     info = put(store, home())
     first = enumerator.of(info)
@@ -152,14 +152,14 @@ def opened() -> SceneGraph:
     return SceneGraph.of([*(n for n in graph.nodes.values() if n.id != "f"), fridge], graph.relations)
 
 
-def test_an_old_scene_info_is_answered_with_the_present(store: SceneStore, database: Database) -> None:
+def test_an_old_scene_info_gets_the_present_enumerations(store: SceneStore, database: Database) -> None:
     info = put(store, home())
     store.commit(info, diff(home(), opened()), actor="test", action="open")
     assert "open" in {use.value for use in Enumerator(database).of(info).states}
 
 
-def test_only_the_latest_scenes_are_kept(store: SceneStore, database: Database) -> None:
-    enumerator = Enumerator(database, scenes_kept=2)
+def test_only_the_latest_scenes_are_cached(store: SceneStore, database: Database) -> None:
+    enumerator = Enumerator(database, scenes_cached=2)
     infos = [put(store, home()) for _ in range(3)]
     first = enumerator.of(infos[0])
     enumerator.of(infos[1])
@@ -170,7 +170,7 @@ def test_only_the_latest_scenes_are_kept(store: SceneStore, database: Database) 
     assert enumerator.of(infos[1]) is second
 
 
-def test_a_replaced_scene_is_told(store: SceneStore, database: Database) -> None:
+def test_a_replaced_scene_is_an_error(store: SceneStore, database: Database) -> None:
     info = put(store, home())
     store.delete(info.name)
     with pytest.raises(SceneReplaced):
@@ -186,20 +186,20 @@ def test_another_scene_is_never_counted(store: SceneStore, database: Database) -
     assert "leak7" not in repr(before).casefold()
 
 
-def test_who_knows_an_old_version_is_told_of_the_latest_that_was_seen(store: SceneStore, database: Database) -> None:
+def test_an_old_scene_info_gets_the_latest_noted_version(store: SceneStore, database: Database) -> None:
     info, enumerator = put(store, home()), Enumerator(database)
     before = enumerator.of(info)
     store.commit(info, diff(home(), opened()), actor="test", action="open")
     assert enumerator.of(info) is before, "nobody has seen that it moved"
-    enumerator.saw(info.key, 1)
+    enumerator.note_version(info.key, 1)
     after = enumerator.of(info)
     assert "open" in {use.value for use in after.states}
     assert enumerator.of(info) is after
     assert enumerator.of(store.find(info.name)) is after
 
 
-def test_under_a_writer_nothing_torn_is_kept(store: SceneStore, database: Database) -> None:
-    """A writer moves one state to and fro; a kept reading always belongs to its version."""
+def test_under_a_writer_no_inconsistent_read_is_cached(store: SceneStore, database: Database) -> None:
+    """A writer toggles one state; a cached read always belongs to its version."""
     info, enumerator, stop = put(store, home()), Enumerator(database), threading.Event()
 
     def write() -> None:
@@ -216,14 +216,14 @@ def test_under_a_writer_nothing_torn_is_kept(store: SceneStore, database: Databa
     finally:
         stop.set()
         writer.join()
-    for (_, version), kept in enumerator._kept.items():
-        assert ("open" in {use.value for use in kept.states}) == (version % 2 == 1)
+    for (_, version), cached in enumerator._cached_enumerations.items():
+        assert ("open" in {use.value for use in cached.states}) == (version % 2 == 1)
 
 
 def test_a_large_scene_is_counted_alike_but_lists_no_names_or_values(store: SceneStore, database: Database) -> None:
     info = put(store, home())
-    found = Enumerator(database, listed_up_to=len(home().nodes) - 1).of(info)
-    small = Enumerator(database, listed_up_to=len(home().nodes)).of(info)
+    found = Enumerator(database, listed_nodes_limit=len(home().nodes) - 1).of(info)
+    small = Enumerator(database, listed_nodes_limit=len(home().nodes)).of(info)
     assert (small.names, found.names, found.ids) == (
         ("bedroom", "cup_1", "cup_2", "fridge", "kitchen", "robot"),
         (),
@@ -247,9 +247,9 @@ def test_a_literal_is_one_line_of_cypher() -> None:
 
 
 @pytest.mark.parametrize("statement", [EACH_NODE, BY_GROUP])
-def test_the_statements_stand_on_indexes(store: SceneStore, database: Database, statement: LiteralString) -> None:
+def test_the_statements_use_indexes(store: SceneStore, database: Database, statement: LiteralString) -> None:
     def explain(tx: ManagedTransaction) -> Any:
-        return tx.run("EXPLAIN " + statement, {"key": "x"} | LIMITS).consume().plan
+        return tx.run("EXPLAIN " + statement, {"key": "x"} | LIMIT_PARAMETERS).consume().plan
 
     waiting, operators = [database.read(explain, timeout_s=60)], []
     while waiting:

@@ -1,4 +1,4 @@
-"""What stands in the database, as a client that is not ours and not the official driver reads it."""
+"""The stored data, as read by a client that is neither ours nor the official driver."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scenecypher.importers.virtualhome import packaged_scene
 
 @pytest.fixture(scope="module")
 def py2neo(address: Address) -> Iterator[Any]:
-    """A py2neo graph: end-of-life, hence the warnings, and for that very reason sharing no code with ours."""
+    """A py2neo graph: end-of-life, hence the warnings, but it shares no code with ours."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from py2neo import Graph

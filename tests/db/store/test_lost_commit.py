@@ -1,4 +1,4 @@
-"""A COMMIT whose answer is lost on the way: the change is applied once, and its right version comes back."""
+"""A COMMIT whose answer is lost: the change is applied once, and its version is returned."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLEANED = Delta.of([ChangeList("cup", "states", (), ("dirty",))])
 
 @pytest.mark.parametrize("lost", get_args(Lost))
 @pytest.mark.parametrize("times", [1, 2])
-def test_a_lost_commit_is_asked_again_and_applied_once(
+def test_a_commit_without_answer_is_repeated_and_applied_once(
     store: SceneStore, address: Address, lost: Lost, times: int
 ) -> None:
     name = fresh("lost")

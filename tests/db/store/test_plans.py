@@ -1,4 +1,4 @@
-"""Every lookup of ours stands on an index: the plans that the server makes of our own Cypher."""
+"""Query plans of our own Cypher: every lookup uses an index."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from neo4j import ManagedTransaction
 
 from scenecypher.db.store import catalog, commit, history, lease, load, publish, replica, scene_store
-from scenecypher.db.store.commit import WRITE_PARTS, Change
+from scenecypher.db.store.commit import WRITE_PARTS, WritePlan
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner import surroundings
-from scenecypher.planner.actions.pruning import reads_of
+from scenecypher.planner.actions.read_plan import reads_of
 from scenecypher.planner.actions.vocabularies import OPERATORS
 
 SCANS = ("AllNodesScan", "NodeByLabelScan", "RelationshipTypeScan", "AllRelationshipsScan")
@@ -55,12 +55,12 @@ def statements() -> Iterator[tuple[str, str]]:
     for vocabulary, operators in OPERATORS.items():
         for operator in operators.values():
             reads = reads_of(operator)
-            yield f"{vocabulary} {operator.name}, locking", reads.locking
-            yield f"{vocabulary} {operator.name}, locking by its agent's id", reads.naming.locking
-            yield f"{vocabulary} {operator.name}, looking", reads.looking
-    everything = Change(tuple(WRITE_PARTS), {})
+            yield f"{vocabulary} {operator.name}, lock", reads.lock_statement
+            yield f"{vocabulary} {operator.name}, locking by the agent's id", reads.with_named_agent.lock_statement
+            yield f"{vocabulary} {operator.name}, read", reads.read_statement
+    everything = WritePlan(tuple(WRITE_PARTS), {})
     yield "commit all", commit.WRITE_HEAD + everything.body + everything.end
-    yield "commit all at once", replica.unmoved(everything)
+    yield "commit all at once", replica.guarded_write(everything)
 
 
 def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
@@ -78,7 +78,7 @@ def _constants(module: ModuleType) -> Iterator[tuple[str, str]]:
 ALL = dict(statements())
 
 
-def test_the_list_below_holds_our_statements() -> None:
+def test_the_list_contains_all_our_statements() -> None:
     assert {
         "scenecypher.db.store.commit.LOCK",
         "scenecypher.db.store.load.LOAD_NODES",

@@ -13,17 +13,17 @@ from scenecypher.db.graph.delta import ChangeList, Delta, RemoveRelation
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
-from scenecypher.db.store.commit import Intent, Locked
+from scenecypher.db.store.commit import Intent, LockedPart
 from scenecypher.db.store.connection import Address, Database
-from scenecypher.db.store.footprint import Footprint, Hop, Read, Reads
+from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
 from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, ConflictError, SceneReplaced
 from tests.db.store.test_store import fresh
 from tests.proxy import proxied
 
-HOLDS: Final = Hop("agent", ("HOLDS_RH",), "x")
-FOOTPRINT: Final = Footprint(Reads(("agent", "x"), (Read((HOLDS,), (HOLDS,)),)), ("cup",))
+HOLDS: Final = RelationPattern("agent", ("HOLDS_RH",), "x")
+FOOTPRINT: Final = Footprint(ReadPlan(("agent", "x"), (PatternRead((HOLDS,), (HOLDS,)),)), ("cup",))
 HELD: Final = Relation("robot", "HOLDS_RH", "cup")
 BEHIND_OUR_BACK: Final[LiteralString] = "MATCH (:Agent {scene: $key})-[r:HOLDS_RH]->() DELETE r"
 
@@ -54,7 +54,7 @@ class Toggling:
         self.seen: list[tuple[int, tuple[str, ...]]] = []
         self._before = before
 
-    def __call__(self, read: Locked) -> Delta:
+    def __call__(self, read: LockedPart) -> Delta:
         states = read.part.nodes["cup"].states
         self.seen.append((read.version, states))
         if len(self.seen) == 1:
@@ -122,7 +122,7 @@ def test_a_scene_that_is_replaced_in_between_takes_nothing(
 def test_what_changed_without_a_version_is_a_conflict_and_writes_nothing(
     store: SceneStore, database: Database, scene: SceneInfo, replica: Replica
 ) -> None:
-    def let_go(_: Locked) -> Delta:
+    def let_go(_: LockedPart) -> Delta:
         if not happened:
             happened.append(database.write(gone, timeout_s=10))
         return Delta.of([ChangeList("cup", "states", ("dirty",), ()), RemoveRelation(HELD)])

@@ -1,4 +1,4 @@
-"""What is read of a scene waits for whoever is half through a commit: a version seen before that proves nothing."""
+"""Reads wait for a running commit: a version read without the lock proves nothing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from scenecypher.db.condition import HasState, Id
 from scenecypher.db.graph.delta import ChangeList, Delta
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, commit_delta
+from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.enumerate import Enumerator
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.db.store.verdict import judge
-from scenecypher.planner.surroundings import surroundings
+from scenecypher.planner.surroundings import read_surroundings
 from tests.db.store.test_replica import scene
 
 __all__ = ["scene"]
@@ -36,11 +36,11 @@ def enumerate_(store: SceneStore, database: Database, scene: SceneInfo) -> tuple
 
 
 def judged(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
-    return ("dirty",) if judge(store, scene, HasState(Id("cup"), "dirty")).holds else ("clean",)
+    return ("dirty",) if check_goal(store, scene, HasState(Id("cup"), "dirty")).holds else ("clean",)
 
 
 def shown(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
-    return surroundings(database, scene, touched=["cup"]).nodes["cup"].states
+    return read_surroundings(database, scene, touched=["cup"]).nodes["cup"].states
 
 
 @pytest.mark.parametrize("read", [load, enumerate_, judged, shown])

@@ -1,4 +1,4 @@
-"""The store on a real server: what is imported, loaded, copied, leased and deleted."""
+"""The store on a real server: import, load, copy, lease and delete."""
 
 from __future__ import annotations
 
@@ -17,8 +17,16 @@ from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneG
 from scenecypher.db.schema import Declared
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
-from scenecypher.db.store.lease import TAKE, take
-from scenecypher.db.store.publish import CREATE_SCENE, DROP_RELATIONS, RELATIONS_A_BATCH, Header, _drop, drop, publish
+from scenecypher.db.store.lease import ACQUIRE, acquire
+from scenecypher.db.store.publish import (
+    CREATE_SCENE,
+    DROP_RELATIONS,
+    RELATIONS_PER_BATCH,
+    Header,
+    _drop,
+    delete_generation,
+    publish,
+)
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError, SceneNotFound, SceneReplaced
 from tests.strategies import scene_graphs
@@ -41,7 +49,7 @@ def small() -> SceneGraph:
 
 
 def odd() -> SceneGraph:
-    """What real scenes hold and a tidy model would forbid: both hands, a self-loop, an INSIDE cycle."""
+    """Return what real scenes have and a tidy model would forbid: both hands, a self-loop, an INSIDE cycle."""
     nodes = [
         Node("robot", "Agent", "robot", "robot"),
         Node("basket", "Object", "basket", "basket", properties=Properties({"center": Point(1.0, -0.0, 2.5)})),
@@ -132,36 +140,36 @@ def test_a_crash_between_batches_leaves_the_old_scene_whole(store: SceneStore, d
     assert store.load(name).graph == small()
 
 
-def test_clean_collects_leftovers_and_retired_generations_after_a_grace_time(store: SceneStore) -> None:
+def test_leftovers_and_retired_generations_are_deleted_after_a_grace_time(store: SceneStore) -> None:
     name = fresh()
     store.put(ImportedScene(name, small()))
     key = store.find(name).key
     store.delete(name)
-    store.clean(grace_s=3_600)
+    store.delete_leftovers(grace_s=3_600)
     assert members(store.database, key) == 4
-    store.clean(grace_s=0)
+    store.delete_leftovers(grace_s=0)
     assert members(store.database, key) == 0
 
 
-def test_a_scene_is_dropped_in_bounded_transactions(store: SceneStore) -> None:
+def test_a_scene_is_deleted_in_bounded_transactions(store: SceneStore) -> None:
     """A few nodes may have more relations than a transaction holds."""
     name = fresh("dense")
     ids = [f"n{i}" for i in range(72)]
     pairs = [Relation(one, "CLOSE", other) for one in ids for other in ids if one != other]
     store.put(ImportedScene(name, SceneGraph.of([Node(id_, "Object", id_, "thing") for id_ in ids], pairs)))
     key = store.find(name).key
-    assert len(pairs) > RELATIONS_A_BATCH
-    assert _drop(store.database, DROP_RELATIONS, key) == RELATIONS_A_BATCH
-    drop(store.database, key)
+    assert len(pairs) > RELATIONS_PER_BATCH
+    assert _drop(store.database, DROP_RELATIONS, key) == RELATIONS_PER_BATCH
+    delete_generation(store.database, key)
     assert members(store.database, key) == 0
 
 
-def test_an_unfinished_import_is_collected_and_never_listed(store: SceneStore, database: Database) -> None:
+def test_an_unfinished_import_is_deleted_and_never_listed(store: SceneStore, database: Database) -> None:
     key = uuid4().hex
     facts = {"role": "world", "vocabulary": "generic", "leased": None}
     database.write(lambda tx: tx.run(CREATE_SCENE, key=key, facts=facts, lease_s=0).consume(), timeout_s=10)
     assert all(info.key != key for info in store.scenes())
-    store.clean(grace_s=0)
+    store.delete_leftovers(grace_s=0)
     count = database.read(
         lambda tx: tx.run("MATCH (s:Scene {key: $key}) RETURN count(s) AS n", key=key).single(strict=True)["n"],
         timeout_s=10,
@@ -207,8 +215,8 @@ def test_a_reader_during_a_publish_sees_the_old_or_the_new_scene_never_an_empty_
     assert all(graph in (one, two) for graph in seen)
 
 
-def test_copies_of_a_scene_under_a_busy_writer_are_never_torn(store: SceneStore) -> None:
-    """The writer moves a pair of objects together; a copy that has them apart would be torn."""
+def test_copies_of_a_scene_under_a_busy_writer_are_consistent(store: SceneStore) -> None:
+    """The writer moves a pair of objects together; a copy that has them apart would be inconsistent."""
     name = fresh()
     filler = [Node(f"f{i}", "Object", f"f{i}", "filler") for i in range(400)]
     nodes = [Node("a", "Place", "a", "room"), Node("b", "Place", "b", "room"), *filler]
@@ -254,7 +262,7 @@ def test_copying_onto_a_name_that_is_taken_is_refused(store: SceneStore) -> None
         store.copy(name, name)
 
 
-def test_a_missing_scene_is_named_with_its_neighbours(store: SceneStore) -> None:
+def test_a_missing_scene_is_named_with_similar_names(store: SceneStore) -> None:
     name = fresh("kitchen")
     store.put(ImportedScene(name, small()))
     with pytest.raises(SceneNotFound, match="did you mean"):
@@ -297,18 +305,18 @@ def test_the_copy_of_a_worker_that_died_is_reset_for_the_next(store: SceneStore)
         assert (third.key, third.version) == (first.key, second.version), "a clean one is taken as it is"
 
 
-def test_a_scene_at_rest_starts_from_there(store: SceneStore) -> None:
+def test_a_rebased_scene_is_reset_to_its_new_base(store: SceneStore) -> None:
     name = fresh()
     store.put(ImportedScene(name, small()))
     version = store.find(name).version
     store.commit(store.find(name), Delta.of([ChangeList("cup", "states", ("dirty",), ())]), actor="t", action="soil")
-    assert store.rest(store.find(name)) == store.find(name).version == store.find(name).base > version
-    assert store.rest(store.find(name)) == store.find(name).base
+    assert store.reset_and_rebase(store.find(name)) == store.find(name).version == store.find(name).base > version
+    assert store.reset_and_rebase(store.find(name)) == store.find(name).base
     assert store.load(name).graph == small()
 
 
-def test_a_copy_that_is_just_being_taken_is_left_and_the_next_one_tried(store: SceneStore, database: Database) -> None:
-    """Whoever finds it free waits for its lock, and then looks again."""
+def test_a_copy_leased_concurrently_is_skipped_for_the_next_one(store: SceneStore, database: Database) -> None:
+    """A worker that finds it free waits for its lock, and then reads it again."""
     name = fresh()
     store.put(ImportedScene(name, small()))
     with store.lease(name) as one, store.lease(name) as other:
@@ -316,8 +324,8 @@ def test_a_copy_that_is_just_being_taken_is_left_and_the_next_one_tried(store: S
     with ThreadPoolExecutor(1) as pool:
 
         def taking(tx: ManagedTransaction) -> tuple[str, Future[SceneInfo | None]]:
-            first = tx.run(TAKE, origin=one.copied_from, lease_s=60).single(strict=True)["copy"]["key"]
-            second = pool.submit(take, database, str(one.copied_from), timeout_s=30)
+            first = tx.run(ACQUIRE, origin=one.copied_from, lease_s=60).single(strict=True)["copy"]["key"]
+            second = pool.submit(acquire, database, str(one.copied_from), timeout_s=30)
             with pytest.raises(FutureTimeout):
                 second.result(timeout=0.3)
             return first, second

@@ -1,4 +1,4 @@
-"""A small sample of recorded outputs, of three models for three tasks each (`virtualhome_eval` 0.1.1, MIT)."""
+"""Sample of recorded outputs, of three models for three tasks each (`virtualhome_eval` 0.1.1, MIT)."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ from typing import Final
 RECORDED: Final[dict[str, dict[str, dict[str, str]]]] = json.loads(
     Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
 )
-"""By task of the interface, model and id."""
+"""Outputs by task of the interface, model and id."""

@@ -1,4 +1,4 @@
-"""A few recorded outputs, and a zip of the published wheel's layout that holds them."""
+"""Sample of recorded outputs, and a zip of the published wheel's layout that contains them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from zipfile import ZipFile
 
-from scenecypher.evaluation.eai.recordings import FOLDERS, SCENE, TASKS, TaskName
+from scenecypher.evaluation.eai.recordings import FOLDERS, SCENE_PREFIX, TASKS, TaskName
 
 Outputs: TypeAlias = dict[TaskName, dict[str, dict[str, str]]]
 
 OUTPUTS: Final[Outputs] = json.loads(
     (Path(__file__).resolve().parents[2] / "data" / "eai" / "outputs.json").read_text(encoding="utf-8")
 )
-"""By task, model and id."""
+"""Outputs by task, model and id."""
 
 
 def outputs(task: TaskName) -> Iterator[tuple[str, str, str]]:
-    """Model, task id and output."""
+    """Yield model, task id and output."""
     return ((model, task_id, said) for model, found in OUTPUTS[task].items() for task_id, said in found.items())
 
 
 def wheel_of(found: Outputs, path: Path) -> Path:
-    """A zip with these outputs, as the wheel has them."""
+    """Write a zip with these outputs in the wheel's layout."""
     with ZipFile(path, "w") as archive:
         for task in TASKS:
-            prefix = SCENE if task == "subgoal" else ""
+            prefix = SCENE_PREFIX if task == "subgoal" else ""
             for model, said in found.get(task, {}).items():
                 rows = [{"identifier": prefix + task_id, "llm_output": text} for task_id, text in said.items()]
                 archive.writestr(

@@ -1,4 +1,4 @@
-"""Goal interpretation, counted by hand: as the original counts, and with nothing left out."""
+"""Goal interpretation, counted by hand: as the original counts, and in the strict way."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from scenecypher.evaluation.eai.counting import Counts, total
-from scenecypher.evaluation.eai.goal_interpretation import goal_figures, goal_scorer, judged_goals
-from scenecypher.evaluation.eai.goal_interpretation_gold import Gold
+from scenecypher.evaluation.eai.counting import ConfusionCounts, sum_counts
+from scenecypher.evaluation.eai.goal_interpretation import goal_figures, goal_scorer, judge_goals
+from scenecypher.evaluation.eai.goal_interpretation_gold import GoldGoals
 from scenecypher.evaluation.eai.scoring import Figure, Judgement
 from tests.evaluation.eai.recorded import RECORDED
 
-WANTED = Gold(
+WANTED = GoldGoals(
     nodes=frozenset({(1, "ON"), (1, "CLOSED")}),
     edges=frozenset({(2, "ON", 1)}),
     actions=(frozenset({"WASH", "RINSE"}),),
@@ -22,8 +22,8 @@ WANTED = Gold(
 
 
 @pytest.fixture(autouse=True)
-def left_behind() -> None:
-    """Nothing here runs Inspect, so nothing has to be collected after each test."""
+def collect_streams() -> None:
+    """Replace the collection after each test, since nothing here runs Inspect."""
 
 
 def said(nodes: list[Any], edges: list[Any], actions: list[Any]) -> str:
@@ -31,7 +31,7 @@ def said(nodes: list[Any], edges: list[Any], actions: list[Any]) -> str:
 
 
 def judged(nodes: list[Any], edges: list[Any], actions: list[Any]) -> Judgement:
-    return judged_goals(WANTED, said(nodes, edges, actions))
+    return judge_goals(WANTED, said(nodes, edges, actions))
 
 
 def figures(*judgements: Judgement) -> dict[str, Figure]:
@@ -45,10 +45,10 @@ def percent(found: dict[str, Figure], name: str) -> float:
 
 
 def test_precision_recall_and_f1() -> None:
-    counts = total([Counts(2, 1, 1), Counts(1, 0, 1)])
-    assert (counts.listed(), counts.precision, counts.recall) == ([3, 1, 2], 0.75, 0.6)
+    counts = sum_counts([ConfusionCounts(2, 1, 1), ConfusionCounts(1, 0, 1)])
+    assert (counts.as_list(), counts.precision, counts.recall) == ([3, 1, 2], 0.75, 0.6)
     assert counts.f1 == pytest.approx(2 / 3)
-    assert (Counts().precision, Counts().recall, Counts().f1) == (0, 0, 0)
+    assert (ConfusionCounts().precision, ConfusionCounts().recall, ConfusionCounts().f1) == (0, 0, 0)
 
 
 def test_right_wrong_unknown_and_malformed_goals() -> None:
@@ -62,7 +62,7 @@ def test_right_wrong_unknown_and_malformed_goals() -> None:
     assert (found["strict_node"], found["strict_edge"]) == ([1, 2, 1], [1, 1, 0]), "ours counts them"
 
 
-def test_an_action_goal_is_met_as_often_as_it_is_said_by_the_original_alone() -> None:
+def test_only_the_original_counts_repeated_action_goals() -> None:
     found = judged([], [], [{"action": "WASH"}, {"action": "RINSE"}, {"action": "WASH", "why": "it is dirty"}])
     assert found["action"] == [3, 0, -2], "as the original, whose misses go below nought"
     assert found["strict_action"] == [1, 2, 0]
@@ -74,16 +74,16 @@ def test_equal_goals_count_once_and_empty_ones_not_at_all() -> None:
 
 
 @pytest.mark.parametrize("output", [None, "", "I think so", "[]", "{" * 90_000, "9" * 200_000])
-def test_what_cannot_be_read_is_left_out_by_the_original_and_missed_by_ours(output: str | None) -> None:
-    found = judged_goals(WANTED, output)
+def test_unreadable_outputs_are_left_out_by_the_original_and_missed_by_ours(output: str | None) -> None:
+    found = judge_goals(WANTED, output)
     assert (found["parsed"], found["node"], found["strict_node"]) == (False, [0, 0, 0], [0, 0, 2])
 
 
 @pytest.mark.parametrize(
     "goals", ["lamp", 7, None, {"name": "lamp"}, [["lamp", "ON"]], [{"name": ["lamp"], "state": {}}]]
 )
-def test_a_list_of_another_form_breaks_nothing(goals: Any) -> None:
-    found = judged_goals(WANTED, json.dumps({"node goals": goals}))
+def test_malformed_lists_are_counted(goals: Any) -> None:
+    found = judge_goals(WANTED, json.dumps({"node goals": goals}))
     assert (found["node"], found["malformed"]) == ([0, 0, 2], 1)
 
 
@@ -93,7 +93,7 @@ def test_the_figures_of_a_model_have_their_denominators() -> None:
         [{"from_name": "cup", "relation": "ON", "to_name": "lamp"}],
         [{"action": "RINSE"}],
     )
-    found = figures(whole, judged_goals(WANTED, "nothing"), judged_goals(WANTED, None))
+    found = figures(whole, judge_goals(WANTED, "nothing"), judge_goals(WANTED, None))
     assert percent(found, "all_f1") == 100, "published figures leave out what can't be read"
     assert percent(found, "strict_f1") == pytest.approx(200 * (1 / 3) / (4 / 3))
     assert (found["unparsed"].hits, found["unparsed"].of) == (2, 3)

@@ -1,4 +1,4 @@
-"""Action sequences and sub-goals are read as the original reads them, whatever a model wrote."""
+"""Action sequences and sub-goals are parsed as by the original, for any text of a model."""
 
 from __future__ import annotations
 
@@ -9,19 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenecypher.evaluation.eai.acting import first_of_set, words_met
-from scenecypher.evaluation.eai.action_sequencing import met_by_order
-from scenecypher.evaluation.eai.grounding import ACTIONS, LONGEST, Planned, Unreadable, grounded
-from scenecypher.evaluation.eai.subgoal_expansion import ARITY, DEEDS, STATES, ways
-from scenecypher.evaluation.eai.subgoal_text import Join, Primitive, Unparsed, formula, parsed, path, primitives
-from scenecypher.planner.actions.text import Call
+from scenecypher.evaluation.eai.action_sequencing import met_goals_range
+from scenecypher.evaluation.eai.grounding import ACTIONS, MAX_CHARACTERS, GroundedStep, Unreadable, ground_plan
+from scenecypher.evaluation.eai.plan_execution import count_met_goals, first_in_set_order
+from scenecypher.evaluation.eai.subgoal_expansion import ACTION_ARITY, ARITY, STATE_ACTIONS, expand
+from scenecypher.evaluation.eai.subgoal_text import (
+    Compound,
+    FormulaError,
+    Primitive,
+    parse_subgoal,
+    parse_subgoals,
+    primitives,
+    primitives_to_achieve,
+)
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.virtualhome import OPERATORS
 
 OBJECTS: Final = {"cup": {7: "cup_7", 1000: "cup_1000"}, "sink": {42: "sink_42"}, "character": {65: "character_65"}}
 
 
 def calls(text: str) -> list[str] | str:
-    found = grounded(text, OBJECTS)
+    found = ground_plan(text, OBJECTS)
     return found.fault if isinstance(found, Unreadable) else [str(step.call) for step in found]
 
 
@@ -47,7 +55,7 @@ def calls(text: str) -> list[str] | str:
         ('{"SLEEP": ["cup"]}', "arguments"),
         ('{"WALK": ["sink", "cup"], "FLY": ["cup"]}', "hallucination"),
         ('{"WALK": [' + "9" * 5_000 + "]}", "parsing"),
-        ('"A": [' * (LONGEST // 6 + 1), "parsing"),
+        ('"A": [' * (MAX_CHARACTERS // 6 + 1), "parsing"),
     ],
 )
 def test_tricky_texts(text: str, wanted: list[str] | str) -> None:
@@ -56,7 +64,7 @@ def test_tricky_texts(text: str, wanted: list[str] | str) -> None:
 
 @given(st.text(max_size=200) | st.text(alphabet="{}[]\":, '\nWALKcup7_.", max_size=80))
 def test_any_text_is_a_plan_or_has_a_fault(text: str) -> None:
-    found = grounded(text, OBJECTS)
+    found = ground_plan(text, OBJECTS)
     if isinstance(found, Unreadable):
         assert found.why
     else:
@@ -66,34 +74,38 @@ def test_any_text_is_a_plan_or_has_a_fault(text: str) -> None:
 @given(st.lists(st.sampled_from([("WALK", ["sink"]), ("GRAB", ["cup"]), ("PUTIN", ["cup", "sink"])]), min_size=1))
 def test_repeated_keys_are_steps_in_their_order(steps: list[tuple[str, list[str]]]) -> None:
     text = "{" + ", ".join(f"{json.dumps(word)}: {json.dumps(named)}" for word, named in steps) + "}"
-    found = grounded(text, OBJECTS)
+    found = ground_plan(text, OBJECTS)
     assert not isinstance(found, Unreadable)
     assert [step.word for step in found] == [word for word, _ in steps]
 
 
-def test_every_action_is_one_of_ours() -> None:
+def test_every_action_has_an_operator() -> None:
     assert all(len(OPERATORS[name].parameters) == number for name, number in ACTIONS.values())
-    named = {*STATES, *("ONTOP", "INSIDE", "FACING", "HOLDS_RH", "NEXT_TO", "GRABBABLE", "SITTING", "BETWEEN"), *DEEDS}
+    named = {
+        *STATE_ACTIONS,
+        *("ONTOP", "INSIDE", "FACING", "HOLDS_RH", "NEXT_TO", "GRABBABLE", "SITTING", "BETWEEN"),
+        *ACTION_ARITY,
+    }
     for name in named:
-        ids = ("cup_7", "sink_42")[: {**ARITY, **DEEDS}[name]]
+        ids = ("cup_7", "sink_42")[: {**ARITY, **ACTION_ARITY}[name]]
         for agent in ("character_65", "cup_7", "sink_42"):
-            for way in ways(name, ids, agent=agent, holds=lambda _: False):
+            for way in expand(name, ids, agent=agent, holds=lambda _: False):
                 assert all(len(OPERATORS[one.call.name].parameters) == len(one.call.arguments) for one in way)
 
 
-def test_an_alternative_that_comes_first_in_the_goal_is_taken_even_where_another_comes_earlier() -> None:
-    assert words_met(["WASH", "RINSE", "WASH"], [("rinse", "wash"), ("wash",)]) == 2
-    assert words_met(["WASH", "RINSE"], [("rinse", "wash"), ("wash",)]) == 1
-    assert words_met([], []) == 0
-    assert met_by_order(["GRAB", "DRINK"], [("drink",), ("grab",)]) == (1, 2)
+def test_the_first_listed_alternative_is_taken_even_if_another_comes_earlier() -> None:
+    assert count_met_goals(["WASH", "RINSE", "WASH"], [("rinse", "wash"), ("wash",)]) == 2
+    assert count_met_goals(["WASH", "RINSE"], [("rinse", "wash"), ("wash",)]) == 1
+    assert count_met_goals([], []) == 0
+    assert met_goals_range(["GRAB", "DRINK"], [("drink",), ("grab",)]) == (1, 2)
 
 
 @given(st.sets(st.integers(1, 2_000), min_size=1, max_size=40))
-def test_the_first_of_a_set_is_one_of_it(numbers: set[int]) -> None:
-    assert first_of_set(f"cup_{number}" for number in numbers) in {f"cup_{number}" for number in numbers}
+def test_the_first_in_set_order_is_a_member(numbers: set[int]) -> None:
+    assert first_in_set_order(f"cup_{number}" for number in numbers) in {f"cup_{number}" for number in numbers}
 
 
-def test_of_many_the_set_takes_neither_the_smallest_number_nor_the_first_name() -> None:
+def test_set_order_is_neither_by_number_nor_by_name() -> None:
     near = (
         76,
         77,
@@ -120,8 +132,8 @@ def test_of_many_the_set_takes_neither_the_smallest_number_nor_the_first_name() 
         246,
         249,
     )
-    assert first_of_set(f"thing_{number}" for number in near) == "thing_165"
-    assert first_of_set([]) is None
+    assert first_in_set_order(f"thing_{number}" for number in near) == "thing_165"
+    assert first_in_set_order([]) is None
 
 
 @pytest.mark.parametrize(
@@ -133,8 +145,8 @@ def test_of_many_the_set_takes_neither_the_smallest_number_nor_the_first_name() 
         ('{"output": ["(ON(a.1) then OFF(a.1))", "no call"]}', ["ON a.1", "OFF a.1"]),
     ],
 )
-def test_sub_goals_are_brought_about_in_order(text: str, wanted: list[str]) -> None:
-    found = [one for one in path(formula(text)) if isinstance(one, Primitive)]
+def test_primitives_to_achieve_are_in_order(text: str, wanted: list[str]) -> None:
+    found = [one for one in primitives_to_achieve(parse_subgoals(text)) if isinstance(one, Primitive)]
     assert [" ".join((one.name, *one.arguments)) for one in found] == wanted
 
 
@@ -152,28 +164,31 @@ def test_sub_goals_are_brought_about_in_order(text: str, wanted: list[str]) -> N
         "(" * 60 + "ON(a.1)" + ")" * 60,
     ],
 )
-def test_what_is_no_formula_is_unparsed(text: str) -> None:
-    with pytest.raises(Unparsed):
-        parsed(text)
+def test_invalid_formulas_are_refused(text: str) -> None:
+    with pytest.raises(FormulaError):
+        parse_subgoal(text)
 
 
 def test_quantifiers_bind_names() -> None:
-    found = parsed("exists x. (READ(x) and not ON(y.2)) then forn 2. z. (ON(z))")
-    assert isinstance(found, Join)
+    found = parse_subgoal("exists x. (READ(x) and not ON(y.2)) then forn 2. z. (ON(z))")
+    assert isinstance(found, Compound)
     assert [(one.arguments, one.variables) for one in primitives(found)] == [
         (("x",), ("x",)),
         (("y.2",), ("x",)),
         (("z",), ("z",)),
     ]
-    with pytest.raises(Unparsed):
-        list(path(found))
+    with pytest.raises(FormulaError):
+        list(primitives_to_achieve(found))
 
 
-def test_what_is_in_hand_is_not_fetched_again() -> None:
+def test_held_objects_are_not_fetched() -> None:
     def said(held: bool) -> list[str]:  # noqa: FBT001
-        (way,) = ways("ONTOP", ("cup_7", "sink_42"), agent="character_65", holds=lambda _: held)
+        (way,) = expand("ONTOP", ("cup_7", "sink_42"), agent="character_65", holds=lambda _: held)
         return [one.word for one in way]
 
     assert said(held=True) == ["FIND", "PUTBACK"]
     assert said(held=False) == ["FIND", "GRAB", "FIND", "PUTBACK"]
-    assert Planned("GRAB", Call("grab", ("cup_7",))) in ways("HOLDS_RH", ("x_1", "cup_7"), agent="x_1", holds=bool)[0]
+    assert (
+        GroundedStep("GRAB", ActionCall("grab", ("cup_7",)))
+        in expand("HOLDS_RH", ("x_1", "cup_7"), agent="x_1", holds=bool)[0]
+    )

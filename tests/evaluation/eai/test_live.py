@@ -1,4 +1,4 @@
-"""The experiment `ssc` against a server that speaks OpenAI's protocol: rows, votes, records and failures."""
+"""The experiment `ssc` with a server that speaks OpenAI's protocol: rows, votes, cassettes and failures."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from zipfile import ZipFile
 
 import pytest
 
-from scenecypher.cli.app import run as command
+from scenecypher.cli.app import run_command_line as command
 from scenecypher.errors import InputError
-from scenecypher.evaluation.eai.goal_interpretation_gold import goal_ids
-from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_deeds, transition_ids
-from scenecypher.evaluation.result import read
-from scenecypher.evaluation.ssc.prompts import CUTS, IN_WHEEL, prompts, structured
+from scenecypher.evaluation.eai.goal_interpretation_gold import goal_task_ids
+from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_actions, transition_task_ids
+from scenecypher.evaluation.result import read_result
+from scenecypher.evaluation.ssc.prompts import IN_WHEEL, TASK_PARTS, load_prompts, structured_prompt
 from tests.evaluation.eai.samples import wheel_of
 from tests.scripted_model import Fail, ScriptedModel
 
@@ -24,17 +24,17 @@ ROWS = ("eai/greedy", "eai/ssc", "structured/greedy", "structured/ssc")
 
 @pytest.fixture(autouse=True)
 def somewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Inspect's own files go to the test's folder."""
+    """Direct Inspect's own files to the test's folder."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
 
 
 def gold(task_id: str) -> str:
-    return json.dumps({"output": "\n".join(gold_deeds()[name].pddl() for name in asked_actions(task_id))})
+    return json.dumps({"output": "\n".join(gold_actions()[name].pddl() for name in asked_actions(task_id))})
 
 
-class Erring:
-    """At temperature 0 it says nothing useful; of five samples two are garbage, and one is wrong."""
+class ErringModel:
+    """Model that fails at temperature 0; of five samples two are garbage, and one is wrong."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -42,7 +42,7 @@ class Erring:
 
     def __call__(self, request: dict[str, Any]) -> str:
         self.requests.append(request)
-        right = gold(transition_ids()[0])
+        right = gold(transition_task_ids()[0])
         if not request["temperature"]:
             return "I would open the door."
         return ("garbage", right.replace("(next_to ", "(facing "), f"<think>hm</think>{right}", "{", right)[
@@ -50,20 +50,20 @@ class Erring:
         ]
 
 
-def evaluated(options: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:
+def run_command(options: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:
     code = command(["eval", "ssc", "--task", "transition", "--workers", "1", "--json", *options])
     return code, json.loads(capsys.readouterr().out)
 
 
-def test_a_vote_finds_what_greedy_decoding_misses_and_a_cassette_says_the_same(
+def test_a_vote_succeeds_where_greedy_decoding_fails_live_and_recorded(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    erring = Erring()
+    erring = ErringModel()
     with ScriptedModel(erring) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "a-key")
         options = ["--model", "openai/scripted", "--limit", "4", "--record", "tape.jsonl"]
-        code, live = evaluated(options, capsys)
+        code, live = run_command(options, capsys)
     assert (code, live["finished"], live["provenance"]["model"]) == (0, True, "openai-api/openai/scripted")
     (table,) = live["tables"]
     rows = {f"{row['options']['prompt']}/{row['method']}": row["cells"] for row in table["rows"]}
@@ -75,7 +75,7 @@ def test_a_vote_finds_what_greedy_decoding_misses_and_a_cassette_says_the_same(
         assert (voted["svr_samples"]["count"], voted["svr_samples"]["n"]) == (3, 5)
     assert [request["temperature"] for request in erring.requests] == [0, *[0.7] * 5] * 2
     assert len(table["published"]) == 4
-    code, again = evaluated(["--replies", "tape.jsonl", "--limit", "4"], capsys)
+    code, again = run_command(["--replies", "tape.jsonl", "--limit", "4"], capsys)
     assert (code, again["provenance"]["replies"]) == (0, ["recorded"])
     assert [row["cells"] for row in again["tables"][0]["rows"]] == [row["cells"] for row in table["rows"]]
     assert again["provenance"]["model"] == "scripted", "whose replies they are"
@@ -85,14 +85,14 @@ def test_a_vote_finds_what_greedy_decoding_misses_and_a_cassette_says_the_same(
     assert Path("page/report.md").read_text("utf-8").count("| structured prompt, SSC | measured |") == 2, "made of logs"
 
 
-def test_a_sweep_over_the_number_of_replies_is_ours_but_for_five(
+def test_rows_of_a_sweep_are_ours_except_for_five_replies(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ScriptedModel(Erring()) as server:
+    with ScriptedModel(ErringModel()) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "a-key")
         asked = ["--model", "openai/scripted", "--prompt", "eai", "--samples", "1,5,7", "--limit", "4"]
-        code, found = evaluated(asked, capsys)
+        code, found = run_command(asked, capsys)
     (table,) = found["tables"]
     assert (code, [(row["label"], row["kind"], row["cells"]["asked"]["value"]) for row in table["rows"]]) == (
         0,
@@ -105,25 +105,23 @@ def test_a_sweep_over_the_number_of_replies_is_ours_but_for_five(
     )
 
 
-def test_a_row_of_which_all_failed_is_not_finished(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_of_failures_is_unfinished(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with ScriptedModel(lambda _: Fail(400, "out of order")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "a-key")
-        code, found = evaluated(["--model", "openai/scripted", "--limit", "4"], capsys)
+        code, found = run_command(["--model", "openai/scripted", "--limit", "4"], capsys)
     assert (code, found["finished"], {row["failed"] for row in found["tables"][0]["rows"]}) == (2, False, {1})
     assert found["notes"][0].startswith("4 ended by")
     assert "out of order" in found["notes"][0]
 
 
-def test_goals_are_asked_of_a_server_and_a_part_says_so(
+def test_goals_over_http_are_scored_and_a_limit_is_marked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     wheel = tmp_path / "prompts.whl"
-    text = "\n".join(part for start, end in CUTS["goal"] for part in (start, "tv, id: 1", end))
+    text = "\n".join(part for start, end in TASK_PARTS["goal"] for part in (start, "tv, id: 1", end))
     with ZipFile(wheel, "w") as archive:
-        archive.writestr(IN_WHEEL, json.dumps([{"identifier": one, "llm_prompt": text} for one in goal_ids()[:2]]))
+        archive.writestr(IN_WHEEL, json.dumps([{"identifier": one, "llm_prompt": text} for one in goal_task_ids()[:2]]))
     none = json.dumps({key: [] for key in ("node goals", "edge goals", "action goals")})
     options = ["--task", "goal", "--model", "openai/scripted", "--limit", "4", "--recordings", str(wheel), "--json"]
     with ScriptedModel(lambda _: none) as server:
@@ -141,20 +139,20 @@ def test_goals_are_asked_of_a_server_and_a_part_says_so(
 def test_votes_across_models_are_a_result_for_the_report_and_another_log_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    said = {name: dict.fromkeys(goal_ids()[:2], "{}") for name in ("a-model", "b-model")}
+    said = {name: dict.fromkeys(goal_task_ids()[:2], "{}") for name in ("a-model", "b-model")}
     wheel = str(wheel_of({"goal": said}, tmp_path / "some.whl"))
     options = ["eval", "ssc", "--recorded", "--task", "goal", "--limit", "2", "--recordings", wheel]
     assert command([*options, "--log-dir", "out", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["notes"][0].startswith("LIMITED: the first 2")
     (written,) = (tmp_path / "out").glob("*.result.json")
-    assert read(written).experiment == "ssc"
+    assert read_result(written).experiment == "ssc"
     assert command([*options, "--log", str(written)]) == 2
     assert "eval eai --recorded" in capsys.readouterr().err
 
 
-def test_structured_prompts_hold_the_task_and_no_other_prompt(tmp_path: Path) -> None:
+def test_structured_prompts_contain_only_the_task_of_the_original(tmp_path: Path) -> None:
     for task in ("action-sequencing", "subgoal", "transition"):
-        eai, ours = prompts(task, "eai"), prompts(task, "structured")
+        eai, ours = load_prompts(task, "eai"), load_prompts(task, "structured")
         task_id = next(iter(eai.texts))
         theirs, text = eai.messages(task_id)[-1].text, ours.messages(task_id)[0].text
         assert len(ours.messages(task_id)) == 1
@@ -162,15 +160,15 @@ def test_structured_prompts_hold_the_task_and_no_other_prompt(tmp_path: Path) ->
         assert "{domain}" not in text
         assert "Proximity" in text
         assert "State consistency" in text
-        for start, end in CUTS[task]:
+        for start, end in TASK_PARTS[task]:
             own = theirs[theirs.rindex(start) :].partition(end)[0].strip()
             assert own in text
     with pytest.raises(InputError, match="no prompt"):
-        prompts("subgoal", "eai").messages("nothing")
+        load_prompts("subgoal", "eai").messages("nothing")
     with pytest.raises(InputError, match="lacks"):
-        structured("transition", "another text")
-    with pytest.raises(InputError, match="fetch it anew"):
-        prompts("goal", "eai", wheel=tmp_path / "missing.whl")
+        structured_prompt("transition", "another text")
+    with pytest.raises(InputError, match="download it again"):
+        load_prompts("goal", "eai", wheel=tmp_path / "missing.whl")
 
 
 @pytest.mark.parametrize(
@@ -187,8 +185,6 @@ def test_structured_prompts_hold_the_task_and_no_other_prompt(tmp_path: Path) ->
         (["--replies", "tape", "--record", "tape"], "nothing to record"),
     ],
 )
-def test_options_that_do_not_go_together_are_told(
-    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_incompatible_options_are_refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(["eval", "ssc", *options]) == 2
     assert said in capsys.readouterr().err

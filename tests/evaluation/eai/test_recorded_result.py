@@ -1,4 +1,4 @@
-"""The tables of recorded outputs: all that is published has its column, and a sample is not compared as if all."""
+"""Tables of recorded outputs: published figures have columns, and sampled figures are not compared with full ones."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from inspect_ai.log import read_eval_log
 
-from scenecypher.cli.app import run as command
-from scenecypher.evaluation.eai.published import published
-from scenecypher.evaluation.eai.recorded_result import PARTS, ended_as, result
+from scenecypher.cli.app import run_command_line as command
+from scenecypher.evaluation.eai.published import published_figures
+from scenecypher.evaluation.eai.recorded_result import PARTS, eai_result, outcome_of
 from scenecypher.evaluation.eai.recordings import TaskName
 from tests.evaluation.eai.recorded import RECORDED
 from tests.evaluation.eai.samples import Outputs, wheel_of
@@ -19,7 +19,7 @@ from tests.evaluation.eai.samples import Outputs, wheel_of
 MODEL = "gpt-4o-2024-05-13"
 
 
-def evaluated(task: TaskName, folder: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+def run_command(task: TaskName, folder: Path, capsys: pytest.CaptureFixture[str]) -> Any:
     said: Outputs = {task: {MODEL: RECORDED[task][MODEL]}}
     some = ["--limit", "2", "--plans", "1"]
     where = ["--recordings", str(wheel_of(said, folder / "some.whl")), "--log-dir", str(folder)]
@@ -31,20 +31,20 @@ def columns_of(found: Any) -> set[str]:
     return {column["key"] for table in found["tables"] for column in table["columns"]}
 
 
-def test_all_published_figures_have_a_column_and_a_sample_of_plans_is_not_near_or_far(
+def test_published_figures_have_columns_and_sampled_plans_are_not_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert {*published(MODEL, "goal")} <= {name for names in PARTS["goal"].values() for name in names}
-    found = evaluated("transition", tmp_path, capsys)
-    assert {f"{key}.published" for key in published(MODEL, "transition")} <= columns_of(found)
+    assert {*published_figures(MODEL, "goal")} <= {name for names in PARTS["goal"].values() for name in names}
+    found = run_command("transition", tmp_path, capsys)
+    assert {f"{key}.published" for key in published_figures(MODEL, "transition")} <= columns_of(found)
     planning = found["tables"][-1]
     assert "planned with 1 outputs" in planning["notes"][-1]
     assert planning["rows"][0]["cells"]["strict_planner"]["n"] == 1
     assert {one["outcome"] for one in found["samples"]} == {"unread"}
     log = read_eval_log(found["provenance"]["log"])
     log.eval.task_args = {**log.eval.task_args, "limit": 0}
-    notes = result(log).notes
+    notes = eai_result(log).notes
     assert any("Transition modelling: F1" in note for note in notes), "as if it were of all"
     assert not any("planner" in note for note in notes)
 
@@ -61,7 +61,7 @@ def test_all_published_figures_have_a_column_and_a_sample_of_plans_is_not_near_o
         ("transition", {"parsed": True, "plan": None}, ("not planned", False)),
     ],
 )
-def test_how_an_output_ended(task: TaskName, judged: dict[str, Any], ended: tuple[str, bool]) -> None:
+def test_outcome_of_an_output(task: TaskName, judged: dict[str, Any], ended: tuple[str, bool]) -> None:
     others = {"states": [0, 0], "relations": [0, 0], "actions": [0, 0, 0]}
     strict = {f"strict_{kind}": [0, 0, 0] for kind in ("node", "edge", "action")}
-    assert ended_as(task, others | strict | judged) == ended
+    assert outcome_of(task, others | strict | judged) == ended

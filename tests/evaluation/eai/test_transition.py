@@ -1,4 +1,4 @@
-"""Transition modelling: reading, clause by clause, and planning; all cases counted by hand."""
+"""Transition modelling: parsing, matching clause by clause, and planning; all cases are counted by hand."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import json
 
 import pytest
 
-from scenecypher.evaluation.eai.scoring import broken
-from scenecypher.evaluation.eai.transition import TransitionScorer, judged_deeds, transition_figures
-from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_deeds, problem, transition_ids
-from scenecypher.evaluation.eai.transition_matching import compared
-from scenecypher.evaluation.eai.transition_planning import Planner, completed, foreign_names, has_plan
-from scenecypher.evaluation.eai.transition_text import Deed, closed_at, deeds, tree, written
+from scenecypher.evaluation.eai.scoring import interrupted_judgement
+from scenecypher.evaluation.eai.transition import TransitionScorer, judge_actions, transition_figures
+from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_actions, problem, transition_task_ids
+from scenecypher.evaluation.eai.transition_matching import match_predicates
+from scenecypher.evaluation.eai.transition_planning import CachedPlanner, complete_domain, has_plan, unbound_names
+from scenecypher.evaluation.eai.transition_text import (
+    PddlAction,
+    expression_text,
+    matching_brackets,
+    parse_actions,
+    parse_expression,
+)
 from tests.evaluation.eai.recorded import RECORDED
 
 TASK = "27_2"
@@ -19,12 +25,12 @@ ACTION = "(:action grab :parameters (?char - character ?obj - object) :precondit
 
 
 @pytest.fixture(autouse=True)
-def left_behind() -> None:
-    """Nothing here runs Inspect, so nothing has to be collected after each test."""
+def collect_streams() -> None:
+    """Replace the collection after each test, since nothing here runs Inspect."""
 
 
 def names(predicted: str, gold: str) -> tuple[set[str], set[str], set[str]]:
-    found = compared(predicted, gold)
+    found = match_predicates(predicted, gold)
     return set(found.hits), set(found.alarms), set(found.misses)
 
 
@@ -44,65 +50,65 @@ def names(predicted: str, gold: str) -> tuple[set[str], set[str], set[str]]:
         ("(exists (?y - object) (a ?y))", "(forall (?y - object) (a ?y))", set(), {"a"}, {"a"}),
     ],
 )
-def test_predicates_that_agree_are_too_many_or_missing(
+def test_predicates_that_agree_are_extra_or_missing(
     predicted: str, gold: str, hits: set[str], alarms: set[str], misses: set[str]
 ) -> None:
     assert names(predicted, gold) == (hits, alarms, misses)
 
 
-def test_the_original_counts_a_clause_wrong_besides_where_it_agrees_with_one_elsewhere() -> None:
+def test_a_clause_that_agrees_elsewhere_also_counts_as_wrong() -> None:
     assert names("(and (b ?x) (c ?x))", "(and (a ?x) (b ?x))") == ({"b"}, {"b", "c"}, {"a"})
 
 
 @pytest.mark.parametrize("text", ["(and (a ?x)", "a)", "((a) (and))", "(not (a) (b))", "(" * 99_999])
-def test_what_cannot_be_read_has_no_predicates(text: str) -> None:
-    assert not compared(text, "(and (a ?x))").readable
+def test_unreadable_text_has_no_predicates(text: str) -> None:
+    assert not match_predicates(text, "(and (a ?x))").readable
     assert names(text, "(and (a ?x))") == (set(), set(), set())
 
 
 def test_every_gold_expression_is_read_and_written_and_agrees_with_itself() -> None:
-    for deed in gold_deeds().values():
-        for text in (deed.precondition, deed.effect):
-            assert tree(written(tree(text))) == tree(text)
-            found = compared(text, text)
+    for action in gold_actions().values():
+        for text in (action.precondition, action.effect):
+            assert parse_expression(expression_text(parse_expression(text))) == parse_expression(text)
+            found = match_predicates(text, text)
             assert not found.alarms | found.misses
-        assert not foreign_names(deed)
+        assert not unbound_names(action)
 
 
 def test_actions_are_read_from_json_fences_and_bare_text() -> None:
     text = ACTION.format("(and (grabbable ?obj) ; it can be held\n (next_to ?char ?obj))", "()")
     for output in (json.dumps({"output": text}), f"```json\n{json.dumps({'output': text})}\n```"):
-        assert deeds(output) == {
-            "grab": Deed(
+        assert parse_actions(output) == {
+            "grab": PddlAction(
                 "grab", "(?char - character ?obj - object)", "(and (grabbable ?obj) (next_to ?char ?obj))", "()"
             )
         }
-    assert deeds("Sorry.") == {}
-    assert deeds(json.dumps({"output": ["no", "text"]})) is None
-    assert deeds("(:action grab :parameters (?obj :precondition () :effect ()") is None
-    assert deeds("(" * 200_000) is None
+    assert parse_actions("Sorry.") == {}
+    assert parse_actions(json.dumps({"output": ["no", "text"]})) is None
+    assert parse_actions("(:action grab :parameters (?obj :precondition () :effect ()") is None
+    assert parse_actions("(" * 200_000) is None
 
 
-def test_brackets_that_nothing_closes_are_read_once() -> None:
+def test_unclosed_brackets_are_scanned_once() -> None:
     text = "(:action a :parameters () :precondition (and :effect (b " * 1_500
-    found = closed_at(text)
+    found = matching_brackets(text)
     assert len(found) == 1_500, "only parameters are closed, and the text is read once for all"
-    assert deeds(text) == {"a": Deed("a", "()", "()", "()")}
-    assert deeds(f"{ACTION.format('()', '')} :effect") is not None
+    assert parse_actions(text) == {"a": PddlAction("a", "()", "()", "()")}
+    assert parse_actions(f"{ACTION.format('()', '')} :effect") is not None
 
 
-def test_missing_invented_and_unreadable_actions_count_in_the_strict_way_alone() -> None:
+def test_missing_invented_and_unreadable_actions_count_in_strict_figures_only() -> None:
     asked = asked_actions(TASK)
-    gold = {name: gold_deeds()[name] for name in asked}
-    perfect = judged_deeds(TASK, gold)
+    gold = {name: gold_actions()[name] for name in asked}
+    perfect = judge_actions(TASK, gold)
     assert {key: row[1:] for key, row in perfect["counts"].items()} == {key: [0, 0] for key in perfect["counts"]}
-    odd = Deed("fly", "()", "()", "(and (inside ?char ?sky))")
+    odd = PddlAction("fly", "()", "()", "(and (inside ?char ?sky))")
     less = {name: gold[name] for name in asked[1:]}
-    found = judged_deeds(TASK, {**less, "fly": odd, asked[1]: Deed(asked[1], "()", "(and", "()")})
+    found = judge_actions(TASK, {**less, "fly": odd, asked[1]: PddlAction(asked[1], "()", "(and", "()")})
     assert (found["missing"], found["invented"], found["unreadable"]) == (1, 1, 1)
     assert sum(row[2] for row in found["strict"].values()) > sum(row[2] for row in found["counts"].values())
     assert found["strict"]["spatial_relations"][1] == 1
-    lost = broken(TransitionScorer(None), TASK)
+    lost = interrupted_judgement(TransitionScorer(None), TASK)
     figures = {one.name: one for one in transition_figures([{**perfect, "plan": None, "strict_plan": None}, lost])}
     assert (figures["f1"].percent, figures["unparsed"].hits, figures["planner"].of) == (100, 1, 0)
     assert figures["strict_f1"].percent == pytest.approx(200 / 3), "half is missed"
@@ -110,36 +116,38 @@ def test_missing_invented_and_unreadable_actions_count_in_the_strict_way_alone()
 
 
 def test_gold_actions_have_a_plan_and_broken_ones_do_not() -> None:
-    planner = Planner(timeout_s=20)
+    planner = CachedPlanner(timeout_s=20)
     assert planner.succeeds(TASK, {})
-    assert planner.known == {next(iter(planner.known)): True}
-    never = Deed("switch_on", "(?char - character ?obj - object)", "(and (on ?obj))", "(on ?obj)")
+    assert planner.cache == {next(iter(planner.cache)): True}
+    never = PddlAction("switch_on", "(?char - character ?obj - object)", "(and (on ?obj))", "(on ?obj)")
     assert not planner.succeeds(TASK, {"switch_on": never})
-    assert len(planner.known) == 2
+    assert len(planner.cache) == 2
 
 
-def test_an_unbound_variable_stands_for_nothing_as_it_once_did() -> None:
+def test_unbound_variables_are_left_out_as_in_the_original() -> None:
     effect = "(and (switched ?obj) (not (on ?it)) (forall (?it - object) (not (off ?it))))".replace("switched", "on")
-    deed = Deed("switch_on", "(?char - character ?obj - object)", "()", effect)
-    assert foreign_names(deed) == {"?it"}
-    domain, wanted = completed({"switch_on": deed}, problem(TASK))
+    action = PddlAction("switch_on", "(?char - character ?obj - object)", "()", effect)
+    assert unbound_names(action) == {"?it"}
+    domain, wanted = complete_domain({"switch_on": action}, problem(TASK))
     assert "(:constants character - character" in " ".join(domain.split())
     assert "(:objects)" in wanted
     assert ":effect (and (on ?obj) (and ) (forall (?it - object) (not (off ?it))))" in domain
 
 
-def test_an_action_may_name_the_objects_of_the_problem_as_it_once_could() -> None:
-    walk = gold_deeds()["walk_towards"]
-    here = Deed(walk.name, walk.parameters, "(inside ?char bathroom)", walk.effect)
-    assert foreign_names(here) == {"bathroom"}
-    planner = Planner(timeout_s=20)
+def test_actions_may_name_the_problems_objects_as_in_the_original() -> None:
+    walk = gold_actions()["walk_towards"]
+    here = PddlAction(walk.name, walk.parameters, "(inside ?char bathroom)", walk.effect)
+    assert unbound_names(here) == {"bathroom"}
+    planner = CachedPlanner(timeout_s=20)
     assert planner.succeeds(TASK, {walk.name: here})
-    assert not planner.succeeds(TASK, {walk.name: Deed(walk.name, walk.parameters, "(inside ?char moon)", walk.effect)})
+    assert not planner.succeeds(
+        TASK, {walk.name: PddlAction(walk.name, walk.parameters, "(inside ?char moon)", walk.effect)}
+    )
 
 
-def test_a_domain_that_is_no_domain_or_takes_too_long_has_no_plan() -> None:
+def test_an_invalid_or_slow_domain_has_no_plan() -> None:
     assert not has_plan("(define (domain", problem(TASK), timeout_s=5)
-    assert not has_plan(*completed({}, problem(TASK)), timeout_s=0.01)
+    assert not has_plan(*complete_domain({}, problem(TASK)), timeout_s=0.01)
 
 
 def test_recorded_outputs_are_scored_and_a_sample_is_planned() -> None:
@@ -150,4 +158,4 @@ def test_recorded_outputs_are_scored_and_a_sample_is_planned() -> None:
     figures = {one.name: one.percent for one in scorer.figures(judged)}
     assert figures["f1"] == pytest.approx(figures["strict_f1"])
     assert 0 < (figures["f1"] or 0) < 100
-    assert len(transition_ids()) == 296
+    assert len(transition_task_ids()) == 296

@@ -1,8 +1,8 @@
-"""Nothing here runs Inspect, so nothing has to be collected after each test."""
+"""Fixtures for tests that do not run Inspect."""
 
 import pytest
 
 
 @pytest.fixture(autouse=True)
-def left_behind() -> None:
-    """In place of the collection that tests of Inspect need."""
+def collect_streams() -> None:
+    """Replace the collection after each test, since nothing here runs Inspect."""

@@ -1,4 +1,4 @@
-"""Canonical forms: blind to order, blanks and quotes where these say nothing, and to nothing else."""
+"""Canonical forms: insensitive to order, blanks and quotes without meaning, and sensitive to everything else."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def pddl(*actions: str) -> str:
 
 @settings(max_examples=30)
 @given(st.data(), st.sampled_from([None, 2, "\t"]), st.sampled_from(["{}", "```json\n{}\n```", "{}<|eot_id|>"]))
-def test_the_order_of_goals_blanks_quotes_and_fences_say_nothing(data: st.DataObject, indent: Any, around: str) -> None:
+def test_goal_forms_ignore_order_blanks_quotes_and_fences(data: st.DataObject, indent: Any, around: str) -> None:
     shuffled = {key: data.draw(st.permutations(GOALS[key])) for key in data.draw(st.permutations(list(GOALS)))}
     text = json.dumps(shuffled, indent=indent)
     text = text.replace('"', data.draw(st.sampled_from("\"'")))
@@ -55,11 +55,11 @@ def test_the_order_of_goals_blanks_quotes_and_fences_say_nothing(data: st.DataOb
         ("action goals", "WASH"),
     ],
 )
-def test_a_goal_that_the_schema_lacks_is_invalid(key: str, goal: object) -> None:
+def test_goals_outside_the_schema_are_invalid(key: str, goal: object) -> None:
     assert goal_form(json.dumps({**GOALS, key: [goal]})) is None
 
 
-def test_goals_are_told_apart_by_what_they_say() -> None:
+def test_goal_forms_differ_by_content_only() -> None:
     assert goal_form(json.dumps({**GOALS, "action goals": []})) != goal_form(json.dumps(GOALS))
     noted = {
         **GOALS,
@@ -99,11 +99,11 @@ def test_a_sequence_keeps_its_order_and_its_repeated_keys() -> None:
         "[" * 9_999,
     ],
 )
-def test_what_is_no_sequence_is_invalid(text: str) -> None:
+def test_invalid_sequences_have_no_form(text: str) -> None:
     assert sequence_form(text) is None
 
 
-def test_our_prompt_offers_what_the_schema_and_the_scorer_take() -> None:
+def test_our_prompt_offers_only_words_that_schema_and_scorer_accept() -> None:
     text = (files("scenecypher.evaluation") / "data/ssc/action-sequencing.md").read_text(encoding="utf-8")
     offered = {*re.findall(r"\b[A-Z]{3,}(?:_[A-Z]+)?\b", re.sub(r"\[[A-Z_ a-z]+\]", "", text.partition("Rules:")[0]))}
     assert {"WALK", "PUTBACK", "SLEEP"} < offered - {"RECIPIENT"} <= ACTIONS.keys()
@@ -111,7 +111,7 @@ def test_our_prompt_offers_what_the_schema_and_the_scorer_take() -> None:
         assert word not in text
 
 
-def test_within_a_line_of_subgoals_the_order_says_nothing_between_lines_it_does() -> None:
+def test_order_matters_between_lines_of_subgoals_and_not_within() -> None:
     one = subgoal_form(subgoals("NEXT_TO(character.65, tv.1)", "ON(tv.1) and (CLOSED(a.2) or OPEN(b.3))"))
     assert (
         one
@@ -135,11 +135,11 @@ def test_within_a_line_of_subgoals_the_order_says_nothing_between_lines_it_does(
         "(" * 99 + "ON(tv.1)" + ")" * 99,
     ],
 )
-def test_a_line_that_is_no_expression_is_invalid(line: str) -> None:
+def test_invalid_lines_have_no_form(line: str) -> None:
     assert subgoal_form(subgoals(line)) is None
 
 
-def test_actions_are_blind_to_order_repetition_nesting_and_what_variables_are_called() -> None:
+def test_action_forms_ignore_order_repetition_nesting_and_variable_names() -> None:
     other = (
         "(:action open\n :parameters (?who - character ?what - object) "
         ":precondition (and (and (can_open ?what)) (closed ?what) (closed ?what)) "
@@ -174,13 +174,13 @@ def test_an_action_outside_the_domain_is_invalid(old: str, new: str) -> None:
 
 @settings(max_examples=50)
 @given(st.text(alphabet='(){}[]":,?abc \n', max_size=300))
-def test_no_text_breaks_a_form(text: str) -> None:
+def test_no_text_raises_an_error(text: str) -> None:
     for form in (goal_form, sequence_form, subgoal_form, transition_form):
         form(text)
         form('{"output": ' + json.dumps(f"(:action open {text}") + "}")
 
 
-def test_hostile_depth_and_length_are_refused() -> None:
+def test_excessive_depth_and_length_are_invalid() -> None:
     deep = OPEN.replace("(open ?obj)", "(and " * 5_000 + "(open ?obj)" + ")" * 5_000)
     assert transition_form(pddl(deep)) is None
     assert goal_form("[" * 200_000) is None

@@ -1,17 +1,25 @@
-"""Ours: what samples agree on part by part, and votes across models."""
+"""Merging of samples part by part, and votes across models; ours, not the paper's."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 
-from scenecypher.evaluation.eai.recordings import Recorded
+from scenecypher.evaluation.eai.recordings import RecordedOutput
 from scenecypher.evaluation.eai.transition import TransitionScorer
-from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_deeds, transition_ids
-from scenecypher.evaluation.eai.transition_text import deeds
-from scenecypher.evaluation.ssc.cross_model import best_single, compared, early, judged_all, singles, sweep, voted
+from scenecypher.evaluation.eai.transition_gold import asked_actions, gold_actions, transition_task_ids
+from scenecypher.evaluation.eai.transition_text import parse_actions
+from scenecypher.evaluation.ssc.cross_model import (
+    best_single,
+    compare_with_best,
+    judge_outputs,
+    single_models,
+    sweep,
+    vote_across_models,
+    vote_with_early_stop,
+)
 from scenecypher.evaluation.ssc.forms import goal_form, transition_form
-from scenecypher.evaluation.ssc.merging import merged
+from scenecypher.evaluation.ssc.merging import merge_samples
 
 
 def goals(*states: str) -> str:
@@ -27,46 +35,48 @@ def open_deed(*conditions: str) -> str:
     return json.dumps({"output": text})
 
 
-def test_goals_are_kept_that_more_than_half_of_the_valid_samples_have() -> None:
-    found = merged("goal", [goals("ON", "CLEAN"), goals("ON"), "garbage", goals("ON", "CLOSED"), goals("CLEAN", "ON")])
+def test_goals_of_a_majority_of_valid_samples_are_kept() -> None:
+    found = merge_samples(
+        "goal", [goals("ON", "CLEAN"), goals("ON"), "garbage", goals("ON", "CLOSED"), goals("CLEAN", "ON")]
+    )
     assert found is not None
     assert goal_form(found) == goal_form(goals("ON")), "CLEAN has two of four"
-    assert merged("goal", ["garbage"]) is None
+    assert merge_samples("goal", ["garbage"]) is None
 
 
-def test_clauses_are_kept_that_more_than_half_of_the_valid_samples_have() -> None:
+def test_clauses_of_a_majority_of_valid_samples_are_kept() -> None:
     samples = [
         open_deed("closed", "can_open"),
         open_deed("can_open", "clean"),
         open_deed("can_open", "closed"),
         "garbage",
     ]
-    found = merged("transition", samples)
+    found = merge_samples("transition", samples)
     assert found is not None
     assert transition_form(found) == transition_form(open_deed("can_open", "closed"))
-    made = deeds(found)
+    made = parse_actions(found)
     assert made is not None
-    assert made["open"].parameters == gold_deeds()["open"].parameters
+    assert made["open"].parameters == gold_actions()["open"].parameters
 
 
-def test_the_most_central_sequence_is_a_sample_as_it_came() -> None:
+def test_the_most_central_sequence_is_an_unchanged_sample() -> None:
     common = '{"WALK": ["cup"], "GRAB": ["cup"], "WALK": ["sink"]}'
     longer = '{"WALK": ["cup"], "GRAB": ["cup"], "WALK": ["sink"], "TOUCH": ["sink"]}'
     odd = '{"SIT": ["chair"]}'
-    assert merged("action-sequencing", [odd, longer, "garbage", common, common]) == common
-    assert merged("subgoal", ["garbage"]) is None
+    assert merge_samples("action-sequencing", [odd, longer, "garbage", common, common]) == common
+    assert merge_samples("subgoal", ["garbage"]) is None
 
 
 def test_a_vote_across_models_is_compared_with_the_best_of_them() -> None:
-    ids = transition_ids()[:12]
+    ids = transition_task_ids()[:12]
     outputs: dict[str, Callable[[str], str]] = {"a": _gold, "b": _gold, "c": _backwards, "d": lambda _: "garbage"}
-    recorded = {name: tuple(Recorded(task_id, of(task_id)) for task_id in ids) for name, of in outputs.items()}
-    of = judged_all("transition", TransitionScorer(0), recorded, limit=12)
-    assert [line.valid for line in singles(of)] == [12, 12, 12, 0]
-    vote = voted(of)
+    recorded = {name: tuple(RecordedOutput(task_id, of(task_id)) for task_id in ids) for name, of in outputs.items()}
+    of = judge_outputs("transition", TransitionScorer(0), recorded, limit=12)
+    assert [line.valid for line in single_models(of)] == [12, 12, 12, 0]
+    vote = vote_across_models(of)
     assert (vote.figures["f1"].percent, vote.valid, vote.of) == (100, 12, 12)
-    assert early(of).used == 2, "two others can only draw level"
-    found = compared(of, vote, best_single(of, "f1"))
+    assert vote_with_early_stop(of).used == 2, "two others can only draw level"
+    found = compare_with_best(of, vote, best_single(of, "f1"))
     assert (found.voted, found.best, found.low, found.high) == (100, 100, 0, 0)
     assert "neither" in found.verdict
     assert dict(sweep(of, "f1", sizes=(4, 99))) == {4: 100}
@@ -77,13 +87,13 @@ def _backwards(task_id: str) -> str:
 
 
 def _gold(task_id: str) -> str:
-    return json.dumps({"output": "\n".join(gold_deeds()[name].pddl() for name in asked_actions(task_id))})
+    return json.dumps({"output": "\n".join(gold_actions()[name].pddl() for name in asked_actions(task_id))})
 
 
-def test_the_best_single_model_is_chosen_anew_in_each_resample() -> None:
-    ids = transition_ids()[:12]
+def test_each_resample_has_its_own_best_single_model() -> None:
+    ids = transition_task_ids()[:12]
     halves = {name: {task_id: _gold(task_id) for task_id in ids[at::2]} for at, name in enumerate("ab")}
-    recorded = {name: tuple(Recorded(*pair) for pair in found.items()) for name, found in halves.items()}
-    of = judged_all("transition", TransitionScorer(0), recorded, limit=12)
+    recorded = {name: tuple(RecordedOutput(*pair) for pair in found.items()) for name, found in halves.items()}
+    of = judge_outputs("transition", TransitionScorer(0), recorded, limit=12)
     best = best_single(of, "strict_f1")
     assert sum(best.resampled) / len(best.resampled) > best.percent, "another is the best one in some of them"

@@ -1,4 +1,4 @@
-"""Algorithm 1: the majority wins, ties go to the first seen, invalid samples never win."""
+"""Algorithm 1: the majority wins, ties go to the first form seen, and invalid samples never win."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scenecypher.evaluation.ssc.voting import is_decided, vote, vote_on
+from scenecypher.evaluation.ssc.voting import is_decided, vote, vote_on_forms
 
 FORMS = st.lists(st.one_of(st.none(), st.sampled_from("abc")), max_size=9)
 
@@ -15,7 +15,7 @@ FORMS = st.lists(st.one_of(st.none(), st.sampled_from("abc")), max_size=9)
 @settings(max_examples=60)
 @given(FORMS)
 def test_the_winner_is_the_most_frequent_form_the_first_seen_of_equals(forms: list[str | None]) -> None:
-    found = vote_on(forms)
+    found = vote_on_forms(forms)
     votes = Counter(form for form in forms if form is not None)
     assert (found.samples, found.valid, found.forms) == (len(forms), sum(votes.values()), len(votes))
     if not votes:
@@ -33,8 +33,8 @@ def test_the_winner_is_the_most_frequent_form_the_first_seen_of_equals(forms: li
 @settings(max_examples=60)
 @given(FORMS, st.integers(0, 4))
 def test_invalid_samples_change_nothing_but_their_count(forms: list[str | None], more: int) -> None:
-    with_more = vote_on([*forms, *[None] * more])
-    assert (with_more.winner, with_more.votes) == (vote_on(forms).winner, vote_on(forms).votes)
+    with_more = vote_on_forms([*forms, *[None] * more])
+    assert (with_more.winner, with_more.votes) == (vote_on_forms(forms).winner, vote_on_forms(forms).votes)
 
 
 @settings(max_examples=60)
@@ -42,10 +42,10 @@ def test_invalid_samples_change_nothing_but_their_count(forms: list[str | None],
 def test_an_early_stop_never_changes_the_winner(forms: list[str | None], at: int) -> None:
     begun = forms[:at]
     if is_decided(begun, len(forms)):
-        assert vote_on(begun).winner == vote_on(forms).winner
+        assert vote_on_forms(begun).winner == vote_on_forms(forms).winner
 
 
-def test_an_early_stop_comes_as_soon_as_it_can() -> None:
+def test_an_early_stop_is_as_early_as_possible() -> None:
     assert is_decided(["a", "a", "a"], 5)
     assert not is_decided(["a", "a"], 5), "three others may yet agree"
     assert is_decided(["a", "a"], 4), "a tie goes to the first seen"
@@ -55,6 +55,6 @@ def test_an_early_stop_comes_as_soon_as_it_can() -> None:
 
 
 @given(st.sampled_from(["x", "y", ""]))
-def test_one_sample_is_greedy_decoding_where_it_is_valid(sample: str) -> None:
+def test_one_valid_sample_wins(sample: str) -> None:
     found = vote([sample], lambda text: text or None)
     assert found.winner == (0 if sample else None)

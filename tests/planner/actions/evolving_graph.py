@@ -1,4 +1,4 @@
-"""VirtualHome's own `evolving_graph` engine, stepped beside ours: its verdict, its class of error and its graph."""
+"""VirtualHome's own `evolving_graph` engine as a reference: its verdict, its kind of mistake and its graph."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MISTAKES: Final[dict[int | None, Mistake | None]] = {
     4: "additional_step",
     None: None,
 }
-"""By the evaluator's numbers; None where the engine fails without a class, on which the evaluator itself stops."""
+"""Mistakes by the evaluator's numbers; None if the engine fails without one, on which the evaluator stops."""
 NAMES: Final = {
     "WALK": "walk",
     "RUN": "run",
@@ -67,7 +67,7 @@ NAMES: Final = {
 }
 VERBS: Final = {ours: theirs for theirs, ours in NAMES.items()}
 UNSUPPORTED: Final = ("LOOKAT_SHORT", "LOOKAT_LONG")
-"""Actions that the engine lists and can't carry out: it raises a TypeError whatever they are done with."""
+"""Actions that the engine lists but can't carry out: it always raises a TypeError."""
 TAKEN: Final = {"ON": "TAKEN_OFF", "INSIDE": "TAKEN_OUT_OF", "CLOSE": "TAKEN_FROM"}
 
 Facts = tuple[set[tuple[str, str, str]], dict[str, set[str]]]
@@ -75,14 +75,14 @@ Facts = tuple[set[tuple[str, str, str]], dict[str, set[str]]]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the engine carried the step out, else what sort of mistake it was."""
+    """The engine's verdict on a step: feasible, or the kind of mistake."""
 
     feasible: bool
     mistake: Mistake | None = None
 
 
 class Engine:
-    """One episode of the reference, judged by its own evaluator's checker; `pinned` takes the first by our id."""
+    """One episode of the reference, judged by its own evaluator; `pinned` selects the first by our id."""
 
     def __init__(self, graph: SceneGraph, *, pinned: bool = True) -> None:
         from virtualhome_eval.simulation.evolving_graph.environment import EnvironmentGraph, EnvironmentState
@@ -95,13 +95,13 @@ class Engine:
         self.pinned = pinned
 
     def graph(self, before: SceneGraph) -> SceneGraph:
-        """The engine's graph as ours, `before` being one with the same nodes."""
+        """Return the engine's graph as ours; `before` has the same nodes."""
         relations, states = self.facts()
         nodes = (replace(node, states=tuple(states[node.id])) for node in before.nodes.values())
         return SceneGraph.of(nodes, (Relation(*relation) for relation in relations))
 
     def facts(self) -> Facts:
-        """Its relations, what it remembers among them, and its nodes' states, in our words."""
+        """Return its relations, including those it remembers, and its nodes' states, in our words."""
         document = self.history[-1]
         ids = {node["id"]: node_id(node["class_name"], node["id"]) for node in document["nodes"]}
         edges = {(ids[e["from_id"]], e["relation_type"], ids[e["to_id"]]) for e in document["edges"]}
@@ -120,15 +120,15 @@ class Engine:
             script = Script([parse_script_line(line, 0)])
             after = next(ScriptExecutor.call_action_method(script, self.state, info, 0), None)
         if after is None:
-            judged = TemporalOrderChecker(info, self._about(info)).run_checker()
-            return Verdict(feasible=False, mistake=MISTAKES[judged.get_error_type()])
+            checker = TemporalOrderChecker(info, self._about(info)).run_checker()
+            return Verdict(feasible=False, mistake=MISTAKES[checker.get_error_type()])
         if after is not self.state:
             self.state = after
             self.history.append(after.to_dict())
         return Verdict(feasible=True)
 
     def _about(self, info: Any) -> list[Any]:
-        """The history, with those relations only that begin at a node the checker will look for."""
+        """Return the history with only the relations that start at nodes which the checker looks for."""
         sources = {wanted["from_id"] for _, wanted in info.missing_preconds if "relation" in wanted}
         return [
             {**document, "edges": [edge for edge in document["edges"] if edge["from_id"] in sources] if sources else []}
@@ -137,16 +137,16 @@ class Engine:
 
 
 def line_of(action: str, arguments: tuple[str, ...]) -> str:
-    """An action of ours as a line of a program, such as ``[GRAB] <soap> (1001)``."""
+    """Return one of our actions as a line of a program, such as ``[GRAB] <soap> (1001)``."""
     return " ".join([f"[{VERBS[action]}]", *(f"<{a.rpartition('_')[0]}> ({source_id(a)})" for a in arguments)])
 
 
 @contextmanager
 def first_by_id() -> Iterator[None]:
-    """Where the engine takes the first of a set in Python's order, let it take the first by our id.
+    """Make the engine take the first by our id instead of the first in Python's set order.
 
-    Climbing from a thing to its room it takes one of several at each level: of all the rooms to which some order would
-    lead it, let it be the first.
+    From a thing it climbs to its room, choosing one container per level: of all rooms that some order would reach, it
+    takes the first.
     """
     from virtualhome_eval.simulation.evolving_graph import execution
 
@@ -183,7 +183,7 @@ def _pinned_room(state: Any, node: Any) -> Any:
 
 
 def _rooms_above(state: Any, nodes: list[Any], inside: Any) -> list[Any]:
-    """The rooms that climbing from `nodes` ends in; it goes no further than a room."""
+    """Return the rooms that climbing from `nodes` ends in; climbing stops at a room."""
     rooms, seen, waiting = [], set(), [*nodes]
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""A flat as rows: the actions that `worlds` leaves out, each where it can be done, and with each requirement broken."""
+"""A flat as rows: the actions that `worlds` omits, each feasible once, and with each requirement broken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HOLDS: Final = ((ROBOT, "HOLDS_RH", ""), (ROBOT, "HOLDS_LH", ""))
 
 
 def flat() -> SceneGraph:
-    """A room with one thing for every action, all close to the robot but what stands in the hall."""
+    """Return a room with one thing for every action, all close to the robot except those in the hall."""
     near = [
         node("chair_20", "Asset", affordances="sittable movable"),
         node("bed_21", "Asset", affordances="lieable"),
@@ -44,13 +44,13 @@ FACING_TV: Final = Relation(ROBOT, "FACING", "tv_22")
 
 
 def held(*things: str, graph: SceneGraph = FLAT) -> SceneGraph:
-    """The robot has these in its hands, the right one first."""
+    """Return the graph with these things in the robot's hands, the right one first."""
     hands = zip(("HOLDS_RH", "HOLDS_LH"), things, strict=False)
     return edited(graph, add=[Relation(ROBOT, hand, thing) for hand, thing in hands])
 
 
 def states(graph: SceneGraph, **words: str) -> SceneGraph:
-    """These states for these nodes; `robot` is the robot."""
+    """Return the graph with these states of nodes; `robot` is the robot."""
     return edited(graph, states={ROBOT if id_ == "robot" else id_: text for id_, text in words.items()})
 
 
@@ -86,7 +86,7 @@ def crowded(graph: SceneGraph, x: str) -> Broken:
 
 
 def on_the_way(x: str) -> tuple[Broken, ...]:
-    """What keeps the robot from walking to the lamp."""
+    """Return the edits that keep the robot from walking to the lamp."""
     away = edited(FLAT, remove=FAR)
     return (
         *on_its_feet(away),

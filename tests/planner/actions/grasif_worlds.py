@@ -1,4 +1,4 @@
-"""Small GraSIF homes, drawn at random, and what must be true of each: the ground for laws about its actions."""
+"""Small GraSIF homes, fixed and random, for tests of its actions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def node(id_: str, kind: str, *, states: str = "", affordances: str = "") -> Nod
 
 
 def home() -> SceneGraph:
-    """A kitchen with a fridge, a lamp and a table, an office with a desk; an apple in a closed box in the fridge."""
+    """Return a kitchen with a fridge, a lamp and a table, and an office; an apple is in a closed box in the fridge."""
     nodes = [
         node("kitchen", "Place"),
         node("office", "Place"),
@@ -42,33 +42,33 @@ def home() -> SceneGraph:
     return SceneGraph.of(nodes, relations)
 
 
-def drawn(chance: random.Random) -> SceneGraph:
-    """Some rooms, assets with states of their own, and objects on and in one another, three deep at most."""
-    rooms = [f"room-{n}" for n in range(chance.randint(1, 3))]
+def random_home(rng: random.Random) -> SceneGraph:
+    """Return random rooms, assets with states, and objects on and in one another, up to three deep."""
+    rooms = [f"room-{n}" for n in range(rng.randint(1, 3))]
     nodes = [node(room, "Place") for room in rooms] + [node(ROBOT, "Agent")]
-    relations = [Relation(ROBOT, "INSIDE", chance.choice(rooms))]
+    relations = [Relation(ROBOT, "INSIDE", rng.choice(rooms))]
     below: list[str] = []
-    for n in range(chance.randint(2, 5)):
+    for n in range(rng.randint(2, 5)):
         asset = f"asset-{n}"
-        nodes.append(_thing(asset, "Asset", chance))
-        relations.append(Relation(asset, "INSIDE", chance.choice(rooms)))
+        nodes.append(_thing(asset, "Asset", rng))
+        relations.append(Relation(asset, "INSIDE", rng.choice(rooms)))
         below.append(asset)
-    for n in range(chance.randint(2, 7)):
+    for n in range(rng.randint(2, 7)):
         thing = f"thing-{n}"
-        nodes.append(_thing(thing, "Object", chance))
-        relations.append(Relation(thing, chance.choice(("ON", "INSIDE", "UNDER", "ATTACHED_TO")), chance.choice(below)))
+        nodes.append(_thing(thing, "Object", rng))
+        relations.append(Relation(thing, rng.choice(("ON", "INSIDE", "UNDER", "ATTACHED_TO")), rng.choice(below)))
         below.append(thing)
     return SceneGraph.of(nodes, relations)
 
 
-def _thing(id_: str, kind: str, chance: random.Random) -> Node:
-    words = [word for word in ("put_on", "put_inside", "put_under", "attach") if chance.random() < 0.6]
-    words += ["pick_up"] if kind == "Object" and chance.random() < 0.9 else []
+def _thing(id_: str, kind: str, rng: random.Random) -> Node:
+    words = [word for word in ("put_on", "put_inside", "put_under", "attach") if rng.random() < 0.6]
+    words += ["pick_up"] if kind == "Object" and rng.random() < 0.9 else []
     states = []
-    if chance.random() < 0.5:
+    if rng.random() < 0.5:
         words += ["open", "close"]
-        states.append(chance.choice(("open", "closed")))
-    if chance.random() < 0.4:
+        states.append(rng.choice(("open", "closed")))
+    if rng.random() < 0.4:
         words += ["turn_on", "turn_off"]
-        states.append(chance.choice(("on", "off")))
+        states.append(rng.choice(("on", "off")))
     return node(id_, kind, states=" ".join(states), affordances=" ".join(words))

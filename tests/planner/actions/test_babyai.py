@@ -1,4 +1,4 @@
-"""BabyAI's operators beside MiniGrid itself: what they say of rooms, hand and doors is what its steps bring about."""
+"""BabyAI's operators compared with MiniGrid: same rooms, hand and doors after each action."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from scenecypher.db.graph.delta import apply
 from scenecypher.db.graph.scene import Properties, SceneGraph
 from scenecypher.errors import ActionRefused
-from scenecypher.importers.babyai import Episode, episode
-from scenecypher.importers.babyai_grid import AGENT, scene_graph
+from scenecypher.importers.babyai import LevelInstance, level_instance
+from scenecypher.importers.babyai_grid import AGENT, grid_scene_graph
 from scenecypher.planner.actions.babyai import COLORS, OPERATORS
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.minigrid import ACTIONS, Executor
-from scenecypher.planner.actions.text import Call, parse
+from scenecypher.planner.actions.text import ActionCall, parse_action
 from tests.sampling import sample
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
@@ -23,13 +23,13 @@ pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'
 SEEDS: Final = sample(range(200), 20)
 
 
-def simulated(graph: SceneGraph, call: Call) -> SceneGraph:
+def simulated(graph: SceneGraph, call: ActionCall) -> SceneGraph:
     arguments = {AGENT: AGENT, "x": call.arguments[0]}
     return apply(graph, simulate(OPERATORS[call.name], graph, arguments, action=str(call)))
 
 
 def without_centers(graph: SceneGraph) -> SceneGraph:
-    """Cells are MiniGrid's affair."""
+    """Return the graph without cells, which are MiniGrid's matter."""
     return SceneGraph.of(
         (
             type(node)(
@@ -45,48 +45,48 @@ def without_centers(graph: SceneGraph) -> SceneGraph:
 @pytest.mark.parametrize("level", ["trv1", "trv2"])
 def test_operators_and_environment_agree_after_every_action(level: str) -> None:
     for seed in SEEDS:
-        start = episode(level, seed)
+        start = level_instance(level, seed)
         assert start.task is not None
         executor, graph = Executor(start.env, start.things), without_centers(start.scene.graph)
         for step in start.task.program:
-            call = Call(step.action, step.arguments)
+            call = ActionCall(step.action, step.arguments)
             executor.do(call)
             graph = simulated(graph, call)
-            assert graph == without_centers(scene_graph(start.env, start.things)), (level, seed, step)
+            assert graph == without_centers(grid_scene_graph(start.env, start.things)), (level, seed, step)
 
 
 @pytest.mark.parametrize("level", ["trv1", "trv2"])
-def test_what_ours_refuses_changes_nothing_there(level: str) -> None:
-    """Each action on each node before each step of a plan: MiniGrid's executor refuses too, items stay as they were."""
+def test_actions_that_operators_refuse_change_nothing_in_minigrid(level: str) -> None:
+    """Try each action on each node before each step: if ours refuses, MiniGrid's executor refuses and moves nothing."""
     refused = 0
     for seed in SEEDS:
-        start = episode(level, seed)
+        start = level_instance(level, seed)
         assert start.task is not None
         executor, graph = Executor(start.env, start.things), without_centers(start.scene.graph)
         for step in start.task.program:
-            before = scene_graph(start.env, start.things)
+            before = grid_scene_graph(start.env, start.things)
             for call in refusals(graph):
                 with pytest.raises(ActionRefused):
                     executor.do(call)
-                assert scene_graph(start.env, start.things) == before, (level, seed, call)
+                assert grid_scene_graph(start.env, start.things) == before, (level, seed, call)
                 refused += 1
-            executor.do(Call(step.action, step.arguments))
-            graph = simulated(graph, Call(step.action, step.arguments))
+            executor.do(ActionCall(step.action, step.arguments))
+            graph = simulated(graph, ActionCall(step.action, step.arguments))
     assert refused > 50 * len(SEEDS)
 
 
-def refusals(graph: SceneGraph) -> Iterator[Call]:
+def refusals(graph: SceneGraph) -> Iterator[ActionCall]:
     for name in OPERATORS:
         for node_id in sorted(graph.nodes):
             try:
-                simulated(graph, Call(name, (node_id,)))
+                simulated(graph, ActionCall(name, (node_id,)))
             except Infeasible:
-                yield Call(name, (node_id,))
+                yield ActionCall(name, (node_id,))
 
 
 @pytest.fixture(scope="module")
-def start() -> Episode:
-    return episode("trv1", 3)
+def start() -> LevelInstance:
+    return level_instance("trv1", 3)
 
 
 @pytest.mark.parametrize(
@@ -102,25 +102,25 @@ def start() -> Episode:
         ),
     ],
 )
-def test_what_the_graph_forbids_is_said_in_words(start: Episode, action: str, words: str) -> None:
+def test_a_refusal_names_the_broken_requirement(start: LevelInstance, action: str, words: str) -> None:
     with pytest.raises(Infeasible) as refused:
-        simulated(start.scene.graph, parse(action))
+        simulated(start.scene.graph, parse_action(action))
     assert words in str(refused.value)
 
 
-def test_only_the_key_of_its_colour_opens_a_door(start: Episode) -> None:
+def test_only_the_key_of_its_colour_opens_a_door(start: LevelInstance) -> None:
     assert start.task is not None
     right = start.task.program[0].arguments[0]
     for key in start.scene.graph.by_class["key"]:
-        graph = simulated(start.scene.graph, Call("pickup", (key,)))
+        graph = simulated(start.scene.graph, ActionCall("pickup", (key,)))
         if key == right:
-            assert simulated(graph, Call("open", ("door_1",))).nodes["door_1"].states == ("open",)
+            assert simulated(graph, ActionCall("open", ("door_1",))).nodes["door_1"].states == ("open",)
         else:
             with pytest.raises(Infeasible, match=r"does not hold a key of its colour: pickup\(key_1\) first"):
-                simulated(graph, Call("open", ("door_1",)))
+                simulated(graph, ActionCall("open", ("door_1",)))
 
 
-def test_the_tables_are_minigrids() -> None:
+def test_the_tables_equal_minigrids() -> None:
     from minigrid.core.constants import COLOR_NAMES
 
     assert set(COLORS) == set(COLOR_NAMES)

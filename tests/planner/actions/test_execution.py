@@ -1,4 +1,4 @@
-"""What effects come to: the net change, read on the graph as it was."""
+"""Effects: their net change, evaluated on the unchanged graph."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from scenecypher.db.graph.delta import AddRelation, ChangeList, Delta, RemoveRelation, SetProperty
 from scenecypher.db.graph.scene import InvalidValue, Node, Point, Properties, Relation, SceneGraph
-from scenecypher.planner.actions.execution import changes
+from scenecypher.planner.actions.execution import effects_delta
 from scenecypher.planner.actions.operator import (
     Assign,
     Become,
@@ -17,7 +17,7 @@ from scenecypher.planner.actions.operator import (
     Relate,
     Unrelate,
     When,
-    bound,
+    is_bound,
 )
 
 HERE = Point(1.0, 2.0)
@@ -31,7 +31,7 @@ GRAPH = SceneGraph.of(
 
 
 def net(*effects: Effect) -> Delta:
-    return changes(Operator("try", (), (), effects, "try"), GRAPH, {"a": "a", "b": "b"})
+    return effects_delta(Operator("try", (), (), effects, "try"), GRAPH, {"a": "a", "b": "b"})
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def net(*effects: Effect) -> Delta:
         ((Relate("a", "CLOSE", "b"),), [AddRelation(Relation("a", "CLOSE", "b"))]),
         ((Become("c", "open"), Cease("c", "open"), Assign("c", "color", "red"), Forget("c", "color")), []),
         (
-            (When(bound("c"), (Cease("a", "sitting"),), (Forget("a", "center"),)),),
+            (When(is_bound("c"), (Cease("a", "sitting"),), (Forget("a", "center"),)),),
             [SetProperty("a", "center", HERE, None)],
         ),
     ],
 )
-def test_effects_come_to_their_net_change(effects: tuple[Effect, ...], expected: list[object]) -> None:
+def test_effects_give_their_net_change(effects: tuple[Effect, ...], expected: list[object]) -> None:
     assert list(net(*effects).changes) == expected
 
 
-def test_what_no_node_may_have_is_refused_when_an_operator_is_written() -> None:
+def test_invalid_properties_are_refused_when_an_operator_is_created() -> None:
     with pytest.raises(InvalidValue, match="no property name"):
         Forget("x", "name")
     with pytest.raises(InvalidValue):

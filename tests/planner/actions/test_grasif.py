@@ -1,4 +1,4 @@
-"""GraSIF's operators: what each brings about and forbids, corrections by rule, laws against a model of our own."""
+"""GraSIF's operators: effects, refusals, corrections by rule, and random walks against an independent model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.imported import ImportedScene
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
@@ -19,10 +19,10 @@ from scenecypher.errors import ActionRefused, UnknownReference
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.grasif import CONTAINMENT, MACROS, OPERATORS
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.actions.simulator import Simulator, Step
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.simulator import CommittedAction, Simulator
+from scenecypher.planner.actions.text import parse_action
 from tests.db.store.test_store import fresh
-from tests.planner.actions.grasif_worlds import ROBOT, drawn, home
+from tests.planner.actions.grasif_worlds import ROBOT, home, random_home
 from tests.planner.actions.worlds import edited
 from tests.sampling import FULL
 
@@ -35,7 +35,7 @@ BOX_HELD: Final = edited(BOX_OPEN, add=[Relation(ROBOT, "HOLDS", "box-1")], remo
 
 
 def simulated(graph: SceneGraph, action: str) -> SceneGraph:
-    call = parse(action)
+    call = parse_action(action)
     arguments = {AGENT: ROBOT, "x": call.arguments[0]}
     return apply(graph, simulate(OPERATORS[call.name], graph, arguments, action=action))
 
@@ -53,7 +53,7 @@ def simulated(graph: SceneGraph, action: str) -> SceneGraph:
         (CUP_HELD, "attach(lamp-1)", ("cup-1", "ATTACHED_TO", "lamp-1"), (ROBOT, "HOLDS", "cup-1")),
     ],
 )
-def test_what_an_action_moves(
+def test_relations_changed_by_an_action(
     graph: SceneGraph, action: str, gained: tuple[str, str, str], lost: tuple[str, str, str]
 ) -> None:
     after = simulated(graph, action)
@@ -71,7 +71,7 @@ def test_what_an_action_moves(
         (edited(IN_KITCHEN, states={"lamp-1": "on"}), "turn_off(lamp-1)", "lamp-1", ("off",)),
     ],
 )
-def test_what_an_action_switches(graph: SceneGraph, action: str, node: str, states: tuple[str, ...]) -> None:
+def test_states_changed_by_an_action(graph: SceneGraph, action: str, node: str, states: tuple[str, ...]) -> None:
     after = simulated(graph, action)
     assert after.nodes[node].states == states != graph.nodes[node].states
     assert after.relations == graph.relations
@@ -103,13 +103,13 @@ def test_what_an_action_switches(graph: SceneGraph, action: str, node: str, stat
         (IN_KITCHEN, "discover_objects(fridge-1)", "fridge-1 is closed, so that nothing inside can be seen"),
     ],
 )
-def test_what_is_forbidden_is_said_in_words(graph: SceneGraph, action: str, says: str) -> None:
+def test_a_refusal_names_the_broken_requirement(graph: SceneGraph, action: str, says: str) -> None:
     with pytest.raises(Infeasible) as refused:
         simulated(graph, action)
     assert says in refused.value.reasons[0]
 
 
-def test_what_another_agent_holds_can_not_be_taken() -> None:
+def test_an_object_held_by_another_agent_can_not_be_taken() -> None:
     from tests.planner.actions.grasif_worlds import node
 
     other = SceneGraph.of(
@@ -130,13 +130,13 @@ def put(store: SceneStore, graph: SceneGraph) -> SceneInfo:
     return store.find(name)
 
 
-def carried_out(steps: list[Step]) -> list[tuple[str, str | None]]:
+def summary(steps: list[CommittedAction]) -> list[tuple[str, str | None]]:
     return [(step.action, step.because) for step in steps]
 
 
 def test_a_correction_goes_opens_frees_the_hand_and_says_why(store: SceneStore) -> None:
     scene = put(store, edited(HOME, add=[Relation(ROBOT, "HOLDS", "pen-1")], remove=[("pen-1", "ON", "")]))
-    steps = carried_out(list(Simulator(store, scene, fix=True).act("pick_up(apple-1)")))
+    steps = summary(list(Simulator(store, scene, fix=True).act("pick_up(apple-1)")))
     assert steps == [
         ("go_to(kitchen)", "apple-1 is not in the agent's room"),
         ("open(fridge-1)", "box-1 is inside fridge-1, which is closed"),
@@ -144,16 +144,16 @@ def test_a_correction_goes_opens_frees_the_hand_and_says_why(store: SceneStore) 
         ("put_on(fridge-1)", "agent holds pen-1, and has one hand"),
         ("pick_up(apple-1)", None),
     ]
-    noted = [event.action for event in store.history(scene)]
-    assert noted[0] == "go_to(kitchen)  [inserted: apple-1 is not in the agent's room]"
-    assert noted[-1] == "pick_up(apple-1)"
+    history_text = [event.action for event in store.history(scene)]
+    assert history_text[0] == "go_to(kitchen)  [inserted: apple-1 is not in the agent's room]"
+    assert history_text[-1] == "pick_up(apple-1)"
 
 
 @pytest.mark.parametrize("action", ["turn_on(lamp-1)", "open(fridge-1)"])
 def test_toggles_work_from_any_room(store: SceneStore, action: str) -> None:
     scene = put(store, HOME)
-    steps = carried_out(list(Simulator(store, scene, fix=True).act(action)))
-    node = parse(action).arguments[0]
+    steps = summary(list(Simulator(store, scene, fix=True).act(action)))
+    node = parse_action(action).arguments[0]
     assert steps == [("go_to(kitchen)", f"{node} is not in the agent's room"), (action, None)]
     with pytest.raises(Infeasible, match="not in the agent's room"):
         list(Simulator(store, put(store, HOME)).act(action))
@@ -162,21 +162,19 @@ def test_toggles_work_from_any_room(store: SceneStore, action: str) -> None:
 def test_rearrange_is_carried_out_as_its_steps(store: SceneStore) -> None:
     scene = put(store, HOME)
     action = "rearrange(cup-1, inside_of, box-1)"
-    steps = carried_out(list(Simulator(store, scene, fix=True).act(action)))
+    steps = summary(list(Simulator(store, scene, fix=True).act(action)))
     asked = f"{MACROS['rearrange'].name}(cup-1, inside_of, box-1) asks for it"
     assert steps[:2] == [("go_to(kitchen)", "cup-1 is not in the agent's room"), ("pick_up(cup-1)", asked)]
     assert steps[-1] == ("put_inside(box-1)", None)
     assert [action for action, because in steps if because is not None][2:] == ["open(fridge-1)", "open(box-1)"]
     assert Relation("cup-1", "INSIDE", "box-1") in store.load(scene.name).graph.relations
-    again = carried_out(list(Simulator(store, scene, fix=True).act("rearrange(cup-1, ontop, table-1)")))
+    again = summary(list(Simulator(store, scene, fix=True).act("rearrange(cup-1, ontop, table-1)")))
     assert again == [("pick_up(cup-1)", "rearrange(cup-1, ontop, table-1) asks for it"), ("put_on(table-1)", None)]
 
 
-def test_what_is_held_already_is_not_picked_up_again(store: SceneStore) -> None:
+def test_a_held_object_is_not_picked_up_again(store: SceneStore) -> None:
     scene = put(store, CUP_HELD)
-    assert carried_out(list(Simulator(store, scene).act("rearrange(cup-1, ontop, table-1)"))) == [
-        ("put_on(table-1)", None)
-    ]
+    assert summary(list(Simulator(store, scene).act("rearrange(cup-1, ontop, table-1)"))) == [("put_on(table-1)", None)]
 
 
 @pytest.mark.parametrize(
@@ -187,13 +185,13 @@ def test_what_is_held_already_is_not_picked_up_again(store: SceneStore) -> None:
         ("rearange(cup-1, inside, box-1)", "did you mean 'rearrange'?"),
     ],
 )
-def test_a_rearrangement_that_means_nothing_is_refused(store: SceneStore, action: str, words: str) -> None:
+def test_an_invalid_rearrangement_is_refused(store: SceneStore, action: str, words: str) -> None:
     with pytest.raises(ActionRefused) as refused:
         list(Simulator(store, put(store, HOME), fix=True).act(action))
     assert words in str(refused.value)
 
 
-def test_a_name_that_no_node_has_gets_the_nearest_ones(store: SceneStore) -> None:
+def test_an_unknown_name_is_refused_with_suggestions(store: SceneStore) -> None:
     scene = put(store, HOME)
     for action in ("pick_up(aple-1)", "rearrange(aple-1, ontop, table-1)", "rearrange(cup-1, ontop, aple-1)"):
         with pytest.raises(UnknownReference, match="did you mean 'apple-1'"):
@@ -224,7 +222,7 @@ def test_discovering_changes_nothing_in_a_world_and_reveals_in_a_belief(store: S
 
 @dataclass
 class Model:
-    """GraSIF's rules once more, in plain Python over dictionaries."""
+    """An independent implementation of GraSIF's rules in plain Python over dictionaries."""
 
     parent: dict[str, tuple[str, str]]
     states: dict[str, set[str]]
@@ -256,9 +254,9 @@ class Model:
         return (end == self.room if end in self.rooms else end == self.held) and not shut
 
     def do(self, name: str, x: str) -> bool:
-        """Carry an action out; whether it can be done."""
-        ways = {"put_on": "ON", "put_inside": "INSIDE", "put_under": "UNDER", "attach": "ATTACHED_TO"}
-        ends = {
+        """Carry out an action and return whether it is feasible."""
+        relations = {"put_on": "ON", "put_inside": "INSIDE", "put_under": "UNDER", "attach": "ATTACHED_TO"}
+        states = {
             "open": ("open", "closed"),
             "close": ("closed", "open"),
             "turn_on": ("on", "off"),
@@ -274,12 +272,12 @@ class Model:
             return False
         if name == "pick_up":
             return self._lift(x)
-        if name in ends:
-            state, before = ends[name]
-            fresh_ = state not in self.states[x]
-            self.states[x] = (self.states[x] - {before}) | {state} if fresh_ else self.states[x]
-            return fresh_
-        return self._lay(x, ways[name])
+        if name in states:
+            state, before = states[name]
+            changed = state not in self.states[x]
+            self.states[x] = (self.states[x] - {before}) | {state} if changed else self.states[x]
+            return changed
+        return self._lay(x, relations[name])
 
     def _lift(self, x: str) -> bool:
         if self.held is not None:
@@ -297,20 +295,20 @@ class Model:
         return True
 
 
-def test_random_actions_keep_every_promise_and_agree_with_the_model() -> None:
-    feasible = sum(map(walked, range(1_000 if FULL else 60)))
+def test_random_actions_keep_invariants_and_agree_with_the_model() -> None:
+    feasible = sum(map(check_random_actions, range(1_000 if FULL else 60)))
     assert feasible > 300
 
 
-def walked(seed: int) -> int:
-    """How many of 60 random actions could be done."""
-    chance = random.Random(seed)  # noqa: S311
-    graph = start = drawn(chance)
+def check_random_actions(seed: int) -> int:
+    """Return how many of 60 random actions were feasible."""
+    rng = random.Random(seed)  # noqa: S311
+    graph = start = random_home(rng)
     model = Model.of(graph)
     deltas = []
     actions = [f"{name}({id_})" for name in OPERATORS if name != "done" for id_ in graph.nodes if id_ != ROBOT]
-    for action in chance.choices(actions, k=60):
-        call = parse(action)
+    for action in rng.choices(actions, k=60):
+        call = parse_action(action)
         expected = model.do(call.name, call.arguments[0])
         try:
             delta = simulate(OPERATORS[call.name], graph, {AGENT: ROBOT, "x": call.arguments[0]}, action=action)
@@ -321,7 +319,7 @@ def walked(seed: int) -> int:
         graph = apply(graph, delta)
         deltas.append(delta)
         assert Model.of(graph) == model, action
-        assert list(broken_promises(graph, "grasif")) == []
+        assert list(broken_rules(graph, "grasif")) == []
         assert len(graph.targets(ROBOT, "HOLDS")) <= 1 == len(graph.targets(ROBOT, "INSIDE"))
     for delta in reversed(deltas):
         graph = apply(graph, invert(delta))

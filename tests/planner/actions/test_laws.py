@@ -1,4 +1,4 @@
-"""The laws of acting: any sequence can be undone exactly, and memory and database do the same."""
+"""Laws of acting: any sequence can be undone exactly, and memory and database agree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.actions.text import Call
+from scenecypher.planner.actions.text import ActionCall
 from scenecypher.planner.actions.vocabularies import operators_of
 from tests.db.store.test_store import fresh
 from tests.planner.actions.flat import FLAT
@@ -24,38 +24,38 @@ from tests.sampling import FULL
 VOCABULARIES: Final = ("virtualhome", "virtualhome_ext")
 STATES: Final = ("open", "closed", "on", "off", "plugged_in", "plugged_out", "dirty", "sitting", "lying")
 TYPES: Final = ("INSIDE", "ON", "CLOSE", "FACING", "HOLDS_RH", "HOLDS_LH", "TAKEN_OFF", "TAKEN_OUT_OF", "TAKEN_FROM")
-HARDLY_MORE_THAN_A_FEW: Final = settings(
+FEW_EXAMPLES: Final = settings(
     max_examples=150 if FULL else 6, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
 @st.composite
 def homes(draw: st.DrawFn) -> SceneGraph:
-    """One of the tiny homes with a few states and relations that nobody would think of."""
+    """Draw one of the tiny homes with a few unusual states and relations."""
     graph = draw(st.sampled_from((FLAT, HOME)))
-    ids = st.sampled_from(sorted(graph.nodes))
-    relation = st.builds(Relation, ids, st.sampled_from(TYPES), ids)
+    all_ids = st.sampled_from(sorted(graph.nodes))
+    relation = st.builds(Relation, all_ids, st.sampled_from(TYPES), all_ids)
     states = st.lists(st.sampled_from(STATES), max_size=2, unique=True).map(" ".join)
     return edited(
         graph,
-        states=draw(st.dictionaries(ids, states, max_size=3)),
+        states=draw(st.dictionaries(all_ids, states, max_size=3)),
         add=draw(st.lists(relation, max_size=6)),
     )
 
 
 @st.composite
-def episodes(draw: st.DrawFn, *, longest: int) -> tuple[str, SceneGraph, list[Call]]:
-    """A vocabulary, a home and actions there, some of which can be done; repeated ones are likely."""
+def episodes(draw: st.DrawFn, *, longest: int) -> tuple[str, SceneGraph, list[ActionCall]]:
+    """Draw a vocabulary, a home and actions in it, some of them feasible; repetitions are likely."""
     vocabulary, graph = draw(st.sampled_from(VOCABULARIES)), draw(homes())
     operators = list(operators_of(vocabulary).values())
-    few = draw(st.lists(st.sampled_from(sorted(graph.nodes)), min_size=2, max_size=4, unique=True))
+    ids = draw(st.lists(st.sampled_from(sorted(graph.nodes)), min_size=2, max_size=4, unique=True))
     chosen = draw(st.lists(st.sampled_from(operators), min_size=longest // 2, max_size=longest))
-    calls = [Call(each.name, tuple(draw(st.sampled_from(few)) for _ in each.parameters)) for each in chosen]
+    calls = [ActionCall(each.name, tuple(draw(st.sampled_from(ids)) for _ in each.parameters)) for each in chosen]
     return vocabulary, graph, calls
 
 
-def outcome(vocabulary: str, graph: SceneGraph, call: Call) -> Delta | tuple[str, ...]:
-    """What an action changes in memory, or why it is refused."""
+def outcome(vocabulary: str, graph: SceneGraph, call: ActionCall) -> Delta | tuple[str, ...]:
+    """Return what an action changes in memory, or why it is refused."""
     operator = operators_of(vocabulary)[call.name]
     names = (parameter.name for parameter in operator.parameters)
     arguments = {AGENT: ROBOT, **dict(zip(names, call.arguments, strict=True))}
@@ -66,7 +66,7 @@ def outcome(vocabulary: str, graph: SceneGraph, call: Call) -> Delta | tuple[str
 
 
 @given(episodes(longest=24))
-def test_what_was_done_can_be_undone_exactly(episode: tuple[str, SceneGraph, list[Call]]) -> None:
+def test_actions_can_be_undone_exactly(episode: tuple[str, SceneGraph, list[ActionCall]]) -> None:
     vocabulary, before, calls = episode
     graph, deltas = before, []
     for call in calls:
@@ -82,9 +82,9 @@ def test_what_was_done_can_be_undone_exactly(episode: tuple[str, SceneGraph, lis
     assert graph == before
 
 
-@HARDLY_MORE_THAN_A_FEW
+@FEW_EXAMPLES
 @given(episode=episodes(longest=8))
-def test_the_database_does_what_memory_does(store: SceneStore, episode: tuple[str, SceneGraph, list[Call]]) -> None:
+def test_database_and_memory_agree(store: SceneStore, episode: tuple[str, SceneGraph, list[ActionCall]]) -> None:
     vocabulary, before, calls = episode
     name = fresh("law")
     store.put(ImportedScene(name, before, vocabulary=vocabulary))
@@ -102,7 +102,7 @@ def test_the_database_does_what_memory_does(store: SceneStore, episode: tuple[st
     store.delete(name)
 
 
-def in_database(simulator: Simulator, call: Call) -> Delta | tuple[str, ...]:
+def in_database(simulator: Simulator, call: ActionCall) -> Delta | tuple[str, ...]:
     try:
         (step,) = simulator.act(str(call))
     except Infeasible as refused:
@@ -110,18 +110,18 @@ def in_database(simulator: Simulator, call: Call) -> Delta | tuple[str, ...]:
     return step.delta
 
 
-def test_enough_of_what_is_generated_can_be_done() -> None:
-    """Else the laws would hold of nothing."""
-    done: list[bool] = []
+def test_enough_generated_actions_are_feasible() -> None:
+    """Without feasible actions the laws would hold vacuously."""
+    feasible: list[bool] = []
 
     @settings(max_examples=60, database=None, derandomize=True)
     @given(episodes(longest=24))
-    def look(episode: tuple[str, SceneGraph, list[Call]]) -> None:
+    def collect(episode: tuple[str, SceneGraph, list[ActionCall]]) -> None:
         vocabulary, graph, calls = episode
         for call in calls:
             delta = outcome(vocabulary, graph, call)
             graph = apply(graph, delta) if isinstance(delta, Delta) else graph
-            done.append(bool(delta) and isinstance(delta, Delta))
+            feasible.append(bool(delta) and isinstance(delta, Delta))
 
-    look()
-    assert sum(done) > len(done) / 20
+    collect()
+    assert sum(feasible) > len(feasible) / 20

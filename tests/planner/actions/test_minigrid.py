@@ -1,4 +1,4 @@
-"""Plans read from the imported graph alone, carried out by MiniGrid's own steps: the right ones come off."""
+"""Plans derived from the imported graph alone, carried out in MiniGrid's own steps."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 
 from scenecypher.db.condition import evaluate
 from scenecypher.errors import ActionRefused
-from scenecypher.importers.babyai import Episode, episode
-from scenecypher.importers.babyai_grid import scene_graph
-from scenecypher.importers.task import Step, Task
-from scenecypher.planner.actions.minigrid import Done, Executor
-from scenecypher.planner.actions.text import Call
+from scenecypher.importers.babyai import LevelInstance, level_instance
+from scenecypher.importers.babyai_grid import grid_scene_graph
+from scenecypher.importers.task import ProgramStep, Task
+from scenecypher.planner.actions.minigrid import ActionResult, Executor
+from scenecypher.planner.actions.text import ActionCall
 
 pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
 
@@ -21,51 +21,53 @@ SEEDS: Final = range(200)
 SAMPLE: Final = SEEDS[::10]
 
 
-def begun(level: str, seed: int) -> tuple[Episode, Task, Executor]:
-    start = episode(level, seed)
+def started_episode(level: str, seed: int) -> tuple[LevelInstance, Task, Executor]:
+    start = level_instance(level, seed)
     assert start.task is not None
     return start, start.task, Executor(start.env, start.things)
 
 
-def call(step: Step) -> Call:
-    return Call(step.action, step.arguments)
+def call(step: ProgramStep) -> ActionCall:
+    return ActionCall(step.action, step.arguments)
 
 
-def assert_plan_comes_off(level: str, seed: int) -> None:
-    """In the papers' order: the key first, and in the hand until the door is open."""
-    start, task, executor = begun(level, seed)
+def assert_plan_succeeds(level: str, seed: int) -> None:
+    """Assert that the plan succeeds in the papers' order: the key first, held until the door is open."""
+    start, task, executor = started_episode(level, seed)
     assert [step.action for step in task.program][:3] == ["pickup", "remove", "open"]
     key = start.things[task.program[0].arguments[0]]
     for step in task.program[:-1]:
         assert not executor.do(call(step)).fulfilled
         assert start.env.carrying is key, (level, seed, step)
     assert executor.do(call(task.program[-1])).fulfilled
-    assert evaluate(task.goal, scene_graph(start.env, start.things), {})
+    assert evaluate(task.goal, grid_scene_graph(start.env, start.things), {})
     assert start.env.step_count < start.env.max_steps
 
 
 @pytest.mark.parametrize("level", TRAVERSALS)
-def test_the_plan_of_the_graph_comes_off(level: str) -> None:
+def test_a_plan_from_the_graph_succeeds(level: str) -> None:
     for seed in SAMPLE:
-        assert_plan_comes_off(level, seed)
+        assert_plan_succeeds(level, seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", TRAVERSALS)
-def test_each_of_two_hundred_plans_comes_off(level: str) -> None:
+def test_two_hundred_plans_succeed(level: str) -> None:
     for seed in SEEDS:
-        assert_plan_comes_off(level, seed)
+        assert_plan_succeeds(level, seed)
 
 
 def refusal(level: str, seed: int, *, wrong_key: bool = False, leave_out: str = "") -> str:
-    """What is said against a plan that was spoilt; empty where it comes off all the same."""
-    start, task, executor = begun(level, seed)
+    """Return the refusal of a faulty plan; empty if it succeeds nevertheless."""
+    start, task, executor = started_episode(level, seed)
     right = task.program[0].arguments[0]
     wrong = next(one for one in start.scene.graph.by_class["key"] if one != right)
     try:
         for step in task.program:
             if str(step) != leave_out:
-                executor.do(Call(step.action, (wrong,)) if wrong_key and step.arguments == (right,) else call(step))
+                executor.do(
+                    ActionCall(step.action, (wrong,)) if wrong_key and step.arguments == (right,) else call(step)
+                )
     except ActionRefused as refused:
         return str(refused)
     return ""
@@ -84,32 +86,32 @@ def test_a_plan_without_the_removal_fails(level: str) -> None:
         assert "open(door_1): no way leads to door_1" in refusal(level, seed, leave_out=str(blocker))
 
 
-def test_in_the_second_level_what_stands_behind_the_door_must_go_too() -> None:
+def test_in_the_second_level_the_obstacle_behind_the_door_must_be_removed() -> None:
     for seed in SAMPLE:
         *_, behind, box = episode_program("trv2", seed)
         assert f"{box}: no way leads to {box.arguments[0]}" in refusal("trv2", seed, leave_out=str(behind))
 
 
-def episode_program(level: str, seed: int) -> tuple[Step, ...]:
-    return begun(level, seed)[1].program
+def episode_program(level: str, seed: int) -> tuple[ProgramStep, ...]:
+    return started_episode(level, seed)[1].program
 
 
-def test_a_key_in_the_hand_is_laid_down_for_another_thing() -> None:
-    start, task, executor = begun("trv1", 3)
+def test_a_held_key_is_put_down_before_another_pickup() -> None:
+    start, task, executor = started_episode("trv1", 3)
     first, second = start.scene.graph.by_class["key"]
-    executor.do(Call("pickup", (first,)))
-    executor.do(Call("pickup", (second,)))
-    graph = scene_graph(start.env, start.things)
+    executor.do(ActionCall("pickup", (first,)))
+    executor.do(ActionCall("pickup", (second,)))
+    graph = grid_scene_graph(start.env, start.things)
     assert graph.targets("agent", "HOLDS") == (second,)
     assert graph.targets(first, "INSIDE") == ("room_1",)
     assert task.goal is not None
 
 
-def test_a_graph_taken_on_the_way_keeps_its_ids() -> None:
-    start, _, executor = begun("trv1", 3)
+def test_a_graph_read_during_an_episode_keeps_its_ids() -> None:
+    start, _, executor = started_episode("trv1", 3)
     before = start.scene.graph
-    executor.do(Call("remove", ("ball_1",)))
-    after = scene_graph(start.env, start.things)
+    executor.do(ActionCall("remove", ("ball_1",)))
+    after = grid_scene_graph(start.env, start.things)
     assert after.nodes.keys() == before.nodes.keys()
     changed = {node_id for node_id in after.nodes if after.nodes[node_id] != before.nodes[node_id]}
     assert changed == {"ball_1", "agent"}
@@ -119,31 +121,31 @@ def test_a_graph_taken_on_the_way_keeps_its_ids() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (Call("fly", ("key_1",)), "choose one of pickup(node), remove(node), open(node)"),
-        (Call("open", ("door_1", "key_1")), "choose one of"),
-        (Call("pickup", ("kay_1",)), "no thing has the id 'kay_1' (did you mean 'key_1'"),
-        (Call("pickup", ("door_1",)), "door_1 can not be lifted; choose a key, a ball or a box"),
-        (Call("open", ("key_1",)), "key_1 is no door; choose a door"),
-        (Call("open", ("door_1",)), "no way leads to door_1; remove what is in the way, or open a door"),
-        (Call("pickup", ("box_1",)), "no way leads to box_1"),
+        (ActionCall("fly", ("key_1",)), "choose one of pickup(node), remove(node), open(node)"),
+        (ActionCall("open", ("door_1", "key_1")), "choose one of"),
+        (ActionCall("pickup", ("kay_1",)), "no thing has the id 'kay_1' (did you mean 'key_1'"),
+        (ActionCall("pickup", ("door_1",)), "door_1 can not be lifted; choose a key, a ball or a box"),
+        (ActionCall("open", ("key_1",)), "key_1 is no door; choose a door"),
+        (ActionCall("open", ("door_1",)), "no way leads to door_1; remove what is in the way, or open a door"),
+        (ActionCall("pickup", ("box_1",)), "no way leads to box_1"),
     ],
 )
-def test_what_can_not_be_done_is_refused_and_changes_nothing(call: Call, words: str) -> None:
-    start, _, executor = begun("trv1", 3)
+def test_an_infeasible_action_is_refused_and_changes_nothing(call: ActionCall, words: str) -> None:
+    start, _, executor = started_episode("trv1", 3)
     with pytest.raises(ActionRefused) as refused:
         executor.do(call)
     assert words in str(refused.value)
-    assert scene_graph(start.env, start.things) == start.scene.graph
+    assert grid_scene_graph(start.env, start.things) == start.scene.graph
 
 
 def test_an_episode_that_has_ended_takes_no_more_actions() -> None:
-    _, task, executor = begun("trv1", 3)
+    _, task, executor = started_episode("trv1", 3)
     last = [executor.do(call(step)) for step in task.program][-1]
-    assert last == Done(last.steps, fulfilled=True)
+    assert last == ActionResult(last.steps, fulfilled=True)
     with pytest.raises(ActionRefused, match=r"the episode ended after .* steps; begin another"):
-        executor.do(Call("pickup", ("ball_1",)))
+        executor.do(ActionCall("pickup", ("ball_1",)))
 
 
 def test_steps_are_counted_as_the_environment_counts_them() -> None:
-    start, task, executor = begun("trv2", 3)
+    start, task, executor = started_episode("trv2", 3)
     assert sum(executor.do(call(step)).steps for step in task.program) == start.env.step_count

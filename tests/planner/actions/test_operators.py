@@ -1,4 +1,4 @@
-"""Every operator: what it brings about, and each requirement broken alone, in memory and in the database alike."""
+"""Every operator: its effects, and each requirement broken alone, in memory and in the database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
 from scenecypher.planner.actions.simulator import Simulator
-from scenecypher.planner.actions.text import parse
+from scenecypher.planner.actions.text import parse_action
 from scenecypher.planner.actions.virtualhome import OPERATORS
 from tests.db.store.test_store import fresh
 from tests.planner.actions.flat import FLAT_ROWS
@@ -31,7 +31,7 @@ def put(store: SceneStore, graph: SceneGraph, *, vocabulary: str = "virtualhome"
 
 
 def in_memory(graph: SceneGraph, action: str) -> SceneGraph:
-    call = parse(action)
+    call = parse_action(action)
     operator = OPERATORS[call.name]
     names = (parameter.name for parameter in operator.parameters)
     bindings = {AGENT: ROBOT, **dict(zip(names, call.arguments, strict=True))}
@@ -39,9 +39,9 @@ def in_memory(graph: SceneGraph, action: str) -> SceneGraph:
 
 
 def test_every_requirement_of_every_operator_is_broken_once() -> None:
-    assert {parse(row.action).name for row in ALL} == {*OPERATORS}
+    assert {parse_action(row.action).name for row in ALL} == {*OPERATORS}
     for row in ALL:
-        operator = OPERATORS[parse(row.action).name]
+        operator = OPERATORS[parse_action(row.action).name]
         broken = {_broken(row, each) for each in row.broken}
         assert broken == set(range(len(operator.requires))), row.action
 
@@ -51,16 +51,16 @@ def _broken(row: Row, broken: Broken) -> int:
         in_memory(broken.graph, row.action)
     (unmet,) = refused.value.unmet
     assert broken.says in str(refused.value), row.action
-    return OPERATORS[parse(row.action).name].requires.index(unmet.requirement)
+    return OPERATORS[parse_action(row.action).name].requires.index(unmet.requirement)
 
 
 @pytest.mark.parametrize("row", ALL, ids=[row.action for row in ALL])
-def test_an_action_does_what_it_says_and_can_be_undone(store: SceneStore, row: Row) -> None:
+def test_an_action_has_its_effects_and_can_be_undone(store: SceneStore, row: Row) -> None:
     scene = put(store, row.graph)
     (step,) = Simulator(store, scene).act(row.action)
     after = store.load(scene.name).graph
     assert after == in_memory(row.graph, row.action)
-    assert (after != row.graph) == bool(OPERATORS[parse(row.action).name].effects)
+    assert (after != row.graph) == bool(OPERATORS[parse_action(row.action).name].effects)
     assert after.relations >= set(row.gained)
     for id_, states in row.states:
         assert after.nodes[id_].states == tuple(states.split())
@@ -75,9 +75,9 @@ def test_a_broken_requirement_is_named_and_nothing_changes(store: SceneStore, ro
     scene = put(store, broken.graph)
     with pytest.raises(Infeasible) as in_database:
         list(Simulator(store, scene).act(row.action))
-    with pytest.raises(Infeasible) as in_mind:
+    with pytest.raises(Infeasible) as in_memory_result:
         in_memory(broken.graph, row.action)
-    assert in_database.value.reasons == in_mind.value.reasons
+    assert in_database.value.reasons == in_memory_result.value.reasons
     (reason,) = in_database.value.reasons
     assert broken.says in reason
     snapshot = store.load(scene.name)

@@ -1,4 +1,4 @@
-"""The page of actions is what the operators say, all of them."""
+"""The page of actions is generated from all operators."""
 
 from __future__ import annotations
 

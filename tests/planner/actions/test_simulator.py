@@ -1,4 +1,4 @@
-"""Acting on a real server: memory equals database, references, corrections, several agents, round trips."""
+"""Acting on a real server: agreement with memory, references, corrections, several agents, round trips."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from scenecypher.importers.eai import graph_files
 from scenecypher.importers.virtualhome import packaged_scene
 from scenecypher.planner.actions.execution import Infeasible, simulate
 from scenecypher.planner.actions.operator import AGENT
-from scenecypher.planner.actions.simulator import Simulator, Step
+from scenecypher.planner.actions.simulator import CommittedAction, Simulator
 from scenecypher.planner.actions.virtualhome import OPERATORS
 from tests.db.store.test_store import fresh
-from tests.planner.actions.duel import agent_of, proposal
+from tests.planner.actions.differential import agent_of, proposal
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import BOTH_HANDS, FAR, HOME, ROBOT, edited, mutual
 from tests.sampling import FULL
@@ -28,20 +28,20 @@ from tests.sampling import FULL
 STEPS = 150 if FULL else 25
 
 
-def carried_out(steps: list[Step]) -> list[tuple[str, str | None]]:
+def summary(steps: list[CommittedAction]) -> list[tuple[str, str | None]]:
     return [(step.action, step.because) for step in steps]
 
 
 @pytest.mark.parametrize("seed", range(8 if FULL else 2))
-def test_on_a_real_home_the_database_does_what_memory_does(store: SceneStore, seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311
-    graph = packaged_scene(chance.choice(sorted(graph_files()))).graph
+def test_database_and_memory_agree_on_a_recorded_home(store: SceneStore, seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311
+    graph = packaged_scene(rng.choice(sorted(graph_files()))).graph
     scene = put(store, graph)
     simulator = Simulator(store, scene)
     snapshots = {0: graph}
     for _ in range(STEPS):
-        action, arguments = proposal(chance, graph)
-        expected = in_mind(graph, action, arguments)
+        action, arguments = proposal(rng, graph)
+        expected = in_memory_result(graph, action, arguments)
         text = f"{action}({', '.join(arguments)})"
         if isinstance(expected, Delta):
             (step,) = simulator.act(text)
@@ -62,7 +62,7 @@ def test_on_a_real_home_the_database_does_what_memory_does(store: SceneStore, se
     assert store.load(scene.name).graph == snapshots[0]
 
 
-def in_mind(graph: SceneGraph, action: str, arguments: tuple[str, ...]) -> Delta | tuple[str, ...]:
+def in_memory_result(graph: SceneGraph, action: str, arguments: tuple[str, ...]) -> Delta | tuple[str, ...]:
     operator = OPERATORS[action]
     names = (parameter.name for parameter in operator.parameters)
     bindings = {AGENT: agent_of(graph), **dict(zip(names, arguments, strict=True))}
@@ -83,7 +83,7 @@ def test_a_reference_is_an_id_a_unique_name_or_a_unique_class(store: SceneStore)
     assert [event.action for event in store.history(scene)] == ["grab(x1)", "put_on(x1, table_20)", "grab(x1)"]
 
 
-def test_an_unknown_reference_is_refused_with_the_nearest_words(store: SceneStore) -> None:
+def test_an_unknown_reference_is_refused_with_suggestions(store: SceneStore) -> None:
     twin = Node("cup_34", "Object", "cup_34", "cup")
     scene = put(store, SceneGraph.of([*HOME.nodes.values(), twin], HOME.relations))
     simulator = Simulator(store, scene)
@@ -106,12 +106,12 @@ def test_an_unknown_reference_is_refused_with_the_nearest_words(store: SceneStor
         ("grab(" + "x" * 10_000 + ")", "that is no action"),
     ],
 )
-def test_what_is_no_action_is_refused_in_words(store: SceneStore, text: str, says: str) -> None:
+def test_an_invalid_action_is_refused_with_a_reason(store: SceneStore, text: str, says: str) -> None:
     with pytest.raises(ActionRefused, match=says):
         list(Simulator(store, SceneInfo("k", "n", "world", "virtualhome", "ready", 0)).act(text))
 
 
-def test_a_vocabulary_without_actions_says_so(store: SceneStore) -> None:
+def test_a_vocabulary_without_actions_is_an_input_error(store: SceneStore) -> None:
     with pytest.raises(InputError, match="'generic' have no actions"):
         Simulator(store, SceneInfo("k", "n", "world", "generic", "ready", 0))
 
@@ -120,7 +120,7 @@ def test_a_correction_goes_there_opens_and_then_grabs(store: SceneStore) -> None
     scene = put(store, edited(HOME, remove=[*FAR], add=[*mutual("egg_32", "fridge_21")]))
     steps = list(Simulator(store, scene, fix=True, actor="stepwise").act("grab(egg_32)"))
     far, shut = f"{ROBOT} is not close to egg_32", "egg_32 is inside fridge_21, which is closed"
-    assert carried_out(steps) == [("walk(egg_32)", far), ("open(fridge_21)", shut), ("grab(egg_32)", None)]
+    assert summary(steps) == [("walk(egg_32)", far), ("open(fridge_21)", shut), ("grab(egg_32)", None)]
     history = [(event.action, event.actor) for event in store.history(scene)]
     inserted = (f"walk(egg_32)  [inserted: {far}]", f"open(fridge_21)  [inserted: {shut}]")
     assert history == [(action, "stepwise") for action in (*inserted, "grab(egg_32)")]
@@ -130,10 +130,10 @@ def test_a_correction_frees_a_hand_on_a_surface_within_reach(store: SceneStore) 
     scene = put(store, edited(HOME, add=BOTH_HANDS))
     steps = list(Simulator(store, scene, fix=True).act("open(fridge_21)"))
     full = f"{ROBOT} has no free hand, since it holds plate_31 and egg_32: put one of them down first"
-    assert carried_out(steps) == [("put_on(plate_31, table_20)", full), ("open(fridge_21)", None)]
+    assert summary(steps) == [("put_on(plate_31, table_20)", full), ("open(fridge_21)", None)]
 
 
-def test_a_chain_of_corrections_fetches_what_is_to_be_put(store: SceneStore) -> None:
+def test_corrections_are_chained_to_fetch_an_object(store: SceneStore) -> None:
     scene = put(store, HOME)
     steps = list(Simulator(store, scene, fix=True).act("put_in(book_33, fridge_21)"))
     assert [step.action for step in steps] == [
@@ -148,21 +148,21 @@ def test_a_chain_of_corrections_fetches_what_is_to_be_put(store: SceneStore) -> 
 
 
 @pytest.mark.parametrize("action", ["grab(table_20)", "open(fridge_21)"])
-def test_what_no_rule_mends_is_refused_before_anything_is_inserted(store: SceneStore, action: str) -> None:
+def test_without_a_repair_rule_nothing_is_inserted(store: SceneStore, action: str) -> None:
     scene = put(store, edited(HOME, remove=FAR, states={"fridge_21": "open off"}))
     with pytest.raises(Infeasible):
         list(Simulator(store, scene, fix=True).act(action))
     assert store.history(scene) == []
 
 
-def test_without_a_surface_in_reach_no_hand_is_freed_and_both_reasons_are_told(store: SceneStore) -> None:
+def test_without_a_surface_in_reach_no_hand_is_freed(store: SceneStore) -> None:
     scene = put(store, edited(HOME, add=BOTH_HANDS, affordances={"table_20": ""}))
     with pytest.raises(Infeasible, match="put one of them down first"):
         list(Simulator(store, scene, fix=True).act("open(fridge_21)"))
     assert store.history(scene) == []
 
 
-def test_each_agent_acts_for_itself(store: SceneStore) -> None:
+def test_each_simulator_acts_for_its_own_agent(store: SceneStore) -> None:
     other = Node("robot_2", "Agent", "robot_2", "robot")
     graph = SceneGraph.of([*HOME.nodes.values(), other], {*HOME.relations, Relation("robot_2", "INSIDE", "hall_11")})
     scene = put(store, graph)
@@ -174,7 +174,7 @@ def test_each_agent_acts_for_itself(store: SceneStore) -> None:
         list(Simulator(store, scene, agent="robot_9").act("grab(cup_30)"))
 
 
-def test_who_acted_first_acts_on_though_another_comes_before_it_by_id(store: SceneStore) -> None:
+def test_the_agent_of_the_first_action_stays_the_agent(store: SceneStore) -> None:
     scene = put(store, HOME)
     simulator = Simulator(store, scene)
     list(simulator.act("walk(book_33)"))
@@ -185,7 +185,7 @@ def test_who_acted_first_acts_on_though_another_comes_before_it_by_id(store: Sce
     assert Relation(ROBOT, "HOLDS_RH", "book_33") in store.load(scene.name).graph.relations
 
 
-def test_a_scene_without_agent_says_so(store: SceneStore) -> None:
+def test_a_scene_without_agent_is_refused(store: SceneStore) -> None:
     scene = put(store, SceneGraph.of([HOME.nodes["kitchen_10"], HOME.nodes["cup_30"]]))
     with pytest.raises(ActionRefused, match="this scene has no agent"):
         list(Simulator(store, scene).act("grab(cup_30)"))
@@ -248,7 +248,7 @@ def states(store: SceneStore, scene: SceneInfo) -> tuple[str, ...]:
     return store.load(scene.name).graph.nodes["fridge_21"].states
 
 
-def test_parts_of_a_scene_with_names_apart_from_ids_are_named_by_both(store: SceneStore) -> None:
+def test_nodes_whose_names_differ_from_ids_are_reported_with_both(store: SceneStore) -> None:
     graph = SceneGraph.of(
         [
             Node("p1", "Place", "kitchen", "kitchen"),

@@ -1,4 +1,4 @@
-"""Actions as they are written: what is understood, what is not, and that what we write can be read."""
+"""Parsing actions: accepted and refused texts, and that formatted actions parse back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scenecypher.errors import ActionRefused
-from scenecypher.planner.actions.text import Call, operator_of, parse
+from scenecypher.planner.actions.text import ActionCall, operator_of, parse_action
 from scenecypher.planner.actions.virtualhome import OPERATORS
 from scenecypher.planner.actions.vocabularies import action_list
 
@@ -17,18 +17,18 @@ WORDS = st.text(min_size=1, max_size=20).filter(lambda text: text == text.strip(
 @pytest.mark.parametrize(
     ("text", "call"),
     [
-        ("grab(soap_1001)", Call("grab", ("soap_1001",))),
-        (" put_on( soap_1001 ,sink_42 ) ;", Call("put_on", ("soap_1001", "sink_42"))),
-        ("Put On(a, b)", Call("put_on", ("a", "b"))),
-        ("switch-on(the lamp)", Call("switch_on", ("the lamp",))),
-        ('grab("red, (big) soap")', Call("grab", ("red, (big) soap",))),
-        ("grab(Tom's mug)", Call("grab", ("Tom's mug",))),
-        ("stand_up()", Call("stand_up")),
-        ("""put_on("Tom's ""big"" mug", '"x"')""", Call("put_on", ('Tom\'s "big" mug', '"x"'))),
+        ("grab(soap_1001)", ActionCall("grab", ("soap_1001",))),
+        (" put_on( soap_1001 ,sink_42 ) ;", ActionCall("put_on", ("soap_1001", "sink_42"))),
+        ("Put On(a, b)", ActionCall("put_on", ("a", "b"))),
+        ("switch-on(the lamp)", ActionCall("switch_on", ("the lamp",))),
+        ('grab("red, (big) soap")', ActionCall("grab", ("red, (big) soap",))),
+        ("grab(Tom's mug)", ActionCall("grab", ("Tom's mug",))),
+        ("stand_up()", ActionCall("stand_up")),
+        ("""put_on("Tom's ""big"" mug", '"x"')""", ActionCall("put_on", ('Tom\'s "big" mug', '"x"'))),
     ],
 )
-def test_what_people_and_models_write_is_understood(text: str, call: Call) -> None:
-    assert parse(text) == call
+def test_accepted_spellings_are_parsed(text: str, call: ActionCall) -> None:
+    assert parse_action(text) == call
 
 
 @pytest.mark.parametrize(
@@ -49,28 +49,28 @@ def test_what_people_and_models_write_is_understood(text: str, call: Call) -> No
         "grab(\ud800)",
     ],
 )
-def test_what_is_no_action_is_refused(text: str) -> None:
+def test_invalid_texts_are_refused(text: str) -> None:
     with pytest.raises(ActionRefused, match="that is no action; write one like") as refused:
-        parse(text)
+        parse_action(text)
     assert str(refused.value).encode("utf-8")
 
 
-def test_nothing_is_said_to_be_nothing() -> None:
+def test_an_empty_text_is_refused_as_nothing() -> None:
     with pytest.raises(ActionRefused, match=r"^nothing: that is no action"):
-        parse(" ")
+        parse_action(" ")
 
 
 def test_a_long_text_is_refused_without_being_repeated() -> None:
     with pytest.raises(ActionRefused) as refused:
-        parse("grab(" + "a" * 1_000_000 + ")")
+        parse_action("grab(" + "a" * 1_000_000 + ")")
     assert len(str(refused.value)) < 200
 
 
 @example(name="grab", arguments=["'\"", '"', "'", '""', "a'\"", "\"'a"])
 @given(name=st.sampled_from(sorted(OPERATORS)), arguments=st.lists(WORDS, max_size=4))
-def test_what_we_write_is_read_back(name: str, arguments: list[str]) -> None:
-    call = Call(name, tuple(arguments))
-    assert parse(str(call)) == call
+def test_formatted_actions_parse_back(name: str, arguments: list[str]) -> None:
+    call = ActionCall(name, tuple(arguments))
+    assert parse_action(str(call)) == call
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_what_we_write_is_read_back(name: str, arguments: list[str]) -> None:
         ("put_on(a)", r"1 argument is given; it takes 2, as in put_on\(x, y\)"),
     ],
 )
-def test_an_unknown_action_is_refused_with_what_there_is(text: str, says: str) -> None:
+def test_an_unknown_action_is_refused_with_alternatives(text: str, says: str) -> None:
     with pytest.raises(ActionRefused, match=says):
-        operator_of(parse(text), OPERATORS)
+        operator_of(parse_action(text), OPERATORS)
 
 
 def test_the_list_of_actions_is_a_line_each() -> None:

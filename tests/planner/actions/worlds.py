@@ -1,4 +1,4 @@
-"""Tiny homes as rows: for each action a home in which it can be done, and the one edit that breaks each requirement."""
+"""Tiny homes as rows: for each action a feasible home, and one edit that breaks each requirement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def mutual(one: str, other: str) -> tuple[Relation, Relation]:
 
 
 def home() -> SceneGraph:
-    """A kitchen and a hall; the robot stands in the kitchen, close to everything there but the book."""
+    """Return a kitchen and a hall; the robot is in the kitchen, close to everything there but the egg."""
     nodes = [
         node("kitchen_10", "Place"),
         node("hall_11", "Place"),
@@ -50,7 +50,7 @@ def edited(
     add: Iterable[Relation] = (),
     remove: Iterable[tuple[str, str, str]] = (),
 ) -> SceneGraph:
-    """`graph` with lists replaced and relations added and removed; "" in `remove` stands for any id."""
+    """Return `graph` with lists replaced and relations added and removed; "" in `remove` matches any id."""
     nodes = dict(graph.nodes)
     for id_, words in (states or {}).items():
         nodes[id_] = replace(nodes[id_], states=tuple(words.split()))
@@ -78,7 +78,7 @@ NOWHERE = ((ROBOT, "INSIDE", ""),)
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An edit that breaks one requirement, and what the refusal must say of it."""
+    """An edit that breaks one requirement, and the refusal's expected text."""
 
     name: str
     graph: SceneGraph
@@ -87,7 +87,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An action that can be done in `graph`, what it must bring about, and how each requirement is broken alone."""
+    """A feasible action in `graph`, its expected effects, and edits that break each requirement alone."""
 
     action: str
     graph: SceneGraph

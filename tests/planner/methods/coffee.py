@@ -1,4 +1,4 @@
-"""The task that LookPlanGraph's prompts show (appendix F-3 to F-5): a coffee for Tom, in a home of four rooms."""
+"""The task of LookPlanGraph's prompts (appendix F-3 to F-5): a coffee for Tom, in a home of four rooms."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COFFEE: Final = SceneGraph.of(
 
 
 def step(reason: str, name: str, node: str, relation: str | None = None, destination: str | None = None) -> str:
-    """A reply in LookPlanGraph's form."""
+    """Return a reply in LookPlanGraph's form."""
     action = {"function_name": name, "node": node, "relation": relation, "destination": destination}
     return json.dumps({"reason": reason, "action": action})
 
@@ -50,4 +50,4 @@ STEPS: Final = (
     step("Tom wants it in his room.", "rearrange", "cup-1", "ontop", "table-2"),
     step("The cup is there.", "done", "cup-1"),
 )
-"""The example's way, without the walk that the simulator adds."""
+"""The example's steps, without the walk that the simulator adds."""

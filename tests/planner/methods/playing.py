@@ -1,4 +1,4 @@
-"""A method's whole session on a scene of its own, its model a script behind real HTTP: what was said, done and paid."""
+"""Whole sessions of a method on a new scene, with a scripted model behind real HTTP."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from scenecypher.chat import OpenAIModel, Usage
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Event, Finished, Remembered
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 
-EPISODE: Final = episode("trv1", 7)
+EPISODE: Final = level_instance("trv1", 7)
 ROOMS: Final = EPISODE.scene.graph
-"""Two rooms, blue door_1 between them at (5, 4), ball_1 before it, blue key_1, yellow key_2; box_1 is beyond."""
+"""Two rooms, blue door_1 between them at (5, 4), ball_1 before it, blue key_1, yellow key_2; box_1 is behind it."""
 INSTRUCTION: Final = "pick up the purple box"
 PLAN: Final = ("pickup(key_1)", "remove(ball_1)", "open(door_1)", "pickup(box_1)")
 SOLUTION: Final = f"[{', '.join(PLAN)}]"
@@ -40,12 +40,12 @@ ROLES: Final[Mapping[str, str]] = {
     "You solve tasks about an environment that is described by a scene graph, which": "prompting",
     "You are a robot that carries out a task by actions": "alfworld",
 }
-"""Who is asked, by how its system message begins."""
+"""Roles of agents, by the prefixes of their system messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A session that is over."""
+    """A finished session."""
 
     events: Sequence[Event]
     requests: Sequence[Mapping[str, Any]]
@@ -55,25 +55,25 @@ class Played:
 
     @property
     def end(self) -> Finished:
-        """How it ended."""
+        """The session's last event."""
         (end,) = (event for event in self.events if isinstance(event, Finished))
         return end
 
     @property
     def roles(self) -> list[str]:
-        """Who was asked, request by request."""
+        """The role of each request."""
         return [role_of(request) for request in self.requests]
 
     def said(self, number: int) -> str:
-        """All that a request says but its system message, request by request from 0."""
+        """Return the text of a request (numbered from 0) without its system message."""
         return "\n".join(message["content"] for message in self.requests[number]["messages"][1:])
 
     def last(self, number: int) -> str:
-        """The last message of a request."""
+        """Return the last message of a request."""
         return str(self.requests[number]["messages"][-1]["content"])
 
     def of(self, kind: type[Event]) -> list[Event]:
-        """The events of one kind."""
+        """Return the events of one type."""
         return [event for event in self.events if isinstance(event, kind)]
 
 
@@ -97,13 +97,13 @@ def play(
     ablations: tuple[str, ...] = (),
     steps: int = 30,
 ) -> Played:
-    """A session of `method`, each reply of the model the next of `script`."""
+    """Run a session of `method` with the replies of `script`."""
     scene = put(store, graph, vocabulary=vocabulary)
     with (
         ScriptedModel(script) as server,
         OpenAIModel(model=MODEL_NAME, base_url=server.base_url, api_key="none", retries=0) as model,
     ):
-        setting = Setting(
+        setting = SessionSetting(
             store,
             Gate(store.database),
             scene,
@@ -113,16 +113,18 @@ def play(
             ablations=ablations,
             budget=Budget(steps),
         )
-        events = [event for event in staged(setting, recipe_named(method)).run() if not isinstance(event, Remembered)]
+        events = [
+            event for event in prepare_session(setting, recipe_named(method)).run() if not isinstance(event, Remembered)
+        ]
     return Played(events, server.requests, [event.action for event in store.history(scene)], scene.key, scene.name)
 
 
-def paid(requests: int) -> Usage:
-    """What a script's replies cost."""
+def script_usage(requests: int) -> Usage:
+    """Return the tokens of a number of scripted replies."""
     return Usage(11 * requests, 7 * requests)
 
 
-def named_in(text: str, graph: SceneGraph, but: Sequence[str] = ()) -> list[str]:
-    """The ids and names of nodes, but for places' and agents' classes, that stand in a text."""
+def names_in_text(text: str, graph: SceneGraph, but: Sequence[str] = ()) -> list[str]:
+    """Return the ids and names of nodes in a text, except names that equal their class."""
     words = {word for node in graph.nodes.values() for word in (node.id, node.name) if word != node.class_}
     return sorted(word for word in words - {*but} if word in text)

@@ -1,4 +1,4 @@
-"""Every method on a task of every data set where its cell has a meaning: asked, answered, carried out, ended."""
+"""All meaningful cells of the matrix: each method completes a task of each data set."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from scenecypher.importers.task import Task
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Finished
 from scenecypher.planner.methods import METHODS, recipe_named
-from scenecypher.planner.methods.matrix import SETS, cell
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.methods.matrix import SETS, matrix_cell
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
 
 ANSWER: Final = "red"
 
 
 def problem(action: str, graph: SceneGraph, vocabulary: str) -> Sequence[str]:
-    """LLM+P's problem, whose plan is the action."""
+    """Return LLM+P's problem, with the action as its plan."""
     node, here = node_of(action), here_in(graph)
     objects, init, goal = {
         "babyai": (f"{here} - room {node} - thing", f"(agent-in {here}) (in {node} {here})", f"(holds {node})"),
@@ -38,7 +38,7 @@ def problem(action: str, graph: SceneGraph, vocabulary: str) -> Sequence[str]:
 
 
 def goal(action: str, graph: SceneGraph, vocabulary: str) -> Sequence[str]:
-    """What is so when the action is done: something is held, or the agent is in a room."""
+    """Return the goal that the action reaches: something is held, or the agent is in a room."""
     held = family(vocabulary) == "babyai"
     what, relation, to = (
         (node_of(action), "HELD", None) if held else (min(graph.by_kind["Agent"]), "INSIDE", node_of(action))
@@ -47,24 +47,24 @@ def goal(action: str, graph: SceneGraph, vocabulary: str) -> Sequence[str]:
     return (json.dumps({"reason": "so", "goal": [fact]}),)
 
 
-def nothing(_action: str, _graph: SceneGraph, _vocabulary: str) -> Sequence[str]:
-    """Where there is no model."""
+def no_replies(_action: str, _graph: SceneGraph, _vocabulary: str) -> Sequence[str]:
+    """Return no replies, for methods without a model."""
     return ()
 
 
-PLANNED: Final[Mapping[str, Callable[[str, SceneGraph, str], Sequence[str]]]] = {
+ENGINE_REPLIES: Final[Mapping[str, Callable[[str, SceneGraph, str], Sequence[str]]]] = {
     "llm+p": problem,
     "goal-then-plan": goal,
-    "symbolic": nothing,
+    "symbolic": no_replies,
 }
-"""What is said by the methods whose plans are an engine's."""
+"""Replies for the methods that plan by an engine."""
 WHOLE: Final = "[Summary]\nDone.\n\n[{title}]\n{solution}\n\nTASK TERMINATE"
 
 
 def replies(method: str, action: str, *, graph: SceneGraph, vocabulary: str) -> Sequence[str]:
-    """What a model says that wants this one action, or answers where there is none, in the method's own form."""
-    if method in PLANNED:
-        return PLANNED[method](action, graph, vocabulary) if action else ()
+    """Return replies in the method's own form that choose this one action, or answer if there is none."""
+    if method in ENGINE_REPLIES:
+        return ENGINE_REPLIES[method](action, graph, vocabulary) if action else ()
     solution, title = (f"[{action}]", "Actions") if action else (ANSWER, "Answer")
     plan = [action or f"answer({ANSWER})"]
     thoughts = {"chain_of_thought": [], "reasoning": "so"}
@@ -95,8 +95,8 @@ def replies(method: str, action: str, *, graph: SceneGraph, vocabulary: str) -> 
     return forms[method]
 
 
-class Reciting:
-    """A model that says its lines, and remembers what it was asked."""
+class RecitingModel:
+    """A model with scripted replies that records its prompts."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = iter(lines)
@@ -108,7 +108,7 @@ class Reciting:
 
 
 def here_in(graph: SceneGraph) -> str:
-    """The room that the agent is in."""
+    """Return the agent's room."""
     return next(it for it in graph.targets(min(graph.by_kind["Agent"]), "INSIDE") if graph.nodes[it].kind == "Place")
 
 
@@ -117,7 +117,7 @@ def node_of(action: str) -> str:
 
 
 def small_action(graph: SceneGraph, vocabulary: str) -> str:
-    """Something that can be done at once: to take a thing of the room, or to go to another room, if there is one."""
+    """Return a feasible action: to take a thing in the room, or to go to another room if there is one."""
     here = here_in(graph)
     if family(vocabulary) == "babyai":
         return f"pickup({min(it for it in graph.sources(here, 'INSIDE') if graph.nodes[it].kind == 'Object')})"
@@ -125,10 +125,12 @@ def small_action(graph: SceneGraph, vocabulary: str) -> str:
     return f"{'walk' if family(vocabulary) == 'virtualhome' else 'go_to'}({room})"
 
 
-def ran(store: SceneStore, scene: SceneInfo, task: Task, *, method: str, action: str) -> tuple[Finished, Reciting]:
+def run_method(
+    store: SceneStore, scene: SceneInfo, task: Task, *, method: str, action: str
+) -> tuple[Finished, RecitingModel]:
     graph = store.load(scene.name).graph
-    model = Reciting(replies(method, action, graph=graph, vocabulary=scene.vocabulary))
-    setting = Setting(
+    model = RecitingModel(replies(method, action, graph=graph, vocabulary=scene.vocabulary))
+    setting = SessionSetting(
         store,
         Gate(store.database),
         scene,
@@ -138,7 +140,7 @@ def ran(store: SceneStore, scene: SceneInfo, task: Task, *, method: str, action:
         model=model,
         budget=Budget(task.budget + 10, seconds=120),
     )
-    *_, end = staged(setting, recipe_named(method)).run()
+    *_, end = prepare_session(setting, recipe_named(method)).run()
     assert isinstance(end, Finished)
     return end, model
 
@@ -153,9 +155,9 @@ def test_every_method_runs_where_it_has_a_meaning(store: SceneStore, data_set: s
     scene = put(store, imported.graph, vocabulary=imported.vocabulary)
     action = "" if task.answer else small_action(imported.graph, imported.vocabulary)
     for method in METHODS:
-        if cell(method, data_set).startswith("no meaning"):
+        if matrix_cell(method, data_set).startswith("no meaning"):
             continue
-        end, model = ran(store, scene, task, method=method, action=action)
+        end, model = run_method(store, scene, task, method=method, action=action)
         assert (method, end.outcome) == (method, "done"), end
         assert (method, end.answer) == (method, ANSWER if task.answer else "")
         assert method == "symbolic" or task.instruction in "\n".join(model.asked), method

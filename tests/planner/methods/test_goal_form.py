@@ -1,4 +1,4 @@
-"""What a model states as a goal becomes a Condition, or is told what it should have said."""
+"""Goals stated by a model become Conditions, or are refused with an explanation."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from scenecypher.db.condition import And, AtLeast, Condition, HasClass, HasState, Id
 from scenecypher.db.store.enumerations import ClassUse, Enumerations
 from scenecypher.errors import UnknownReference
-from scenecypher.planner.methods.goal_form import Canon, FactForm
+from scenecypher.planner.methods.goal_form import FactForm, GoalParser
 
 OCCURRING = Enumerations(classes=(ClassUse("Object", "cup", 3, "cup_1"),), ids=("cup_1", "cup_2", "cup_3"))
 BLANK: dict[str, Any] = dict.fromkeys(("color", "count", "relation", "to", "state"), None) | {"negated": False}
 
 
 def goal(*facts: dict[str, Any]) -> Condition:
-    return Canon(OCCURRING).condition(FactForm.model_validate(BLANK | fact) for fact in facts)
+    return GoalParser(OCCURRING).condition(FactForm.model_validate(BLANK | fact) for fact in facts)
 
 
 def test_a_fact_is_about_a_node_or_so_many_of_a_class() -> None:

@@ -1,4 +1,4 @@
-"""SayPlan, SayPlan Lite, LLM-as-P, LLM+P and goal-then-plan on the papers' example, over HTTP: who is told what."""
+"""SayPlan, SayPlan Lite, LLM-as-P, LLM+P and goal-then-plan on the papers' example, over HTTP: prompts and feedback."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.events import Answered, Called, Refused, Solved, Thought
-from scenecypher.planner.methods.sayplan import MOST_PLANS
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.methods.sayplan import MAX_PLANS
+from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION
-from tests.planner.methods.playing import Played, paid, play
+from tests.planner.methods.playing import Played, play, script_usage
 
 PLAN: Final = [
     *("go_to(kitchen-1)", "pick_up(cup-1)", "put_inside(coffee_machine-1)"),
@@ -63,7 +63,7 @@ def test_sayplan_searches_plans_and_mends_its_plan(store: SceneStore) -> None:
         planning(accessing),
     ]
     played = made(store, "sayplan", *script)
-    assert (played.end.outcome, played.end.usage) == ("done", paid(7))
+    assert (played.end.outcome, played.end.usage) == ("done", script_usage(7))
     assert played.actions == PLAN, "what is accessed and released is carried out as it is put on or inside"
     assert "cup-1" not in played.last(0), "at first the rooms alone"
     assert "is no place" in played.last(1)
@@ -79,21 +79,21 @@ def test_sayplan_searches_plans_and_mends_its_plan(store: SceneStore) -> None:
 
 
 def test_sayplan_in_a_grid_has_worked_tasks_and_no_simulator(store: SceneStore) -> None:
-    """SG2's and SG-RwR's SayPlan: few-shot, and its plan is carried out as it stands."""
+    """SG2's and SG-RwR's SayPlan: few-shot, and its plan is executed as it stands."""
     script = [
         exploring("expand_node", "room_1"),
         planning(["pickup(key_2)", "open(door_1)", "remove(ball_1)"]),
     ]
     played = play(store, "sayplan", script)
     system = played.requests[0]["messages"][0]["content"]
-    assert worked("sayplan", "babyai", "pick up the ball") in system
+    assert worked_examples("sayplan", "babyai", "pick up the ball") in system
     assert "simulator" not in system
     assert [type(event) for event in played.events][:3] == [Called, Answered, Solved]
     assert played.actions == ["pickup(key_2)", "remove(ball_1)"], "what is refused is skipped"
     assert (played.end.outcome, len(played.requests)) == ("infeasible", 2)
     question = "find the color of the box in a room next to the room with 2 keys"
     answered = play(store, "sayplan", [planning(["answer(red)"])], instruction=question)
-    assert worked("sayplan", "babyai", question) in answered.requests[0]["messages"][0]["content"]
+    assert worked_examples("sayplan", "babyai", question) in answered.requests[0]["messages"][0]["content"]
     assert (answered.end.outcome, answered.end.answer) == ("done", "red")
 
 
@@ -117,9 +117,9 @@ def test_sayplan_lite_has_a_prompt_a_stage(store: SceneStore) -> None:
 
 
 def test_sayplan_ends_at_its_limit_of_plans(store: SceneStore) -> None:
-    played = made(store, "sayplan", planning(["fly(kitchen-1)"]), *[planning(PLAN[1:])] * MOST_PLANS)
-    assert (played.end.outcome, played.end.reason) == ("given_up", f"none of {MOST_PLANS} plans can be carried out")
-    assert (played.actions, len(played.requests)) == ([], MOST_PLANS)
+    played = made(store, "sayplan", planning(["fly(kitchen-1)"]), *[planning(PLAN[1:])] * MAX_PLANS)
+    assert (played.end.outcome, played.end.reason) == ("given_up", f"none of {MAX_PLANS} plans can be carried out")
+    assert (played.actions, len(played.requests)) == ([], MAX_PLANS)
     assert not played.of(Refused), "the fault in a plan is the simulator's answer, and no call that was refused"
 
 
@@ -153,7 +153,7 @@ PROBLEM: Final = """\
 def test_llm_plus_p_has_its_problem_planned_for(store: SceneStore) -> None:
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
     played = made(store, "llm+p", "I can't.", f"```pddl\n{PROBLEM}\n```")
-    assert (played.end.outcome, played.end.usage) == ("done", paid(2))
+    assert (played.end.outcome, played.end.usage) == ("done", script_usage(2))
     assert "that is no PDDL problem" in played.last(1)
     assert "(:action pick_up" in played.requests[0]["messages"][0]["content"]
     assert {"open(cupboard-1)", "pick_up(spoon-1)", "put_on(table-2)"} <= {*played.actions}
@@ -193,9 +193,9 @@ def fact(what: str, to: str, *, relation: str = "ontop") -> dict[str, object]:
 def test_a_goal_is_asked_again_twice_whatever_is_wrong_with_it(store: SceneStore) -> None:
     unknown = json.dumps({"reason": "as asked", "goal": [fact("mug", "table-2")]})
     played = made(store, "goal-then-plan", unknown, "hm", "hm", steps=1)
-    assert (played.end.outcome, played.end.usage, len(played.requests)) == ("steps", paid(3), 3)
+    assert (played.end.outcome, played.end.usage, len(played.requests)) == ("steps", script_usage(3), 3)
     again = made(store, "goal-then-plan", "hm", unknown, unknown, steps=1)
-    assert (again.end.usage, len(again.requests)) == (paid(3), 3)
+    assert (again.end.usage, len(again.requests)) == (script_usage(3), 3)
     (refused,) = again.of(Refused)
     assert isinstance(refused, Refused)
     assert "no class 'mug' occurs in this scene" in refused.reasons[0]
@@ -205,7 +205,7 @@ def test_goal_then_plan_states_the_goal_and_no_more(store: SceneStore) -> None:
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
     stated = [json.dumps({"reason": "as asked", "goal": [fact(what, "table-2")]}) for what in ("mug", "Cup")]
     played = made(store, "goal-then-plan", *stated)
-    assert (played.end.outcome, played.end.usage) == ("done", paid(2))
+    assert (played.end.outcome, played.end.usage) == ("done", script_usage(2))
     assert "no class 'mug' occurs in this scene" in played.last(1)
     told = json.dumps(played.requests)
     assert "(:Object)-[:ON]->(:Asset)" in told

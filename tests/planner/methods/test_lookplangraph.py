@@ -1,4 +1,4 @@
-"""LookPlanGraph, by the example of its paper, over HTTP: prompts, corrections, looks, feedback, ablations."""
+"""LookPlanGraph on the example of its paper, over HTTP: prompts, corrections, looks, feedback, ablations."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from scenecypher.db.gate import Gate
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
 from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.actions.simulator import INSERTED
-from scenecypher.planner.belief import belief_name, belief_of
+from scenecypher.planner.actions.simulator import INSERTED_MARK
+from scenecypher.planner.belief import belief_name, find_or_create_belief
 from scenecypher.planner.events import Acted, Corrected, Finished, Observed, Proposed, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.planner.actions.test_operators import put
 from tests.planner.methods.coffee import COFFEE, INSTRUCTION, STEPS, step
-from tests.planner.methods.playing import Played, paid, play
+from tests.planner.methods.playing import Played, play, script_usage
 from tests.scripted_model import MODEL_NAME, ScriptedModel
 
 FIRST: Final = """\
@@ -53,12 +53,12 @@ def coffee(store: SceneStore, *script: str, ablations: tuple[str, ...] = (), ste
 
 def test_the_papers_example_is_played_on_the_memory_graph(store: SceneStore) -> None:
     played = coffee(store, *STEPS)
-    assert (played.end.outcome, played.end.steps, played.end.usage) == ("done", 7, paid(7))
+    assert (played.end.outcome, played.end.steps, played.end.usage) == ("done", 7, script_usage(7))
     assert [[message["role"] for message in request["messages"]] for request in played.requests] == [
         ["system", "user"]
     ] * 7
     assert played.last(0) == FIRST
-    assert [action.partition(INSERTED)[0] for action in played.actions] == [
+    assert [action.partition(INSERTED_MARK)[0] for action in played.actions] == [
         "go_to(kitchen-1)",
         "discover_objects(table-1)",
         "pick_up(cup-1)",
@@ -75,7 +75,9 @@ def test_the_papers_example_is_played_on_the_memory_graph(store: SceneStore) -> 
         "table-2 is not in the agent's room",
     ]
     assert [event.because for event in played.events if isinstance(event, Corrected)] == because
-    assert [action.partition(INSERTED)[2].rstrip("]") for action in played.actions if INSERTED in action] == because
+    assert [
+        action.partition(INSERTED_MARK)[2].rstrip("]") for action in played.actions if INSERTED_MARK in action
+    ] == because
     kitchen = played.last(1)
     assert "cup-1 ontop table-1, not confirmed" in kitchen
     assert "book-2" not in kitchen, "a prior of another room is not told"
@@ -91,9 +93,9 @@ def test_the_papers_example_is_played_on_the_memory_graph(store: SceneStore) -> 
 
 
 def test_what_was_moved_meanwhile_is_found_where_it_is_seen(store: SceneStore) -> None:
-    """The belief is older than the world: the cup went to the cupboard."""
+    """Play with a stale belief: the cup was moved to the cupboard."""
     scene = put(store, COFFEE, vocabulary="grasif")
-    belief_of(store, scene)
+    find_or_create_belief(store, scene)
     there, elsewhere = Relation("cup-1", "ON", "table-1"), Relation("cup-1", "INSIDE", "cupboard-1")
     moved = Delta.of([RemoveRelation(there), AddRelation(elsewhere)])
     store.commit(scene, moved, actor="somebody", action="moved", action_id="moved")
@@ -102,8 +104,8 @@ def test_what_was_moved_meanwhile_is_found_where_it_is_seen(store: SceneStore) -
         ScriptedModel([*STEPS[:2], look, *STEPS[2:]]) as server,
         OpenAIModel(model=MODEL_NAME, base_url=server.base_url, api_key="none", retries=0) as model,
     ):
-        setting = Setting(store, Gate(store.database), scene, INSTRUCTION, "lookplangraph", model=model)
-        events = [*staged(setting, recipe_named("lookplangraph")).run()]
+        setting = SessionSetting(store, Gate(store.database), scene, INSTRUCTION, "lookplangraph", model=model)
+        events = [*prepare_session(setting, recipe_named("lookplangraph")).run()]
     told = [str(request["messages"][-1]["content"]) for request in server.requests]
     assert "cup-1" not in told[2].partition("Previous")[0], "what is not where it was is nowhere"
     assert "cup-1 inside cupboard-1" in told[3]
@@ -131,7 +133,7 @@ def test_what_is_wrong_is_fed_back_and_three_in_a_row_end_it(store: SceneStore) 
 def test_a_garbled_reply_is_asked_again_twice(store: SceneStore) -> None:
     played = coffee(store, "I go.", '{"reason": "x"}', STEPS[0], STEPS[6])
     assert played.end.outcome == "done"
-    assert (played.end.steps, played.end.usage) == (2, paid(4))
+    assert (played.end.steps, played.end.usage) == (2, script_usage(4))
     assert "That reply can't be used" in played.last(1)
 
 
@@ -152,9 +154,9 @@ def test_ablations_change_what_is_told_and_mended(store: SceneStore) -> None:
 
 
 def test_an_episode_sends_the_same_bytes_under_any_hash_seed(store: SceneStore) -> None:
-    """In new processes and new scenes, whose sets are ordered otherwise; several methods, each its own way."""
+    """Compare runs of several methods in new processes (with another order of sets) and new scenes."""
     address = store.database.address
-    command = [sys.executable, "-m", "tests.planner.methods.saying", address.uri, address.password]
+    command = [sys.executable, "-m", "tests.planner.methods.print_prompts", address.uri, address.password]
     runs = [
         subprocess.Popen(command, env={**os.environ, "PYTHONHASHSEED": seed}, stdout=subprocess.PIPE)
         for seed in ("1", "2")

@@ -1,4 +1,4 @@
-"""LLM+P's domain for GraSIF is made from the operators, and where it is not mended it is the paper's."""
+"""LLM+P's domain for GraSIF is generated from the operators, and equals the paper's except for its corrections."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, Final
 import pytest
 
 from scenecypher.planner.actions.grasif import OPERATORS
-from scenecypher.planner.methods.pddl_text import expression
+from scenecypher.planner.methods.pddl_text import parse_expression
 from scenecypher.planner.prompts.domains import domain_text
-from scenecypher.planner.prompts.domains.making import MENDED, PAPERS, action, domain
+from scenecypher.planner.prompts.domains.making import MENDED, PAPERS, action_pddl, domain_pddl
 
 NEAR: Final = {"(robot-in r)", "(object-room x r)"}
 PAPER: Final[dict[str, tuple[str, set[str], set[str]]]] = {
@@ -34,29 +34,29 @@ PAPER: Final[dict[str, tuple[str, set[str], set[str]]]] = {
     "open": ("x r", {*NEAR, "(closed x)"}, {"(not (closed x))"}),
     "close": ("x r", {*NEAR, "(not (closed x))"}, {"(closed x)"}),
 }
-"""What LookPlanGraph's domain (appendix D) says of each action: parameters, precondition, effect."""
+"""Parameters, precondition and effect of each action in LookPlanGraph's domain (appendix D)."""
 
 
 def test_the_domain_that_ships_is_what_the_operators_make() -> None:
-    assert domain() == domain_text("grasif")
+    assert domain_pddl() == domain_text("grasif")
 
 
 @pytest.mark.parametrize("name", PAPER)
 def test_not_mended_it_is_the_papers(name: str) -> None:
-    assert read(action(OPERATORS[name], mended=False)) == paper(name)
+    assert read(action_pddl(OPERATORS[name], mended=False)) == paper(name)
 
 
 def test_what_is_mended_is_told_apart() -> None:
-    differ = [name for name in PAPER if read(action(OPERATORS[name], mended=True)) != paper(name)]
+    differ = [name for name in PAPER if read(action_pddl(OPERATORS[name], mended=True)) != paper(name)]
     assert differ == ["pick_up", "put_on", "put_inside"]
-    assert f"(:requirements {' '.join(PAPERS)})" in domain(mended=False)
-    assert all(word in domain() and word not in domain(mended=False) for word in MENDED)
+    assert f"(:requirements {' '.join(PAPERS)})" in domain_pddl(mended=False)
+    assert all(word in domain_pddl() and word not in domain_pddl(mended=False) for word in MENDED)
 
 
 @pytest.mark.parametrize("name", ["put_under", "attach", "discover_objects"])
 def test_what_the_predicates_can_not_say_has_no_rule(name: str) -> None:
-    with pytest.raises(ValueError, match="no rule says what"):
-        action(OPERATORS[name], mended=True)
+    with pytest.raises(ValueError, match="no rule translates"):
+        action_pddl(OPERATORS[name], mended=True)
 
 
 def paper(name: str) -> tuple[int, set[str], set[str]]:
@@ -65,8 +65,8 @@ def paper(name: str) -> tuple[int, set[str], set[str]]:
 
 
 def read(text: str) -> tuple[int, set[str], set[str]]:
-    """Number of parameters, precondition and effect, in the table's names for the variables."""
-    _, name, _, parameters, _, needed, _, changed = expression(text)
+    """Return the number of parameters, precondition and effect, with the table's names for the variables."""
+    _, name, _, parameters, _, needed, _, changed = parse_expression(text)
     variables = [word for word in parameters if word.startswith("?")]
     names = dict(zip(variables, PAPER[name][0].split(), strict=True))
     return len(variables), parts(needed, names), parts(changed, names)

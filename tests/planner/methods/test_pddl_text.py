@@ -1,11 +1,11 @@
-"""A problem in PDDL as a model writes it, read and written again."""
+"""Parsing of PDDL problems written by a model."""
 
 from __future__ import annotations
 
 import pytest
 
 from scenecypher.errors import ReplyRejected
-from scenecypher.planner.methods.pddl_text import facts, read_problem
+from scenecypher.planner.methods.pddl_text import goal_facts, read_problem
 
 PROBLEM = """Here it is:
 (Define (problem P) (:domain d) ; a remark
@@ -18,7 +18,7 @@ def test_what_is_not_so_at_first_need_not_be_said() -> None:
     problem = read_problem(PROBLEM)
     assert problem.objects == {"cup-1": "object", "kitchen": "object"}
     assert problem.init == (("closed", "fridge-1"), ("inside", "cup-1", "fridge-1"))
-    assert [*facts(problem.goal)] == [(("closed", "fridge-1"), False), (("inside", "?x", "fridge-1"), True)]
+    assert [*goal_facts(problem.goal)] == [(("closed", "fridge-1"), False), (("inside", "?x", "fridge-1"), True)]
 
 
 @pytest.mark.parametrize(

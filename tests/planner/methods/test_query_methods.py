@@ -1,4 +1,4 @@
-"""Each method of SG2, SG-RwR and graph prompting runs to its end in each vocabulary, and acts by what it decides."""
+"""Methods of SG2, SG-RwR and graph prompting finish in each vocabulary, and execute their decisions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ WORLDS: Final[Mapping[str, tuple[SceneGraph, str]]] = {
     "virtualhome": (HOME, "open(fridge_21)"),
     "grasif": (home(), "pick_up(pen-1)"),
 }
-"""A home of each vocabulary, and an action that can be done in it."""
+"""A home of each vocabulary, and a feasible action in it."""
 
 
 def answers(action: str) -> Callable[[dict[str, Any]], str]:
-    """Whoever is asked gives that one action as the solution, in its own form."""
+    """Return a script in which each agent gives that one action as the solution, in its own form."""
     forms = {
         "planner": f"[Explanation]\nx\n[Mode]\nSOLUTION\n[Content]\n[{action}]",
         "reasoner": f"[Summary]\nx\n[Actions]\n[{action}]\n\nTASK TERMINATE",

@@ -1,4 +1,4 @@
-"""Programs that answer the prompts of SG2 and of its ReAct from nothing but these prompts solve BabyAI's tasks."""
+"""Oracle programs that know only the prompts of SG2 and its ReAct solve BabyAI's tasks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.oracle.conversing import LEVELS, ORACLES, play, tasks
 from tests.sampling import FULL
 
 SLOW = pytest.mark.slow
-"""GraSIF's hundred tasks take long to put into words."""
+"""A fixture, since wording GraSIF's hundred tasks takes long."""
 
 
 @pytest.mark.parametrize("level", [pytest.param(it, marks=SLOW if it == "grasif" else ()) for it in LEVELS])

@@ -1,4 +1,4 @@
-"""The four ReActs and graph prompting by scripted conversations: calls, observations, solutions, and what each sees."""
+"""The four ReActs and graph prompting by scripted conversations: calls, observations, solutions and prompts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,21 @@ from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ReplyRejected
 from scenecypher.planner.events import Answered, Called, Event, Finished, Proposed, Refused, Solved
 from scenecypher.planner.methods.prompting import STYLES
-from scenecypher.planner.prompts.calls import Step, arguments_in, step_in
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.calls import ReActStep, parse_arguments, parse_step
+from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.worlds import HOME
 from tests.planner.methods.mail import BRING_THE_MAIL, MAIL
-from tests.planner.methods.playing import INSTRUCTION, PLAN, ROOMS, SOLUTION, named_in, paid, play, system_of
+from tests.planner.methods.playing import (
+    INSTRUCTION,
+    PLAN,
+    ROOMS,
+    SOLUTION,
+    names_in_text,
+    play,
+    script_usage,
+    system_of,
+)
 from tests.planner.methods.worked_examples import lines
 
 ITEMS = "[['key_1', 4, 1], [key_2, 3, 3], ('ball_1', 4, 4)]"
@@ -44,8 +53,8 @@ def test_react_sg2_expands_nodes_and_has_the_tools(store: SceneStore) -> None:
         ],
     )
     system = system_of(played.requests[0])
-    own = system.replace(worked("react-sg2", "babyai", INSTRUCTION), "")
-    assert named_in(own, ROOMS) == []
+    own = system.replace(worked_examples("react-sg2", "babyai", INSTRUCTION), "")
+    assert names_in_text(own, ROOMS) == []
     assert "CONNECTS" not in own, "its prompt is the calls, not the schema"
     assert played.said(0) == f"Task: {INSTRUCTION}"
     seen = played.last(1)
@@ -58,7 +67,7 @@ def test_react_sg2_expands_nodes_and_has_the_tools(store: SceneStore) -> None:
     assert "Action: expand('door_1')" in played.said(4), "the whole history is there again"
     assert kinds(played.events[:6]) == [Called, Answered, Called, Refused, Called, Answered]
     assert played.actions == list(PLAN)
-    assert played.end.usage == paid(5)
+    assert played.end.usage == script_usage(5)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +87,7 @@ def test_the_other_sets_of_calls(store: SceneStore, method: str, calls: list[str
         name for name in ("get_nodes", "get_links", "get_attrs", "get_neighbors", "expand") if f"\n{name}(" in system
     ] == sorted(calls, key=["get_nodes", "get_links", "get_attrs", "get_neighbors"].index)
     assert ("traverse_room(" in system) is tools
-    assert worked(method, "babyai", INSTRUCTION) in system != ""
+    assert worked_examples(method, "babyai", INSTRUCTION) in system != ""
     assert "there is no call 'expand'" in played.last(1)
     assert len(played.of(Answered)) == len(calls)
     assert played.of(Solved) == [Solved(len(calls) + 1, (), "I look.")]
@@ -86,7 +95,7 @@ def test_the_other_sets_of_calls(store: SceneStore, method: str, calls: list[str
 
 
 def test_react_limits_examples_walk_and_react_rwrs_do_not() -> None:
-    limit, rwr = (worked(name, "babyai", INSTRUCTION) for name in ("react-limit", "react-rwr"))
+    limit, rwr = (worked_examples(name, "babyai", INSTRUCTION) for name in ("react-limit", "react-rwr"))
     assert limit.count("Action: traverse_room(") == 6
     assert "traverse_room" not in rwr
     assert "Action: get_neighbors(" in limit
@@ -106,17 +115,17 @@ def test_react_alfworld_acts_and_hears_in_words(store: SceneStore) -> None:
     assert "box_1" in played.last(5), "beyond an open door all is in view"
     assert played.actions == ["pickup(key_1)", "remove(ball_1)", "open(door_1)"]
     assert [event.reason for event in played.events if isinstance(event, Proposed)] == ["", "A key.", "", ""]
-    assert (played.end.outcome, played.end.usage) == ("done", paid(6))
+    assert (played.end.outcome, played.end.usage) == ("done", script_usage(6))
 
 
 def test_react_alfworlds_example_is_what_a_session_says(store: SceneStore) -> None:
-    """Appendix F-5: a worked task in the prompt; rooms tell their furniture, things what is on and in them."""
-    _, *example = worked("react-alfworld", "grasif", "").split("***\n")
+    """Appendix F-5: a worked task in the prompt; going to a room shows its furniture, going to a thing its contents."""
+    _, *example = worked_examples("react-alfworld", "grasif", "").split("***\n")
     replies = [line for line in example[0].splitlines() if line.startswith(">")]
     played = play(store, "react-alfworld", replies, graph=MAIL, vocabulary="grasif", instruction=BRING_THE_MAIL)
     assert played.end.outcome == "done"
-    assert f"***\n{played.said(-1)}\n> done()\n***" in worked("react-alfworld", "grasif", "")
-    assert worked("react-alfworld", "grasif", "") in system_of(played.requests[0])
+    assert f"***\n{played.said(-1)}\n> done()\n***" in worked_examples("react-alfworld", "grasif", "")
+    assert worked_examples("react-alfworld", "grasif", "") in system_of(played.requests[0])
     assert Relation("mail-1", "INSIDE", "tray-1") in store.load(played.scene).graph.relations
 
 
@@ -136,7 +145,7 @@ def test_react_alfworld_sees_what_it_goes_to(store: SceneStore) -> None:
     assert played.last(4) == "You pick up cup-1."
     assert len({request["messages"][1]["content"] for request in played.requests}) == 1, "it looks around once"
     assert "pick_up(cup-1)" in played.actions
-    assert (played.end.outcome, played.end.usage) == ("done", paid(5))
+    assert (played.end.outcome, played.end.usage) == ("done", script_usage(5))
 
 
 def test_react_alfworld_sees_what_it_walks_to_in_a_home(store: SceneStore) -> None:
@@ -163,7 +172,7 @@ def test_react_alfworld_asks_again_for_what_is_no_action(store: SceneStore, text
     played = play(store, "react-alfworld", [text, text, text, "> done()"], graph=MAIL, vocabulary="grasif")
     assert "it is no action; reply in this form:\n> think: your thought\nor\n> go_to(node_id)" in played.last(2)
     assert [type(event) for event in played.events] == [Refused, Finished]
-    assert (played.end.outcome, played.end.usage) == ("done", paid(4))
+    assert (played.end.outcome, played.end.usage) == ("done", script_usage(4))
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -173,39 +182,42 @@ def test_graph_prompting_shows_the_whole_graph_once(store: SceneStore, style: st
     assert asked == f"The scene graph:\n{lines(ROOMS)}\n\nTask: {INSTRUCTION}"
     assert STYLES[style].how in system
     for name in ("cot", "bag", "algorithm"):
-        text = worked(name, "babyai", INSTRUCTION)
+        text = worked_examples(name, "babyai", INSTRUCTION)
         assert (text in system) is (name in {STYLES[style].examples, STYLES[style].method})
     assert "no line that begins with Solution:" in played.last(1)
     assert played.of(Solved) == [Solved(1, PLAN, "First the key.")]
     assert played.actions == list(PLAN)
-    assert played.end.usage == paid(2)
+    assert played.end.usage == script_usage(2)
 
 
 @pytest.mark.parametrize(
     ("text", "step"),
     [
-        ("Thought: a\nb\nAction: expand(x)", Step("a\nb", "expand", "x")),
-        ("Thought 1: a\nAction 1: expand[x]\nObservation 1: y\nThought 2: b\nAction 2: z(1)", Step("a", "expand", "x")),
-        ("Action: `get_nodes()`", Step("", "get_nodes", "")),
-        ("Thought: f(x)\nAction: finish([pickup(a), open(b)])", Step("f(x)", "finish", "[pickup(a), open(b)]")),
+        ("Thought: a\nb\nAction: expand(x)", ReActStep("a\nb", "expand", "x")),
+        (
+            "Thought 1: a\nAction 1: expand[x]\nObservation 1: y\nThought 2: b\nAction 2: z(1)",
+            ReActStep("a", "expand", "x"),
+        ),
+        ("Action: `get_nodes()`", ReActStep("", "get_nodes", "")),
+        ("Thought: f(x)\nAction: finish([pickup(a), open(b)])", ReActStep("f(x)", "finish", "[pickup(a), open(b)]")),
     ],
 )
-def test_a_step_is_the_first_thought_and_action(text: str, step: Step) -> None:
-    assert step_in(text, "f(x)") == step
+def test_a_step_is_the_first_thought_and_action(text: str, step: ReActStep) -> None:
+    assert parse_step(text, "f(x)") == step
 
 
 def test_arguments_are_literals_or_bare_words() -> None:
     names = ("a", "b")
-    assert arguments_in(Step("", "f", "room_1, b=[1, -2.5, (x, 'y')]"), names) == {
+    assert parse_arguments(ReActStep("", "f", "room_1, b=[1, -2.5, (x, 'y')]"), names) == {
         "a": "room_1",
         "b": [1, -2.5, ["x", "y"]],
     }
-    assert arguments_in(Step("", "f", "table-1, b = bed_side-2"), names) == {"a": "table-1", "b": "bed_side-2"}
-    assert arguments_in(Step("", "f", "the red ball"), ("a",)) == {"a": "the red ball"}
+    assert parse_arguments(ReActStep("", "f", "table-1, b = bed_side-2"), names) == {"a": "table-1", "b": "bed_side-2"}
+    assert parse_arguments(ReActStep("", "f", "the red ball"), ("a",)) == {"a": "the red ball"}
     for odd in ("...", "b'x'", '"\\ud800"', "0x" + "f" * 5_000, "1e999", "-1e999", "2j"):
-        found = arguments_in(Step("", "f", odd), ("a",))
+        found = parse_arguments(ReActStep("", "f", odd), ("a",))
         assert found == {"a": odd}, "what no log can hold stays as it was written"
         json.dumps(found, ensure_ascii=False).encode()
     for written in ("1", "1, 2, 3", "a=1, c=2", "*x"):
         with pytest.raises(ReplyRejected, match="f takes a, b; call it so"):
-            arguments_in(Step("", "f", written), names)
+            parse_arguments(ReActStep("", "f", written), names)

@@ -1,4 +1,4 @@
-"""SG2 and SG2-limit by scripted conversations: who is asked in which order, with what before it, and what is done."""
+"""SG2 and SG2-limit by scripted conversations: order of the agents, their prompts, and the executed actions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.events import Acted, Answered, Asked, Called, Refused, Retrieved, Solved
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.methods.playing import (
     INSTRUCTION,
     PLAN,
     ROOMS,
     SOLUTION,
     Played,
-    named_in,
-    paid,
+    names_in_text,
     play,
     role_of,
+    script_usage,
     system_of,
 )
 
@@ -64,27 +64,27 @@ def test_the_agents_are_asked_in_the_paper_s_order(whole: Played) -> None:
     assert kinds[:7] == [Asked, Retrieved, Asked, Retrieved, Called, Answered, Solved]
     assert whole.actions == list(PLAN)
     assert (whole.end.outcome, whole.end.actions, whole.end.steps) == ("done", 4, 4)
-    assert whole.end.usage == paid(len(whole.requests))
+    assert whole.end.usage == script_usage(len(whole.requests))
 
 
 def test_the_task_planner_sees_the_schema_and_never_the_graph(whole: Played) -> None:
     first = whole.requests[0]
-    own = system_of(first).replace(worked("sg2", "babyai", INSTRUCTION), "")
+    own = system_of(first).replace(worked_examples("sg2", "babyai", INSTRUCTION), "")
     assert "(:Door)-[:CONNECTS]->(:Place)" in own
     assert "traverse_room(room_center, room_size, items, start, goal)" in own
     assert "pickup(x)" in own
-    assert named_in(own, ROOMS) == []
+    assert names_in_text(own, ROOMS) == []
     assert whole.said(0) == f"Task: {INSTRUCTION}"
     systems = {system_of(request) for request in whole.requests if role_of(request) == "planner"}
     assert systems == {system_of(first)}
-    known = named_in(whole.said(13), ROOMS, but=["purple box"])
+    known = names_in_text(whole.said(13), ROOMS, but=["purple box"])
     assert known == ["ball_1", "box_1", "door_1", "room_1", "room_2"], "what was retrieved, and nothing else"
 
 
 def test_the_code_writer_sees_the_schema_and_never_the_graph(whole: Played) -> None:
     written = [system_of(request) for request in whole.requests if role_of(request) == "writer"]
     assert len(written) == 4
-    assert [named_in(text, ROOMS) for text in written] == [[]] * 4
+    assert [names_in_text(text, ROOMS) for text in written] == [[]] * 4
     assert all("(:Door)-[:CONNECTS]->(:Place)" in text and "holds nothing" not in text for text in written)
     assert all("Example" not in text for text in written), "Table 4 has none"
 
@@ -121,7 +121,7 @@ def test_three_replies_that_mean_nothing_are_a_turn_that_is_told(store: SceneSto
     played = play(store, "sg2", ["hm", "hm", says("THINK", "x"), says("SOLUTION", "[]")])
     assert [type(event) for event in played.events][:2] == [Refused, Solved]
     assert "could not be used: its mode is 'THINK'" in played.said(3)
-    assert played.end.usage == paid(4)
+    assert played.end.usage == script_usage(4)
 
 
 def test_a_refused_action_is_skipped_and_fails_the_static_setting(store: SceneStore) -> None:
@@ -164,7 +164,7 @@ def test_an_answer_that_fails_is_paid_for_whole(store: SceneStore) -> None:
     script = [says("QUERY", "Which room?"), look, look, "hm", "hm", "hm", says("SOLUTION", "[]")]
     played = play(store, "sg2-limit", script)
     assert played.of(Refused)
-    assert played.end.usage == paid(7)
+    assert played.end.usage == script_usage(7)
 
 
 def test_sg2_limit_s_retriever_has_two_calls_and_a_context_of_its_own(store: SceneStore) -> None:
@@ -186,8 +186,8 @@ def test_sg2_limit_s_retriever_has_two_calls_and_a_context_of_its_own(store: Sce
     assert "there is no node 'agnt'" in played.last(4)
     assert "kitchen" not in played.said(4), "what it made up is left out"
     assert played.said(1) == "Query: Which room is the agent in?"
-    assert named_in(system_of(played.requests[1]), ROOMS) == []
+    assert names_in_text(system_of(played.requests[1]), ROOMS) == []
     assert played.last(5) == "The Retriever's answer:\nThe agent is in room_1."
     assert "Thought" not in played.said(5)
     assert played.actions == list(PLAN)
-    assert played.end.usage == paid(6)
+    assert played.end.usage == script_usage(6)

@@ -1,4 +1,4 @@
-"""SG-RwR, its shots and its ablations by scripted conversations: who is asked, with what before it, what is done."""
+"""SG-RwR, its shots and ablations by scripted conversations: order of the agents, their prompts, executed actions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.events import Answered, Asked, Called, Finished, Refused, Retrieved, Solved
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.methods.playing import (
     INSTRUCTION,
     PLAN,
     ROOMS,
     SOLUTION,
     Played,
-    named_in,
-    paid,
+    names_in_text,
     play,
     role_of,
+    script_usage,
     system_of,
 )
 
@@ -64,22 +64,22 @@ def test_reasoner_and_retriever_take_turns(whole: Played) -> None:
     ]
     assert whole.actions == list(PLAN)
     assert (whole.end.outcome, whole.end.steps) == ("done", 4)
-    assert whole.end.usage == paid(len(whole.requests))
+    assert whole.end.usage == script_usage(len(whole.requests))
     retrieved = whole.events[1]
     assert isinstance(retrieved, Retrieved)
     assert retrieved.cypher == QUERY
-    assert retrieved.usage == paid(4)
+    assert retrieved.usage == script_usage(4)
 
 
 def test_both_see_the_schema_and_never_the_graph(whole: Played) -> None:
     reasoner, retriever = system_of(whole.requests[0]), system_of(whole.requests[1])
     assert "(:Door)-[:CONNECTS]->(:Place)" in reasoner
     assert "(:Door)-[:CONNECTS]->(:Place)" in retriever
-    assert named_in(reasoner, ROOMS) == [], "zero-shot: no example either"
-    assert named_in(retriever, ROOMS) == []
+    assert names_in_text(reasoner, ROOMS) == [], "zero-shot: no example either"
+    assert names_in_text(retriever, ROOMS) == []
     assert "traverse_room(" in reasoner
     assert "traverse_room(" not in retriever
-    known = named_in(whole.said(8), ROOMS, but=["purple box"])
+    known = names_in_text(whole.said(8), ROOMS, but=["purple box"])
     assert known == ["ball_1", "key_1", "key_2", "room_1"], "what was retrieved, and nothing else"
 
 
@@ -108,15 +108,15 @@ def test_code_that_goes_on_assuming_is_a_turn_that_is_told(store: SceneStore) ->
     played = play(store, "sg-rwr", [assuming, assuming, assuming, ends("red", "Answer")])
     assert [type(event) for event in played.events] == [Refused, Finished]
     assert "could not be used: the code assumes" in played.last(3)
-    assert (played.end.outcome, played.end.answer, played.end.usage) == ("done", "red", paid(4))
+    assert (played.end.outcome, played.end.answer, played.end.usage) == ("done", "red", script_usage(4))
 
 
 @pytest.mark.parametrize(("method", "has_method"), [("sg-rwr-fs", False), ("sg-rwr-alg", True)])
 def test_shots_are_worked_tasks_and_the_method_in_words(store: SceneStore, method: str, *, has_method: bool) -> None:
     played = play(store, method, [ends("[pickup(key_1)]")])
     system = system_of(played.requests[0])
-    assert worked("tasks", "babyai", INSTRUCTION) in system
-    assert (worked("algorithm", "babyai", INSTRUCTION) in system) is has_method
+    assert worked_examples("tasks", "babyai", INSTRUCTION) in system
+    assert (worked_examples("algorithm", "babyai", INSTRUCTION) in system) is has_method
     assert played.actions == ["pickup(key_1)"]
 
 
@@ -144,25 +144,25 @@ print("[" + ", ".join(steps + ["pickup(" + box + ")"]) + "]")
     system = system_of(played.requests[0])
     assert "query(cypher)" in system
     assert "traverse_room(" in system
-    assert named_in(system, ROOMS) == []
+    assert names_in_text(system, ROOMS) == []
     assert "The program failed: line 1: ValueError" in played.last(1)
     assert "printed nothing" in played.last(2)
     assert played.actions == list(PLAN)
-    assert (played.end.outcome, played.end.usage) == ("done", paid(3))
+    assert (played.end.outcome, played.end.usage) == ("done", script_usage(3))
 
 
 def test_a_retriever_that_fails_is_paid_for_whole(store: SceneStore) -> None:
     empty = ["INFO RETRIEVED"] * 3
     played = play(store, "sg-rwr", [asks("Which room?"), f"```cypher\n{QUERY}\n```", *empty, ends("[]")])
     assert played.of(Refused)
-    assert played.end.usage == paid(6)
+    assert played.end.usage == script_usage(6)
 
 
 def test_a_translation_that_fails_is_paid_for_whole(store: SceneStore) -> None:
     script = [ends("Take it.", "Plan"), *["``"] * 3, ends("Take it.", "Plan"), "[]"]
     played = play(store, "rwr-text", script)
     assert played.of(Refused)
-    assert played.end.usage == paid(6)
+    assert played.end.usage == script_usage(6)
 
 
 def test_rwr_text_has_no_code_reads_the_graph_and_translates(store: SceneStore) -> None:
@@ -179,10 +179,10 @@ def test_rwr_text_has_no_code_reads_the_graph_and_translates(store: SceneStore) 
     )
     assert played.roles == ["reasoner", "reasoner", "reader", "reasoner", "translator"]
     assert "[Code]" not in system_of(played.requests[0])
-    assert named_in(system_of(played.requests[0]), ROOMS) == []
+    assert names_in_text(system_of(played.requests[0]), ROOMS) == []
     assert '["door_1", "CONNECTS", "room_1"]' in system_of(played.requests[2]), "this Retriever reads the graph"
     assert "remove the ball" in played.last(4)
     assert "pickup(x)" in system_of(played.requests[4])
     assert played.actions == list(PLAN)
-    assert played.end.usage == paid(5)
+    assert played.end.usage == script_usage(5)
     assert {role_of(request) for request in played.requests} == {"reasoner", "reader", "translator"}

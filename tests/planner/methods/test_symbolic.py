@@ -1,4 +1,4 @@
-"""Symbolic planning in the database: one query finds the part, the plan is carried out, and made anew when refused."""
+"""Symbolic planning in the database: one query reads the part, the plan is executed, and replanned after a refusal."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from scenecypher.planner.actions.simulator import Simulator
 from scenecypher.planner.budget import Budget
 from scenecypher.planner.events import Acted, Finished, Refused
 from scenecypher.planner.methods import recipe_named
-from scenecypher.planner.seeing import seeing
-from scenecypher.planner.staging import Setting, staged
+from scenecypher.planner.part_reader import part_reader
+from scenecypher.planner.staging import SessionSetting, prepare_session
 from tests.db.store.test_store import fresh
 from tests.planner.actions.grasif_worlds import ROBOT, home
 
@@ -32,9 +32,9 @@ def test_a_plan_is_carried_out_and_made_anew_when_the_scene_moved(store: SceneSt
     name = fresh("symbolic")
     store.put(ImportedScene(name, home(), vocabulary="grasif"))
     scene = store.find(name)
-    setting = Setting(store, Gate(store.database), scene, "", "symbolic", goal=GOAL, budget=Budget(seconds=60))
+    setting = SessionSetting(store, Gate(store.database), scene, "", "symbolic", goal=GOAL, budget=Budget(seconds=60))
     events = []
-    for event in staged(setting, recipe_named("symbolic")).run():
+    for event in prepare_session(setting, recipe_named("symbolic")).run():
         events.append(event)
         if isinstance(event, Acted) and event.action == "go_to(kitchen)" and len(events) < 5:
             list(Simulator(store, scene, actor="somebody else").act("go_to(office)"))
@@ -53,7 +53,7 @@ def test_of_a_big_scene_only_what_matters_is_read(store: SceneStore) -> None:
     graph = SceneGraph.of((*small.nodes.values(), *crumbs, attic), small.relations | on_table)
     name = fresh("symbolic")
     store.put(ImportedScene(name, graph, vocabulary="grasif"))
-    see = seeing(store.database, store.find(name), GOAL)
+    see = part_reader(store.database, store.find(name), GOAL)
     part, wider = see(False), see(True)  # noqa: FBT003
     expected = {"apple-1", "box-1", "fridge-1", "kitchen", "lamp-1", ROBOT, "office", "desk-1"}
     assert set(part.nodes) == expected, "without the attic, in which nothing is of use"
@@ -69,6 +69,6 @@ def test_the_query_finds_what_memory_finds(store: SceneStore) -> None:
         tasks = [task for task in DATASETS[name].tasks() if task.scene == scene.name][::5]
         goals = [*(task.goal for task in tasks), Related(Id("character_1"), "HOLDS_LH", Id("plum_56"))]
         for goal, wide in product(goals, (False, True)):
-            found = seeing(store.database, store.find(stored.name), goal)(wide)
+            found = part_reader(store.database, store.find(stored.name), goal)(wide)
             assert found == part_of(scene.graph, goal, wide=wide), (goal, wide)
             assert len(found.nodes) < len(scene.graph.nodes)

@@ -1,12 +1,12 @@
-"""The worked examples: true of the instances that they are from, two each, Trv-1 alone, and of none that is tested."""
+"""Worked examples: two each, correct for their instances (Trv-1 only), which no test or experiment uses."""
 
 from __future__ import annotations
 
 from scenecypher.importers import babyai, datasets
 from scenecypher.planner.method import Done, Solve
-from scenecypher.planner.methods.sayplan import Reply
-from scenecypher.planner.prompts.solution import solution
-from scenecypher.planner.prompts.worked import worked
+from scenecypher.planner.methods.sayplan import SayPlanReply
+from scenecypher.planner.prompts.solution import parse_solution
+from scenecypher.planner.prompts.worked import worked_examples
 from tests.planner.methods.worked_examples import (
     FOLDER,
     QUESTIONS,
@@ -31,7 +31,7 @@ def test_the_files_are_what_their_instances_say() -> None:
 
 
 BY_HAND = {"algorithm-babyai.txt", "algorithm-babyai-questions.txt", "react-alfworld-grasif.txt"}
-"""The methods in words, and an example that test_react compares with what a session says."""
+"""Files with a method in words, and an example that test_react compares with a session."""
 
 
 def test_they_are_two_each_of_trv1_alone_and_never_tested() -> None:
@@ -47,16 +47,18 @@ def test_their_solutions_are_right() -> None:
     for instance in TRAVERSALS:
         example = Traversal(*instance)
         program = [f"{step.action}({', '.join(step.arguments)})" for step in babyai.read_task(*instance).program]  # type: ignore[union-attr]
-        solved = solution(example.solution, "babyai")
+        solved = parse_solution(example.solution, "babyai")
         assert isinstance(solved, Solve)
         assert list(solved.actions) == program
     for instance in QUESTIONS:
-        assert isinstance(solution(Question(*instance).solution, "babyai"), Done)
+        assert isinstance(parse_solution(Question(*instance).solution, "babyai"), Done)
 
 
 def test_sayplans_replies_are_in_its_own_form() -> None:
     for name in ("sayplan-babyai.txt", "sayplan-babyai-questions.txt"):
-        replies = [Reply.model_validate_json(line) for line in texts()[name].splitlines() if line.startswith("{")]
+        replies = [
+            SayPlanReply.model_validate_json(line) for line in texts()[name].splitlines() if line.startswith("{")
+        ]
         plans = [reply.plan for reply in replies if reply.plan is not None]
         instances = [Question(*it).solution for it in QUESTIONS] if "questions" in name else []
         assert plans == [[f"answer({it})"] for it in instances] or [f"[{', '.join(plan)}]" for plan in plans] == [
@@ -70,7 +72,7 @@ def test_graph_prompting_has_examples_of_its_own_form_in_homes() -> None:
         part = mattering(task, graph)
         solution_line = f"Solution: [{', '.join(map(action, task.program))}]"
         for style in ("cot", "bag"):
-            text = worked(style, "virtualhome", task.instruction)
+            text = worked_examples(style, "virtualhome", task.instruction)
             assert f"Task: {task.instruction}" in text
             assert solution_line in text
             assert (lines(part) in text) is (style == "bag")
@@ -81,7 +83,7 @@ def test_graph_prompting_has_examples_of_its_own_form_in_homes() -> None:
 
 def test_examples_are_chosen_by_method_vocabulary_and_sort_of_task() -> None:
     question = "find the color of the ball in a room next to the room with 2 grey keys"
-    assert worked("sg2", "babyai", question) != worked("sg2", "babyai", "pick up the box") != ""
-    assert worked("sg2", "virtualhome_ext", "Watch TV") == home_examples().strip()
-    assert worked("sg2", "grasif", "Put the cup on the table") == ""
-    assert worked("algorithm", "virtualhome", "Watch TV") == "", "the papers have no method in words for homes"
+    assert worked_examples("sg2", "babyai", question) != worked_examples("sg2", "babyai", "pick up the box") != ""
+    assert worked_examples("sg2", "virtualhome_ext", "Watch TV") == home_examples().strip()
+    assert worked_examples("sg2", "grasif", "Put the cup on the table") == ""
+    assert worked_examples("algorithm", "virtualhome", "Watch TV") == "", "the papers have no method in words for homes"

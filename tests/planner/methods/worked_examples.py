@@ -1,6 +1,6 @@
-"""Writes the worked examples of prompts from instances that nothing is tested on.
+"""Generator of the prompts' worked examples, from instances that no test uses.
 
-``python -m tests.planner.methods.worked_examples`` writes them anew.
+``python -m tests.planner.methods.worked_examples`` writes the files again.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any, Final
 
 from scenecypher.db.graph.scene import Node, Point, SceneGraph
 from scenecypher.importers import homes
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.babyai_oracle import QUESTION
 from scenecypher.importers.homes import our_home
-from scenecypher.importers.task import Step, Task
-from scenecypher.planner.prompts.talking import headed
+from scenecypher.importers.task import ProgramStep, Task
+from scenecypher.planner.prompts.text_replies import format_sections
 from scenecypher.planner.traversal import traverse_room
 
 FOLDER: Final = Path(__file__).parents[3] / "planner" / "prompts" / "worked"
 TRAVERSALS: Final = (("trv1", 900_001), ("trv1", 900_004))
 QUESTIONS: Final = (("numqa", 900_001), ("numqa", 900_004))
-"""Two instances each (SG-RwR, 3.1), of Trv-1 alone (SG2, "2D Grid World Traversal Planning")."""
+"""Two instances each (SG-RwR, 3.1), of Trv-1 only (SG2, "2D Grid World Traversal Planning")."""
 PROGRAM_WORDS: Final = {"putin": "put_in", "putback": "put_on", "switchon": "switch_on", "switchoff": "switch_off"}
 DONE_AS: Final = {
     "walk": "walks to {0}",
@@ -38,18 +38,18 @@ TITLE: Final = "Examples, from other environments:"
 
 @dataclass(frozen=True)
 class Instance:
-    """An instance of a level, with what its worked examples say of it."""
+    """An instance of a level, with the explanation of its worked examples."""
 
     level: str
     seed: int
 
     @cached_property
     def graph(self) -> SceneGraph:
-        return episode(self.level, self.seed).scene.graph
+        return level_instance(self.level, self.seed).scene.graph
 
     @cached_property
     def task(self) -> Any:
-        return episode(self.level, self.seed).task
+        return level_instance(self.level, self.seed).task
 
     @property
     def instruction(self) -> str:
@@ -90,7 +90,7 @@ class Instance:
 
 
 def lines(graph: SceneGraph) -> str:
-    """A graph as graph prompting shows it (`scenecypher.retriever.graph_text`)."""
+    """Return a graph in the form of graph prompting (`scenecypher.retriever.graph_text`)."""
     nodes = [json.dumps(attributes(graph.nodes[id_]), ensure_ascii=False) for id_ in sorted(graph.nodes)]
     links = sorted([link.source, link.type, link.target] for link in graph.relations)
     return "\n".join(["NODES", *nodes, "LINKS", *(json.dumps(link) for link in links)])
@@ -113,7 +113,7 @@ def _json(value: Any) -> Any:
 
 
 class Traversal(Instance):
-    """Key, obstacle, door, target: what is found out, and in which order."""
+    """An instance with key, obstacle, door and target, and the order of finding them out."""
 
     @cached_property
     def target(self) -> str:
@@ -135,7 +135,7 @@ class Traversal(Instance):
 
     @cached_property
     def calls(self) -> list[tuple[str, list[str]]]:
-        """The three walks as calls of traverse_room, and their results."""
+        """Return the three walks as calls of traverse_room, and their results."""
         here, beyond = self.place(self.here), self.place(self.beyond)
         walks = (
             (*here, self.items(self.here), self.at("agent"), self.at(self.key)),
@@ -172,7 +172,7 @@ class Traversal(Instance):
 
 
 class Question(Instance):
-    """The room with so many things, the rooms next to it, the thing asked for."""
+    """An instance with the counted room, the rooms next to it, and the wanted thing."""
 
     @cached_property
     def asked(self) -> tuple[str, int, str, str]:
@@ -239,7 +239,7 @@ def sg2_traversal(of: Traversal) -> Iterator[str]:
     yield from _walk(
         of, of.beyond, 2, f"{', '.join(of.calls[1][1])} must be removed before the door is opened. And behind it?"
     )
-    yield headed(explanation=of.explanation, mode="SOLUTION", content=of.solution)
+    yield format_sections(explanation=of.explanation, mode="SOLUTION", content=of.solution)
 
 
 def _walk(of: Traversal, room: str, number: int, why: str) -> Iterator[str]:
@@ -268,11 +268,11 @@ def sg2_question(of: Question) -> Iterator[str]:
         f"What are the id, color and room of each object of class {wanted} in {', '.join(near)}?",
     )
     yield _told(f"{of.found}, {of.solution}, in {of.room_of(of.found)}.")
-    yield headed(explanation=of.explanation, mode="SOLUTION", content=of.solution)
+    yield format_sections(explanation=of.explanation, mode="SOLUTION", content=of.solution)
 
 
 def _query(why: str, query: str) -> str:
-    return headed(explanation=why, mode="QUERY", content=query)
+    return format_sections(explanation=why, mode="QUERY", content=query)
 
 
 def _told(answer: str) -> str:
@@ -281,7 +281,7 @@ def _told(answer: str) -> str:
 
 def _tool(why: str, call: tuple[str, list[str]]) -> str:
     arguments, found = call
-    said = headed(explanation=why, mode="TOOL", content=f"traverse_room({arguments})")
+    said = format_sections(explanation=why, mode="TOOL", content=f"traverse_room({arguments})")
     return f"{said}\n\nThe result of the tool:\n{json.dumps(found)}"
 
 
@@ -351,7 +351,7 @@ def _planning(why: str, plan: str) -> str:
 
 
 def _shown(of: Instance, room: str) -> str:
-    """What the graph shows of a room that was expanded."""
+    """Return the graph of an expanded room."""
     named = {room, *of.inside(room), *of.graph.targets(room, "CONNECTS"), *of.graph.sources(room, "INSIDE")}
     nodes = [attributes(of.node(id_)) for id_ in sorted(named)]
     links = sorted([it.source, it.type, it.target] for it in of.graph.relations if it.source in named)
@@ -384,7 +384,7 @@ def prompted(of: Traversal | Question, *, built: bool) -> Iterator[str]:
 
 
 def relevant(of: Traversal | Question) -> SceneGraph:
-    """The part of an instance that its explanation speaks of."""
+    """Return the part of an instance that its explanation mentions."""
     words = {word.strip("[]().,:;") for word in of.explanation.split()}
     words |= {"agent"} if isinstance(of, Traversal) else set()
     nodes = {id_: node for id_, node in of.graph.nodes.items() if id_ in words}
@@ -393,27 +393,27 @@ def relevant(of: Traversal | Question) -> SceneGraph:
 
 
 def told(of: Traversal | Question) -> Iterator[str]:
-    """A task with its solution, and no conversation (SG-RwR, "Few-shot SG-RwR")."""
+    """Return a task with its solution, without a conversation (SG-RwR, "Few-shot SG-RwR")."""
     name = "actions" if isinstance(of, Traversal) else "answer"
     yield f"Task: {of.instruction}"
-    yield headed(**{"summary": of.explanation, name: of.solution})
+    yield format_sections(**{"summary": of.explanation, name: of.solution})
 
 
 def home_examples() -> str:
-    """Two tasks of a home with their actions, and no reasons (SG2, "Household Task Planning")."""
+    """Return two tasks of a home with their actions, without reasons (SG2, "Household Task Planning")."""
     chosen = [task for task in homes.tasks() if task.program and task.scene == "homes/apartment"]
     parts = (f"Task: {task.instruction}\nSolution: [{', '.join(map(action, task.program))}]" for task in chosen)
     return "\n\n".join(["Examples, of tasks in a home:", *parts]) + "\n"
 
 
 def home_tasks() -> Iterator[tuple[Task, SceneGraph]]:
-    """The same two tasks, and their home."""
+    """Return the two household tasks, and their home."""
     graph = our_home("apartment")[0].graph
     return ((task, graph) for task in homes.tasks() if task.program and task.scene == "homes/apartment")
 
 
 def prompted_home(task: Task, graph: SceneGraph, *, built: bool) -> Iterator[str]:
-    """A task of a home as graph prompting has it; the home itself is too long to be shown in an example."""
+    """Return a household task for graph prompting; the home itself is too long for an example."""
     part = mattering(task, graph)
     yield f"(The scene graph of this home is left out: {len(graph.nodes)} nodes.)"
     yield f"Task: {task.instruction}"
@@ -424,7 +424,7 @@ def prompted_home(task: Task, graph: SceneGraph, *, built: bool) -> Iterator[str
 
 
 def mattering(task: Task, graph: SceneGraph) -> SceneGraph:
-    """What the program is about, what that is in or on, and the agent; without what is close to what."""
+    """Return the program's nodes, their containers, and the agent, without nearness relations."""
     named = {id_ for step in task.program for id_ in step.arguments}
     named |= {node.id for node in graph.nodes.values() if node.kind == "Agent"}
     named |= {end for id_ in named for end in graph.targets(id_, "INSIDE", "ON")}
@@ -433,7 +433,7 @@ def mattering(task: Task, graph: SceneGraph) -> SceneGraph:
 
 
 def _home_explanation(task: Task, part: SceneGraph) -> str:
-    """Where the things are, in which states that matter, and then the steps in words."""
+    """Return the places and relevant states of the things, then the steps in words."""
     things = dict.fromkeys(id_ for step in task.program for id_ in step.arguments if part.nodes[id_].kind != "Place")
     told = [f"{id_} is {_where(id_, part)}" for id_ in things]
     opened = {step.arguments[0] for step in task.program if step.action == "open"}
@@ -451,12 +451,12 @@ def _where(id_: str, part: SceneGraph) -> str:
     )
 
 
-def action(step: Step) -> str:
+def action(step: ProgramStep) -> str:
     return f"{PROGRAM_WORDS.get(step.action, step.action)}({', '.join(step.arguments)})"
 
 
 def texts() -> Mapping[str, str]:
-    """Each file's content by its name."""
+    """Return the content of each file by its name."""
     traversals, questions = [Traversal(*it) for it in TRAVERSALS], [Question(*it) for it in QUESTIONS]
     return {
         "sg2-babyai.txt": _joined(map(sg2_traversal, traversals)),

@@ -1,4 +1,4 @@
-"""MiniGrid walked through by its own steps: what is seen on the way, itself or its picture, makes the belief true."""
+"""Walks through MiniGrid by its own steps: observations on the way, with or without pictures, make the belief true."""
 
 from __future__ import annotations
 
@@ -14,14 +14,21 @@ import pytest
 from scenecypher.chat import OpenAIModel
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
-from scenecypher.importers.babyai import Episode, episode
-from scenecypher.importers.babyai_grid import Cell, neighbors, position, scene_graph
+from scenecypher.importers.babyai import LevelInstance, level_instance
+from scenecypher.importers.babyai_grid import GridCell, grid_scene_graph, neighbors, position
 from scenecypher.planner.actions.minigrid import MOVES
-from scenecypher.planner.actions.minigrid_ways import Layout, turns
-from scenecypher.planner.belief import believed
-from scenecypher.planner.perception.grid_view import Pose, View, observations, picture_of, view_of, visible_cells
+from scenecypher.planner.actions.minigrid_paths import GridLayout, turns
+from scenecypher.planner.belief import initial_belief
+from scenecypher.planner.perception.grid_view import (
+    GridView,
+    Pose,
+    observations,
+    render_view,
+    simulator_view,
+    visible_cells,
+)
 from scenecypher.planner.perception.grid_vision import read_view
-from scenecypher.planner.perception.merge import Merge, merge_all
+from scenecypher.planner.perception.merge import MergeResult, merge_all
 from tests.sampling import sample
 from tests.scripted_model import MODEL_NAME, ScriptedModel
 from tests.scripted_vision import GridReader
@@ -30,36 +37,36 @@ pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'
 
 SEEDS: Final = range(50)
 ENOUGH: Final = 5_000
-"""Low-level steps that a walk may take; MiniGrid's own limit is for those who know where to go."""
+"""Limit of low-level steps of a walk; MiniGrid's own limit is too small for exploration."""
 
-Eyes = Callable[[Any], View]
-What = tuple[str, str, int, int]
+ViewReader = Callable[[Any], GridView]
+ObjectAt = tuple[str, str, int, int]
 
 
 class Walk:
-    """A belief with stale priors, and an agent that goes wherever something has not been seen yet."""
+    """A belief with stale priors, and an agent that explores unseen cells."""
 
-    def __init__(self, level: str, seed: int, eyes: Eyes) -> None:
+    def __init__(self, level: str, seed: int, eyes: ViewReader) -> None:
         begun = walkable(level, seed)
         self.env, self.things, self.eyes = begun.env, begun.things, eyes
         self.env.max_steps = ENOUGH
         for thing in self.things.values():
             if thing.type == "door":
                 thing.is_locked = False
-        self.world = scene_graph(self.env, self.things)
-        self.belief, self.seen, self.looks = stale(self.world, seed), frozenset[Cell](), 0
+        self.world = grid_scene_graph(self.env, self.things)
+        self.belief, self.seen, self.looks = stale(self.world, seed), frozenset[GridCell](), 0
         self.findings: list[str] = []
 
     def explore(self) -> None:
-        """Look at every cell that can be seen; after each look all that was in view is believed as it is."""
+        """Look at every visible cell, checking after each look that the belief is true of the cells in view."""
         self.look()
         while (goal := self._goal()) is not None:
             stand, beside, shut = goal
-            for cell in Layout.of(self.env).way_to(position(self.env), stand):
+            for cell in GridLayout.of(self.env).path_to(position(self.env), stand):
                 self._step(*turns(int(self.env.agent_dir), position(self.env), cell), "forward")
             self._step(*turns(int(self.env.agent_dir), position(self.env), beside), *(["toggle"] if shut else []))
 
-    def look(self) -> Merge:
+    def look(self) -> MergeResult:
         view = self.eyes(self.env)
         found = merge_all(self.belief, observations(self.belief, view, step=self.looks), vocabulary="babyai")
         after = apply(self.belief, found.delta)
@@ -67,7 +74,7 @@ class Walk:
         self.belief, self.looks = after, self.looks + 1
         self.seen |= view.cells
         self.findings += [finding.kind for finding in found.findings]
-        truth = whereabouts(scene_graph(self.env, self.things))
+        truth = whereabouts(grid_scene_graph(self.env, self.things))
         assert whereabouts(self.belief, view.cells) == [it for it in truth if it[2:] in view.cells], "corrected at once"
         return found
 
@@ -77,29 +84,29 @@ class Walk:
             if not visible_cells(self.env) <= self.seen or move == "toggle":
                 self.look()
 
-    def _goal(self) -> tuple[Cell, Cell, bool] | None:
-        """The nearest place to stand beside what was not seen yet, or beside a door that is shut."""
-        layout = Layout.of(self.env)
-        for stand in layout.reached(position(self.env)):
+    def _goal(self) -> tuple[GridCell, GridCell, bool] | None:
+        """Return the nearest cell beside an unseen cell or a closed door, that cell, and True for a door."""
+        layout = GridLayout.of(self.env)
+        for stand in layout.reachable(position(self.env)):
             for beside in neighbors(stand):
                 if beside in layout.shut or beside not in self.seen | {position(self.env)}:
                     return stand, beside, beside in layout.shut
         return None
 
 
-def walkable(level: str, number: int) -> Episode:
-    """An instance in which nothing has to be moved on the way to anything: the first from ten times the number on."""
+def walkable(level: str, number: int) -> LevelInstance:
+    """Return the first instance, from ten times the number on, in which nothing blocks a way."""
     for seed in count(10 * number):
-        begun = episode(level, seed)
-        layout = Layout.of(begun.env).all_open()
-        if layout.touched(position(begun.env)) == layout.things | layout.open:
+        begun = level_instance(level, seed)
+        layout = GridLayout.of(begun.env).with_doors_open()
+        if layout.touchable(position(begun.env)) == layout.things | layout.open:
             return begun
     raise AssertionError
 
 
 def stale(world: SceneGraph, seed: int) -> SceneGraph:
-    """A belief of which some is wrong: things elsewhere, gone or never there, doors otherwise."""
-    chance, belief = random.Random(seed), believed(world)  # noqa: S311
+    """Return a partly wrong belief: things at other places, missing or invented, and doors in other states."""
+    chance, belief = random.Random(seed), initial_belief(world)  # noqa: S311
     nodes, relations = dict(belief.nodes), set(belief.relations)
     rooms = [it for it in sorted(world.by_kind["Place"]) if "size_x" in world.nodes[it].properties]
     ghosts = [Node(f"ghost_{n}", "Object", "red ball", "ball", properties=Properties({"color": "red"})) for n in (1, 2)]
@@ -127,8 +134,8 @@ def place(world: SceneGraph, room: str, chance: random.Random) -> tuple[str, Poi
     return room, Point(x, y)
 
 
-def whereabouts(graph: SceneGraph, within: frozenset[Cell] | None = None) -> list[What]:
-    """What lies where, for all that is anywhere."""
+def whereabouts(graph: SceneGraph, within: frozenset[GridCell] | None = None) -> list[ObjectAt]:
+    """Return class, colour and cell of each object that has a place."""
     found = []
     for node_id in graph.by_kind.get("Object", ()):
         facts: Any = graph.nodes[node_id].properties
@@ -138,10 +145,10 @@ def whereabouts(graph: SceneGraph, within: frozenset[Cell] | None = None) -> lis
     return sorted(found)
 
 
-def explored(level: str, seed: int, eyes: Eyes) -> Walk:
+def explored(level: str, seed: int, eyes: ViewReader) -> Walk:
     walk = Walk(level, seed, eyes)
     walk.explore()
-    truth = scene_graph(walk.env, walk.things)
+    truth = grid_scene_graph(walk.env, walk.things)
     assert whereabouts(walk.belief) == whereabouts(truth), "recall 1.0, and nothing false"
     assert {walk.belief.nodes[it].states == truth.nodes[it].states for it in truth.by_kind["Door"]} == {True}
     absent = [walk.belief.nodes[it] for it in walk.belief.by_kind["Object"] if not walk.belief.targets(it)]
@@ -150,13 +157,13 @@ def explored(level: str, seed: int, eyes: Eyes) -> Walk:
 
 
 @pytest.fixture
-def reading() -> Iterator[tuple[Eyes, GridReader]]:
-    """Eyes that look at pictures: rendered, sent over HTTP, read by template matching, parsed."""
+def reading() -> Iterator[tuple[ViewReader, GridReader]]:
+    """A view reader by pictures: rendered, sent over HTTP, read by template matching, parsed."""
     reader = GridReader()
     with ScriptedModel(reader) as server, OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model:
 
-        def look(env: Any) -> View:
-            view, usage = read_view(model, picture_of(env), pose=Pose.of(env), visible=visible_cells(env))
+        def look(env: Any) -> GridView:
+            view, usage = read_view(model, render_view(env), pose=Pose.of(env), visible=visible_cells(env))
             assert usage.total_tokens
             return view
 
@@ -164,37 +171,37 @@ def reading() -> Iterator[tuple[Eyes, GridReader]]:
 
 
 LEVELS: Final = ("numqa", "MiniGrid-UnlockPickup-v0", "MiniGrid-KeyCorridorS6R3-v0")
-"""Of rooms that may all be reached with nothing moved: Trv-1 and Trv-2 have doors with something before them."""
+"""Levels whose rooms are reachable without moving anything; Trv-1 and Trv-2 have blocked doors."""
 
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("seed", sample(SEEDS, 2))
 def test_after_a_walk_all_is_believed_and_nothing_false(level: str, seed: int) -> None:
-    assert {"absent", "changed"} & {*explored(level, seed, view_of).findings}, "there was something to correct"
+    assert {"absent", "changed"} & {*explored(level, seed, simulator_view).findings}, "there was something to correct"
 
 
 @pytest.mark.parametrize("seed", sample(SEEDS, 1))
-def test_pictures_lead_to_the_same_belief(seed: int, reading: tuple[Eyes, GridReader]) -> None:
+def test_pictures_lead_to_the_same_belief(seed: int, reading: tuple[ViewReader, GridReader]) -> None:
     assert_pictures_do("MiniGrid-UnlockPickup-v0", seed, reading)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
-def test_pictures_of_nine_rooms_lead_to_the_same_belief(seed: int, reading: tuple[Eyes, GridReader]) -> None:
+def test_pictures_of_nine_rooms_lead_to_the_same_belief(seed: int, reading: tuple[ViewReader, GridReader]) -> None:
     assert_pictures_do("numqa", seed, reading)
 
 
-def assert_pictures_do(level: str, seed: int, reading: tuple[Eyes, GridReader]) -> None:
+def assert_pictures_do(level: str, seed: int, reading: tuple[ViewReader, GridReader]) -> None:
     eyes, reader = reading
     walk = explored(level, seed, eyes)
     assert reader.pictures == walk.looks
-    assert whereabouts(walk.belief) == whereabouts(explored(level, seed, view_of).belief)
+    assert whereabouts(walk.belief) == whereabouts(explored(level, seed, simulator_view).belief)
 
 
 def test_the_simulator_s_ids_make_a_moved_thing_the_same() -> None:
-    begun = episode("numqa", 1)
-    view = view_of(begun.env, begun.things)
-    belief = believed(begun.scene.graph)
+    begun = level_instance("numqa", 1)
+    view = simulator_view(begun.env, begun.things)
+    belief = initial_belief(begun.scene.graph)
     thing = next(it.id for it in view.things if it.id in begun.scene.graph.by_kind["Object"])
     node = belief.nodes[str(thing)]
     elsewhere = replace(node, properties=Properties({**node.properties, "center": Point(99, 99)}))
@@ -206,13 +213,13 @@ def test_the_simulator_s_ids_make_a_moved_thing_the_same() -> None:
 def test_what_a_reply_makes_up_counts_for_nothing() -> None:
     cell = {"kind": "key", "color": "red", "column": 3, "row": 5, "state": None}
     things = [cell, cell | {"color": "blue"}, cell | {"column": 0, "row": 0}, cell | {"column": 99, "row": 1}]
-    begun = episode("trv1", 0)
+    begun = level_instance("trv1", 0)
     pose = Pose.of(begun.env)
     ahead = pose.cell_at(3, 5)
     with (
         ScriptedModel(["A red key.", "no JSON", json.dumps({"things": things})]) as server,
         OpenAIModel(base_url=server.base_url, model=MODEL_NAME) as model,
     ):
-        view, usage = read_view(model, picture_of(begun.env), pose=pose, visible=frozenset([ahead]))
+        view, usage = read_view(model, render_view(begun.env), pose=pose, visible=frozenset([ahead]))
     assert [(it.class_, it.color, it.cell) for it in view.things] == [("key", "red", ahead)]
     assert usage.total_tokens == 54

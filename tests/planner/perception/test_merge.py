@@ -1,4 +1,4 @@
-"""The merge of what is seen into the belief: each finding, and the law that looking everywhere finds all."""
+"""Merge of observations into the belief: each finding, and the law that looking everywhere finds everything."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import replace
 import pytest
 
 from scenecypher.db.graph.delta import apply, invert
-from scenecypher.db.graph.invariants import broken_promises
+from scenecypher.db.graph.invariants import broken_rules
 from scenecypher.db.graph.scene import Node, Point, Properties, Relation, SceneGraph
 from scenecypher.db.schema import VOCABULARIES
 from scenecypher.errors import UnknownReference
-from scenecypher.planner.belief import believed
-from scenecypher.planner.perception.merge import Merge, merge
+from scenecypher.planner.belief import initial_belief
+from scenecypher.planner.perception.merge import MergeResult, merge
 from scenecypher.planner.perception.observation import Observation, Sighting
-from scenecypher.planner.perception.truth import seen
-from tests.planner.actions.grasif_worlds import drawn, home
+from scenecypher.planner.perception.truth import true_observation
+from tests.planner.actions.grasif_worlds import home, random_home
 
 COVERS = VOCABULARIES["grasif"].containment
 
 
-def looked(*sightings: Sighting, of: str = "table-1", covers: tuple[str, ...] = COVERS) -> Observation:
+def observed(*sightings: Sighting, of: str = "table-1", covers: tuple[str, ...] = COVERS) -> Observation:
     return Observation(of, sightings, 3, covers)
 
 
@@ -29,35 +29,35 @@ def thing(name: str, support: tuple[str, str] | None = ("ON", "table-1"), **more
     return replace(Sighting(name, name.rpartition("-")[0] or name, support), **more)  # type: ignore[arg-type]
 
 
-def told(found: Merge) -> list[tuple[str, str]]:
+def kinds_and_nodes(found: MergeResult) -> list[tuple[str, str]]:
     return [(finding.kind, finding.node) for finding in found.findings]
 
 
-def merged(belief: SceneGraph, observation: Observation) -> tuple[SceneGraph, Merge]:
+def merged(belief: SceneGraph, observation: Observation) -> tuple[SceneGraph, MergeResult]:
     found = merge(belief, observation, vocabulary="grasif")
     after = apply(belief, found.delta)
     assert apply(after, invert(found.delta)) == belief, "a merge is reversible"
-    assert not list(broken_promises(after, "grasif"))
+    assert not list(broken_rules(after, "grasif"))
     return after, found
 
 
 def test_what_is_where_it_was_believed_is_confirmed() -> None:
-    after, found = merged(believed(home()), looked(thing("cup-1", confidence=0.8)))
-    assert told(found) == [("confirmed", "cup-1")]
+    after, found = merged(initial_belief(home()), observed(thing("cup-1", confidence=0.8)))
+    assert kinds_and_nodes(found) == [("confirmed", "cup-1")]
     assert dict(after.nodes["cup-1"].properties) == {"seen": True, "last_seen": 3, "confidence": 0.8}
 
 
 def test_what_was_elsewhere_has_moved_with_all_that_is_in_it() -> None:
-    after, found = merged(believed(home()), looked(thing("cup-1"), thing("box-1")))
-    assert told(found) == [("confirmed", "cup-1"), ("moved", "box-1")]
+    after, found = merged(initial_belief(home()), observed(thing("cup-1"), thing("box-1")))
+    assert kinds_and_nodes(found) == [("confirmed", "cup-1"), ("moved", "box-1")]
     assert found.findings[1].words == "seen on table-1, believed inside fridge-1"
     assert after.targets("box-1") == ("table-1",)
     assert after.targets("apple-1") == ("box-1",)
 
 
 def test_what_is_not_seen_where_it_was_believed_is_absent_and_keeps_its_node() -> None:
-    after, found = merged(believed(home()), looked())
-    assert told(found) == [("absent", "cup-1")]
+    after, found = merged(initial_belief(home()), observed())
+    assert kinds_and_nodes(found) == [("absent", "cup-1")]
     assert after.targets("cup-1") == ()
     assert after.nodes["cup-1"].properties == Properties({"seen": False})
     assert after.targets("pen-1") == ("desk-1",), "nothing elsewhere is touched"
@@ -65,8 +65,8 @@ def test_what_is_not_seen_where_it_was_believed_is_absent_and_keeps_its_node() -
 
 def test_a_new_thing_gets_a_node_of_its_own() -> None:
     spoon = thing("spoon", states=("clean",), affordances=("pick_up",))
-    after, found = merged(believed(home()), looked(thing("cup-1"), spoon, thing("spoon")))
-    assert told(found) == [("confirmed", "cup-1"), ("new", "spoon"), ("new", "spoon_1")]
+    after, found = merged(initial_belief(home()), observed(thing("cup-1"), spoon, thing("spoon")))
+    assert kinds_and_nodes(found) == [("confirmed", "cup-1"), ("new", "spoon"), ("new", "spoon_1")]
     assert after.nodes["spoon"].states == ("clean",)
     assert after.by_class["spoon"] == ("spoon", "spoon_1")
 
@@ -75,25 +75,27 @@ def test_a_new_thing_gets_a_node_of_its_own() -> None:
 def test_things_alike_are_counted(count: int, kinds: str) -> None:
     apples = [Node(f"apple-{n}", "Object", f"apple-{n}", "apple") for n in (7, 8)]
     on = [Relation(apple.id, "ON", "desk-1") for apple in apples]
-    belief = believed(SceneGraph.of([*home().nodes.values(), *apples], [*home().relations, *on]))
-    observation = looked(*[thing("apple", ("ON", "desk-1"))] * count, thing("pen-1", ("ON", "desk-1")), of="desk-1")
+    belief = initial_belief(SceneGraph.of([*home().nodes.values(), *apples], [*home().relations, *on]))
+    observation = observed(*[thing("apple", ("ON", "desk-1"))] * count, thing("pen-1", ("ON", "desk-1")), of="desk-1")
     after, found = merged(belief, observation)
-    assert sum(kind == "confirmed" for kind, _ in told(found)) == min(count, 2) + 1
-    assert [kind for kind, _ in told(found) if kind != "confirmed"] == kinds.split()
+    assert sum(kind == "confirmed" for kind, _ in kinds_and_nodes(found)) == min(count, 2) + 1
+    assert [kind for kind, _ in kinds_and_nodes(found) if kind != "confirmed"] == kinds.split()
     assert len(after.sources("desk-1", "ON")) == count + 1
 
 
 def test_states_that_changed_are_told() -> None:
-    observation = replace(looked(thing("cup-1", states=("dirty",))), of="table-1", states=("wet",))
-    after, found = merged(believed(home()), observation)
-    assert told(found) == [("changed", "table-1"), ("confirmed", "cup-1"), ("changed", "cup-1")]
+    observation = replace(observed(thing("cup-1", states=("dirty",))), of="table-1", states=("wet",))
+    after, found = merged(initial_belief(home()), observation)
+    assert kinds_and_nodes(found) == [("changed", "table-1"), ("confirmed", "cup-1"), ("changed", "cup-1")]
     assert found.findings[2].words == "it is dirty"
     assert after.nodes["table-1"].states == ("wet",)
 
 
 def test_a_thing_on_a_thing_that_was_seen_is_placed() -> None:
-    after, found = merged(believed(home()), looked(thing("pea", ("INSIDE", "Bowl")), thing("bowl"), thing("cup-1")))
-    assert sorted(told(found)) == [("confirmed", "cup-1"), ("new", "bowl"), ("new", "pea")]
+    after, found = merged(
+        initial_belief(home()), observed(thing("pea", ("INSIDE", "Bowl")), thing("bowl"), thing("cup-1"))
+    )
+    assert sorted(kinds_and_nodes(found)) == [("confirmed", "cup-1"), ("new", "bowl"), ("new", "pea")]
     assert after.targets("pea") == ("bowl",)
 
 
@@ -107,25 +109,27 @@ def test_a_thing_on_a_thing_that_was_seen_is_placed() -> None:
     ids=["no support", "another place", "a circle"],
 )
 def test_what_can_not_be_placed_is_told_and_not_merged(odd: tuple[Sighting, ...]) -> None:
-    before = believed(home())
-    after, found = merged(before, looked(thing("cup-1"), *odd))
-    assert told(found)[1:] == [("unplaced", sighting.name) for sighting in odd]
+    before = initial_belief(home())
+    after, found = merged(before, observed(thing("cup-1"), *odd))
+    assert kinds_and_nodes(found)[1:] == [("unplaced", sighting.name) for sighting in odd]
     assert after.relations == before.relations
 
 
 def test_what_is_looked_at_is_not_on_itself() -> None:
-    observation = looked(thing("box-1", ("ON", "apple-1")), thing("fridge-1", ("ON", "apple-1")), of="apple-1")
-    after, found = merged(believed(home()), observation)
-    assert [kind for kind, _ in told(found)] == ["new", "new"], "what bears it can't lie on it: they are others"
+    observation = observed(thing("box-1", ("ON", "apple-1")), thing("fridge-1", ("ON", "apple-1")), of="apple-1")
+    after, found = merged(initial_belief(home()), observation)
+    assert [kind for kind, _ in kinds_and_nodes(found)] == ["new", "new"], (
+        "what bears it can't lie on it: they are others"
+    )
     assert after.targets("apple-1") == ("box-1",)
 
 
 def test_nothing_is_concluded_of_what_could_not_be_seen() -> None:
-    before = believed(home())
-    observation = seen(home(), "fridge-1", step=1, vocabulary="grasif")
+    before = initial_belief(home())
+    observation = true_observation(home(), "fridge-1", step=1, vocabulary="grasif")
     after, found = merged(before, observation)
     assert observation.covers == ("ON", "UNDER", "ATTACHED_TO"), "it is closed"
-    assert told(found) == []
+    assert kinds_and_nodes(found) == []
     assert after == before
 
 
@@ -138,7 +142,7 @@ def test_positions_tell_things_alike_apart() -> None:
     def look(traits: Properties, x: float, *cells: tuple[int, int]) -> list[tuple[str, str]]:
         sighting = Sighting("ball", "ball", ("INSIDE", "room_1"), position=Point(x, 1), traits=traits)
         observation = Observation("room_1", (sighting,), 1, ("INSIDE",), cells=frozenset(cells) or None)
-        return told(merge(belief, observation, vocabulary="babyai"))
+        return kinds_and_nodes(merge(belief, observation, vocabulary="babyai"))
 
     assert look(red, 1) == [("confirmed", "ball_1")]
     assert look(blue, 1) == [("new", "ball"), ("absent", "ball_1")]
@@ -161,31 +165,31 @@ def test_virtualhome_things_stay_in_their_room() -> None:
             Relation("sink_4", "CLOSE", "cup_3"),
         ],
     )
-    here = seen(world, "kitchen_1", step=1, vocabulary="virtualhome")
+    here = true_observation(world, "kitchen_1", step=1, vocabulary="virtualhome")
     assert here.sightings == (), "a cup on a table is seen at the table"
     observation = Observation("sink_4", (Sighting("cup", "cup", ("ON", "sink_4"), id="cup_3"),), 1, ("ON", "INSIDE"))
-    found = merge(believed(world), observation, vocabulary="virtualhome")
-    after = apply(believed(world), found.delta)
-    assert told(found) == [("moved", "cup_3")]
+    found = merge(initial_belief(world), observation, vocabulary="virtualhome")
+    after = apply(initial_belief(world), found.delta)
+    assert kinds_and_nodes(found) == [("moved", "cup_3")]
     assert after.targets("cup_3", "ON", "INSIDE") == ("kitchen_1", "sink_4")
     assert after.targets("cup_3", "CLOSE") == ("sink_4",)
 
 
 def test_a_look_at_what_is_not_believed_is_refused() -> None:
     with pytest.raises(UnknownReference, match=r"'tabel-1'.*did you mean 'table-1'"):
-        merge(believed(home()), looked(of="tabel-1"), vocabulary="grasif")
+        merge(initial_belief(home()), observed(of="tabel-1"), vocabulary="grasif")
 
 
 @pytest.mark.parametrize("number", range(40))
 def test_looking_everywhere_makes_a_stale_belief_true(number: int) -> None:
     chance = random.Random(number)  # noqa: S311
-    world = drawn(chance)
-    belief = believed(_stale(world, chance), priors=bool(number % 4))
+    world = random_home(chance)
+    belief = initial_belief(_stale(world, chance), priors=bool(number % 4))
     for _ in range(len(world.nodes)):
         for node_id in sorted(world.nodes):
             if world.nodes[node_id].kind not in {"Place", "Agent"} and node_id in belief:
                 opened = _opened(world, node_id)
-                belief, _found = merged(belief, seen(opened, node_id, step=1, vocabulary="grasif"))
+                belief, _found = merged(belief, true_observation(opened, node_id, step=1, vocabulary="grasif"))
     objects = set(world.by_kind.get("Object", ())) - {it.target for it in world.relations if it.type == "HOLDS"}
     assert {_where(world, node_id) for node_id in objects} == {_where(belief, node_id) for node_id in objects}
     false = set(belief.by_kind.get("Object", ())) - set(world.nodes)
@@ -199,7 +203,7 @@ def _opened(world: SceneGraph, node_id: str) -> SceneGraph:
 
 
 def _stale(world: SceneGraph, chance: random.Random) -> SceneGraph:
-    """The world as it may have been: some things elsewhere, and one that is gone since."""
+    """Return a former state of the world: some things at other places, and one that no longer exists."""
     assets = world.by_kind["Asset"]
     relations = set(world.relations)
     for relation in sorted(world.relations):

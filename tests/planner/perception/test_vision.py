@@ -1,4 +1,4 @@
-"""A picture of a table becomes what is believed of it: two stages over HTTP, and the merge."""
+"""From a picture of a table to the belief about it: two stages over HTTP, and the merge."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scenecypher.chat import Model, OpenAIModel
 from scenecypher.db.graph.delta import apply, invert
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.errors import InputError, ReplyRejected, UnknownReference
-from scenecypher.planner.belief import believed
-from scenecypher.planner.perception.merge import Merge, merge
-from scenecypher.planner.perception.naming import Known, known_of, named
-from scenecypher.planner.perception.picture import png, read_picture
-from scenecypher.planner.perception.vision import CONFIDENCE, Reading, SeenThing, VisionObserver, read_image
+from scenecypher.planner.belief import initial_belief
+from scenecypher.planner.perception.merge import MergeResult, merge
+from scenecypher.planner.perception.naming import KnownNode, known_node, meaning_of_name
+from scenecypher.planner.perception.picture import encode_png, read_picture
+from scenecypher.planner.perception.vision import CONFIDENCE, ImageReading, SeenThing, VisionObserver, read_image
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.scripted_model import MODEL_NAME, Say, Script, ScriptedModel
@@ -32,10 +32,10 @@ PICTURE = table(["red ball"])
 
 
 def with_things(*things: tuple[str, str]) -> SceneGraph:
-    """The home's belief with more on its table: ids and classes."""
+    """Return the home's belief with more things on its table, given by ids and classes."""
     nodes = [Node(id_, "Object", id_, class_, affordances=("pick_up",)) for id_, class_ in things]
     on = [Relation(node.id, "ON", "table-1") for node in nodes]
-    return believed(SceneGraph.of([*home().nodes.values(), *nodes], [*home().relations, *on]))
+    return initial_belief(SceneGraph.of([*home().nodes.values(), *nodes], [*home().relations, *on]))
 
 
 @contextmanager
@@ -44,8 +44,8 @@ def scripted(script: Script) -> Iterator[tuple[Model, ScriptedModel]]:
         yield model, server
 
 
-def known(belief: SceneGraph, of: str = "table-1", vocabulary: str = "grasif") -> Known:
-    return known_of(belief, of, vocabulary=vocabulary)
+def known(belief: SceneGraph, of: str = "table-1", vocabulary: str = "grasif") -> KnownNode:
+    return known_node(belief, of, vocabulary=vocabulary)
 
 
 def said(*things: dict[str, Any]) -> str:
@@ -53,7 +53,7 @@ def said(*things: dict[str, Any]) -> str:
     return json.dumps({"objects": [plain | thing for thing in things]})
 
 
-def looked(belief: SceneGraph, *things: dict[str, Any], of: str = "table-1") -> tuple[Merge, Reading]:
+def looked(belief: SceneGraph, *things: dict[str, Any], of: str = "table-1") -> tuple[MergeResult, ImageReading]:
     with scripted(["So it looks.", said(*things)]) as (model, _server):
         reading = read_image(model, PICTURE, known(belief, of), step=4)
     found = merge(belief, reading.observation, vocabulary="grasif")
@@ -61,7 +61,7 @@ def looked(belief: SceneGraph, *things: dict[str, Any], of: str = "table-1") -> 
     return found, reading
 
 
-def told(found: Merge) -> list[tuple[str, str]]:
+def kinds_and_nodes(found: MergeResult) -> list[tuple[str, str]]:
     return [(finding.kind, finding.node) for finding in found.findings]
 
 
@@ -113,7 +113,7 @@ def test_all_that_a_picture_may_change_is_one_delta() -> None:
         {"name": "pen-1", "relation": None, "related_to": None},
         {"name": "table-1", "relation": None, "related_to": None},
     )
-    assert sorted(told(found)) == [
+    assert sorted(kinds_and_nodes(found)) == [
         ("absent", "cup-1"),
         ("changed", "box-1"),
         ("confirmed", "bowl-1"),
@@ -133,26 +133,26 @@ def test_all_that_a_picture_may_change_is_one_delta() -> None:
 def test_states_that_a_picture_does_not_tell_are_kept() -> None:
     node = replace(home().nodes["fridge-1"], states=("closed", "clean", "on"))
     nodes = [*(it for it in home().nodes.values() if it.id != "fridge-1"), node]
-    belief = believed(SceneGraph.of(nodes, home().relations))
+    belief = initial_belief(SceneGraph.of(nodes, home().relations))
     itself = {"name": "fridge-1", "relation": None, "related_to": None, "states": ["open", "turned_off"]}
     found, _reading = looked(belief, itself, of="fridge-1")
     assert apply(belief, found.delta).nodes["fridge-1"].states == ("clean", "off", "open")
-    assert ("absent", "box-1") in told(found), "an open fridge shows what is in it"
+    assert ("absent", "box-1") in kinds_and_nodes(found), "an open fridge shows what is in it"
     found, reading = looked(belief, itself | {"states": []}, of="fridge-1")
-    assert told(found) == [], "a closed one does not"
+    assert kinds_and_nodes(found) == [], "a closed one does not"
     assert reading.observation.covers == ("ON",)
 
 
 def test_furniture_in_the_picture_is_not_on_the_table() -> None:
-    found, _reading = looked(believed(home()), {"name": "cup-1"}, {"name": "lamp-1"})
-    assert told(found) == [("confirmed", "cup-1"), ("unplaced", "lamp-1")]
+    found, _reading = looked(initial_belief(home()), {"name": "cup-1"}, {"name": "lamp-1"})
+    assert kinds_and_nodes(found) == [("confirmed", "cup-1"), ("unplaced", "lamp-1")]
 
 
 @pytest.mark.parametrize(
     ("name", "class_"), [("Apple-7", "apple"), ("cup_3", "cup"), ("cups", "cup"), ("boxes", "box"), ("fork 2", "fork")]
 )
 def test_names_tell_classes(name: str, class_: str) -> None:
-    assert named(name, known(believed(home()))).class_ == class_
+    assert meaning_of_name(name, known(initial_belief(home()))).class_ == class_
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_names_are_such_as_a_graph_can_hold(name: str, id_: str) -> None:
 
 
 def test_babyai_s_names_tell_colours() -> None:
-    what = named("red key", known(believed(home()), vocabulary="babyai"))
+    what = meaning_of_name("red key", known(initial_belief(home()), vocabulary="babyai"))
     assert (what.class_, dict(what.traits)) == ("key", {"color": "red"})
 
 
@@ -176,18 +176,18 @@ def test_a_model_that_says_nothing_is_told_as_that(reply: str | Say) -> None:
         scripted([reply]) as (model, _server),
         pytest.raises(ReplyRejected, match="choose a model that takes pictures"),
     ):
-        read_image(model, PICTURE, known(believed(home())), step=1)
+        read_image(model, PICTURE, known(initial_belief(home())), step=1)
 
 
 def test_a_form_that_is_never_right_is_given_up() -> None:
     with scripted(["A cup.", "no", "{}", "[]"]) as (model, server), pytest.raises(ReplyRejected, match="3 attempts"):
-        read_image(model, PICTURE, known(believed(home())), step=1)
+        read_image(model, PICTURE, known(initial_belief(home())), step=1)
     assert len(server.requests) == 4
 
 
 def test_what_is_not_known_is_not_looked_at() -> None:
     with pytest.raises(UnknownReference, match="did you mean 'table-1'"):
-        known(believed(home()), "tabel-1")
+        known(initial_belief(home()), "tabel-1")
 
 
 def test_pictures_are_read_as_they_are(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_a_png_is_what_was_drawn() -> None:
 
     import pygame
 
-    image = png(bytes(range(18)), width=3, height=2)
+    image = encode_png(bytes(range(18)), width=3, height=2)
     surface = pygame.image.load(BytesIO(image.data))
     assert (surface.get_size(), surface.get_at((2, 1))[:3]) == ((3, 2), (15, 16, 17))
 

@@ -1,4 +1,4 @@
-"""Programs of models: what they may do, and what becomes of those that try more."""
+"""Model-written programs: allowed ones run, and others are refused."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from scenecypher.errors import QueryRefused, ServiceError
-from scenecypher.planner.sandbox.allowed import check
-from scenecypher.planner.sandbox.running import Limits, Ran, run
+from scenecypher.planner.sandbox.allowed import check_program
+from scenecypher.planner.sandbox.running import ProgramLimits, ProgramResult, run_program
 
-TIGHT = Limits(seconds=0.2, memory_bytes=32 * 2**20, output_bytes=2_000, calls=20, depth=100)
+TIGHT = ProgramLimits(seconds=0.2, memory_bytes=32 * 2**20, output_bytes=2_000, calls=20, depth=100)
 
 
 class World:
-    """The tools of a program, and what it asked of them."""
+    """Tools for a program that record their calls."""
 
     def __init__(self) -> None:
         self.asked: list[Any] = []
@@ -27,8 +27,8 @@ class World:
             raise ServiceError("the database is gone; start it")
         return [{"id": "key_1", "color": "red"}, {"id": "key_2", "color": "blue"}]
 
-    def run(self, code: str) -> Ran:
-        return run(code, {"query": self.query}, limits=TIGHT)
+    def run(self, code: str) -> ProgramResult:
+        return run_program(code, {"query": self.query}, limits=TIGHT)
 
 
 def test_a_program_calculates_with_what_its_tools_answer() -> None:
@@ -48,17 +48,17 @@ while total < 3:
 print(key_for("blue"), sorted(found, key=lambda id: -len(found[id])), f"{total:>3}", sum(range(4)), {1, 2} & {2})
 """
     told = "told: a query may only read; use MATCH and RETURN\n"
-    assert world.run(code) == Ran(f"{told}key_2 ['key_2', 'key_1']   3 6 {{2}}\n")
+    assert world.run(code) == ProgramResult(f"{told}key_2 ['key_2', 'key_1']   3 6 {{2}}\n")
     assert len(world.asked) == 2
 
 
 def test_a_name_of_python_s_own_may_stand_for_something_else() -> None:
     code = "print([id + 'x' for id in ['a']], {max: 1 for max in 'b'}, [f'{list}' for list in 'c'], min(2, 1))"
-    assert World().run(code) == Ran("['ax'] {'b': 1} ['c'] 1\n")
+    assert World().run(code) == ProgramResult("['ax'] {'b': 1} ['c'] 1\n")
 
 
 def test_what_was_printed_before_an_error_is_kept_and_the_error_says_its_line() -> None:
-    assert World().run("print(1)\n\nprint({}['a'])") == Ran("1\n", "line 3: KeyError: a")
+    assert World().run("print(1)\n\nprint({}['a'])") == ProgramResult("1\n", "line 3: KeyError: a")
 
 
 def test_what_is_no_ones_fault_ends_the_program_and_is_raised() -> None:
@@ -160,8 +160,8 @@ def test_what_tools_are_given_is_never_something_to_call() -> None:
 
 
 def test_names_that_a_program_gives_meaning_to_may_be_used() -> None:
-    check(
+    check_program(
         "for i, (a, *b) in enumerate([]):\n  if (n := i) > 1: print(a, b, n)\nf = lambda x, *y, z=1, **w: (x, y, z, w)",
         (),
     )
-    check("def f():\n  x = 1\n  def g():\n    nonlocal x\n    x += 1\n  return g", ())
+    check_program("def f():\n  x = 1\n  def g():\n    nonlocal x\n    x += 1\n  return g", ())

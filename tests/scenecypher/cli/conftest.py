@@ -1,4 +1,4 @@
-"""Commands run as a user's, in this process, on the throw-away server."""
+"""Fixtures that run commands as a user would, in this process, on the throw-away server."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from uuid import uuid4
 
 import pytest
 
-from scenecypher.cli.app import run
+from scenecypher.cli.app import run_command_line
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.babyai import episode
+from scenecypher.importers.babyai import level_instance
 from scenecypher.importers.home import small_home
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandResult:
     code: int
     out: str
     err: str
@@ -27,27 +27,29 @@ class Ran:
         return json.loads(self.out)
 
 
-Command = Callable[..., Ran]
+RunCommand = Callable[..., CommandResult]
 
 
 @pytest.fixture
-def command(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Runs `scenecypher` with these arguments."""
+def command(
+    user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> RunCommand:
+    """Return a function that runs `scenecypher` with its arguments."""
     for name, value in user_env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("COLUMNS", "160")
 
-    def ran(*arguments: str) -> Ran:
+    def ran(*arguments: str) -> CommandResult:
         capsys.readouterr()
-        code = run(arguments)
-        return Ran(code, *capsys.readouterr())
+        code = run_command_line(arguments)
+        return CommandResult(code, *capsys.readouterr())
 
     return ran
 
 
 @pytest.fixture
 def home(store: SceneStore) -> Iterator[str]:
-    """A small home of one test's own; its name."""
+    """Yield the name of a small home that only this test uses."""
     name = f"test/home-{uuid4().hex[:10]}"
     store.put(replace(small_home(), name=name))
     yield name
@@ -58,9 +60,9 @@ def home(store: SceneStore) -> Iterator[str]:
 
 @pytest.fixture
 def level(store: SceneStore) -> tuple[str, tuple[str, ...]]:
-    """The name of a MiniGrid level of one test's own, and the actions that fulfil its mission."""
+    """Return the name of a MiniGrid level that only this test uses, and the actions of its mission."""
     pytest.importorskip("minigrid", reason="needs `pip install 'scenecypher[babyai]'`")
-    begun = episode("trv1", 7)
+    begun = level_instance("trv1", 7)
     assert begun.task is not None
     name = f"test/{uuid4().hex}/trv1/7"
     store.put(replace(begun.scene, name=name))

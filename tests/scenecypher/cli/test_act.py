@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from scenecypher.cli.app import run
+from scenecypher.cli.app import run_command_line
 from scenecypher.db.graph.delta import AddRelation, Delta, RemoveRelation
 from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 from scenecypher.planner.actions.vocabularies import operators_of
-from scenecypher.planner.belief import belief_of
+from scenecypher.planner.belief import find_or_create_belief
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME, ROBOT
@@ -34,7 +34,7 @@ def environment(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_an_action_says_what_was_done(home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["act", home.name, "grab(cup)"]) == 0
+    assert run_command_line(["act", home.name, "grab(cup)"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "grab(cup_30): done, now at version 1",
         "  - cup_30 ON table_20",
@@ -48,7 +48,7 @@ def test_an_action_says_what_was_done(home: SceneInfo, store: SceneStore, capsys
 def test_a_refusal_is_said_in_words_with_exit_code_1(
     home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["act", home.name, "put_in(cup_30, fridge_21)"]) == 1
+    assert run_command_line(["act", home.name, "put_in(cup_30, fridge_21)"]) == 1
     said = capsys.readouterr()
     assert said.out == ""
     reasons = f"{ROBOT} does not hold cup_30: grab(cup_30) first; fridge_21 is closed: open(fridge_21) first"
@@ -57,12 +57,12 @@ def test_a_refusal_is_said_in_words_with_exit_code_1(
 
 
 def test_an_unknown_thing_is_refused_with_exit_code_1(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["act", home.name, "grab(cupp_30)"]) == 1
+    assert run_command_line(["act", home.name, "grab(cupp_30)"]) == 1
     assert "no 'cupp_30' in this scene (did you mean 'cup_30'" in capsys.readouterr().err
 
 
 def test_fix_does_what_stands_in_the_way(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["act", home.name, "put_in(cup_30, fridge_21)", "--fix"]) == 0
+    assert run_command_line(["act", home.name, "put_in(cup_30, fridge_21)", "--fix"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith(f"now at version 1 (inserted: {ROBOT} does not hold cup_30)")
     assert [line.partition(":")[0] for line in lines if not line.startswith(" ")] == [
@@ -75,19 +75,19 @@ def test_fix_does_what_stands_in_the_way(home: SceneInfo, capsys: pytest.Capture
 def test_what_was_decided_on_an_older_version_is_refused(
     home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["act", home.name, "open(fridge_21)", "--expect-version", "0"]) == 0
-    assert run(["act", home.name, "grab(cup_30)", "--expect-version", "0"]) == 1
+    assert run_command_line(["act", home.name, "open(fridge_21)", "--expect-version", "0"]) == 0
+    assert run_command_line(["act", home.name, "grab(cup_30)", "--expect-version", "0"]) == 1
     assert "the scene is at version 1, not 0" in capsys.readouterr().err
     assert [event.action for event in store.history(home)] == ["open(fridge_21)"]
 
 
 def test_what_is_inserted_before_it_is_not_another_version(home: SceneInfo, store: SceneStore) -> None:
-    assert run(["act", home.name, "put_in(cup_30, fridge_21)", "--fix", "--expect-version", "0"]) == 0
+    assert run_command_line(["act", home.name, "put_in(cup_30, fridge_21)", "--fix", "--expect-version", "0"]) == 0
     assert len(store.history(home)) == 3
 
 
 def test_json_holds_the_delta(home: SceneInfo, store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["act", home.name, "open(fridge_21)", "--json"]) == 0
+    assert run_command_line(["act", home.name, "open(fridge_21)", "--json"]) == 0
     (document,) = json.loads(capsys.readouterr().out)
     assert document == {
         "action": "open(fridge_21)",
@@ -100,7 +100,7 @@ def test_json_holds_the_delta(home: SceneInfo, store: SceneStore, capsys: pytest
 
 def test_json_tells_what_was_done_before_a_refusal(store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:
     world = put(store, kitchen(), vocabulary="grasif")
-    assert run(["act", world.name, "rearrange(cup-1, on, pen-1)", "--fix", "--json"]) == 1
+    assert run_command_line(["act", world.name, "rearrange(cup-1, on, pen-1)", "--fix", "--json"]) == 1
     said = capsys.readouterr()
     assert [step["action"] for step in json.loads(said.out)] == ["go_to(kitchen)", "pick_up(cup-1)"]
     assert "pen-1 can not be something to put things on" in said.err
@@ -108,33 +108,33 @@ def test_json_tells_what_was_done_before_a_refusal(store: SceneStore, capsys: py
 
 def test_an_action_in_a_belief_happens_in_its_world(store: SceneStore, capsys: pytest.CaptureFixture[str]) -> None:
     world = put(store, kitchen(), vocabulary="grasif")
-    belief = belief_of(store, world)
+    belief = find_or_create_belief(store, world)
     store.commit(world, Delta.of([MOVED, RemoveRelation(AT_FIRST)]), actor="test", action="somebody moves it")
-    assert run(["act", belief.name, "pick_up(cup-1)", "--fix"]) == 1
+    assert run_command_line(["act", belief.name, "pick_up(cup-1)", "--fix"]) == 1
     said = capsys.readouterr()
     assert said.out.startswith("go_to(kitchen): done, now at version 1")
     assert "the world is not as believed" in said.err
     assert "cup-1 is absent: believed on table-1, not seen there" in said.err
-    assert run(["act", belief.name, "discover_objects(desk-1)", "--fix"]) == 0
+    assert run_command_line(["act", belief.name, "discover_objects(desk-1)", "--fix"]) == 0
     assert "  cup-1 is moved: seen on desk-1, believed nowhere\n" in capsys.readouterr().out
     assert [event.action.partition("  ")[0] for event in store.history(world)][1:] == [
         *("go_to(kitchen)", "go_to(office)", "discover_objects(desk-1)")
     ]
     with pytest.raises(InputError, match=f"give the world that it is about: {world.name}"):
-        belief_of(store, belief)
+        find_or_create_belief(store, belief)
 
 
 def test_the_actions_are_listed(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["act", home.name, "--list"]) == 0
+    assert run_command_line(["act", home.name, "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.partition("(")[0] for line in lines] == [*operators_of("virtualhome")]
 
 
 def test_an_unknown_scene_is_bad_input(user_env: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["act", "test/no-such-home", "grab(cup)"]) == 2
+    assert run_command_line(["act", "test/no-such-home", "grab(cup)"]) == 2
     assert "no scene named 'test/no-such-home'" in capsys.readouterr().err
 
 
 def test_neither_action_nor_list_is_bad_input(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["act", home.name]) == 2
+    assert run_command_line(["act", home.name]) == 2
     assert "--list" in capsys.readouterr().err

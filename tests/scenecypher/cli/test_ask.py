@@ -11,7 +11,7 @@ import pytest
 
 from scenecypher.chat import Scripted, ScriptedReply
 from scenecypher.cli import ask
-from scenecypher.cli.app import run
+from scenecypher.cli.app import run_command_line
 from scenecypher.db.gate import Gate
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
@@ -57,7 +57,7 @@ def test_a_question_shows_its_cypher_and_rows(
     home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model([GOOD])
-    assert run(["ask", home.name, QUESTION]) == 0
+    assert run_command_line(["ask", home.name, QUESTION]) == 0
     said = capsys.readouterr()
     lines = [line.rstrip() for line in said.out.splitlines()]
     assert lines[:4] == [GOOD, "object", "cup_7011", "plate_7012"]
@@ -68,7 +68,7 @@ def test_a_question_shows_its_cypher_and_rows(
 
 def test_a_repair_is_shown_as_it_happens(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     model(["MATCH (t:Table) RETURN t", GOOD.replace("'table'", "'Table'"), GOOD])
-    assert run(["ask", home.name, QUESTION]) == 0
+    assert run_command_line(["ask", home.name, QUESTION]) == 0
     said = capsys.readouterr()
     assert "attempt 1: MATCH (t:Table) RETURN t" in said.err
     assert "refused: no label `Table`" in said.err
@@ -78,7 +78,7 @@ def test_a_repair_is_shown_as_it_happens(home: SceneInfo, model: Serve, capsys: 
 
 def test_a_question_that_fails_exits_with_1(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     model(["MATCH (t:Table) RETURN t", "MATCH (t:Tables) RETURN t"])
-    assert run(["ask", home.name, QUESTION, "--attempts", "2"]) == 1
+    assert run_command_line(["ask", home.name, QUESTION, "--attempts", "2"]) == 1
     said = capsys.readouterr()
     assert said.out == ""
     assert "refused: no query was accepted after 2 attempts" in said.err
@@ -88,13 +88,13 @@ def test_a_question_without_an_answer_exits_with_1(
     home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model(["UNANSWERABLE: there are no prices"])
-    assert run(["ask", home.name, "What does it cost?"]) == 1
+    assert run_command_line(["ask", home.name, "What does it cost?"]) == 1
     assert "can't be answered: there are no prices" in capsys.readouterr().err
 
 
 def test_json_holds_everything(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     model(["MATCH (t:Table) RETURN t", GOOD])
-    assert run(["ask", home.name, QUESTION, "--json"]) == 0
+    assert run_command_line(["ask", home.name, QUESTION, "--json"]) == 0
     said = capsys.readouterr()
     document = json.loads(said.out)
     assert (document["outcome"], document["cypher"], document["source"]) == ("answered", GOOD, "live")
@@ -103,7 +103,7 @@ def test_json_holds_everything(home: SceneInfo, model: Serve, capsys: pytest.Cap
 
 def test_a_verifier_sums_up(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     model([GOOD, "A cup and a plate."])
-    assert run(["ask", home.name, QUESTION, "--verifier", "paper"]) == 0
+    assert run_command_line(["ask", home.name, QUESTION, "--verifier", "paper"]) == 0
     assert "A cup and a plate." in capsys.readouterr().out
 
 
@@ -113,7 +113,7 @@ def test_many_questions_are_a_line_each(
     file = tmp_path / "questions.jsonl"
     file.write_text(json.dumps({"question": QUESTION, "id": 7}) + "\n\n" + '{"question": "What does it cost?"}\n')
     model(lambda request: GOOD if QUESTION in request["messages"][-1]["content"] else "UNANSWERABLE: no prices")
-    assert run(["ask", home.name, "--file", str(file), "--json"]) == 0
+    assert run_command_line(["ask", home.name, "--file", str(file), "--json"]) == 0
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert (first["ok"], first["question"], first["rows"]) == (True, QUESTION, [["cup_7011"], ["plate_7012"]])
     assert (second["ok"], second["outcome"], second["answer"]) == (False, "unanswerable", "no prices")
@@ -125,7 +125,7 @@ def test_a_question_that_could_not_be_asked_stops_no_other(
     file = tmp_path / "questions.jsonl"
     file.write_text(f'{{"question": "unicorns"}}\n{{"question": "{QUESTION}"}}\n')
     model(lambda request: Fail(400, "no") if "unicorns" in request["messages"][-1]["content"] else GOOD)
-    assert run(["ask", home.name, "--file", str(file), "--workers", "1"]) == 2
+    assert run_command_line(["ask", home.name, "--file", str(file), "--workers", "1"]) == 2
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert (first["outcome"], second["ok"]) == ("failed", True)
 
@@ -136,31 +136,31 @@ def test_a_bad_line_is_told_before_anything_is_asked(
     file = tmp_path / "questions.jsonl"
     file.write_text(f'{{"question": "{QUESTION}"}}\n{{"cypher": "x"}}\n')
     server = model([GOOD])
-    assert run(["ask", home.name, "--file", str(file)]) == 2
+    assert run_command_line(["ask", home.name, "--file", str(file)]) == 2
     assert "line 2: no text under 'question'" in capsys.readouterr().err
     assert server.requests == []
 
 
 def test_a_graph_can_be_read_as_text(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     model(["On the table are a cup and a plate."])
-    assert run(["ask", home.name, QUESTION, "--retrieval", "text"]) == 0
+    assert run_command_line(["ask", home.name, QUESTION, "--retrieval", "text"]) == 0
     assert "a cup and a plate" in capsys.readouterr().out
 
 
 def test_a_doubt_is_shown(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     model(["MATCH (n {class: 'cup'}) RETURN n.name AS cup", "MATCH (n {class: 'cup'}) RETURN count(n) AS n"])
-    assert run(["ask", home.name, "How many cups?", "--checks"]) == 0
+    assert run_command_line(["ask", home.name, "How many cups?", "--checks"]) == 0
     assert "attempt 1 seems wrong: the question asks for a number" in capsys.readouterr().err
 
 
 def test_without_a_model_the_error_says_how_to_set_one_up(home: SceneInfo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["ask", home.name, QUESTION]) == 2
+    assert run_command_line(["ask", home.name, QUESTION]) == 2
     assert "OPENAI_API_KEY" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("options", [["--verifier", "maybe"], ["--attempts", "0"], ["--schema-form", "yaml"]])
 def test_bad_options_exit_with_2(home: SceneInfo, options: list[str]) -> None:
-    assert run(["ask", home.name, QUESTION, *options]) == 2
+    assert run_command_line(["ask", home.name, QUESTION, *options]) == 2
 
 
 def test_scripted_replies_are_told_in_plain_sight(
@@ -168,7 +168,7 @@ def test_scripted_replies_are_told_in_plain_sight(
 ) -> None:
     script = Scripted([ScriptedReply((QUESTION,), GOOD)])
     retriever = Retriever(script, Gate(database), Enumerator(database))
-    ask.show(ask.answered(retriever.stream(QUESTION, home)))
+    ask.show_retrieval(ask.final_retrieval(retriever.stream(QUESTION, home)))
     assert capsys.readouterr().out.startswith("scripted replies: a person wrote this Cypher")
 
 

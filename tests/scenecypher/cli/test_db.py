@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from scenecypher.db.store.connection import Address
-from tests.scenecypher.cli.conftest import Command
+from tests.scenecypher.cli.conftest import RunCommand
 
 NOWHERE = "bolt://127.0.0.1:1"
 
 
-def test_status_of_a_named_server(command: Command, address: Address) -> None:
+def test_status_of_a_named_server(command: RunCommand, address: Address) -> None:
     done = command("db", "status", "--json")
     assert done.code == 0
     facts = done.json
@@ -19,18 +19,18 @@ def test_status_of_a_named_server(command: Command, address: Address) -> None:
     assert "password" not in done.out
 
 
-def test_status_in_words(command: Command, address: Address) -> None:
+def test_status_in_words(command: RunCommand, address: Address) -> None:
     done = command("db", "status")
     assert done.code == 0
     assert address.uri in done.out
 
 
-def test_start_checks_a_named_server(command: Command) -> None:
+def test_start_checks_a_named_server(command: RunCommand) -> None:
     done = command("db", "start", "--json")
     assert (done.code, done.json["running"]) == (0, True)
 
 
-def test_a_server_that_does_not_answer(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_does_not_answer(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEO4J_URI", NOWHERE)
     status = command("db", "status", "--json")
     assert (status.code, status.json["running"]) == (2, False)
@@ -40,21 +40,21 @@ def test_a_server_that_does_not_answer(command: Command, monkeypatch: pytest.Mon
     assert NOWHERE in started.err
 
 
-def test_a_wrong_password(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_password(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEO4J_PASSWORD", "wrong")
     done = command("db", "status", "--json")
     assert done.code == 2
     assert "NEO4J_PASSWORD" in done.json["problem"]
 
 
-def test_an_address_that_is_none(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_that_is_none(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEO4J_URI", "localhost")
     done = command("db", "status")
     assert done.code == 2
     assert "bolt://localhost:7687" in done.err
 
 
-def test_browser_of_a_named_server(command: Command) -> None:
+def test_browser_of_a_named_server(command: RunCommand) -> None:
     done = command("db", "browser")
     assert done.code == 0
     assert ":7474/browser/" in done.out

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from tests.importers.test_grasif_pickle import JSON_FORM, Calls, home
-from tests.scenecypher.cli.conftest import Command
+from tests.scenecypher.cli.conftest import RunCommand
 
 APARTMENT: Final = Path(__file__).parents[2] / "data" / "dsg" / "apartment_dsg.json"
 
@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_a_folder_brings_all_that_can_be_read(
-    command: Command, folder: Path, form: str, names: list[str], failed: list[str]
+    command: RunCommand, folder: Path, form: str, names: list[str], failed: list[str]
 ) -> None:
     ran = command("import", form, str(folder / form), "--dry-run", "--json")
     assert ran.code == 2
@@ -54,7 +54,7 @@ def test_a_folder_brings_all_that_can_be_read(
     assert not (folder / "trace").exists()
 
 
-def test_globs_and_one_of_many(command: Command, folder: Path) -> None:
+def test_globs_and_one_of_many(command: RunCommand, folder: Path) -> None:
     globbed = command("import", "networkx", f"{folder}/networkx/**/t*.json", "--dry-run", "--json")
     assert [scene["name"] for scene in globbed.json["scenes"]] == ["networkx/two"]
     only = command("import", "dsg", str(folder / "dsg"), "--only", "two", "--dry-run", "--json")
@@ -67,14 +67,16 @@ def test_globs_and_one_of_many(command: Command, folder: Path) -> None:
     assert "no JSON file is at" in empty.err
 
 
-def test_a_pickle_and_a_document_of_one_name_are_not_imported_over_each_other(command: Command, folder: Path) -> None:
+def test_a_pickle_and_a_document_of_one_name_are_not_imported_over_each_other(
+    command: RunCommand, folder: Path
+) -> None:
     shutil.copy(folder / "grasif" / "pickled.pkl", folder / "grasif" / "one.pkl")
     ran = command("import", "grasif", str(folder / "grasif" / "one*"), "--dry-run")
     assert ran.code == 2
     assert "would be the scene grasif/one again" in " ".join(ran.err.split())
 
 
-def test_words_of_one_s_own_are_declared(command: Command, tmp_path: Path) -> None:
+def test_words_of_one_s_own_are_declared(command: RunCommand, tmp_path: Path) -> None:
     file = tmp_path / "flat.json"
     edge = {"source": "cup", "target": "cup", "relation": "beside"}
     file.write_text(node_link(nodes=[{"id": "cup", "mass": 7}], edges=[edge]), encoding="utf-8")

@@ -11,10 +11,10 @@ from uuid import uuid4
 import pytest
 
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.importers.behavior import scene_of
+from scenecypher.importers.behavior import activity_scene
 from scenecypher.importers.behavior_definitions import activities
 from scenecypher.importers.grasif import to_document
-from tests.scenecypher.cli.conftest import Command
+from tests.scenecypher.cli.conftest import RunCommand
 
 BEHAVIOR: Final = ("import", "grasif", "--subset", "behavior-1k")
 
@@ -35,10 +35,10 @@ def folder(tmp_path: Path) -> Path:
 
 def document() -> dict[str, Any]:
     (activity,) = activities("store_honey")
-    return to_document(scene_of(activity))
+    return to_document(activity_scene(activity))
 
 
-def test_a_dry_run_counts_rooms_and_nodes(command: Command) -> None:
+def test_a_dry_run_counts_rooms_and_nodes(command: RunCommand) -> None:
     ran = command(*BEHAVIOR, "--dry-run")
     assert ran.code == 0
     *scenes, means, end = ran.out.splitlines()
@@ -49,17 +49,17 @@ def test_a_dry_run_counts_rooms_and_nodes(command: Command) -> None:
     assert end == "188 scenes checked, nothing written; 0 failed"
 
 
-def test_one_activity_is_imported_and_then_unchanged(command: Command, store: SceneStore) -> None:
+def test_one_activity_is_imported_and_then_unchanged(command: RunCommand, store: SceneStore) -> None:
     name = "grasif/behavior-1k/store_honey"
     assert command(*BEHAVIOR, "--only", "store_honey").code == 0
     (again,) = command(*BEHAVIOR, "--only", "store_honey", "--json").json["scenes"]
     assert (again["name"], again["outcome"], again["nodes"]) == (name, "unchanged", 6)
     (activity,) = activities("store_honey")
-    assert store.load(name).graph == scene_of(activity).graph
+    assert store.load(name).graph == activity_scene(activity).graph
     store.delete(name)
 
 
-def test_files_are_named_after_their_place_in_the_folder(command: Command, folder: Path) -> None:
+def test_files_are_named_after_their_place_in_the_folder(command: RunCommand, folder: Path) -> None:
     ran = command("import", "grasif", str(folder), "--dry-run", "--json")
     assert ran.code == 2
     assert [scene["name"] for scene in ran.json["scenes"]] == ["grasif/good", "grasif/more/other"]
@@ -68,7 +68,7 @@ def test_files_are_named_after_their_place_in_the_folder(command: Command, folde
     assert failed["problems"][0]["place"] == "$.nodes.asset[0].room"
 
 
-def test_one_file_of_many(command: Command, folder: Path) -> None:
+def test_one_file_of_many(command: RunCommand, folder: Path) -> None:
     ran = command("import", "grasif", str(folder), "--only", "other", "--dry-run", "--json")
     assert [scene["name"] for scene in ran.json["scenes"]] == ["grasif/more/other"]
 
@@ -89,13 +89,13 @@ def test_one_file_of_many(command: Command, folder: Path) -> None:
         (("--subset", "behavior-1k", "--only", "bottling_wine"), "needs more than inroom, inside, ontop"),
     ],
 )
-def test_what_can_not_be_imported_is_told(command: Command, arguments: tuple[str, ...], message: str) -> None:
+def test_what_can_not_be_imported_is_told(command: RunCommand, arguments: tuple[str, ...], message: str) -> None:
     ran = command("import", "grasif", *arguments, "--dry-run")
     assert ran.code == 2
     assert message in " ".join(ran.err.split())
 
 
-def test_only_names_a_file_that_is_there(command: Command, folder: Path) -> None:
+def test_only_names_a_file_that_is_there(command: RunCommand, folder: Path) -> None:
     ran = command("import", "grasif", str(folder), "--only", "none", "--dry-run")
     assert ran.code == 2
     assert "none of the 3 files is none.json; leave out --only" in " ".join(ran.err.split())

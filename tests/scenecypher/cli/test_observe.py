@@ -12,11 +12,11 @@ import pytest
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.belief import belief_of
+from scenecypher.planner.belief import find_or_create_belief
 from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home
 from tests.planner.actions.test_operators import put
-from tests.scenecypher.cli.conftest import Command
+from tests.scenecypher.cli.conftest import RunCommand
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 from tests.scripted_vision import GridReader
 
@@ -43,7 +43,7 @@ def serving(script: Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_picture_is_merged_as_one_commit_and_undone(
-    scene: SceneInfo, store: SceneStore, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "table.png"
     file.write_bytes(table(["red ball"] * 3).data)
@@ -65,11 +65,11 @@ def test_a_picture_is_merged_as_one_commit_and_undone(
 
 
 def test_json_has_the_findings(
-    scene: SceneInfo, store: SceneStore, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    scene: SceneInfo, store: SceneStore, command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "table.png"
     file.write_bytes(table([]).data)
-    belief = belief_of(store, scene)
+    belief = find_or_create_belief(store, scene)
     with serving(GridReader(places=False, at="table-1"), monkeypatch):
         seen = command("observe", belief.name, str(file), "--at", "table-1", "--json").json
     assert (seen["belief"], seen["version"], seen["of"]) == (belief.name, 1, "table-1")
@@ -86,7 +86,7 @@ def test_json_has_the_findings(
     ],
 )
 def test_what_can_not_be_observed_is_said(
-    at: str, content: bytes, said: tuple[int, str], scene: SceneInfo, command: Command
+    at: str, content: bytes, said: tuple[int, str], scene: SceneInfo, command: RunCommand
 ) -> None:
     with NamedTemporaryFile() as file:
         file.write(content)
@@ -95,8 +95,8 @@ def test_what_can_not_be_observed_is_said(
     assert (seen.code, said[1] in seen.err) == (said[0], True), seen.err
 
 
-def test_perturb_is_one_commit_and_leaves_the_belief(scene: SceneInfo, store: SceneStore, command: Command) -> None:
-    belief = belief_of(store, scene)
+def test_perturb_is_one_commit_and_leaves_the_belief(scene: SceneInfo, store: SceneStore, command: RunCommand) -> None:
+    belief = find_or_create_belief(store, scene)
     before = store.load(scene.name).graph
     ran = command("scenes", "perturb", scene.name, "--seed", "7", "--objects", "2")
     assert ran.code == 0, ran.err

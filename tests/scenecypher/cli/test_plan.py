@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from scenecypher.cli.app import run
+from scenecypher.cli.app import run_command_line
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Relation
 from scenecypher.db.store.catalog import SceneInfo
@@ -24,7 +24,7 @@ from tests.pictures import table
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
-from tests.planner.test_believing import moved
+from tests.planner.test_belief_simulator import moved
 from tests.planner.test_session import says
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel, Stall
 
@@ -65,7 +65,7 @@ def test_a_task_is_carried_out_in_front_of_the_user(
     home: SceneInfo, store: SceneStore, model: Serve, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server = model([PUT, says("done", reason="the cup is in the fridge")])
-    assert run(["plan", home.name, TASK]) == 0
+    assert run_command_line(["plan", home.name, TASK]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == "1  put_in(cup_30, fridge_21)  (that is the task)"
     assert lines[1].startswith("first grab(cup_30), since")
@@ -79,7 +79,7 @@ def test_a_task_is_carried_out_in_front_of_the_user(
 
 def test_what_is_not_reached_exits_with_1(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     model(lambda _: PUT)
-    assert run(["plan", home.name, TASK, "--no-fix"]) == 1
+    assert run_command_line(["plan", home.name, TASK, "--no-fix"]) == 1
     out = capsys.readouterr().out
     assert out.count("refused:") == 3
     assert "infeasible: 3 proposals in a row could not be carried out" in out
@@ -87,7 +87,7 @@ def test_what_is_not_reached_exits_with_1(home: SceneInfo, model: Serve, capsys:
 
 def test_the_answer_to_a_question_is_told(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     model(["Solution: 1"])
-    assert run(["plan", home.name, "How many cups are there?", "--method", "zero-shot"]) == 0
+    assert run_command_line(["plan", home.name, "How many cups are there?", "--method", "zero-shot"]) == 0
     told, answer = capsys.readouterr().out.splitlines()
     assert told.startswith("done (1 step, 0 actions, ")
     assert answer == "answer: 1"
@@ -95,7 +95,7 @@ def test_the_answer_to_a_question_is_told(home: SceneInfo, model: Serve, capsys:
 
 def test_max_steps_ends_it(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     server = model(lambda _: says("act", "walk(book_33)"))
-    assert run(["plan", home.name, TASK, "--max-steps", "2"]) == 1
+    assert run_command_line(["plan", home.name, TASK, "--max-steps", "2"]) == 1
     assert "steps: the limit of 2 steps is reached" in capsys.readouterr().out
     assert len(server.requests) == 2
 
@@ -105,7 +105,7 @@ def test_json_and_log_are_one_event_a_line(
 ) -> None:
     model([PUT, says("done")])
     log = tmp_path / "events.jsonl"
-    assert run(["plan", home.name, TASK, "--json", "--log", str(log)]) == 0
+    assert run_command_line(["plan", home.name, TASK, "--json", "--log", str(log)]) == 0
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [event["event"] for event in printed] == [
         *("proposed", "corrected", "corrected", "acted", "remembered", "remembered", "finished")
@@ -115,14 +115,14 @@ def test_json_and_log_are_one_event_a_line(
     assert (began["scene"], began["method"], began["instruction"]) == (home.name, "stepwise", TASK)
     for other in (["--method", "sg2"], ["--ablation", "none"]):
         log.write_text(json.dumps(began) + "\n", encoding="utf-8")
-        assert run(["plan", home.name, TASK, "--resume", str(log), *other]) == 2
+        assert run_command_line(["plan", home.name, TASK, "--resume", str(log), *other]) == 2
         assert f"that session's {other[0][2:]}" in capsys.readouterr().err
 
 
 def test_without_a_model_it_says_how_to_set_one_up(
     home: SceneInfo, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["plan", home.name, TASK]) == 2
+    assert run_command_line(["plan", home.name, TASK]) == 2
     said = capsys.readouterr().err
     assert "OPENAI_API_KEY" in said
     assert "OPENAI_BASE_URL" in said
@@ -130,7 +130,7 @@ def test_without_a_model_it_says_how_to_set_one_up(
 
 def test_an_unknown_method_is_bad_input(home: SceneInfo, model: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     model([])
-    assert run(["plan", home.name, TASK, "--method", "guess"]) == 2
+    assert run_command_line(["plan", home.name, TASK, "--method", "guess"]) == 2
     assert "there is no method 'guess'" in capsys.readouterr().err
 
 
@@ -138,7 +138,7 @@ def test_a_log_that_cannot_be_written_is_bad_input(
     home: SceneInfo, model: Serve, store: SceneStore, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     model([PUT])
-    assert run(["plan", home.name, TASK, "--log", str(tmp_path / "no" / "events.jsonl")]) == 2
+    assert run_command_line(["plan", home.name, TASK, "--log", str(tmp_path / "no" / "events.jsonl")]) == 2
     assert "can't be written" in capsys.readouterr().err
     assert store.history(home) == []
 
@@ -177,7 +177,7 @@ def test_a_session_on_a_belief_sees_what_moved(
             says("done"),
         ]
     )
-    assert run(["plan", world.name, "Take the cup.", "--belief"]) == 0
+    assert run_command_line(["plan", world.name, "Take the cup.", "--belief"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "refused: the world is not as believed" in told
     assert "saw: cup-1 is moved: seen on desk-1, believed nowhere" in told
@@ -187,7 +187,7 @@ def test_a_session_on_a_belief_sees_what_moved(
 def test_a_plan_in_a_minigrid_level(store: SceneStore, model: Serve, level: tuple[str, tuple[str, ...]]) -> None:
     name, program = level
     model([*(says("act", action) for action in program), says("done", "")])
-    assert run(["plan", name, "Open it.", "--world", "minigrid"]) == 0
+    assert run_command_line(["plan", name, "Open it.", "--world", "minigrid"]) == 0
     assert (store.find(name).version, store.find(f"{name}@belief").version) == (0, len(program))
 
 
@@ -197,7 +197,7 @@ def test_a_plan_that_a_person_carries_out(
     world = put(store, kitchen(), vocabulary="grasif")
     model([says("act", "go_to(kitchen)"), says("act", "pick_up(cup-1)"), says("done", "")])
     monkeypatch.setattr("sys.stdin", StringIO("\n\n"))
-    assert run(["plan", world.name, "Take the cup.", "--world", "human"]) == 0
+    assert run_command_line(["plan", world.name, "Take the cup.", "--world", "human"]) == 0
     assert "please do pick_up(cup-1)" in capsys.readouterr().out
     assert (store.find(world.name).version, store.find(f"{world.name}@belief").version) == (0, 2)
 
@@ -216,11 +216,11 @@ def test_what_pictures_cost_counts_and_is_told_apart(
     human = ["plan", world.name, "Look.", "--world", "human"]
     server = model([says("act", "go_to(kitchen)"), *looking, says("done", "")])
     monkeypatch.setattr("sys.stdin", StringIO(f"\n{picture}\n"))
-    assert run([*human, "--log", str(log)]) == 0
+    assert run_command_line([*human, "--log", str(log)]) == 0
     assert "54 tokens and 36 of pictures, " in capsys.readouterr().out
     log.write_text("".join(log.read_text().splitlines(keepends=True)[:-2]))
     server = model([])
-    assert run([*human, "--resume", str(log), "--max-tokens", "72"]) == 1
+    assert run_command_line([*human, "--resume", str(log), "--max-tokens", "72"]) == 1
     assert "the limit of 72 tokens is reached" in capsys.readouterr().out
     assert server.requests == [], "what was seen before counts too"
 
@@ -236,7 +236,7 @@ def test_what_pictures_cost_counts_and_is_told_apart(
 def test_worlds_that_do_not_go_with_other_options(
     home: SceneInfo, environment: object, capsys: pytest.CaptureFixture[str], options: list[str], told: str
 ) -> None:
-    assert run(["plan", home.name, TASK, *options]) == 2
+    assert run_command_line(["plan", home.name, TASK, *options]) == 2
     assert told in capsys.readouterr().err
 
 
@@ -245,7 +245,7 @@ def test_a_belief_is_made_where_there_is_none(
 ) -> None:
     world = put(store, kitchen(), vocabulary="grasif")
     model([says("act", "pick_up(pen-1)"), says("done")])
-    assert run(["plan", world.name, "Take the pen.", "--belief", "--json"]) == 0
+    assert run_command_line(["plan", world.name, "Take the pen.", "--belief", "--json"]) == 0
     belief = store.find(f"{world.name}@belief")
     assert (belief.role, belief.version) == ("belief", 1)
     assert store.load(belief.name).graph.nodes["cup-1"].properties["seen"] is False
@@ -253,4 +253,4 @@ def test_a_belief_is_made_where_there_is_none(
 
 def test_a_symbolic_plan_needs_no_belief(store: SceneStore, environment: dict[str, str]) -> None:
     world = put(store, kitchen(), vocabulary="grasif")
-    assert run(["plan", world.name, "--task", "eai/963_2", "--method", "symbolic", "--belief"]) == 2
+    assert run_command_line(["plan", world.name, "--task", "eai/963_2", "--method", "symbolic", "--belief"]) == 2

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from scenecypher.cli.app import run
-from scenecypher.cli.query import run_all
+from scenecypher.cli.app import run_command_line
+from scenecypher.cli.query import run_queries
 from scenecypher.db.gate import Gate
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
@@ -45,7 +45,7 @@ def environment(user_env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_rows_are_a_table(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["query", scene, CUPS]) == 0
+    assert run_command_line(["query", scene, CUPS]) == 0
     header, first, second, last = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert header.split() == ["cup", "states"]
     assert first == 'a [red]cup[/]  ["dirty"]', "text is printed as it is"
@@ -54,7 +54,7 @@ def test_rows_are_a_table(scene: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_rows_are_json(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["query", scene, CUPS, "--json"]) == 0
+    assert run_command_line(["query", scene, CUPS, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "ok": True,
         "columns": ["cup", "states"],
@@ -65,7 +65,7 @@ def test_rows_are_json(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_refusal_exits_with_1_and_says_what_to_do(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["query", scene, "MATCH (c:Cup) RETURN c.name"]) == 1
+    assert run_command_line(["query", scene, "MATCH (c:Cup) RETURN c.name"]) == 1
     said = capsys.readouterr()
     assert said.out == ""
     assert "refused: no label `Cup`" in said.err
@@ -73,35 +73,35 @@ def test_a_refusal_exits_with_1_and_says_what_to_do(scene: str, capsys: pytest.C
 
 
 def test_a_refusal_as_json_exits_with_1_too(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["query", scene, "MATCH (n) DETACH DELETE n", "--json"]) == 1
+    assert run_command_line(["query", scene, "MATCH (n) DETACH DELETE n", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
     assert (document["ok"], document["code"]) == (False, "write")
 
 
 def test_truncation_is_told(scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCENECYPHER_QUERY_ROWS", "1")
-    assert run(["query", scene, CUPS]) == 0
+    assert run_command_line(["query", scene, CUPS]) == 0
     assert "the first 1 rows; there are more" in capsys.readouterr().out
-    assert run(["query", scene, CUPS, "--json"]) == 0
+    assert run_command_line(["query", scene, CUPS, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["truncated"]
 
 
 def test_explain_shows_the_text_and_the_plan(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["query", scene, CUPS, "--explain"]) == 0
+    assert run_command_line(["query", scene, CUPS, "--explain"]) == 0
     out = capsys.readouterr().out
     assert "scene: $__scene" in out
     assert "NodeIndexSeek" in out
-    assert run(["query", scene, CUPS, "--explain", "--json"]) == 0
+    assert run_command_line(["query", scene, CUPS, "--explain", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["plan"]["operator"] == "ProduceResults"
 
 
 def test_explain_of_an_unread_query_says_why(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["query", scene, "MATCH (c:Cup) RETURN c.name", "--explain"]) == 1
+    assert run_command_line(["query", scene, "MATCH (c:Cup) RETURN c.name", "--explain"]) == 1
     out = capsys.readouterr().out
     assert "refused (label): no label `Cup`" in out
     assert "at:   Cup" in out
     assert "hint: objects have `class`: did you mean `.class = 'cup'`?" in out
-    assert run(["query", scene, "MATCH (c:Cup) RETURN c.name", "--explain", "--json"]) == 1
+    assert run_command_line(["query", scene, "MATCH (c:Cup) RETURN c.name", "--explain", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["ok"], told["code"], told["piece"], told["text"], told["plan"]) == (False, "label", "Cup", None, None)
 
@@ -110,11 +110,11 @@ def test_explain_of_a_query_with_a_bad_plan_shows_text_and_plan(
     scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCENECYPHER_QUERY_OPERATORS", "1")
-    assert run(["query", scene, CUPS, "--explain", "--json"]) == 1
+    assert run_command_line(["query", scene, CUPS, "--explain", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["ok"], told["code"], told["plan"]["operator"]) == (False, "cost", "ProduceResults")
     assert told["parameters"] == {"__p0": "cup"}
-    assert run(["query", scene, CUPS, "--explain"]) == 1
+    assert run_command_line(["query", scene, CUPS, "--explain"]) == 1
     out = capsys.readouterr().out
     assert "refused (cost): the query has too many parts" in out
     assert "scene: $__scene" in out
@@ -125,7 +125,7 @@ def test_many_queries_are_a_line_each(scene: str, capsys: pytest.CaptureFixture[
     file = tmp_path / "queries.jsonl"
     queries = [CUPS, "MATCH (n) SET n.name = 'x'", "RETURN 1 + 1 AS two"]
     file.write_text("".join(json.dumps({"cypher": query, "note": "kept out"}) + "\n\n" for query in queries))
-    assert run(["query", scene, "--file", str(file), "--json"]) == 0
+    assert run_command_line(["query", scene, "--file", str(file), "--json"]) == 0
     first, second, third = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert [result["ok"] for result in (first, second, third)] == [True, False, True]
     assert second["code"] == "write"
@@ -146,7 +146,7 @@ def test_one_that_the_service_fails_does_not_stop_the_others(
             status(name)
             yield "MATCH (c:Object) RETURN count(c) AS n"
 
-    run_all(reader, queries())
+    run_queries(reader, queries())
     first, second, third = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert (first["rows"], second["ok"], second["code"], third["rows"]) == ([[2]], False, "service", [[2]])
     assert "open it again by name" in second["message"]
@@ -156,7 +156,7 @@ def test_queries_may_come_from_a_pipe(
     scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO('{"cypher": "RETURN 1 AS one"}\n'))
-    assert run(["query", scene, "--file", "-"]) == 0
+    assert run_command_line(["query", scene, "--file", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == [[1]]
 
 
@@ -165,7 +165,7 @@ def test_bad_lines_are_all_told_before_anything_runs(
 ) -> None:
     file = tmp_path / "queries.jsonl"
     file.write_text('{"cypher": "RETURN 1"}\n{"cypher"\n[]\n{"cypher": 3}\n')
-    assert run(["query", scene, "--file", str(file)]) == 2
+    assert run_command_line(["query", scene, "--file", str(file)]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert [f": line {number}: " in said.err for number in (1, 2, 3, 4)] == [False, True, True, True]
@@ -175,9 +175,9 @@ def test_bad_lines_are_all_told_before_anything_runs(
     "arguments", [[], ["RETURN 1", "--file", "x.jsonl"], ["--file", "no such file"], ["--file", "x", "--explain"]]
 )
 def test_bad_use_exits_with_2(scene: str, arguments: list[str]) -> None:
-    assert run(["query", scene, *arguments]) == 2
+    assert run_command_line(["query", scene, *arguments]) == 2
 
 
 def test_an_unknown_scene_exits_with_2(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["query", scene + "x", CUPS]) == 2
+    assert run_command_line(["query", scene + "x", CUPS]) == 2
     assert "no scene named" in capsys.readouterr().err

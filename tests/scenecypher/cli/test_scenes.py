@@ -9,15 +9,15 @@ from uuid import uuid4
 
 import pytest
 
-from scenecypher.cli.context import counting
+from scenecypher.cli.context import progress_bar
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.importers.home import small_home
-from tests.scenecypher.cli.conftest import Command
+from tests.scenecypher.cli.conftest import RunCommand
 
 CUP, MICROWAVE = "cup_2004", "microwave_297"
 
 
-def test_a_scene_is_listed_shown_and_exported(command: Command, home: str, tmp_path: Path) -> None:
+def test_a_scene_is_listed_shown_and_exported(command: RunCommand, home: str, tmp_path: Path) -> None:
     listed = command("scenes", "list", "--json")
     assert home in [row["name"] for row in listed.json]
     assert home in command("scenes", "list").out
@@ -32,24 +32,36 @@ def test_a_scene_is_listed_shown_and_exported(command: Command, home: str, tmp_p
 
 @pytest.mark.parametrize("columns", [None, "60"])
 def test_names_are_never_cut_off(
-    command: Command, home: str, monkeypatch: pytest.MonkeyPatch, columns: str | None
+    command: RunCommand, home: str, monkeypatch: pytest.MonkeyPatch, columns: str | None
 ) -> None:
     copied = f"{home}/{'of-a-long-name' * 8}"
     assert command("scenes", "copy", home, copied).code == 0
     monkeypatch.delenv("COLUMNS") if columns is None else monkeypatch.setenv("COLUMNS", columns)
     out = command("scenes", "list").out
     assert "…" not in out
-    assert (f"{copied} " in out) == (columns is None), "a line of a pipe is not folded"
+    assert copied in out, "a name is never broken"
+    line = next(line for line in out.splitlines() if copied in line)
+    assert (line.split()[1] == "world") == (columns is None), "in a pipe a scene is one line"
+
+
+def test_classes_that_are_left_off_are_counted(command: RunCommand, home: str) -> None:
+    classes = command("scenes", "show", home, "--json").json["classes"]
+    line = next(line for line in command("scenes", "show", home).out.splitlines() if line.startswith("  classes: "))
+    shown = line.partition(": ")[2].partition(", and ")
+    assert len(shown[0].split(", ")) == 30 < len(classes)
+    assert shown[2] == f"{len(classes) - 30} more (--json lists all)"
 
 
 def test_a_name_is_no_markup_in_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with counting("copying kitchen[/]") as progress:
+    with progress_bar("copying kitchen[/]") as progress:
         progress(1, 2)
     assert "copying kitchen[/]" in capsys.readouterr().err
 
 
-def test_an_exported_scene_is_imported_exactly(command: Command, home: str, store: SceneStore, tmp_path: Path) -> None:
+def test_an_exported_scene_is_imported_exactly(
+    command: RunCommand, home: str, store: SceneStore, tmp_path: Path
+) -> None:
     before = store.load(home).graph
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     assert command("scenes", "export", home, "--out", str(good)).code == 0
@@ -63,7 +75,7 @@ def test_an_exported_scene_is_imported_exactly(command: Command, home: str, stor
 
 
 def test_an_export_in_another_format_is_imported_exactly(
-    command: Command, home: str, store: SceneStore, tmp_path: Path
+    command: RunCommand, home: str, store: SceneStore, tmp_path: Path
 ) -> None:
     before = store.load(home).graph
     for form in ("virtualhome", "networkx"):
@@ -79,7 +91,7 @@ def test_an_export_in_another_format_is_imported_exactly(
     assert command("scenes", "export", home, "--format", "owl").code == 2
 
 
-def test_a_copy_is_its_own_and_a_deleted_scene_is_gone(command: Command, home: str) -> None:
+def test_a_copy_is_its_own_and_a_deleted_scene_is_gone(command: RunCommand, home: str) -> None:
     assert command("scenes", "copy", home, f"{home}-copy").code == 0
     assert command("scenes", "diff", home, f"{home}-copy").out.strip() == "no difference"
     assert command("act", home, f"walk({CUP})").code == 0
@@ -92,7 +104,7 @@ def test_a_copy_is_its_own_and_a_deleted_scene_is_gone(command: Command, home: s
     assert "no scene named" in gone.err
 
 
-def test_versions_and_generations_are_compared(command: Command, home: str, store: SceneStore) -> None:
+def test_versions_and_generations_are_compared(command: RunCommand, home: str, store: SceneStore) -> None:
     assert command("act", home, f"walk({CUP})").code == 0
     forth = command("scenes", "diff", f"{home}@0", "--json").json
     assert forth
@@ -116,7 +128,7 @@ def _inverse_order(changes: list[list[str]]) -> list[list[str]]:
     return sorted(flipped, key=lambda change: (change[0] != "-rel", change[1:]))
 
 
-def test_an_action_is_refused_carried_out_and_undone(command: Command, home: str, store: SceneStore) -> None:
+def test_an_action_is_refused_carried_out_and_undone(command: RunCommand, home: str, store: SceneStore) -> None:
     before = store.load(home).graph
     refused = command("act", home, f"grab({CUP})")
     assert refused.code == 1
@@ -138,7 +150,7 @@ def test_an_action_is_refused_carried_out_and_undone(command: Command, home: str
     assert command("scenes", "diff", home, "--since", "0").out.strip() == "no difference"
 
 
-def test_a_correction_does_first_what_stands_in_the_way(command: Command, home: str) -> None:
+def test_a_correction_does_first_what_stands_in_the_way(command: RunCommand, home: str) -> None:
     fixed = command("act", home, f"put_in({CUP}, {MICROWAVE})", "--fix", "--json")
     assert fixed.code == 0, fixed.err
     actions = [step["action"] for step in fixed.json]
@@ -152,7 +164,7 @@ def test_a_correction_does_first_what_stands_in_the_way(command: Command, home: 
     ("arguments", "code", "said"),
     [
         (("undo", "{home}"), 2, "nothing to undo"),
-        (("redo", "{home}"), 2, "nothing to redo"),
+        (("redo", "{home}"), 1, "nothing to redo"),
         (("undo", "{home}", "--to", "7"), 2, "can't undo to version 7"),
         (("act", "{home}", "fly(cup_2004)"), 1, "there is no action 'fly'"),
         (("act", "{home}", "grab(unicorn)"), 1, "there is no 'unicorn'"),
@@ -177,7 +189,7 @@ def test_a_correction_does_first_what_stands_in_the_way(command: Command, home: 
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
 def test_what_goes_wrong_says_what_and_how(
-    command: Command, home: str, arguments: tuple[str, ...], code: int, said: str
+    command: RunCommand, home: str, arguments: tuple[str, ...], code: int, said: str
 ) -> None:
     ran = command(*(argument.replace("{home}", home) for argument in arguments))
     assert ran.code == code, ran
@@ -186,7 +198,7 @@ def test_what_goes_wrong_says_what_and_how(
 
 
 def test_a_wrong_password_and_a_server_that_is_not_there(
-    command: Command, home: str, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right = command("scenes", "list")
     assert right.code == 0
@@ -196,5 +208,5 @@ def test_a_wrong_password_and_a_server_that_is_not_there(
     assert "NEO4J_URI" in nobody.err
 
 
-def test_without_arguments_the_help_is_shown(command: Command) -> None:
+def test_without_arguments_the_help_is_shown(command: RunCommand) -> None:
     assert "demo" in command("--help").out

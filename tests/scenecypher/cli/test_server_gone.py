@@ -9,7 +9,7 @@ import pytest
 from scenecypher.db.store.connection import Address
 from scenecypher.db.store.scene_store import SceneStore
 from tests.proxy import proxied
-from tests.scenecypher.cli.conftest import Command
+from tests.scenecypher.cli.conftest import RunCommand
 from tests.scripted_model import ScriptedModel
 
 WALK, GRAB = "walk(cup_2004)", "grab(cup_2004)"
@@ -20,7 +20,7 @@ def acting(action: str) -> str:
 
 
 def test_a_server_that_goes_away_in_the_middle_of_a_plan_leaves_whole_actions(
-    command: Command, home: str, store: SceneStore, address: Address, monkeypatch: pytest.MonkeyPatch
+    command: RunCommand, home: str, store: SceneStore, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with proxied(address) as (proxy, through):
         replies = iter([acting(WALK), acting(GRAB)])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
@@ -11,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from scenecypher.chat import OpenAIModel
-from scenecypher.cli.desk import Desk
 from scenecypher.cli.session import _editing, completer
-from scenecypher.cli.session_commands import do, setting_of
+from scenecypher.cli.session_commands import run_line, setting_of
+from scenecypher.cli.session_state import SessionState
 from scenecypher.db.graph.delta import diff
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.scene_store import SceneStore
@@ -23,19 +25,19 @@ from scenecypher.planner.staging import NoModel
 from tests.planner.actions.grasif_worlds import home as kitchen
 from tests.planner.actions.test_operators import put
 from tests.planner.actions.worlds import HOME
-from tests.planner.test_believing import moved
+from tests.planner.test_belief_simulator import moved
 from tests.planner.test_session import says
-from tests.scenecypher.cli.conftest import Command, Ran
+from tests.scenecypher.cli.conftest import CommandResult, RunCommand
 from tests.scripted_model import MODEL_NAME, Script, ScriptedModel
 
-Typed = Callable[..., Ran]
+Typed = Callable[..., CommandResult]
 
 
 @pytest.fixture
-def typed(command: Command, monkeypatch: pytest.MonkeyPatch) -> Typed:
-    """Runs a session with these lines."""
+def typed(command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> Typed:
+    """Return a function that runs a session with its lines."""
 
-    def ran(scene: str, *lines: str, options: tuple[str, ...] = ()) -> Ran:
+    def ran(scene: str, *lines: str, options: tuple[str, ...] = ()) -> CommandResult:
         monkeypatch.setattr("sys.stdin", StringIO("\n".join(lines) + "\n"))
         return command("session", scene, *options)
 
@@ -146,6 +148,88 @@ def test_what_can_not_be_done_is_said_and_the_session_goes_on(home: SceneInfo, t
     assert "grab(x)" in ran.out
 
 
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("exti", "did you mean 'exit'"),
+        ("quit now", "`quit` takes nothing"),
+        ("go to the kitchen", "`go` takes nothing"),
+        ("pln Put the cup into the fridge.", "did you mean 'plan'"),
+        ("undoo", "did you mean 'undo'"),
+        ("stpe 3", "'step'"),
+        ("histroy please", "did you mean 'history'"),
+        ("grab(cup_30", "an action is written grab(x)"),
+        ("Grab (cup_30", "an action is written grab(x)"),
+        ("grab cup_30)", "an action is written grab(x)"),
+        ("grab cup_30", "an action is written grab(x)"),
+        ("grab", "an action is written grab(x)"),
+        ("put_in(cup_30, fridge_21", "an action is written put_in(x, y)"),
+        ("grba(cup_30", "an action is written grab(x)"),
+        ("acr grab(cup_30)", "did you mean 'act'"),
+        ("fly(cup_30", "`actions` lists all"),
+        ("Grba(cup_30)", "there is no action 'grba'"),
+        ("MATHC (n) RETURN n", "did you mean 'match'"),
+    ],
+)
+def test_a_slip_of_the_keyboard_never_goes_to_a_model(
+    home: SceneInfo, typed: Typed, monkeypatch: pytest.MonkeyPatch, line: str, hint: str
+) -> None:
+    with serving([], monkeypatch) as server:
+        ran = typed(home.name, line)
+    assert server.requests == []
+    assert hint in ran.err
+    assert ran.code == 0
+
+
+@pytest.mark.parametrize("line", ["exit", "quit", "Exit", "quit;", "exit()", "quit."])
+def test_a_session_is_left_by_either_word(
+    home: SceneInfo, typed: Typed, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    with serving([], monkeypatch) as server:
+        ran = typed(home.name, line, "grab(cup)")
+    assert (ran.code, ran.err, server.requests) == (0, "", [])
+    assert "done, version" not in ran.out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "go to the kitchen?",
+        "why is the fridge closed",
+        "Who is in the kitchen",
+        "has the cup been moved",
+        "the cup and where it is",
+        "grab what (the cup)?",
+        "colour of the cup",
+    ],
+)
+def test_a_question_goes_to_the_model(
+    home: SceneInfo, typed: Typed, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    with serving(["UNANSWERABLE: no"], monkeypatch) as server:
+        typed(home.name, line)
+    assert line in str(server.requests[0])
+
+
+def test_refusals_stand_in_order_where_both_streams_are_one_pipe(home: SceneInfo, user_env: dict[str, str]) -> None:
+    lines = "grab(cup)\nput_in(cup_30, fridge_21)\nwhy\nundo\nMATCH (n) DELETE n\nhistory\n"
+    command = [sys.executable, "-m", "scenecypher", "session", home.name]
+    ran = subprocess.run(
+        command,
+        input=lines,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=True,
+        env=user_env,
+    )
+    marks = ("grab(cup_30): done", "refused: put_in", "put_in(cup_30, fridge_21) was refused", "undone: ")
+    places = [ran.stdout.index(mark) for mark in (*marks, "refused: ", "version  time")]
+    assert places[:4] == sorted(places[:4])
+    assert places[3] < ran.stdout.rindex("refused: ") < places[5]
+
+
 def test_by_a_belief_both_are_undone(store: SceneStore, typed: Typed) -> None:
     world = put(store, kitchen(), vocabulary="grasif")
     ran = typed(
@@ -209,12 +293,12 @@ def test_a_plan_that_broke_off_is_no_plan(home: SceneInfo, store: SceneStore) ->
         yield Thought(1, "where is it?")
         raise ModelUnavailable("the model service is gone; start it again")
 
-    desk = Desk(store, home, "stepwise", NoModel(), plan=broken())
+    state = SessionState(store, home, "stepwise", NoModel(), plan=broken())
     with pytest.raises(ModelUnavailable):
-        do(desk, "go")
+        run_line(state, "go")
     for line in ("step", "go"):
         with pytest.raises(InputError, match="no plan is under way"):
-            do(desk, line)
+            run_line(state, line)
 
 
 @pytest.mark.parametrize("number", ["0", "-1"])
@@ -224,8 +308,8 @@ def test_less_than_one_step_is_refused(home: SceneInfo, typed: Typed, number: st
 
 
 def test_a_task_asks_for_its_actions_too(home: SceneInfo, store: SceneStore) -> None:
-    asked = setting_of(Desk(store, home, "symbolic", NoModel()), "--task eai/231_2")
-    assert asked.deeds == (("grab",), ("wash", "rinse", "scrub", "wipe"))
+    asked = setting_of(SessionState(store, home, "symbolic", NoModel()), "--task eai/231_2")
+    assert asked.required_actions == (("grab",), ("wash", "rinse", "scrub", "wipe"))
 
 
 def test_a_person_does_it(store: SceneStore, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:

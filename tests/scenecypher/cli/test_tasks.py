@@ -11,7 +11,7 @@ import pytest
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.planner.actions.pddl_lifted import solve_text
 from scenecypher.planner.actions.simulator import Simulator
-from tests.scenecypher.cli.conftest import Command
+from tests.scenecypher.cli.conftest import RunCommand
 
 SOAP = "eai/27_2"
 
@@ -49,7 +49,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_tasks_are_listed_filtered_and_counted(command: Command) -> None:
+def test_tasks_are_listed_filtered_and_counted(command: RunCommand) -> None:
     listed = command("tasks", "list", "--dataset", "eai", "--json").json
     assert len(listed["tasks"]) == 338
     assert listed["counts"] == {"eai": {"tasks": 338, "actions": 32, "both": 117, "graph": 189}}
@@ -63,7 +63,7 @@ def test_tasks_are_listed_filtered_and_counted(command: Command) -> None:
     assert all("basket" in task["instruction"].casefold() for task in asked)
 
 
-def test_a_task_is_shown_with_its_goal_in_words(command: Command) -> None:
+def test_a_task_is_shown_with_its_goal_in_words(command: RunCommand) -> None:
     shown = command("tasks", "show", SOAP, "--json").json
     assert shown["goal"][0] == "washing_machine_1001 is closed"
     assert len(shown["goal"]) == 5
@@ -76,7 +76,7 @@ def test_a_task_is_shown_with_its_goal_in_words(command: Command) -> None:
 
 
 def test_a_task_of_a_file_is_checked_in_its_own_scene_and_in_another(
-    command: Command, store: SceneStore, file: Path
+    command: RunCommand, store: SceneStore, file: Path
 ) -> None:
     with_file = ("serve", "--file", str(file))
     assert "serve" in command("tasks", "list", "--file", str(file)).out
@@ -102,7 +102,7 @@ def test_a_task_of_a_file_is_checked_in_its_own_scene_and_in_another(
 
 
 def test_a_task_is_written_as_pddl_that_an_engine_solves(
-    command: Command, store: SceneStore, file: Path, tmp_path: Path
+    command: RunCommand, store: SceneStore, file: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("up_fast_downward", reason="needs `pip install 'scenecypher[pddl]'`")
     document = json.loads(file.read_text())
@@ -122,7 +122,7 @@ def test_a_task_is_written_as_pddl_that_an_engine_solves(
     store.delete(scene.name)
 
 
-def test_action_goals_are_checked_on_the_history(command: Command, home: str) -> None:
+def test_action_goals_are_checked_on_the_history(command: RunCommand, home: str) -> None:
     found = command("tasks", "check", "eai/1027_2", home, "--json")
     assert (found.code, found.json["missing_actions"]) == (1, [["sleep"]])
     said = command("tasks", "check", "eai/1027_2", home).out
@@ -145,7 +145,7 @@ def test_action_goals_are_checked_on_the_history(command: Command, home: str) ->
     ],
     ids=" ".join,
 )
-def test_bad_input_says_what_to_do(command: Command, file: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_bad_input_says_what_to_do(command: RunCommand, file: Path, arguments: tuple[str, ...], said: str) -> None:
     ran = command("tasks", *(argument.replace("{file}", str(file)) for argument in arguments))
     assert ran.code == 2, ran
     assert said.replace("{file}", str(file)) in ran.err

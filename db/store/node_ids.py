@@ -1,0 +1,29 @@
+"""The ids of a scene's nodes by their beginning, for completion at a prompt."""
+
+from __future__ import annotations
+
+from typing import Final, LiteralString
+
+from neo4j import ManagedTransaction
+
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+
+NODE_IDS: Final[LiteralString] = """
+MATCH (n:Entity {scene: $key}) WHERE n.id STARTS WITH $start AND ($kind IS NULL OR $kind IN labels(n))
+RETURN n.id AS id ORDER BY id LIMIT $most
+"""
+
+
+def node_ids(
+    database: Database, scene: SceneInfo, start: str, *, kind: str | None = None, most: int, timeout_s: float
+) -> list[str]:
+    """Return the first `most` ids that begin with `start`, in order; with `kind` only those of its nodes.
+
+    Raises DatabaseUnavailable, QueryTimeout.
+    """
+
+    def work(tx: ManagedTransaction) -> list[str]:
+        return [record["id"] for record in tx.run(NODE_IDS, key=scene.key, start=start, kind=kind, most=most)]
+
+    return database.read(work, timeout_s=timeout_s)

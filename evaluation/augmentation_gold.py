@@ -1,0 +1,66 @@
+"""The gold subgraph as the replies of a perfect model, and as the observation of a perfect observer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scenecypher.chat.model import Reply, Request, Usage
+from scenecypher.evaluation.replies import REFERENCE
+from scenecypher.evaluation.views import GoldView, PlacedThing, belief_before_view
+from scenecypher.planner.perception.observation import Observation, Sighting
+from scenecypher.planner.perception.vision import RELATIONS
+
+SIMULATED_OBSERVER: Final = "simulated observer"
+RELATION_WORDS: Final = {ours: word for word, ours in RELATIONS.items()}
+PHRASES: Final = {"ON": "on top of", "INSIDE": "inside"}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldReader:
+    """Model that knows the gold subgraph: it answers a picture in words, and a schema in JSON."""
+
+    view: GoldView
+
+    def reply(self, request: Request) -> Reply:
+        """Return the gold subgraph, at no cost."""
+        text = self._words() if request.schema is None else json.dumps({"objects": self._form()})
+        return Reply(text, Usage(), REFERENCE, source="scripted")
+
+    def _words(self) -> str:
+        sentences = [f"{it.name} is {PHRASES[it.relation]} {it.related_to}." for it in self.view.gold]
+        return " ".join(sentences) or f"There is nothing on or in {self.view.asset.name}."
+
+    def _form(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": it.name,
+                "count": 1,
+                "relation": RELATION_WORDS[it.relation],
+                "related_to": it.related_to,
+                "states": [],
+            }
+            for it in self.view.gold
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldObserver:
+    """Observer that sees the whole gold subgraph in one look."""
+
+    view: GoldView
+
+    def observe(self, of: str, *, step: int) -> Observation:
+        """Return the gold subgraph as an observation, for any node."""
+        return Observation(of, tuple(_sighting(it) for it in self.view.gold), step, ("INSIDE", "ON"))
+
+
+def view_classes(view: GoldView) -> tuple[str, ...]:
+    """Return the classes that a thing in this view may be mistaken for."""
+    known = belief_before_view(view)
+    return tuple(sorted({node.class_ for node in known.nodes.values()} | {it.class_name for it in view.gold}))
+
+
+def _sighting(thing: PlacedThing) -> Sighting:
+    return Sighting(thing.name, thing.class_name, (thing.relation, thing.related_to))

@@ -1,0 +1,79 @@
+"""Parts of an episode's trace that are computed from its session's events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from scenecypher.errors import ActionRefused
+from scenecypher.planner.actions.minigrid import Executor
+from scenecypher.planner.actions.text import parse_action
+from scenecypher.planner.events import Acted, Cause, Corrected, Event, Finished, Refused, Solved
+
+INFEASIBLE_CAUSES: Final[frozenset[Cause]] = frozenset({"missing", "affordance", "already"})
+"""Causes of refusals that name an existing action and existing nodes."""
+
+
+def trace_fields(events: Sequence[Event], *, reprompt: bool) -> dict[str, Any]:
+    """Return the fields of a `Trace` that the events determine."""
+    end = final_event(events)
+    return {
+        "outcome": end.outcome,
+        "reason": end.reason,
+        "answer": end.answer,
+        "executed": executed_actions(events),
+        "infeasible": count_infeasible(events, reprompt=reprompt),
+        "mistakes": dict(Counter(event.cause for event in events if isinstance(event, Refused))),
+        "steps": end.steps,
+        "prompt_tokens": end.usage.prompt_tokens,
+        "completion_tokens": end.usage.completion_tokens,
+        "seconds": round(end.seconds, 3),
+    }
+
+
+def executed_actions(events: Iterable[Event]) -> tuple[str, ...]:
+    """Return the executed actions in order, inserted ones included."""
+    return tuple(event.action for event in events if isinstance(event, Acted | Corrected))
+
+
+def count_infeasible(events: Iterable[Event], *, reprompt: bool) -> int:
+    """Count the actions that could not be executed (LookPlanGraph, section V).
+
+    In a whole solution every refused action counts. Elsewhere, a refusal by the scene counts if the method is not asked
+    again.
+    """
+    count, solving = 0, False
+    for event in events:
+        match event:
+            case Solved():
+                solving, count = event.final, count + event.refused
+            case Refused() if solving and event.action:
+                count += 1
+            case Refused() if not reprompt and event.cause in INFEASIBLE_CAUSES:
+                count += 1
+            case _:
+                pass
+    return count
+
+
+def fulfils_mission(task_id: str, actions: Iterable[str]) -> bool:
+    """Check by MiniGrid's own steps that the actions fulfil the mission of a task such as ``trv1/7``."""
+    from scenecypher.importers.babyai import level_instance
+
+    level, _, seed = task_id.partition("/")
+    begun = level_instance(level, int(seed))
+    executor = Executor(begun.env, begun.things)
+    return any(_executes_and_fulfils(executor, action) for action in actions)
+
+
+def _executes_and_fulfils(executor: Executor, action: str) -> bool:
+    try:
+        return executor.do(parse_action(action)).fulfilled
+    except ActionRefused:
+        return False
+
+
+def final_event(events: Sequence[Event]) -> Finished:
+    """Return a session's last event."""
+    return next(event for event in reversed(events) if isinstance(event, Finished))

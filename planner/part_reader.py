@@ -1,0 +1,21 @@
+"""Reader of the part of a scene that is relevant to a goal, for the PDDL planner."""
+
+from __future__ import annotations
+
+from scenecypher.db.condition import Condition
+from scenecypher.db.graph.scene import SceneGraph
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.connection import Database
+from scenecypher.planner.actions.pddl_part import sought_for
+from scenecypher.planner.actions.pddl_planner import ReadPart
+from scenecypher.planner.relevant import read_relevant_part
+
+
+def part_reader(database: Database, scene: SceneInfo, goal: Condition) -> ReadPart:
+    """Return a function that reads the part relevant to `goal` by one query."""
+    query = sought_for(goal)
+
+    def read(wide: bool) -> SceneGraph:  # noqa: FBT001 - what a ReadPart takes
+        return read_relevant_part(database, scene, query, wide=wide)
+
+    return read

@@ -1,0 +1,154 @@
+"""The conversation about one question: an immutable value that grows by attempts and messages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from typing import Final, Self
+
+from scenecypher.chat.model import Message, Usage
+from scenecypher.retriever.events import Verified
+from scenecypher.retriever.retrieval import (
+    Attempt,
+    Declined,
+    QueryExecuted,
+    Rejected,
+    Retrieval,
+    RetrievalOutcome,
+    TextAnswer,
+    rows_text,
+)
+
+ECHO_CHARACTERS: Final = 4_000
+_QUOTED: Final = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """All that was said so far.
+
+    `hinted` is True once the model was given the causes of an empty result, `doubted` once it was given doubts about
+    its answer. `read_at` is the version of the graph that it was shown as text, None if it writes queries. `judged_at`
+    is the number of the last attempt before the last verdict.
+    """
+
+    question: str
+    messages: tuple[Message, ...]
+    attempts: tuple[Attempt, ...] = ()
+    verdicts: tuple[Verified, ...] = ()
+    hinted: bool = False
+    doubted: bool = False
+    read_at: int | None = None
+    judged_at: int = 0
+
+    @property
+    def last(self) -> Attempt:
+        """Return the latest attempt."""
+        return self.attempts[-1]
+
+    @property
+    def verdict(self) -> Verified | None:
+        """Return the last verdict if it covers the best attempt, else None."""
+        best = self.best
+        return self.verdicts[-1] if self.verdicts and best is not None and best.number <= self.judged_at else None
+
+    @property
+    def best(self) -> Attempt | None:
+        """Return the latest attempt with a result: an executed query or an answer in words."""
+        return next(
+            (attempt for attempt in reversed(self.attempts) if isinstance(attempt.ending, QueryExecuted | TextAnswer)),
+            None,
+        )
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Return the results of all attempts in words."""
+        return tuple(
+            result_text(one.ending) for one in self.attempts if isinstance(one.ending, QueryExecuted | TextAnswer)
+        )
+
+    @property
+    def usage(self) -> Usage:
+        """Return the tokens of all replies, including the verifier's."""
+        spent = [*(attempt.usage for attempt in self.attempts), *(verdict.usage for verdict in self.verdicts)]
+        return reduce(Usage.__add__, spent, Usage())
+
+    def earlier_query(self, cypher: str) -> Attempt | None:
+        """Return the attempt with the same query up to blanks, if any."""
+        return next((one for one in self.attempts if _normalized(one.cypher) == _normalized(cypher)), None)
+
+    def earlier_text(self, text: str) -> Attempt | None:
+        """Return the attempt with the same answer in words, if any."""
+        return next(
+            (one for one in self.attempts if isinstance(one.ending, TextAnswer) and one.ending.text == text), None
+        )
+
+    def with_attempt(self, attempt: Attempt) -> Self:
+        """Return the conversation with one more attempt."""
+        return replace(self, attempts=(*self.attempts, attempt))
+
+    def with_message(self, message: Message, *, hinted: bool = False, doubted: bool = False) -> Self:
+        """Return the conversation with the last query or answer and the `message` that follows it."""
+        messages = (*self.messages, Message("assistant", _echo(self.last)), message)
+        return replace(self, messages=messages, hinted=self.hinted or hinted, doubted=self.doubted or doubted)
+
+    def with_verdict(self, verdict: Verified) -> Self:
+        """Return the conversation with a verdict of the verifier."""
+        return replace(self, verdicts=(*self.verdicts, verdict), judged_at=self.last.number)
+
+    def retrieval(self) -> Retrieval:
+        """Return the result of the conversation."""
+        best, verdict = self.best, self.verdict
+        made = partial(Retrieval, self.question, self._outcome(), self._answer(), self.attempts, self.usage)
+        if best is None or isinstance(self.last.ending, Declined):
+            return made()
+        made = partial(made, addressed=verdict.addressed if verdict else None)
+        match best.ending:
+            case QueryExecuted(answer):
+                return made(
+                    cypher=best.cypher,
+                    columns=tuple(answer.columns),
+                    rows=tuple(tuple(row) for row in answer.rows),
+                    version=answer.version,
+                    truncated=answer.truncated,
+                )
+            case TextAnswer(_, version):
+                return made(version=version)
+        raise AssertionError
+
+    def _outcome(self) -> RetrievalOutcome:
+        if isinstance(self.last.ending, Declined):
+            return "unanswerable"
+        return "answered" if self.best else "refused"
+
+    def _answer(self) -> str:
+        match self.last.ending, self.best:
+            case Declined(reason), _:
+                return reason
+            case _, Attempt(ending=QueryExecuted() | TextAnswer() as ending):
+                verdict = self.verdict
+                return verdict.text if verdict and verdict.addressed else result_text(ending)
+            case Rejected(_, message), _:
+                many = f"{len(self.attempts)} attempts" if len(self.attempts) > 1 else "1 attempt"
+                return f"no query was accepted after {many}; the last one: {message}"
+        raise AssertionError
+
+
+def result_text(ending: QueryExecuted | TextAnswer) -> str:
+    """Return the result of an attempt in words."""
+    return ending.text if isinstance(ending, TextAnswer) else rows_text(ending.answer)
+
+
+def _echo(attempt: Attempt) -> str:
+    """Return the model's own query or text, bounded in size, for the next prompt."""
+    if isinstance(attempt.ending, TextAnswer):
+        return attempt.ending.text[:ECHO_CHARACTERS]
+    return f"```cypher\n{attempt.cypher[:ECHO_CHARACTERS]}\n```" if attempt.cypher else "(no query)"
+
+
+def _normalized(cypher: str) -> str:
+    """Return the query without insignificant blanks; blanks within quotes are kept."""
+    pieces = _QUOTED.split(cypher)
+    plain = (" ".join(piece.split()) + " " if number % 2 == 0 else piece for number, piece in enumerate(pieces))
+    return "".join(plain).rstrip("; ")

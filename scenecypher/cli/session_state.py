@@ -1,0 +1,109 @@
+"""The state of `scenecypher session`: the open scene, its plan, and what undo takes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from scenecypher.cli.context import output
+from scenecypher.cli.session_view import event_line
+from scenecypher.errors import InputError
+
+if TYPE_CHECKING:
+    from scenecypher.chat.model import Model
+    from scenecypher.db.store.catalog import SceneInfo
+    from scenecypher.db.store.scene_store import SceneStore
+    from scenecypher.planner.actions.macro import Macro
+    from scenecypher.planner.actions.operator import Operator
+    from scenecypher.planner.actions.simulator import Simulator
+    from scenecypher.planner.environment import Environment
+    from scenecypher.planner.events import Event
+
+
+@dataclass(slots=True)
+class SessionState:
+    """One open scene, the plan under way, and the explanation of the latest decision or refusal (`last`).
+
+    With a `belief`, actions are decided by it and carried out in `world`, by default the scene. `is_elsewhere` marks a
+    world without a history in the database. `marks` are the versions that `undo` returns to, `undone` the scenes that
+    each `undo` changed.
+    """
+
+    store: SceneStore
+    scene: SceneInfo
+    method: str
+    model: Model
+    belief: SceneInfo | None = None
+    world: Environment | None = None
+    is_elsewhere: bool = False
+    plan: Iterator[Event] | None = None
+    last: list[str] = field(default_factory=list)
+    marks: list[dict[str, int]] = field(default_factory=list)
+    undone: list[list[str]] = field(default_factory=list)
+
+    @property
+    def known(self) -> SceneInfo:
+        """Return the scene that is read: the belief if there is one."""
+        return self.belief or self.scene
+
+    def signatures(self) -> dict[str, str]:
+        """Return the signature of each action by name; none in a vocabulary without actions."""
+        from scenecypher.planner.actions.vocabularies import macros_of, operators_of
+
+        vocabulary = self.scene.vocabulary
+        actions: tuple[Operator | Macro, ...]
+        try:
+            actions = (*operators_of(vocabulary).values(), *macros_of(vocabulary).values())
+        except InputError:
+            return {}
+        return {action.name: action.signature for action in actions}
+
+    def completions(self) -> list[str]:
+        """Return the words that can be completed: actions, and the ids of the scene's nodes."""
+        return [*self.signatures(), *sorted(self.store.load(self.known.name).graph.nodes)]
+
+    def print_event(self, event: Event) -> None:
+        """Print an event of a plan, and keep its explanation."""
+        from scenecypher.planner import events as e
+
+        style, line = event_line(event)
+        if line:
+            output().print(line, style=style, markup=False)
+        match event:
+            case e.Proposed():
+                self.last = [f"{event.action}: {event.reason or 'no reason was given'}"]
+            case e.Refused():
+                self.last += [f"refused: {reason}" for reason in event.reasons]
+            case e.Corrected():
+                self.last.append(f"{event.action} was done first, since {event.because}")
+            case e.Solved():
+                self.last = [f"the plan: {', '.join(event.actions)}", event.reason]
+            case _:
+                return
+
+    @contextmanager
+    def marked(self) -> Iterator[None]:
+        """Add the current versions to `marks` if the block changes a scene."""
+        before = self._versions()
+        self.marks.append(before)
+        try:
+            yield
+        finally:
+            if self._versions() == before:
+                self.marks.pop()
+
+    def _versions(self) -> dict[str, int]:
+        return {it.name: self.store.find(it.name).version for it in filter(None, (self.scene, self.belief))}
+
+    def simulator(self) -> Simulator:
+        """Return the simulator of the person's own actions."""
+        from scenecypher.planner.actions.simulator import Simulator
+        from scenecypher.planner.belief_simulator import BeliefSimulator
+        from scenecypher.planner.environment import SceneEnvironment
+
+        if self.belief is None:
+            return Simulator(self.store, self.scene, actor="person")
+        world = self.world or SceneEnvironment(self.store, self.scene, actor="person")
+        return BeliefSimulator(self.store, self.belief, world=world, actor="person")

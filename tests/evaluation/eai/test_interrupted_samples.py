@@ -1,0 +1,69 @@
+"""Interrupted, missing and repeated samples are counted, and tables are complete with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scenecypher.evaluation.eai.action_sequencing import ActionScorer, sequence_figures
+from scenecypher.evaluation.eai.counting import ConfusionCounts, metric_interval, sum_counts
+from scenecypher.evaluation.eai.goal_interpretation import goal_scorer
+from scenecypher.evaluation.eai.scoring import OutputScorer, interrupted_judgement
+from scenecypher.evaluation.eai.subgoal import SubgoalScorer
+from scenecypher.evaluation.eai.titles import COLUMNS, figure_cells
+
+
+@pytest.fixture(autouse=True)
+def collect_streams() -> None:
+    """Replace the collection after each test, since nothing here runs Inspect."""
+
+
+def judgement_of(**said: Any) -> dict[str, Any]:
+    nothing = {"states": [1, 1], "relations": [0, 0], "actions": [0, 0, 0]}
+    return {"outcome": "executed", "human": False, "additional_step": 0, "steps": 1, **nothing, **said}
+
+
+def test_needless_steps_are_a_rate_without_an_interval() -> None:
+    found = {one.name: one for one in sequence_figures([judgement_of(additional_step=3), judgement_of()])}
+    needless = found["additional_step"]
+    assert (needless.percent, needless.of, needless.low) == (150, 2, None)
+
+
+def test_interrupted_samples_miss_all_gold_goals() -> None:
+    goals = goal_scorer()
+    kinds = {kind: [4, 0, 0] for kind in ("node", "edge", "action")}
+    perfect = {"parsed": True, "unknown": 0, "malformed": 0, **kinds, **{f"strict_{k}": v for k, v in kinds.items()}}
+    found = {
+        one.name: one
+        for one in goals.figures([perfect, *(interrupted_judgement(goals, one) for one in goals.task_ids()[:9])])
+    }
+    assert (found["unparsed"].hits, found["unparsed"].of) == (9, 10)
+    assert (found["strict_f1"].percent or 0) < 60
+    assert found["all_f1"].percent == 100, "as the original counts"
+    row = figure_cells("goal", list(found.values()))
+    assert (row["f1"].value, row["eai_f1"].value) == (found["strict_f1"].percent, 100), "beside the paper's: the first"
+    assert row.keys() == {column.key for column in COLUMNS["goal"]}
+
+
+@pytest.mark.parametrize("scorer", [ActionScorer(), SubgoalScorer()])
+def test_interrupted_samples_are_failures_without_a_class(scorer: OutputScorer) -> None:
+    found = {one.name: one for one in scorer.figures([interrupted_judgement(scorer, one) for one in ("231_2", "27_2")])}
+    assert {name: one.hits for name, one in found.items() if one.hits} == {"broke_off": 2}
+    assert found["state_goals"].of
+
+
+def test_interrupted_samples_fail_even_without_goals() -> None:
+    found = sequence_figures([judgement_of(outcome="broke_off", states=[0, 0])])
+    assert {one.name for one in found if one.hits} == {"broke_off"}
+
+
+def test_a_pooled_figure_has_an_interval_over_outputs() -> None:
+    rows = [ConfusionCounts(3, 1, 0), ConfusionCounts(0, 2, 2), ConfusionCounts(1, 0, 1)] * 20
+    for part in ("precision", "recall", "f1"):
+        low, high = metric_interval(rows, part)
+        assert 0 < low < getattr(sum_counts(rows), part) < high < 1
+        few = metric_interval(rows[:6], part)
+        assert few[1] - few[0] > high - low, "fewer outputs, a wider interval"
+    assert metric_interval([ConfusionCounts()], "f1") == (0, 0)
+    assert metric_interval([ConfusionCounts(2)] * 3, "precision") == (1, 1)

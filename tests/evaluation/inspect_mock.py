@@ -1,0 +1,19 @@
+"""Mock of an Inspect model that answers the last message by a function, for experiments without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage, get_model
+
+
+def mock_model(reply: Callable[[str], str]) -> Any:
+    """Return a model whose answers cost 100 prompt tokens and 10 completion tokens each."""
+
+    def generate(messages: list[ChatMessage], *_: object) -> ModelOutput:
+        output = ModelOutput.from_content("mockllm", reply(messages[-1].text))
+        output.usage = ModelUsage(input_tokens=100, output_tokens=10)  # else Inspect fetches a tokenizer to count
+        return output
+
+    return get_model("mockllm/model", memoize=False, custom_outputs=generate)
