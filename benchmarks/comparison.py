@@ -37,7 +37,7 @@ class Measurement:
 
     @property
     def within(self) -> bool:
-        """Whether the ratio is within its limit."""
+        """True if the ratio is within its limit."""
         return self.ratio <= self.limit
 
     def as_json(self) -> dict[str, Any]:

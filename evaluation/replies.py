@@ -49,7 +49,7 @@ class ModelSource:
 
     @property
     def is_live(self) -> bool:
-        """Whether live models are asked."""
+        """True if live models are asked."""
         return self.choice == LIVE
 
     def model_for(self, sample: str, live: Service | None, *, reference: Model) -> Model:

@@ -35,7 +35,7 @@ from scenecypher.retriever.schema_text import schema_text
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a home is reached by; `model` resolves the `model` argument of a method, None for the usual one."""
+    """The services behind a home; `model` resolves the `model` argument of a method, None for the usual model."""
 
     store: SceneStore
     gate: Gate
@@ -86,14 +86,14 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class PlanOutcome:
-    """What happened when a task was carried out, and how it ended."""
+    """The events of a task that was carried out, and its end."""
 
     events: tuple[PlanEvent, ...]
     end: Finished
 
     @property
     def is_done(self) -> bool:
-        """Whether the method ended with the task done."""
+        """True if the method ended the session with the task done."""
         return self.end.outcome == "done"
 
     @property

@@ -38,7 +38,7 @@ def home_html(title: str, graph: SceneGraph) -> str:
 
 
 class _Tree:
-    """What is in and on what; each node stands once, below the smallest thing that holds it."""
+    """The containment tree of a graph; each node appears once, below what directly holds it."""
 
     def __init__(self, graph: SceneGraph) -> None:
         self._graph = graph

@@ -66,6 +66,7 @@ class SceneDatabase:
         self.enumerator = Enumerator(database)
         self._services = Services(self.store, self.gate, self.enumerator, self.model)
         self._model, self._lock, self._open = model, Lock(), ExitStack()
+        self._connected: dict[str, Model] = {}
         self._open.callback(database.close)
 
     # --- homes
@@ -138,12 +139,12 @@ class SceneDatabase:
             return wanted
         from scenecypher.chat.live import OpenAIModel
 
-        named = self.settings if wanted is None else self.settings.model_copy(update={"model": wanted})
+        name = self.settings.model if wanted is None else wanted
         with self._lock:
-            model = self._open.enter_context(OpenAIModel.from_settings(named))
-            if chosen is None:
-                self._model = model
-        return model
+            if name not in self._connected:
+                settings = self.settings.model_copy(update={"model": name})
+                self._connected[name] = self._open.enter_context(OpenAIModel.from_settings(settings))
+            return self._connected[name]
 
     def close(self) -> None:
         """Close the connections to the database and to models."""

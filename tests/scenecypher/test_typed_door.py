@@ -96,7 +96,7 @@ def pyright(folder: Path) -> list[str]:
 
 
 def checked(folder: Path, code: str, command: list[str]) -> str:
-    """What a checker prints of `code`."""
+    """Return the output of a checker for `code`."""
     program = Path(sys.executable).parent / command[0]
     if not program.exists():
         pytest.skip(f"{command[0]} is not installed: run `make setup`")
