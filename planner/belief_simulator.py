@@ -13,7 +13,6 @@ from scenecypher.db.schema import VOCABULARIES, family
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, LockedPart
 from scenecypher.db.store.history import Event, versions_in_effect
-from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
 from scenecypher.planner.actions.operator import Operator
@@ -113,10 +112,7 @@ class BeliefSimulator(Simulator):
         done = self._store.commit(self.scene, found.delta, actor=self._actor, action=action, action_id=action_id)
         return CommittedAction(action, done.version, found.delta, seen=tuple(map(str, found.findings)))
 
-    def _commit(
-        self, operator: Operator, call: ActionCall, because: str | None, intent: Intent, *, replica: Replica | None
-    ) -> CommittedAction:
-        del replica
+    def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
         self._check(operator, call, expected=intent.expected_version)
         try:
             self._world.execute(str(call), action_id=intent.action_id, because=because)
@@ -132,8 +128,7 @@ class BeliefSimulator(Simulator):
         if operator.name in LOOK_ACTIONS:
             seen = self.look(call.arguments[0], action=history_text(call, because), action_id=believed_id)
             return replace(seen, action=str(call), because=because)
-        intent = Intent(self._actor, history_text(call, because), believed_id)
-        step = super()._commit(operator, call, because, intent, replica=None)
+        step = super()._commit(operator, call, because, Intent(self._actor, history_text(call, because), believed_id))
         if operator.name not in self._revealing:
             return step
         return self._with_look(step, call.arguments[0], action_id=f"{action_id}{SEEN_SUFFIX}")
@@ -153,10 +148,6 @@ class BeliefSimulator(Simulator):
         unseen = [node.id for node in nodes if node.properties.get("seen") is False]
         seen = [SetProperty(id_, "seen", before=False, after=True) for id_ in unseen]
         return Delta.of([*delta.changes, *seen])
-
-    def _kept_replica(self) -> Replica | None:
-        """Return None: looks change the belief between any two actions."""
-        return None
 
     def _check(self, operator: Operator, call: ActionCall, *, expected: int | None) -> None:
         """Check that the belief allows the action at this version; commit nothing. Raises as `_commit` does."""

@@ -12,9 +12,6 @@ from scenecypher.db.store.connection import Database
 from scenecypher.db.store.load import Snapshot, load_generation
 from scenecypher.errors import ConflictError, QueryFailed, SceneReplaced
 
-MAX_MEMBERS: Final = 50_000
-"""Nodes and relations of the largest scene that is kept in memory: about 20 MB, loaded in a second or two."""
-
 # The lock. If the scene has moved since the replica's version, the division ends the transaction, as a misfit does.
 UNMOVED: Final[LiteralString] = """
 MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
@@ -39,7 +36,7 @@ RETURN s.status AS status, s.version AS version,
 
 
 class Replica:
-    """One scene in memory, for one session: not safe to share between threads.
+    """One scene in memory. Not safe to share between threads.
 
     Nothing that is decided on it is committed unless the scene is still at its version, so a stale replica costs a
     round trip, never a wrong commit.
@@ -48,6 +45,10 @@ class Replica:
     def __init__(self, database: Database, snapshot: Snapshot) -> None:
         self._database = database
         self.scene, self.version, self.graph = snapshot.info, snapshot.info.version, LiveGraph(snapshot.graph)
+
+    def __len__(self) -> int:
+        """Return the number of nodes and relations."""
+        return len(self.graph.nodes) + len(self.graph.relations)
 
     def locked(self, agent: str | None) -> LockedPart:
         """Return what an action is decided on; `agent` is who acts, the first agent by id if None."""

@@ -31,7 +31,8 @@ from scenecypher.db.store.history import Event, Revert
 from scenecypher.db.store.load import Snapshot
 from scenecypher.db.store.prepare import prepare
 from scenecypher.db.store.publish import Header, Progress
-from scenecypher.db.store.replica import MAX_MEMBERS, Replica
+from scenecypher.db.store.replica import Replica
+from scenecypher.db.store.replicas import Replicas
 from scenecypher.errors import ConflictError, InputError, QueryTimeout, RejectedError, ServiceError
 
 CHANGES_PER_COMMIT: Final = 5_000
@@ -60,6 +61,7 @@ class SceneStore:
     def __init__(self, database: Database, *, commit_timeout_s: float = 30.0) -> None:
         self.database = database
         self._commit_timeout_s = commit_timeout_s
+        self._replicas = Replicas(database)
 
     def prepare(self) -> None:
         """Create missing constraints and indexes; called once per connection, never while reading."""
@@ -187,47 +189,19 @@ class SceneStore:
         Raises ConflictError naming the fact that differs from the Delta, SceneReplaced, InputError.
         """
         intent = Intent(actor, action, action_id or uuid4().hex, expected_version)
-        return self._write(lambda tx: commit_delta(tx, scene, delta, intent=intent))
+        return self._commit(scene, delta, intent=intent)
 
-    def replica(self, scene: SceneInfo) -> Replica | None:
-        """Return the scene in memory, for a session's actions; None if it is too large to be kept there.
-
-        Raises SceneReplaced.
-        """
-        if scene.nodes + scene.relations > MAX_MEMBERS:
-            return None
-        return Replica(self.database, load.load_generation(self.database, scene))
-
-    def act(
-        self,
-        scene: SceneInfo,
-        footprint: Footprint,
-        decide: Decide,
-        *,
-        intent: Intent,
-        replica: Replica | None = None,
-    ) -> Committed:
+    def act(self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent) -> Committed:
         """Let `decide` make the Delta of an action, and commit it at the version that it was decided at.
 
-        With a `replica` the action is decided on it and is one statement. Without one, or if the replica refuses the
-        action, other writers come first or a connection breaks, the footprint is read under the scene's lock, and the
-        action is decided and written in the same transaction. An error of `decide` then, such as ActionRefused,
-        commits nothing.
+        From the third action in a scene on, the scene is kept in memory (`replicas.py`): the action is decided there
+        and is one statement. Otherwise, or if the replica refuses the action, other writers come first or a connection
+        breaks, the footprint is read under the scene's lock, and the action is decided and written in the same
+        transaction. An error of `decide` then, such as ActionRefused, commits nothing.
         """
-        done = self._act_on_replica(replica, footprint, decide, intent=intent) if replica is not None else None
-        if done is not None:
-            return done
-        parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
-
-        def work(tx: ManagedTransaction) -> Committed:
-            record = tx.run(footprint.plan.lock_statement, parameters).single()
-            locked = read_locked(record, scene, intent, None)
-            return write_delta(tx, scene, locked, decide(locked), intent=intent)
-
-        done = self._write(work)
-        if replica is not None:
-            replica.follow(done)
-        return done
+        with self._replicas.of(scene) as replica:
+            done = self._act_on_replica(replica, footprint, decide, intent=intent) if replica is not None else None
+            return done or self._act_under_lock(scene, footprint, decide, intent=intent, replica=replica)
 
     # --- history
 
@@ -310,7 +284,27 @@ class SceneStore:
 
     def _commit_revert(self, scene: SceneInfo, revert: Revert, *, kind: str, actor: str) -> Committed:
         intent = Intent(actor, revert.action, uuid4().hex, kind=kind, undoes=revert.undoes)
-        return self._write(lambda tx: commit_delta(tx, scene, revert.delta, intent=intent))
+        return self._commit(scene, revert.delta, intent=intent)
+
+    def _commit(self, scene: SceneInfo, delta: Delta, *, intent: Intent) -> Committed:
+        done = self._write(lambda tx: commit_delta(tx, scene, delta, intent=intent))
+        self._replicas.follow(scene, done)
+        return done
+
+    def _act_under_lock(
+        self, scene: SceneInfo, footprint: Footprint, decide: Decide, *, intent: Intent, replica: Replica | None
+    ) -> Committed:
+        parameters = {**footprint.parameters, "key": scene.key, "action_id": intent.action_id}
+
+        def work(tx: ManagedTransaction) -> Committed:
+            record = tx.run(footprint.plan.lock_statement, parameters).single()
+            locked = read_locked(record, scene, intent, None)
+            return write_delta(tx, scene, locked, decide(locked), intent=intent)
+
+        done = self._write(work)
+        if replica is not None:
+            replica.follow(done)
+        return done
 
     def _act_on_replica(
         self, replica: Replica, footprint: Footprint, decide: Decide, *, intent: Intent

@@ -14,9 +14,8 @@ from scenecypher.db.store.commit import Committed, Intent, LockedPart
 from scenecypher.db.store.footprint import Footprint, ReadPlan
 from scenecypher.db.store.look import read_part
 from scenecypher.db.store.reference import resolve_reference
-from scenecypher.db.store.replica import Replica
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import ActionRefused, UnknownReference
+from scenecypher.errors import ActionRefused, RejectedError, UnknownReference
 from scenecypher.planner.actions.execution import (
     Infeasible,
     NodePicker,
@@ -37,7 +36,6 @@ from scenecypher.planner.actions.vocabularies import macros_of, operators_of
 INSERTED_MARK: Final = "  [inserted: "
 """The separator in the history between an inserted action and the reason of its insertion."""
 MAX_INSERTED: Final = 8
-ACTIONS_BEFORE_LOADING: Final = 1
 """Maximum number of corrections before one action; more indicate a loop in the rules."""
 
 
@@ -72,8 +70,6 @@ class Simulator:
         self.operators: Mapping[str, Operator] = operators_of(scene.vocabulary)
         self.macros: Mapping[str, Macro] = macros_of(scene.vocabulary)
         self._store, self._actor, self._agent = store, actor, agent
-        self._replica: Replica | None = None
-        self._actions = 0
 
     def act(self, text: str, *, expected_version: int | None = None) -> Iterator[CommittedAction]:
         """Carry out an action such as ``grab(soap_1001)``; yield each committed action, the requested one last.
@@ -140,40 +136,25 @@ class Simulator:
     ) -> CommittedAction:
         operator = operator_of(call, self.operators, self.macros)
         intent = Intent(self._actor, history_text(call, because), action_id or uuid4().hex, expected)
-        replica = self._kept_replica()
         try:
-            return self._commit(operator, call, because, intent, replica=replica)
+            return self._commit(operator, call, because, intent)
         except _UnresolvedWords as unresolved:
             ids = tuple(self._resolve(word) if word in unresolved.words else word for word in call.arguments)
         resolved = ActionCall(call.name, ids)
-        if replica is not None and not all(node_id in replica.graph for node_id in ids):
-            replica = None
-        named = replace(intent, action=history_text(resolved, because))
         try:
-            return self._commit(operator, resolved, because, named, replica=replica)
+            return self._commit(operator, resolved, because, replace(intent, action=history_text(resolved, because)))
         except _UnresolvedWords as unresolved:
             msg = f"{', '.join(unresolved.words)} went away meanwhile; look at the scene again"
             raise UnknownReference(msg) from unresolved
 
-    def _commit(
-        self, operator: Operator, call: ActionCall, because: str | None, intent: Intent, *, replica: Replica | None
-    ) -> CommittedAction:
+    def _commit(self, operator: Operator, call: ActionCall, because: str | None, intent: Intent) -> CommittedAction:
         """Commit one action in one transaction. Raises _UnresolvedWords for words that are no ids, or ActionRefused."""
         decide = partial(self._decide, operator, call)
-        done: Committed = self._store.act(
-            self.scene, self._footprint(operator, call), decide, intent=intent, replica=replica
-        )
+        done: Committed = self._store.act(self.scene, self._footprint(operator, call), decide, intent=intent)
         if done.repeated:
             self._check_same(call, done, intent.action_id)
         self.scene = replace(self.scene, version=max(done.version, self.scene.version))
         return CommittedAction(str(call), done.version, done.delta, because)
-
-    def _kept_replica(self) -> Replica | None:
-        """Return the scene in memory from the second action on: for a single one loading it does not pay."""
-        self._actions += 1
-        if self._actions == ACTIONS_BEFORE_LOADING + 1:
-            self._replica = self._store.replica(self.scene)
-        return self._replica
 
     def _check_same(self, call: ActionCall, done: Committed, action_id: str) -> None:
         """Raise InputError if the action committed under this id is another one."""
@@ -241,7 +222,7 @@ class _ExpectedVersion:
         return step
 
 
-class _UnresolvedWords(Exception):
+class _UnresolvedWords(RejectedError):
     """Arguments that are no ids: nothing is committed. Never leaves this module."""
 
     def __init__(self, words: tuple[str, ...]) -> None:

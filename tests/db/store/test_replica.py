@@ -16,7 +16,7 @@ from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.commit import Intent, LockedPart
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.footprint import Footprint, PatternRead, ReadPlan, RelationPattern
-from scenecypher.db.store.replica import Replica
+from scenecypher.db.store.replicas import ACTIONS_BEFORE_LOADING
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import ActionRefused, ConflictError, SceneReplaced
 from tests.db.store.test_store import fresh
@@ -37,14 +37,20 @@ def home() -> SceneGraph:
 def scene(store: SceneStore) -> SceneInfo:
     name = fresh("optimistic")
     store.put(ImportedScene(name, home()))
-    return store.find(name)
+    info = store.find(name)
+    load_replica(store, info)
+    return info
 
 
-@pytest.fixture
-def replica(store: SceneStore, scene: SceneInfo) -> Replica:
-    kept = store.replica(scene)
-    assert kept is not None
-    return kept
+def load_replica(store: SceneStore, scene: SceneInfo) -> None:
+    """Have the store keep the scene: refused actions count, and leave the scene as it is."""
+    for _ in range(ACTIONS_BEFORE_LOADING):
+        with pytest.raises(ActionRefused):
+            store.act(scene, FOOTPRINT, refuse, intent=intent())
+
+
+def refuse(_: LockedPart) -> Delta:
+    raise ActionRefused("nothing", ["it is only a test"])
 
 
 class Toggling:
@@ -79,48 +85,46 @@ def states(store: SceneStore, scene: SceneInfo) -> tuple[str, ...]:
     return store.load(scene.name).graph.nodes["cup"].states
 
 
-def test_undisturbed_it_reads_once_and_commits(store: SceneStore, scene: SceneInfo, replica: Replica) -> None:
+def test_undisturbed_it_reads_once_and_commits(store: SceneStore, scene: SceneInfo) -> None:
     toggling = Toggling()
-    done = store.act(scene, FOOTPRINT, toggling, intent=intent(), replica=replica)
+    done = store.act(scene, FOOTPRINT, toggling, intent=intent())
     assert (done.version, done.repeated, toggling.seen) == (1, False, [(0, ("clean",))])
     assert states(store, scene) == ("dirty",)
     assert [(event.version, event.delta) for event in store.history(scene)] == [(1, done.delta)]
 
 
-def test_who_commits_in_between_is_seen(store: SceneStore, scene: SceneInfo, replica: Replica) -> None:
+def test_who_commits_in_between_is_seen(store: SceneStore, scene: SceneInfo) -> None:
     toggling = Toggling(change(store, scene, "dirty"))
-    done = store.act(scene, FOOTPRINT, toggling, intent=intent(), replica=replica)
+    done = store.act(scene, FOOTPRINT, toggling, intent=intent())
     assert toggling.seen == [(0, ("clean",)), (1, ("dirty",))]
     assert (done.version, states(store, scene)) == (2, ("clean",))
     assert [event.version for event in store.history(scene)] == [1, 2]
 
 
-def test_a_refusal_is_final_where_nobody_wrote(store: SceneStore, scene: SceneInfo, replica: Replica) -> None:
+def test_a_refusal_is_final_where_nobody_wrote(store: SceneStore, scene: SceneInfo) -> None:
     change(store, scene, "broken")()
     toggling = Toggling()
     with pytest.raises(ActionRefused, match="broken"):
-        store.act(scene, FOOTPRINT, toggling, intent=intent(), replica=replica)
+        store.act(scene, FOOTPRINT, toggling, intent=intent())
     assert toggling.seen[-1] == (1, ("broken",))
     assert store.find(scene.name).version == 1
 
 
-def test_what_became_impossible_in_between_is_refused(store: SceneStore, scene: SceneInfo, replica: Replica) -> None:
+def test_what_became_impossible_in_between_is_refused(store: SceneStore, scene: SceneInfo) -> None:
     toggling = Toggling(change(store, scene, "broken"))
     with pytest.raises(ActionRefused, match="broken"):
-        store.act(scene, FOOTPRINT, toggling, intent=intent(), replica=replica)
+        store.act(scene, FOOTPRINT, toggling, intent=intent())
     assert [version for version, _ in toggling.seen] == [0, 1, 1], "the refusal is decided under the lock"
     assert store.find(scene.name).version == 1, "a commit that came to nothing leaves the version"
 
 
-def test_a_scene_that_is_replaced_in_between_takes_nothing(
-    store: SceneStore, scene: SceneInfo, replica: Replica
-) -> None:
+def test_a_scene_that_is_replaced_in_between_takes_nothing(store: SceneStore, scene: SceneInfo) -> None:
     with pytest.raises(SceneReplaced):
-        store.act(scene, FOOTPRINT, Toggling(lambda: store.delete(scene.name)), intent=intent(), replica=replica)
+        store.act(scene, FOOTPRINT, Toggling(lambda: store.delete(scene.name)), intent=intent())
 
 
 def test_what_changed_without_a_version_is_a_conflict_and_writes_nothing(
-    store: SceneStore, database: Database, scene: SceneInfo, replica: Replica
+    store: SceneStore, database: Database, scene: SceneInfo
 ) -> None:
     def let_go(_: LockedPart) -> Delta:
         if not happened:
@@ -132,15 +136,15 @@ def test_what_changed_without_a_version_is_a_conflict_and_writes_nothing(
 
     happened: list[object] = []
     with pytest.raises(ConflictError):
-        store.act(scene, FOOTPRINT, let_go, intent=intent(), replica=replica)
+        store.act(scene, FOOTPRINT, let_go, intent=intent())
     assert store.find(scene.name).version == 0
     assert (states(store, scene), store.history(scene)) == (("clean",), [])
 
 
-def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo, replica: Replica) -> None:
+def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo) -> None:
     once = intent()
-    first = store.act(scene, FOOTPRINT, Toggling(), intent=once, replica=replica)
-    again = store.act(scene, FOOTPRINT, Toggling(), intent=once, replica=replica)
+    first = store.act(scene, FOOTPRINT, Toggling(), intent=once)
+    again = store.act(scene, FOOTPRINT, Toggling(), intent=once)
     assert (again.version, again.delta, again.repeated) == (first.version, first.delta, True)
     assert store.find(scene.name).version == 1
 
@@ -149,8 +153,9 @@ def test_the_same_action_id_is_applied_once(store: SceneStore, scene: SceneInfo,
 def test_a_lost_answer_leaves_one_commit(store: SceneStore, address: Address, scene: SceneInfo, lost: Any) -> None:
     with proxied(address, b"AS unmoved") as (proxy, through), Database(through) as database:
         shaky = SceneStore(database)
+        load_replica(shaky, scene)
         proxy.lose(lost)
-        done = shaky.act(scene, FOOTPRINT, Toggling(), intent=intent(), replica=shaky.replica(scene))
+        done = shaky.act(scene, FOOTPRINT, Toggling(), intent=intent())
         assert proxy.lost == 1
     assert (done.version, states(store, scene)) == (1, ("dirty",))
     assert len(store.history(scene)) == 1
