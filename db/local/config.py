@@ -101,7 +101,8 @@ def java_arguments(home: Home, jars: Sequence[Path], *, heap_mb: int, short: boo
 def choose_ports(last: State | None) -> State:
     """The ports of the last start, else the usual ones; free ones in place of those that are taken."""
     bolt = _free_port(last.bolt if last else USUAL_BOLT)
-    return State(pid=None, bolt=bolt, http=_free_port(last.http if last else USUAL_HTTP, but=bolt))
+    http = _free_port(last.http if last else USUAL_HTTP, but=bolt)
+    return State(pid=None, bolt=bolt, http=http, restarting=last is not None and last.restarting)
 
 
 def _free_port(wanted: int, *, but: int | None = None) -> int:

@@ -14,7 +14,10 @@ from scenecypher.settings import Settings
 
 
 class State(BaseModel):
-    """What the last start left for the next: its process, its ports, and whether it came to answer."""
+    """What the last start left for the next: its process, its ports, and whether it came to answer.
+
+    `restarting` is set from before a server is ended that is lost until its successor answers.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -22,6 +25,7 @@ class State(BaseModel):
     bolt: int
     http: int
     ready: bool = False
+    restarting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

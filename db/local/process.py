@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 STOP_S: Final = 120.0
+KILL_S: Final = 10.0
 POLL_S: Final = 0.05
 ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
 """The server sees nothing else of ours: no keys, no Java options meant for other programs."""
@@ -77,15 +78,16 @@ def find(mark: str) -> int | None:
     return None
 
 
-def end(pid: int, *, mark: str) -> None:
-    """Ask a process to end and wait until it did; after two minutes it is killed."""
+def end(pid: int, *, mark: str, within_s: float = STOP_S) -> None:
+    """Ask a process to end and wait until it did; after `within_s` it is killed, and its end awaited."""
     import psutil
 
     with suppress(psutil.Error):
         process = psutil.Process(pid)
         process.terminate()
-        deadline = time.monotonic() + STOP_S
+        deadline = time.monotonic() + within_s
         while runs(pid, mark=mark) and time.monotonic() < deadline:
             time.sleep(POLL_S)
         if runs(pid, mark=mark):
             process.kill()
+            process.wait(timeout=KILL_S)
