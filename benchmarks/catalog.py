@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import acting, asking, duel, episodes, flat, planning, reading, recorded, scale, spent, writing
+from benchmarks import acting, asking, beside, duel, episodes, flat, planning, reading, recorded, scale, spent, writing
 from benchmarks.frame import Row
 from scenecypher.db.store.connection import Database
 
@@ -25,6 +25,7 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "gate": asking.gate,
     "asking": asking.asking,
     "askers": asking.askers,
+    "beside": beside.beside,
     "sessions": planning.sessions,
     "prompts": planning.prompts,
     "recorded": recorded.recorded,

@@ -40,9 +40,14 @@ def _opened(settings: Settings, tell: Callable[[str], None]) -> Database:
         slots = settings.query_slots or SLOTS_ELSEWHERE
         return Database(address_of(settings, tell=tell), retry_s=settings.retry_s, slots=slots)
     server = start(settings, tell=tell)
-    slots = settings.query_slots or max(1, (os.cpu_count() or 1) - 1)
+    slots = settings.query_slots or local_slots()
     supervisor = Supervisor(settings, server, tell=tell)
     return Database(_address(server), retry_s=settings.retry_s, slots=slots, supervisor=supervisor)
+
+
+def local_slots() -> int:
+    """Return how many heavy queries run at once on the local server: one less than the cores, but at least one."""
+    return max(1, (os.cpu_count() or 1) - 1)
 
 
 def _address(server: Server) -> Address:

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Properties, SceneGraph
 from scenecypher.db.schema import HOLDING
-from scenecypher.db.store.catalog import SceneInfo, lookup
+from scenecypher.db.store.catalog import BELIEF_SUFFIX, SceneInfo, lookup, settled
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 
-SUFFIX: Final = "@belief"
-
 
 def belief_name(world: str) -> str:
     """``virtualhome/963_2@belief``: what the belief about a world is called."""
-    return world + SUFFIX
+    return world + BELIEF_SUFFIX
 
 
 def world_name(belief: str) -> str:
     """``virtualhome/963_2``: what the world is called that a belief is about."""
-    return belief.removesuffix(SUFFIX)
+    return belief.removesuffix(BELIEF_SUFFIX)
 
 
 def believed(world: SceneGraph, *, priors: bool = True) -> SceneGraph:
@@ -51,7 +48,7 @@ def belief_scene(world: ImportedScene, *, priors: bool = True) -> ImportedScene:
 def belief_of(store: SceneStore, world: SceneInfo) -> SceneInfo:
     """The belief about a world, made of what the world now is where there is none.
 
-    Raises SceneNotFound, InputError where `world` is a belief itself.
+    Raises SceneNotFound, and InputError where `world` is a belief itself or another scene has the belief's name.
 
     One that is made so stores its world's key and version, from which on the two go together.
     """
@@ -60,6 +57,7 @@ def belief_of(store: SceneStore, world: SceneInfo) -> SceneInfo:
         raise InputError(msg)
     found = lookup(store.database, belief_name(world.name))
     if found is not None:
+        _check_about(store, found, world)
         return found
     now = store.load(world.name)
     scene = belief_scene(ImportedScene(world.name, now.graph, world.vocabulary, declared=world.declared))
@@ -73,6 +71,33 @@ def belief_of(store: SceneStore, world: SceneInfo) -> SceneInfo:
         world_version=now.info.version,
     )
     return publish(store.database, scene.graph, header)
+
+
+def world_of(store: SceneStore, belief: SceneInfo) -> SceneInfo:
+    """Return the world that a belief is about: the one it is linked to, else the one it is named after.
+
+    Raises SceneNotFound where that is gone.
+    """
+    linked = _linked(store, belief)
+    return store.find(linked.name if linked else world_name(belief.name))
+
+
+def _check_about(store: SceneStore, found: SceneInfo, world: SceneInfo) -> None:
+    """Check that a scene named as the belief about a world is one, and about that world. Raises InputError."""
+    linked = _linked(store, found)
+    if found.role == "belief" and (linked is None or linked.name == world.name):
+        return
+    what = f"the belief about {linked.name!r}" if linked and found.role == "belief" else "a world of its own"
+    msg = (
+        f"{found.name!r} is {what}, not the belief about {world.name!r}; give it another name "
+        "(`scenecypher scenes copy`, then `scenes delete`) and try again"
+    )
+    raise InputError(msg)
+
+
+def _linked(store: SceneStore, belief: SceneInfo) -> SceneInfo | None:
+    """Return the generation that a belief was made of, published or not; None where it is unknown or collected."""
+    return settled(store.database, belief.world) if belief.world else None
 
 
 def _believed(node: Node, held: set[str]) -> Node:

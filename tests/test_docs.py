@@ -14,8 +14,8 @@ import pytest
 import typer
 
 from scenecypher.cli.app import app
+from scenecypher.db.store.catalog import BELIEF_SUFFIX as SUFFIX
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.belief import SUFFIX
 from tests.pages import (
     MISNAMED,
     PYTHON,

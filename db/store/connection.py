@@ -48,7 +48,7 @@ OLDEST: Final = (5, 26)
 RETRY_S: Final = 15.0
 """How long the driver tries a transaction again after deadlocks, leader changes and lost connections."""
 ADMIN_TIMEOUT_S: Final = 10.0
-READ_AHEAD: Final = 50
+READ_AHEAD: Final = 20
 """Rows that the server sends before it waits: what is dropped of them where an answer is cut still travels."""
 
 COMPONENTS: Final[LiteralString] = """
@@ -170,12 +170,14 @@ class Database:
     def write(self, work: Callable[[ManagedTransaction], T], *, timeout_s: float) -> T:
         """Run `work`, an idempotent function of `tx` alone, in a write transaction.
 
-        Deadlocks, leader changes and connections lost before COMMIT are tried again; memory limits are not.
+        Deadlocks, leader changes and connections lost before COMMIT are tried again; memory limits are not. Once COMMIT
+        was sent nothing is: a server that is shutting down says that it is unavailable of what it has committed.
         """
+        limited = _limited(_committed_once(work), timeout_s)
 
         def attempt() -> T:
             with self._session(WRITE_ACCESS) as session:
-                return session.execute_write(_limited(work, timeout_s))
+                return session.execute_write(limited)
 
         return _through_restart(attempt)
 
@@ -284,6 +286,22 @@ def _through_restart(attempt: Callable[[], T]) -> T:
         return attempt()
     except ServerRestarted:
         return attempt()
+
+
+def _committed_once(work: Callable[[ManagedTransaction], T]) -> Callable[[ManagedTransaction], T]:
+    """Return `work`, which raises CommitUnknown if it is called again after it had come to its end."""
+    ended = False
+
+    def once(tx: ManagedTransaction) -> T:
+        nonlocal ended
+        if ended:
+            msg = "the server failed while it committed: ask again, the work may be done or not"
+            raise CommitUnknown(msg, retryable=True)
+        found = work(tx)
+        ended = True
+        return found
+
+    return once
 
 
 def _is_broken(error: ServiceError) -> bool:

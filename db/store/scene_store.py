@@ -15,7 +15,7 @@ from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store import catalog, history, lease, load, publish
-from scenecypher.db.store.catalog import SceneInfo, checked_name
+from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name
 from scenecypher.db.store.commit import AlreadyDone, Committed, Decide, Intent, commit_delta, opened, write
 from scenecypher.db.store.connection import CommitUnknown, ConstraintViolated, Database
 from scenecypher.db.store.footprint import Footprint
@@ -73,6 +73,8 @@ class SceneStore:
         """
         checked_name(scene.name)
         known = catalog.lookup(self.database, scene.name)
+        if known is None or known.role != scene.role:
+            checked_new_name(scene.name, scene.role)
         header = Header(scene.name, scene.vocabulary, scene.role, scene.declared, scene.source)
         if known is None or (known.vocabulary, known.declared, known.role) != (
             scene.vocabulary,
@@ -102,7 +104,7 @@ class SceneStore:
 
     def copy(self, name: str, to: str, *, progress: Progress | None = None) -> SceneInfo:
         """A copy under a new name, with an empty history. Raises InputError where `to` is taken."""
-        checked_name(to)
+        checked_new_name(to, self.find(name).role)
         if catalog.lookup(self.database, to) is not None:
             msg = f"a scene named {to!r} exists; delete it first or choose another name"
             raise InputError(msg)

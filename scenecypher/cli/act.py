@@ -51,13 +51,13 @@ def act(
 def _simulator(store: SceneStore, scene: SceneInfo, *, agent: str | None, fix: bool) -> Simulator:
     """What acts in the scene; in a belief, what acts by it in its world. Raises SceneNotFound where that is gone."""
     from scenecypher.planner.actions.simulator import Simulator
-    from scenecypher.planner.belief import world_name
+    from scenecypher.planner.belief import world_of
     from scenecypher.planner.believing import Believing
     from scenecypher.planner.environment import SceneEnvironment
 
     if scene.role != "belief":
         return Simulator(store, scene, agent=agent, fix=fix)
-    world = SceneEnvironment(store, store.find(world_name(scene.name)), actor="person", agent=agent)
+    world = SceneEnvironment(store, world_of(store, scene), actor="person", agent=agent)
     return Believing(store, scene, world=world, agent=agent, fix=fix)
 
 
