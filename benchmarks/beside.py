@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from statistics import median
 from threading import Event, Thread
 from time import perf_counter, sleep
@@ -20,10 +20,10 @@ from scenecypher.db.schema import vocabulary_of
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.errors import QueryRefused, ServiceError
 
 ASKERS: Final = 6
-HEAVY: Final = "MATCH (a:Object), (b:Object), (c:Object) WHERE a.name + b.name + c.name = 'x' RETURN count(*)"
+HEAVY: Final = "MATCH (a:Object)-[:CLOSE]-(b)-[:CLOSE]-(c)-[:CLOSE]-(d) RETURN count(DISTINCT a.name + d.name)"
+"""Nine million paths: seconds of work, and accepted."""
 WARM_UP, ACTIONS = 300, 60
 SETTLE_S: Final = 3.0
 
@@ -39,7 +39,7 @@ def beside(database: Database) -> Iterator[Row]:
         shared = _beside(database, asked, act, slots=local_slots())
         without = _beside(database, asked, act, slots=ASKERS)
     for name, of in (("median", median), ("longest", max)):
-        yield Row(f"{name} action beside {ASKERS} askers (alone)", of(shared), of(alone), 20.0)
+        yield Row(f"{name} action beside {ASKERS} askers (alone)", of(shared), of(alone), 10.0)
         yield Row(f"{name} action beside {ASKERS} askers (without slots)", of(shared), of(without), 1.0)
 
 
@@ -57,14 +57,13 @@ def _beside(database: Database, asked: SceneInfo, act: Call, *, slots: int) -> l
 @contextmanager
 def _asking(database: Database, asked: SceneInfo) -> Iterator[list[float]]:
     """Ask heavy queries from six threads while the block runs; yields the seconds of each that was answered."""
-    gate, done = Gate(database, limits=Limits(seconds=60)), Event()
+    gate, done = Gate(database, limits=Limits(seconds=300)), Event()
     ref, vocabulary = SceneRef(asked.key, asked.name), vocabulary_of(asked.declared)
     answered: list[float] = []
 
     def ask() -> None:
         while not done.is_set():
-            with suppress(QueryRefused, ServiceError):
-                answered.append(gate.run(HEAVY, ref, vocabulary).seconds)
+            answered.append(gate.run(HEAVY, ref, vocabulary).seconds)
 
     threads = [Thread(target=ask) for _ in range(ASKERS)]
     for thread in threads:
