@@ -16,7 +16,8 @@ class Limits:
     `seconds` to run, and `planning_seconds` before that, once for each shape; `rows`, `row_bytes` and `total_bytes`
     of JSON for the answer, of which the first rows are given where more would come; `estimated_rows` by the server's
     plan, and `cross_rows` where two patterns that nothing joins are multiplied; `text_length` in characters; `nesting`
-    of brackets; `operators` of the plan.
+    of brackets; `operators` of the plan. Queries of up to `cheap_steps` wait for no slot; a transaction that still runs
+    `lost_seconds` after it was ended has taken the server from everybody.
     """
 
     seconds: float = 5.0
@@ -29,6 +30,8 @@ class Limits:
     text_length: int = 4_000
     nesting: int = 40
     operators: int = 150
+    cheap_steps: float = 100_000
+    lost_seconds: float = 20.0
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -44,4 +47,6 @@ class Limits:
             text_length=settings.query_text_length,
             nesting=settings.query_nesting,
             operators=settings.query_operators,
+            cheap_steps=settings.query_cheap_steps,
+            lost_seconds=settings.query_lost_s,
         )

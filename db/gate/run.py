@@ -7,8 +7,8 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, cast
@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 from neo4j import Result
 from neo4j.exceptions import BrokenRecordError
 
+from scenecypher.db.gate.arrival import exceeds
 from scenecypher.db.gate.hints import Known
 from scenecypher.db.gate.judge import judge
 from scenecypher.db.gate.kept import Kept
@@ -24,7 +25,7 @@ from scenecypher.db.gate.looks import Looks
 from scenecypher.db.gate.plan import Plan
 from scenecypher.db.gate.scope import SCENE_PARAMETER, Scoped, Value, scope
 from scenecypher.db.gate.values import JsonValue, plain
-from scenecypher.db.gate.watch import Watchdog
+from scenecypher.db.gate.watch import Watchdog, Watched
 from scenecypher.db.schema import Vocabulary
 from scenecypher.db.store.catalog import version_under_lock
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
@@ -33,6 +34,8 @@ from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryT
 
 EXPLAIN: Final = "EXPLAIN "
 QUERYING: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
+PLANNING_TRIES: Final = 2
+"""How often the server is asked for a plan that it does not make in time."""
 TRIES: Final = 8
 """How often a query is run whose scene changes meanwhile."""
 GRACE_S: Final = 0.5
@@ -82,13 +85,23 @@ class Answer:
     seconds: float
 
 
-class Gate:
-    """Runs queries of untrusted authors on one scene each; safe to share between threads. Makes no call by itself."""
+class PlanningTimeout(Exception):
+    """The server did not plan a query in time; it never leaves this module."""
 
-    def __init__(self, database: Database, *, limits: Limits | None = None) -> None:
+
+class Gate:
+    """Runs queries of untrusted authors on one scene each; safe to share between threads. Makes no call by itself.
+
+    Heavy queries share the database's slots; `tell` gets a line when one waits for its turn.
+    """
+
+    def __init__(
+        self, database: Database, *, limits: Limits | None = None, tell: Callable[[str], None] | None = None
+    ) -> None:
         self.limits = limits or Limits()
-        self._database = database
-        self._watchdog = Watchdog(database)
+        self._database, self._tell = database, tell
+        self._watchdog = Watchdog(database, lost_s=self.limits.lost_seconds)
+        self._lost: set[str] = set()
         self._texts: Kept[tuple[str, Vocabulary], Scoped] = Kept(KEPT)
         self._plans: Kept[str, tuple[float, Plan]] = Kept(KEPT)
         self._versions: Kept[str, int] = Kept(KEPT)
@@ -124,8 +137,11 @@ class Gate:
         start = time.perf_counter()
         with span("gate", {"scenecypher.scene": scene.name}) as gated:
             scoped = self._scoped(cypher, vocabulary, known)
-            self._judged(scoped, scene)
-            with span("query neo4j", {**QUERYING, "db.query.text": scoped.text}, kind="CLIENT") as queried:
+            plan = self._judged(scoped, scene)
+            with (
+                self._turn(weight(plan)),
+                span("query neo4j", {**QUERYING, "db.query.text": scoped.text}, kind="CLIENT") as queried,
+            ):
                 columns, rows, truncated, version = self._steady(scoped, scene)
                 queried.note({"db.response.returned_rows": len(rows)})
             gated.note({"scenecypher.version": version, "scenecypher.truncated": truncated is not None})
@@ -149,19 +165,54 @@ class Gate:
 
     def _planned(self, scoped: Scoped, scene: SceneRef) -> tuple[Plan, str | None]:
         """The server's plan, and what it says that the query does."""
-        with self._asked(EXPLAIN + scoped.text, scoped, scene, seconds=self.limits.planning_seconds) as result:
-            summary = result.consume()
+        for _ in range(PLANNING_TRIES):
+            try:
+                return retry_once_on_disconnect(lambda: self._explained(scoped, scene))
+            except PlanningTimeout:
+                continue
+        msg = (
+            f"the server was busy: in {PLANNING_TRIES} times {self.limits.planning_seconds:g} seconds it did not plan "
+            "the query, which says nothing about the query; ask again when the server is less busy, or raise "
+            "SCENECYPHER_QUERY_PLANNING_S"
+        )
+        raise ServiceError(msg, retryable=True)
+
+    def _explained(self, scoped: Scoped, scene: SceneRef) -> tuple[Plan, str | None]:
+        seconds = self.limits.planning_seconds
+        try:
+            with self._asked(EXPLAIN + scoped.text, scoped, scene, seconds=seconds) as result:
+                summary = result.consume()
+        except QueryRefused as refused:
+            if refused.code == "timeout":
+                raise PlanningTimeout from refused
+            raise
         return Plan.of(summary.plan or {"operatorType": "none"}), summary.query_type
 
     # --- on the server
 
+    def _turn(self, steps: float) -> AbstractContextManager[None]:
+        """Return the wait for a slot, which a cheap query does not need."""
+        if steps <= self.limits.cheap_steps:
+            return nullcontext()
+        return self._database.slots.taken(waiting=self._waiting)
+
+    def _waiting(self, ahead: int) -> None:
+        if self._tell is not None:
+            self._tell(f"the query waits: others that cost much run, {ahead} more before it…")
+
     @contextmanager
     def _asked(self, text: str, scoped: Scoped, scene: SceneRef, *, seconds: float) -> Iterator[Result]:
-        """The rows of a text, timed by the server and watched by us; errors in words for models."""
+        """The rows of a text, timed by the server and watched by us; errors in words for models.
+
+        Raises QueryRefused at once where the same shape has cost everybody the server before.
+        """
+        if scoped.text in self._lost:
+            raise lost()
         mark = f"{self._mark}-{next(self._numbers)}"
         try:
             with (
-                self._watchdog.over(mark, seconds + GRACE_S),
+                self._watchdog.over(mark, seconds + GRACE_S) as watched,
+                self._noting(scoped.text, watched),
                 asked(self._database, text, scoped, scene, seconds=seconds, mark=mark) as result,
             ):
                 yield result
@@ -173,6 +224,19 @@ class Gate:
         except MemoryExceeded as error:
             msg = "the query needs more memory than one may have"
             raise QueryRefused("memory", msg, hint="collect or sort less, or add LIMIT earlier") from error
+
+    @contextmanager
+    def _noting(self, shape: str, watched: Watched) -> Iterator[None]:
+        """Refuse a shape from now on if its transaction went on for too long after it was ended."""
+        try:
+            yield
+        except ServiceError as error:
+            if watched.lost:
+                raise lost() from error
+            raise
+        finally:
+            if watched.lost:
+                self._lost.add(shape)
 
     def _steady(
         self, scoped: Scoped, scene: SceneRef
@@ -232,13 +296,12 @@ def collect(
     columns = keys[:kept] + scoped.columns
     rows: list[list[JsonValue]] = []
     size = 0
-    for row in records(result):
+    for row in records(result, limits):
         if len(rows) == limits.rows:
             return columns, rows, f"the first {limits.rows:,} rows; there are more"
         length = len(json.dumps(row))
         if length > limits.row_bytes:
-            msg = f"a row of the answer is longer than {limits.row_bytes:,} bytes"
-            raise QueryRefused("size", msg, hint="return fewer values in a row, or count them")
+            raise too_long(limits)
         size += length
         if size > limits.total_bytes:
             return columns, rows, f"the first {len(rows):,} rows, {limits.total_bytes:,} bytes; there are more"
@@ -246,14 +309,37 @@ def collect(
     return columns, rows, None
 
 
-def records(result: Result) -> Iterator[list[JsonValue]]:
-    """The rows as plain values. Raises QueryRefused for a value that the driver can't take, such as a year 10,000."""
+def records(result: Result, limits: Limits) -> Iterator[list[JsonValue]]:
+    """The rows as plain values, each measured as it arrives.
+
+    Raises QueryRefused for a row beyond the limits, and for a value that the driver can't take, such as a year 10,000.
+    """
     for record in result:
         try:
-            yield [plain(value) for value in record.values()]
+            values = record.values()
+            if exceeds(values, limits.row_bytes):
+                raise too_long(limits)
+            yield [plain(value) for value in values]
         except BrokenRecordError as error:
             msg = "a value of the answer is out of range"
             raise QueryRefused("failed", msg, hint="return it as text, or not at all") from error
+
+
+def too_long(limits: Limits) -> QueryRefused:
+    """Return the refusal of a row beyond the limits."""
+    msg = f"a row of the answer is longer than {limits.row_bytes:,} bytes"
+    return QueryRefused("size", msg, hint="return fewer values in a row, or count them")
+
+
+def lost() -> QueryRefused:
+    """Return the refusal of a query that the server could not end."""
+    msg = "the server can't end a query of this form once it runs"
+    return QueryRefused("lost", msg, hint="ask for less: no loops within loops, simpler regular expressions")
+
+
+def weight(plan: Plan) -> float:
+    """Return what decides whether a query waits for a slot: the most rows that its plan has at any point."""
+    return max(step.rows for step in plan)
 
 
 def failed(error: QueryFailed, scoped: Scoped, scene: SceneRef) -> QueryRefused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, LiteralString, TypeAlias
@@ -17,6 +18,9 @@ Status: TypeAlias = Literal["importing", "ready", "retired"]
 
 SCENE_NAME_LENGTH: Final = 200
 READ_TIMEOUT_S: Final = 30.0
+BELIEF_SUFFIX: Final = "@belief"
+AS_IT_WAS: Final = re.compile(r"@\s*[+-]?\d[\d\s:.,_+TZtz-]*$")
+RESERVED: Final = re.compile(rf"{BELIEF_SUFFIX}$|{AS_IT_WAS.pattern}", re.IGNORECASE)
 
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
 # Setting a label that is present takes the lock and writes nothing: a running commit is waited for.
@@ -148,6 +152,21 @@ def _read_one(database: Database, statement: LiteralString, name: str) -> SceneI
         return info_of(record["s"]) if record else None
 
     return database.read(work, timeout_s=READ_TIMEOUT_S)
+
+
+def checked_new_name(name: str, role: Role) -> str:
+    """Return the name of a scene that is to be made. Raises InputError, also for names that mean something else.
+
+    ``NAME@belief`` is the belief about NAME, ``NAME@`` with a number or a time is NAME as it was then.
+    """
+    reserved = AS_IT_WAS if role == "belief" else RESERVED
+    if reserved.search(checked_name(name)):
+        msg = (
+            f"{name!r} can't name a new scene: names that end in @belief are of beliefs, those that end in @ and a "
+            "number or a time are of earlier states; choose another name"
+        )
+        raise InputError(msg)
+    return name
 
 
 def checked_name(name: str) -> str:

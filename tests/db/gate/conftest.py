@@ -3,9 +3,10 @@
 import fcntl
 import json
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -15,9 +16,11 @@ import pytest
 from neo4j import ManagedTransaction
 
 from scenecypher.db.gate import Gate, SceneRef
+from scenecypher.db.gate.plan import Plan
+from scenecypher.db.gate.scope import scope
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.prepare import prepare
-from tests.db.gate.corpus import CANARY, DATA
+from tests.db.gate.corpus import CANARY, DATA, VOCABULARY
 
 HOME = SceneRef("home", "test/home")
 OTHER = SceneRef("other", "test/other")
@@ -69,6 +72,13 @@ def witness(scenes: Database, address: Address) -> Iterator[Witness]:
 @pytest.fixture(scope="session")
 def gate(scenes: Database) -> Gate:
     return Gate(scenes)
+
+
+def accept(gate: Gate, text: str, disguise: str, parameters: dict[str, Any] | None = None) -> None:
+    """Have a gate send `text` where it is asked `disguise`, past all its checks."""
+    scoped = replace(scope(disguise, VOCABULARY, gate.limits), text=text, parameters=parameters or {})
+    gate._texts.put((disguise, VOCABULARY), scoped)
+    gate._plans.put(text, (time.monotonic() + 3_600, Plan("ProduceResults")))
 
 
 def clear(tx: ManagedTransaction) -> None:

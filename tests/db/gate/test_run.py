@@ -106,7 +106,7 @@ def test_the_watchdog_ends_what_the_server_lets_run(scenes: Database) -> None:
     start = time.monotonic()
     with (
         pytest.raises(QueryTimeout),
-        Watchdog(scenes).over(mark, 0.3),
+        Watchdog(scenes, lost_s=60).over(mark, 0.3),
         scenes.run_read_only(LONG, {}, timeout_s=60, mark=mark) as result,
     ):
         result.consume()
@@ -115,7 +115,7 @@ def test_the_watchdog_ends_what_the_server_lets_run(scenes: Database) -> None:
 
 
 def test_the_watchdog_lets_go_of_what_ended(scenes: Database) -> None:
-    watchdog = Watchdog(scenes)
+    watchdog = Watchdog(scenes, lost_s=60)
     for _ in range(3):
         with watchdog.over("nothing", 60):
             assert threading.active_count() >= 2
@@ -123,7 +123,7 @@ def test_the_watchdog_lets_go_of_what_ended(scenes: Database) -> None:
 
 
 def test_the_watchdog_begins_anew_after_it_has_ended(scenes: Database) -> None:
-    watchdog = Watchdog(scenes, tick_s=0.01)
+    watchdog = Watchdog(scenes, lost_s=60, tick_s=0.01)
     before = set(threading.enumerate())
     with watchdog.over("nothing", 60):
         (thread,) = (one for one in set(threading.enumerate()) - before if one.name == "scenecypher-watchdog")
