@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 from neo4j import Result
 from neo4j.exceptions import BrokenRecordError
 
+from scenecypher.db.gate.cost import Cost
 from scenecypher.db.gate.hints import Known
 from scenecypher.db.gate.judge import judge
 from scenecypher.db.gate.kept import Kept
@@ -26,10 +27,11 @@ from scenecypher.db.gate.scope import SCENE_PARAMETER, Scoped, Value, scope
 from scenecypher.db.gate.values import JsonValue, plain
 from scenecypher.db.gate.watch import Watchdog
 from scenecypher.db.schema import Vocabulary
+from scenecypher.db.store.bounds import Bounds, current_bounds
 from scenecypher.db.store.catalog import settled_version
 from scenecypher.db.store.connection import Database, twice
 from scenecypher.db.telemetry import span
-from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, ServiceError
+from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, SceneReplaced, ServiceError
 
 EXPLAIN: Final = "EXPLAIN "
 QUERYING: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
@@ -54,11 +56,12 @@ class SceneRef:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A query that may run: its text as the server gets it, and the server's plan of it."""
+    """A query that may run: its text as the server gets it, the server's plan, and the most steps that it may take."""
 
     text: str
     parameters: dict[str, Value]
     plan: Plan
+    steps: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Explained:
     text: str | None = None
     parameters: Mapping[str, Value] = field(default_factory=dict)
     plan: Plan | None = None
+    cost: Cost | None = None
     refused: QueryRefused | None = None
 
 
@@ -89,8 +93,9 @@ class Gate:
         self.limits = limits or Limits()
         self._database = database
         self._watchdog = Watchdog(database)
-        self._texts: Kept[tuple[str, Vocabulary], Scoped] = Kept(KEPT)
-        self._plans: Kept[str, tuple[float, Plan]] = Kept(KEPT)
+        self._texts: Kept[tuple[str, Vocabulary, Bounds], Scoped] = Kept(KEPT)
+        self._plans: Kept[str, tuple[float, bool, Plan]] = Kept(KEPT)
+        self._bounds: Kept[str, tuple[int, Bounds]] = Kept(KEPT)
         self._versions: Kept[str, int] = Kept(KEPT)
         self._looks: Kept[str, Looks] = Kept(KEPT)
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
@@ -100,18 +105,18 @@ class Gate:
 
         Raises QueryRefused, ServiceError.
         """
-        scoped = self._scoped(cypher, vocabulary, known)
-        return Verdict(scoped.text, dict(scoped.parameters), self._judged(scoped, scene))
+        scoped, plan = self._judged(self._scoped(cypher, scene, vocabulary, known), scene)
+        return Verdict(scoped.text, dict(scoped.parameters), plan, scoped.cost.steps)
 
     def explain(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Explained:
         """The same for people: a refusal is part of it. Raises ServiceError."""
         found = Explained()
         try:
-            scoped = self._scoped(cypher, vocabulary, known)
-            found = Explained(scoped.text, scoped.parameters)
-            plan, query_type = self._planned(scoped, scene)
-            found = replace(found, plan=plan)
-            judge(plan, query_type, self.limits)
+            scoped = self._scoped(cypher, scene, vocabulary, known)
+            found = Explained(scoped.text, scoped.parameters, cost=scoped.cost)
+            found = replace(found, plan=self._planned(scoped, scene)[0])
+            scoped, plan = self._judged(scoped, scene)
+            found = replace(found, text=scoped.text, plan=plan)
         except QueryRefused as refused:
             return replace(found, refused=refused)
         return found
@@ -123,8 +128,7 @@ class Gate:
         """
         start = time.perf_counter()
         with span("gate", {"scenecypher.scene": scene.name}) as gated:
-            scoped = self._scoped(cypher, vocabulary, known)
-            self._judged(scoped, scene)
+            scoped, _ = self._judged(self._scoped(cypher, scene, vocabulary, known), scene)
             with span("query neo4j", {**QUERYING, "db.query.text": scoped.text}, kind="CLIENT") as queried:
                 columns, rows, truncated, version = self._steady(scoped, scene)
                 queried.note({"db.response.returned_rows": len(rows)})
@@ -133,19 +137,53 @@ class Gate:
 
     # --- before the server
 
-    def _scoped(self, cypher: str, vocabulary: Vocabulary, known: Known | None) -> Scoped:
-        return self._texts.get((cypher, vocabulary), lambda: scope(cypher, vocabulary, self.limits, known=known))
+    def _scoped(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, known: Known | None) -> Scoped:
+        bounds = self._current_bounds(scene)
+        return self._texts.get(
+            (cypher, vocabulary, bounds),
+            lambda: scope(cypher, vocabulary, self.limits, known=known, bounds=bounds),
+        )
 
-    def _judged(self, scoped: Scoped, scene: SceneRef) -> Plan:
-        """The plan, with which the judge agreed; asked of the server once for each shape."""
+    def _current_bounds(self, scene: SceneRef) -> Bounds:
+        """Return the scene's bounds as of the version that was seen last. Raises SceneReplaced."""
+        kept, version = self._bounds.peek(scene.key), self._versions.peek(scene.key)
+        if kept is None or (version or 0) > kept[0]:
+            kept = current_bounds(self._database, scene.key)
+            if kept is None:
+                raise SceneReplaced(scene.name)
+            self._bounds.put(scene.key, kept)
+        return kept[1]
+
+    def _judged(self, scoped: Scoped, scene: SceneRef) -> tuple[Scoped, Plan]:
+        """Return the text to run and its plan, with which the judge agreed; the server is asked once for each shape.
+
+        The server chooses a plan by what the whole database holds. Where the judge refuses it, the text is planned
+        again with index hints.
+        """
         now = time.monotonic()
         kept = self._plans.peek(scoped.text)
-        if kept is not None and kept[0] > now:
-            return kept[1]
+        if kept is None or kept[0] <= now:
+            is_hinted, plan = False, Plan("none")
+            try:
+                plan = self._agreed(scoped, scene)
+            except QueryRefused as refused:
+                if refused.code != "plan" or scoped.hinted is None:
+                    raise
+                is_hinted, plan = True, self._agreed_hinted(scoped.hinted, scene, refused)
+            kept = (now + VERDICT_S, is_hinted, plan)
+            self._plans.put(scoped.text, kept)
+        return (scoped.hinted or scoped) if kept[1] else scoped, kept[2]
+
+    def _agreed(self, scoped: Scoped, scene: SceneRef) -> Plan:
         plan, query_type = self._planned(scoped, scene)
-        judge(plan, query_type, self.limits)
-        self._plans.put(scoped.text, (now + VERDICT_S, plan))
+        judge(plan, query_type)
         return plan
+
+    def _agreed_hinted(self, hinted: Scoped, scene: SceneRef, refused: QueryRefused) -> Plan:
+        try:
+            return self._agreed(hinted, scene)
+        except QueryRefused as again:
+            raise refused from again
 
     def _planned(self, scoped: Scoped, scene: SceneRef) -> tuple[Plan, str | None]:
         """The server's plan, and what it says that the query does."""

@@ -57,7 +57,7 @@ def load_replaced(database: Database, name: str) -> Snapshot:
 def _read(database: Database, scene: SceneInfo, status: Status) -> Snapshot | None:
     """The scene within one version; None where it moved meanwhile or has another status."""
     before = settled(database, scene.key)
-    nodes, relations = database.read(lambda tx: _members(tx, scene.key), timeout_s=_timeout_s(scene))
+    nodes, relations = database.read(lambda tx: members(tx, scene.key), timeout_s=_timeout_s(scene))
     after = settled(database, scene.key)
     if after is None or after != before or after.status != status:
         return None
@@ -71,13 +71,13 @@ def _read_locked(database: Database, scene: SceneInfo) -> Snapshot:
         record = tx.run(SETTLED, key=scene.key).single()
         if record is None or record["s"]["status"] != "ready":
             raise SceneReplaced(scene.name)
-        return Snapshot(info_of(record["s"]), SceneGraph.of(*_members(tx, scene.key)))
+        return Snapshot(info_of(record["s"]), SceneGraph.of(*members(tx, scene.key)))
 
     return database.write(work, timeout_s=_timeout_s(scene))
 
 
-def _members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
-    """All nodes and relations of a scene; those of several versions where somebody writes meanwhile."""
+def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
+    """Return all nodes and relations of a scene; of several versions if somebody writes meanwhile."""
     nodes = [node_of(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
     relations = [
         Relation(record["source"], kind, target)

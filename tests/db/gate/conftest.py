@@ -15,9 +15,10 @@ import pytest
 from neo4j import ManagedTransaction
 
 from scenecypher.db.gate import Gate, SceneRef
+from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.prepare import prepare
-from tests.db.gate.corpus import CANARY, DATA
+from tests.db.gate.corpus import CANARY, DATA, graph_of
 
 HOME = SceneRef("home", "test/home")
 OTHER = SceneRef("other", "test/other")
@@ -84,10 +85,11 @@ def sample_indexes(tx: ManagedTransaction) -> None:
 def load(database: Database, key: str, graph: dict[str, Any]) -> None:
     def work(tx: ManagedTransaction) -> None:
         tx.run(
-            "CREATE (:Scene {key: $key, name: 'test/' + $key, status: 'ready', version: 3, role: 'world', "
+            "CREATE (s:Scene {key: $key, name: 'test/' + $key, status: 'ready', version: 3, role: 'world', "
             "vocabulary: 'generic', declared_relations: [], declared_properties: [], source: 'a corpus', "
-            "nodes: $nodes, relations: $relations})",
+            "nodes: $nodes, relations: $relations}) SET s += $bounds",
             key=key,
+            bounds=bounds_of(graph_of(graph)).properties(),
             nodes=len(graph["nodes"]),
             relations=len(graph["relations"]),
         )

@@ -13,7 +13,7 @@ from scenecypher.db.gate.scope import Scoped, scope
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused, QueryTimeout
 from tests.db.gate.conftest import HOME
-from tests.db.gate.corpus import CANARY, VOCABULARY, Case, cases, rows_of, text_of
+from tests.db.gate.corpus import CANARY, HOME_BOUNDS, VOCABULARY, Case, cases, rows_of, text_of
 from tests.sampling import sample
 
 LIMITS = Limits()
@@ -34,7 +34,7 @@ def attacks() -> list[Case]:
 @pytest.mark.parametrize("case", parameters(sample([case for case in attacks() if case.expect == "no_leak"], 100)))
 def test_the_reader_alone(scenes: Database, case: Case) -> None:
     try:
-        scoped = scope(case.cypher, VOCABULARY, LIMITS)
+        scoped = scope(case.cypher, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
         with asked(scenes, scoped.text, scoped, HOME, seconds=TIMEOUT_S, mark="test") as result:
             columns, rows, _ = collect(result, scoped, LIMITS)
     except (QueryRefused, QueryFailed, QueryTimeout):
@@ -62,7 +62,7 @@ def test_the_judge_alone(scenes: Database, case: Case) -> None:
     if summary.query_type == "r" and not any(step.operator in READING for step in plan) and "{" not in plan.text():
         return
     with pytest.raises(QueryRefused):
-        judge(plan, summary.query_type, LIMITS)
+        judge(plan, summary.query_type)
 
 
 READING = frozenset(
@@ -79,7 +79,7 @@ def mutants() -> list[Any]:
     found = []
     for case in cases():
         if case.expect == "rows":
-            scoped = scope(case.cypher, VOCABULARY, LIMITS)
+            scoped = scope(case.cypher, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
             for number, match in enumerate(SCOPE.finditer(scoped.text)):
                 text = scoped.text[: match.start()] + scoped.text[match.end() :]
                 mutant = Scoped(text, scoped.parameters, scoped.columns, scoped.origin)
@@ -93,7 +93,7 @@ def test_the_judge_catches_a_reader_that_forgets_one_node(scenes: Database, case
     with asked(scenes, EXPLAIN + mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
         summary = result.consume()
     try:
-        judge(Plan.of(summary.plan or {}), summary.query_type, LIMITS)
+        judge(Plan.of(summary.plan or {}), summary.query_type)
     except QueryRefused:
         return
     with asked(scenes, mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:

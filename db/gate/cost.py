@@ -1,0 +1,534 @@
+"""The cost of a query: upper bounds computed from its text and its scene's size, before the server sees it.
+
+The server's memory limit does not count what an expression builds, and its time limit is looked at between rows only.
+So the steps that the expressions of a query take for one row are bounded here, and the size of one row of its answer.
+Each value is taken to be as large as it can be: a literal by itself, a property as long as the longest of the scene,
+a collected list as long as the rows that the patterns before it can give. A loop costs its list's length times its
+body. How many rows there are is left to the server's time limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from scenecypher.db.gate.lexer import Token, integer_of
+from scenecypher.db.gate.limits import Limits
+from scenecypher.db.gate.paths import Paths
+from scenecypher.db.gate.regexes import regex_steps
+from scenecypher.db.gate.sizes import (
+    BOOLEAN,
+    ITEM,
+    NUMBER,
+    Size,
+    collected,
+    either,
+    joined,
+    list_of,
+    map_of,
+    text_of,
+)
+from scenecypher.db.gate.syntax import Part, Reading
+from scenecypher.db.gate.words import AGGREGATES, CLOCKS, FIXED, words
+from scenecypher.db.store.bounds import Bounds
+from scenecypher.errors import QueryRefused
+
+Scope: TypeAlias = dict[str, Size]
+"""The variables in scope, and how large their values may be."""
+
+BYTES_A_STEP: Final = 64
+"""Bytes that are copied or compared in the time of one turn of a loop."""
+HELD: Final = 4_000_000
+"""Items that a transaction's memory limit lets a query collect: measured, three million numbers at 128 MB."""
+HELD_BYTES: Final = 64_000_000
+"""Bytes of values, nodes and relations apart, that it lets a query collect: a million texts of 40 letters."""
+BUILT: Final = 150_000_000
+"""Bytes that the expressions of a query may build for one row: no memory limit of the server counts them."""
+TEXT: Final = 1_000_000
+"""Bytes of one text."""
+UNWOUND: Final = 500_000
+"""Rows that UNWIND after UNWIND may make of one."""
+SORTED: Final = 500_000
+"""Rows that a transaction's memory limit lets a query sort."""
+COMPARISONS_A_STEP: Final = 8
+WIRE: Final = 150_000_000
+"""Bytes of one row of the answer, which the driver takes in whole."""
+DEPTH: Final = 16
+"""Lists within lists: the server's type checker doubles its work with each."""
+OPERATORS: Final = 24
+"""Arithmetic operators and joins in one expression: planning takes seconds beyond."""
+SUBQUERIES: Final = 8
+"""Sub-queries within sub-queries: 12 are planned in half a second, 16 in five, 20 not within twenty."""
+PRECISION: Final = 20
+"""Digits that round() may be asked for."""
+
+LOGIC: Final = frozenset({"AND", "OR", "XOR", "NOT"})
+COMPARISONS: Final = frozenset({"=", "<>", "<", ">", "<=", ">=", "=~", "IN", "IS", "CONTAINS", "STARTS", "ENDS"})
+SAME: Final = words(
+    "trim ltrim rtrim btrim left right substring reverse tail abs ceil ceiling floor tointeger tointegerornull sign "
+    "tofloat tofloatornull nullif coalesce tointegerlist tofloatlist tobooleanlist min max"
+)
+"""Functions whose value is no larger than their largest argument."""
+GROWING: Final = {"tolower": 3, "toupper": 3, "lower": 3, "upper": 3, "normalize": 18}
+"""How many times longer a text may become when letters are folded or composed."""
+NUMBERS: Final = frozenset({"size", "length", "char_length", "character_length"})
+LOGICAL: Final = frozenset({"exists", "isempty", "isnan", "toboolean", "tobooleanornull", "point.withinbbox"})
+ENTITIES: Final = frozenset({"startnode", "endnode"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The bounds of one query: `steps` in all, `row_steps` that one row takes, `rows` at its end, bytes of one row."""
+
+    steps: float
+    row_steps: float
+    rows: float
+    row_bytes: float
+
+
+NOTHING: Final = Cost(0.0, 0.0, 0.0, 0.0)
+
+
+def cost_of(reading: Reading, bounds: Bounds, limits: Limits) -> Cost:
+    """Bound the cost of a query. Raises QueryRefused with the loop or clause that costs too much."""
+    counter = _Counter(bounds, limits)
+    counter.paths.check_reach(reading.query, reading.selected)
+    rows, columns = counter.query(reading.query, {}, 1.0)
+    row_bytes = sum(column.wire for column in columns.values())
+    if row_bytes > WIRE:
+        raise too_much(
+            "RETURN", "a row of the answer may become too long", "return fewer values in a row, or count them"
+        )
+    return Cost(counter.total, counter.row_steps, rows, row_bytes)
+
+
+def too_much(piece: str, message: str, hint: str, *, code: str = "cost") -> QueryRefused:
+    """Return the refusal of a construct that may cost too much."""
+    return QueryRefused(code, message, piece=piece, hint=hint)
+
+
+class _Counter:
+    """Goes through a query clause by clause and adds up what it costs."""
+
+    def __init__(self, bounds: Bounds, limits: Limits) -> None:
+        self.limits = limits
+        self.paths = Paths(bounds, limits)
+        self.total, self.row_steps, self.rows = 0.0, 0.0, 1.0
+        self.turns = 1.0
+        self.loops: list[Token] = []
+        self.level = 0
+        self.unwound, self.built = 1.0, 0.0
+
+    def _spend(self, steps: float, token: Token) -> None:
+        """Count steps of the expression at hand, each taken as often as the loops around it turn."""
+        self.row_steps += steps * self.turns
+        self.total += steps * self.turns * self.rows
+        if self.row_steps <= self.limits.steps:
+            return
+        if self.loops:
+            piece = self.loops[-1].text
+            message = f"a loop over `{piece}` inside another, or over long lists or text, may take too long"
+            raise too_much(piece, message, "UNWIND one of the lists, or use item IN list")
+        raise too_much(token.text, f"`{token.text[:40]}` may take too long", "work on fewer or shorter values at once")
+
+    def _build(self, size: Size, new_bytes: float, token: Token) -> Size:
+        """Count what an expression builds, as long as it may be; return its size."""
+        self.built += new_bytes
+        self._spend(new_bytes / BYTES_A_STEP, token)
+        if self.built > BUILT or size.text > TEXT:
+            piece = token.text[:40]
+            raise too_much(
+                piece, f"`{piece}` may make too long a list or text", "join fewer parts, or return them alone"
+            )
+        return size
+
+    @contextmanager
+    def _loop(self, token: Token, items: float) -> Iterator[None]:
+        turns, self.turns = self.turns, self.turns * items
+        self.loops.append(token)
+        yield
+        self.loops.pop()
+        self.turns = turns
+
+    # --- queries
+
+    def query(self, query: Part, scope: Scope, rows: float) -> tuple[float, Scope]:
+        """Count a query; return the rows that it gives, and its columns."""
+        self.level += 1
+        if self.level > SUBQUERIES + 1:
+            raise too_much("{", f"sub-queries nest more than {SUBQUERIES} deep", "ask in steps", code="nesting")
+        total, columns, around = 0.0, Scope(), self.rows
+        product = self.paths.product
+        for branch in query.parts:
+            self.paths.product = product
+            if branch.name == "NEXT":
+                given, self.rows, total, begun = columns, total, 0.0, dict(columns)
+            else:
+                given, self.rows, begun = columns, rows, dict(scope)
+            found = self._branch(branch, begun)
+            if branch.name == "NEXT":
+                columns, total = found, self.rows
+            else:
+                names = found.keys() | given.keys()
+                columns = {name: either(*(one[name] for one in (found, given) if name in one)) for name in names}
+                total += self.rows
+        self.level -= 1
+        self.rows = around
+        return total, columns
+
+    def _branch(self, branch: Part, scope: Scope) -> Scope:
+        columns = Scope()
+        for clause in branch.parts:
+            columns = self._clause(clause, scope)
+        return columns
+
+    def _clause(self, clause: Part, scope: Scope) -> Scope:
+        """Count a clause and bring what it defines into scope; return the columns that it gives if it ends a query."""
+        match clause.kind:
+            case "match":
+                self._match(clause, scope)
+            case "unwind":
+                value = self._value(clause.parts[0], scope)
+                self._unwind(value, clause)
+                scope[clause.name] = value.element
+            case "call":
+                rows, columns = self.query(clause.parts[0], scope, 1.0)
+                self.rows *= max(1.0, rows)
+                scope.update(columns)
+            case "filter":
+                self._value(clause.parts[0], scope)
+            case _:
+                return self._project(clause, scope)
+        return Scope()
+
+    def _unwind(self, value: Size, clause: Part) -> None:
+        self.rows *= max(1.0, value.items)
+        before = self.unwound
+        self.unwound *= max(1.0, value.items if value.number < math.inf else min(value.items, self.paths.nodes))
+        if before > 1 and self.unwound > UNWOUND:
+            raise too_much("UNWIND", "UNWIND after UNWIND makes too many rows", "unwind fewer or shorter lists")
+
+    def _match(self, clause: Part, scope: Scope) -> None:
+        paths = [part for part in clause.parts if part.kind == "path"]
+        where = tuple(part for part in clause.parts if part.kind == "where")
+        self.paths.check_products(paths, where, scope.keys())
+        for path in paths:
+            self.rows *= max(1.0, self.paths.rows(path, scope.keys()))
+            self._path(path, scope)
+        for part in where:
+            self._value(part.parts[0], scope)
+
+    def _path(self, path: Part, scope: Scope) -> None:
+        """Bring a path's variables into scope, and count what is asked of its nodes and relations."""
+        entity = self.paths.entity
+        for part in path.parts:
+            if part.name:
+                several = part.kind == "hop" and self.paths.length(part) != 1
+                scope[part.name] = list_of(entity, self.paths.length(part)) if several else entity
+        length = sum(self.paths.length(part) for part in path.parts if part.kind == "hop")
+        if path.name:
+            scope[path.name] = list_of(entity, 2 * length + 1)
+        for part in path.parts:
+            for inner in part.parts if part.kind in {"node", "hop"} else (part,):
+                self._value(inner.parts[0], scope)
+
+    def _project(self, clause: Part, scope: Scope) -> Scope:
+        """Count WITH or RETURN: its columns, then what sorts, groups or cuts the rows."""
+        items = [part for part in clause.parts if part.kind == "item"]
+        columns = dict(scope) if "*" in clause.words else Scope()
+        keys = [Size()]
+        for item in items:
+            columns[item.name] = value = self._value(item.parts[0], scope)
+            if _aggregates(item):
+                keys += [self._value(part, scope) for part in _compared(item)]
+            else:
+                keys.append(value)
+        is_grouped = any(_aggregates(item) for item in items)
+        if is_grouped or "DISTINCT" in clause.words:
+            self._sort(keys, clause.token)
+        if is_grouped and all(_aggregates(item) for item in items):
+            self.rows = 1.0
+            self.paths.product = self.unwound = 1.0
+        inner = {**scope, **columns}
+        self._sort([self._value(part.parts[0], inner) for part in clause.parts if part.kind == "order"], clause.token)
+        for part in clause.parts:
+            if part.kind in {"where", "skip", "offset", "limit"}:
+                value = self._value(part.parts[0], inner)
+                if part.kind == "limit":
+                    self.rows = min(self.rows, max(1.0, value.number))
+                    self.paths.product = min(self.paths.product, self.rows)
+        if clause.kind == "with":
+            scope.clear()
+            scope.update(columns)
+        return columns
+
+    def _sort(self, keys: list[Size], token: Token) -> None:
+        """Count sorting or grouping as one step of the whole query: the server does not look at its clock within."""
+        if not keys:
+            return
+        rows = min(self.rows, SORTED)
+        comparisons = rows * math.log2(rows + 1) / COMPARISONS_A_STEP
+        self.row_steps += comparisons * (1 + sum(key.bytes for key in keys) / BYTES_A_STEP)
+        self._spend(1, token)
+
+    # --- values
+
+    def _value(self, part: Part, scope: Scope) -> Size:
+        """Count one evaluation of a value; return how large it may be."""
+        self._spend(1, part.token)
+        size = self._sized(part, scope)
+        if size.depth > DEPTH:
+            raise too_much(part.token.text, f"lists and maps nest more than {DEPTH} deep", "return flat lists")
+        return size
+
+    def _sized(self, part: Part, scope: Scope) -> Size:  # noqa: PLR0911 - one row a kind
+        match part.kind:
+            case "expression":
+                return self._expression(part, scope)
+            case "string":
+                return text_of(len(part.token.value.encode()))
+            case "integer":
+                return replace(NUMBER, number=float(integer_of(part.token.text)))
+            case "variable":
+                return scope.get(part.name, self.paths.anything)
+            case "property":
+                return self._property(self._value(part.parts[0], scope), part.name)
+            case "index":
+                return self._index(part, scope)
+            case "labels":
+                self._value(part.parts[0], scope)
+                return BOOLEAN
+            case "list":
+                size = collected([self._value(item, scope) for item in part.parts])
+                return self._build(size, ITEM * size.items, part.token)
+            case "map":
+                return map_of([self._entry(entry, scope) for entry in part.parts])
+            case "case":
+                return either(*(self._value(one, scope) for one in part.parts))
+            case "loop":
+                return self._comprehension(part, scope)
+            case "gather" | "path":
+                return self._gather(part, dict(scope))
+            case "subquery":
+                return self._subquery(part, scope)
+            case "call":
+                return self._call(part, scope)
+            case _:
+                return NUMBER
+
+    def _expression(self, part: Part, scope: Scope) -> Size:
+        """Count a sequence of values and operators, split at the operators that bind loosest."""
+        sizes = [self._comparison(one, scope) for one in _split(part.parts, LOGIC)]
+        return sizes[0] if len(sizes) == 1 and part.parts[0].kind != "operator" else BOOLEAN
+
+    def _comparison(self, parts: tuple[Part, ...], scope: Scope) -> Size:
+        sizes = [self._joined(one, scope) for one in _split(parts, COMPARISONS)]
+        operators = [part for part in parts if part.kind == "operator" and part.name in COMPARISONS]
+        for operator, left, right in zip(operators, sizes, sizes[1:], strict=False):
+            self._spend(_comparing(operator.name, left, right) / BYTES_A_STEP, operator.token)
+        for at, one in enumerate(parts):
+            if one.kind == "regex":
+                left = sizes[sum(before in operators for before in parts[:at]) - 1]
+                self._spend(regex_steps(one, left.text) / BYTES_A_STEP, one.token)
+        return BOOLEAN if operators else sizes[0]
+
+    def _joined(self, parts: tuple[Part, ...], scope: Scope) -> Size:
+        values = [part for part in parts if part.kind != "operator"]
+        operators = [part for part in parts if part.kind == "operator"]
+        if len(operators) > OPERATORS:
+            raise too_much("+", "too many + in the query", "return the parts as columns of their own")
+        sizes = [self._value(part, scope) for part in values if part.kind != "regex"]
+        if len(sizes) < 2:
+            return sizes[0] if sizes else NUMBER
+        size = joined(sizes)
+        if {"/", "^"} & {part.name for part in operators}:
+            size = replace(size, number=math.inf)
+        return self._build(size, len(sizes) * (ITEM * size.items if size.depth else size.bytes), parts[0].token)
+
+    def _entry(self, entry: Part, scope: Scope) -> Size:
+        return self._value(entry.parts[0], scope)
+
+    def _property(self, base: Size, name: str) -> Size:
+        found = [base.element] if base.depth else []
+        if base.is_entity:
+            found.append(self.paths.property(name))
+        return either(*found) if found else NUMBER
+
+    def _index(self, part: Part, scope: Scope) -> Size:
+        base, at = (self._value(one, scope) for one in part.parts)
+        if any(one.kind == "operator" and one.name == ".." for one in part.parts[1].parts):
+            self._spend(base.items / BYTES_A_STEP, part.token)
+            return base
+        del at
+        found = [base.element] if base.depth else []
+        return either(*found, self.paths.anything) if base.is_entity or not found else found[0]
+
+    # --- loops
+
+    def _comprehension(self, part: Part, scope: Scope) -> Size:
+        """Count a list comprehension or a predicate: the list's length times what stands inside."""
+        variable, source, *rest = part.parts
+        listed = self._value(source, scope)
+        element, body = listed.element, None
+        with self._loop(source.token, max(1.0, listed.items)):
+            inner = {**scope, variable.name: element}
+            for one in rest:
+                value = self._value(one.parts[0] if one.kind == "where" else one, inner)
+                body = body if one.kind == "where" else value
+            self._spend(1, source.token)
+        if part.name:
+            return BOOLEAN
+        size = listed if body is None else list_of(body, listed.items)
+        return self._build(size, ITEM * listed.items if body is None else size.bytes, source.token)
+
+    def _gather(self, part: Part, scope: Scope) -> Size:
+        """Count a pattern in an expression; the store is read row by row, so that its rows are no steps."""
+        found = next((one for one in part if one.kind == "path"), None)
+        if part.kind == "path" or found is None:
+            self._path(part, scope) if part.kind == "path" else [self._value(one, scope) for one in part.parts]
+            return BOOLEAN if part.kind == "path" else self.paths.anything
+        rows = min(HELD, self.paths.rows(found, scope.keys()))
+        self._path(found, scope)
+        size = self.paths.anything
+        for one in part.parts[1:]:
+            size = self._value(one.parts[0] if one.kind == "where" else one, scope)
+        return list_of(size, rows)
+
+    def _subquery(self, part: Part, scope: Scope) -> Size:
+        product, self.paths.product = self.paths.product, 1.0
+        rows, columns = self.query(part.parts[0], dict(scope), 1.0)
+        self.paths.product = product
+        if part.name == "COLLECT":
+            return list_of(either(*columns.values()), min(HELD, rows))
+        return replace(NUMBER, number=rows) if part.name == "COUNT" else BOOLEAN
+
+    # --- calls
+
+    def _call(self, part: Part, scope: Scope) -> Size:
+        name, arguments = part.name, [one for one in part.parts if one.kind != "constant"]
+        if name in {"shortestpath", "allshortestpaths"}:
+            self._path(arguments[0], dict(scope))
+            return list_of(self.paths.entity, 2 * self.paths.longest + 1)
+        sizes = [self._value(one, scope) for one in arguments]
+        self._spend(sum(size.bytes for size in sizes) / BYTES_A_STEP, part.token)
+        if name == "range":
+            return self._range(arguments, sizes)
+        if name in CLOCKS and _is_now(arguments):
+            raise too_much(part.token.text, f"{name}() tells the time", "a scene has no clock", code="function")
+        if name == "round" and len(sizes) > 1 and sizes[1].number > PRECISION:
+            raise too_much("round", f"round() takes 0 to {PRECISION} digits", "write such as round(x, 2)")
+        size = self._returned(name, sizes, is_distinct=len(arguments) < len(part.parts))
+        return self._build(
+            size, 0 if name in AGGREGATES or (size.depth and name != "split") else size.bytes, part.token
+        )
+
+    def _returned(self, name: str, sizes: list[Size], *, is_distinct: bool) -> Size:  # noqa: C901, PLR0911, PLR0912
+        """Return how large a function's value may be."""
+        first = sizes[0] if sizes else Size()
+        if name in SAME:
+            return either(*sizes) if sizes else NUMBER
+        if name in GROWING:
+            return text_of(GROWING[name] * first.text)
+        if name in LOGICAL:
+            return BOOLEAN
+        if name in NUMBERS:
+            return replace(NUMBER, number=max(first.items, first.text))
+        if name in ENTITIES:
+            return self.paths.entity
+        match name:
+            case "collect":
+                return self._collected(first, is_distinct=is_distinct)
+            case "count":
+                return replace(NUMBER, number=self.rows)
+            case "head" | "last":
+                return first.element
+            case "tostringlist":
+                return list_of(text_of(max(100, first.element.text)), first.items)
+            case "replace":
+                return text_of((first.text + 1) * (sizes[-1].text + 1))
+            case "split":
+                return replace(list_of(text_of(first.text), first.text + 1), bytes=17 * first.text + 33)
+            case "nodes" | "relationships":
+                return first
+            case "keys" | "labels" | "properties":
+                return either(self.paths.properties, first if first.depth else Size())
+            case "tostring" | "tostringornull":
+                return text_of(max(100, first.text))
+            case _:
+                return NUMBER
+
+    def _collected(self, each: Size, *, is_distinct: bool) -> Size:
+        most = self.paths.nodes if is_distinct and each.is_entity and not each.depth else math.inf
+        size = list_of(each, min(HELD, self.rows, most))
+        return size if each.is_entity else replace(size, wire=min(size.wire, HELD_BYTES))
+
+    def _range(self, arguments: list[Part], sizes: list[Size]) -> Size:
+        """Return the list of whole numbers; its length is known from its bounds."""
+        ends = [_literal(one) for one in arguments]
+        if all(end is not None for end in ends) and 2 <= len(ends) <= 3:
+            low, high, step = (*(end or 0 for end in ends), 1)[:3]
+            items = max(0.0, (high - low) / (step or 1) + 1)
+        else:
+            items = sum(size.number for size in sizes[:2]) + 1
+        if items > self.limits.steps:
+            hint = "write such as range(0, size(list) - 1)"
+            raise too_much("range", "range() takes whole numbers, size() or length()", hint)
+        self._spend(items, arguments[0].token)
+        return list_of(replace(NUMBER, number=max(size.number for size in sizes[:2])), items)
+
+
+def _split(parts: Iterable[Part], names: frozenset[str]) -> list[tuple[Part, ...]]:
+    """Return the runs of parts between these operators, empty ones left out."""
+    found: list[list[Part]] = [[]]
+    for part in parts:
+        if part.kind == "operator" and part.name in names:
+            found.append([])
+        else:
+            found[-1].append(part)
+    return [tuple(run) for run in found if run] or [()]
+
+
+def _comparing(operator: str, left: Size, right: Size) -> float:
+    """Return the bytes that a comparison may look at."""
+    match operator:
+        case "IN":
+            return right.bytes
+        case "CONTAINS":
+            return left.text * right.text
+        case _:
+            return min(left.bytes, right.bytes)
+
+
+def _aggregates(part: Part) -> bool:
+    if part.kind == "subquery":
+        return False
+    return (part.kind == "call" and part.name in AGGREGATES) or any(_aggregates(one) for one in part.parts)
+
+
+def _compared(part: Part) -> Iterator[Part]:
+    """Yield what an aggregation compares: all arguments of min, max and of those with DISTINCT."""
+    for one in part:
+        if one.kind == "call" and (one.name in {"min", "max"} or any(arg.kind == "constant" for arg in one.parts)):
+            yield from (arg for arg in one.parts if arg.kind != "constant")
+
+
+def _literal(part: Part) -> int | None:
+    """Return the whole number that is written here."""
+    sign = [one.name for one in part.parts if one.kind == "operator"]
+    number = [one for one in part.parts if one.kind == "integer"]
+    if len(number) != 1 or len(sign) + 1 != len(part.parts) or sign not in ([], ["-"]):
+        return None
+    return integer_of(number[0].token.text) * (-1 if sign else 1)
+
+
+def _is_now(arguments: list[Part]) -> bool:
+    """Check for arguments that leave the time open: none, a map that fixes nothing, or a name that may stand for one."""
+    if not arguments:
+        return True
+    first = arguments[0].parts[0]
+    if first.kind == "map":
+        return not FIXED & {entry.name.lower() for entry in first.parts}
+    return len(arguments[0].parts) == 1 and first.kind == "variable"
