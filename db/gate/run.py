@@ -27,9 +27,10 @@ from scenecypher.db.gate.scope import SCENE_PARAMETER, Scoped, Value, scope
 from scenecypher.db.gate.values import JsonValue, plain
 from scenecypher.db.gate.watch import Watchdog
 from scenecypher.db.schema import Vocabulary
-from scenecypher.db.store.bounds import Bounds, current_bounds
+from scenecypher.db.store.bounds import Bounds
 from scenecypher.db.store.catalog import settled_version
 from scenecypher.db.store.connection import Database, twice
+from scenecypher.db.store.load import current_bounds
 from scenecypher.db.telemetry import span
 from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, SceneReplaced, ServiceError
 

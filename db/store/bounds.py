@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, LiteralString, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
-from neo4j import ManagedTransaction
-
+from scenecypher.db.graph.delta import (
+    AddNode,
+    AddRelation,
+    ChangeList,
+    Delta,
+    RemoveNode,
+    RemoveRelation,
+    SetKind,
+    SetProperty,
+    value_of,
+)
 from scenecypher.db.graph.scene import Node, SceneGraph
-from scenecypher.db.store.connection import Database
-from scenecypher.db.store.load import LOAD_TIMEOUT_S, members
 
 Measure: TypeAlias = Literal["nodes", "relations", "out", "in", "text", "items"]
 """Nodes by kind, relations by type, the most that leave or reach one node by type, and by property the longest text
 (UTF-8 bytes) and the longest list."""
 
 PREFIX: Final = "most_"
-SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN properties(s) AS scene"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +72,6 @@ def read_bounds(scene: Mapping[str, Any]) -> Bounds | None:
     return Bounds(frozenset(found)) if found else None
 
 
-def current_bounds(database: Database, key: str) -> tuple[int, Bounds] | None:
-    """Return a scene's version and its bounds then or later; None if it is gone.
-
-    A scene that was imported before bounds were kept is read whole and measured. Raises ServiceError.
-    """
-
-    def work(tx: ManagedTransaction) -> tuple[int, Bounds] | None:
-        record = tx.run(SCENE, key=key).single()
-        if record is None:
-            return None
-        scene = record["scene"]
-        return scene["version"], read_bounds(scene) or bounds_of(SceneGraph.of(*members(tx, key)))
-
-    return database.read(work, timeout_s=LOAD_TIMEOUT_S)
-
-
 def values_of(node: Node) -> dict[str, Any]:
     """Return a node's properties by name."""
     core = {"id": node.id, "name": node.name, "class": node.class_}
@@ -106,3 +96,52 @@ def _largest(pairs: Iterable[tuple[str, str]]) -> dict[str, int]:
     for (name, _), number in Counter(pairs).items():
         most[name] = max(number, most.get(name, 0))
     return most
+
+
+def raised(delta: Delta, after: SceneGraph, known: Bounds) -> list[tuple[str, int, int]]:
+    """Return how a Delta raises bounds: properties of the Scene node, what is added to each, and what it is at least.
+
+    `known` may have grown since it was read, never shrunk. Degrees are left out: only the database knows them.
+    """
+    before = known.properties()
+    longer = lengths_after(delta, after).properties().items()
+    return [
+        *((name, number, 0) for name, number in counts_after(delta)),
+        *((name, 0, number) for name, number in sorted(longer) if number > before.get(name, 0)),
+    ]
+
+
+def counts_after(delta: Delta) -> list[tuple[str, int]]:
+    """Return by how much a Delta changes the numbers of nodes and relations, as properties of the Scene node."""
+    found: Counter[str] = Counter()
+    for change in delta.changes:
+        match change:
+            case AddNode(node) | RemoveNode(node):
+                found[f"{PREFIX}nodes_{node.kind}"] += 1 if isinstance(change, AddNode) else -1
+            case AddRelation(relation) | RemoveRelation(relation):
+                found[f"{PREFIX}relations_{relation.type}"] += 1 if isinstance(change, AddRelation) else -1
+            case SetKind():
+                found[f"{PREFIX}nodes_{change.before}"] -= 1
+                found[f"{PREFIX}nodes_{change.after}"] += 1
+            case _:
+                continue
+    return [(name, number) for name, number in sorted(found.items()) if number]
+
+
+def lengths_after(delta: Delta, after: SceneGraph) -> Bounds:
+    """Return the lengths of the texts and lists that a Delta writes."""
+    found: dict[tuple[str, str], int] = {}
+    for change in delta.changes:
+        values: dict[str, Any] = {}
+        match change:
+            case AddNode(node):
+                values = values_of(node)
+            case SetProperty():
+                values = {change.key: value_of(after.nodes[change.id], change.key)}
+            case ChangeList():
+                values = {change.field: values_of(after.nodes[change.id])[change.field]}
+            case _:
+                continue
+        for key, number in lengths(values).items():
+            found[key] = max(number, found.get(key, 0))
+    return Bounds(frozenset((*key, number) for key, number in found.items() if number))

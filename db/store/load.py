@@ -8,6 +8,7 @@ from typing import Final, LiteralString
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.bounds import Bounds, bounds_of, read_bounds
 from scenecypher.db.store.catalog import SETTLED, SceneInfo, Status, find, info_of, replaced, settled
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.rows import node_of
@@ -19,6 +20,7 @@ LOADED_A_SECOND: Final = 3_000
 LOAD_TRIES: Final = 3
 """Loads without a lock; a writer so busy that each was torn then waits for one load under the lock."""
 
+SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN properties(s) AS scene"
 LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
 # A row a node: collect() would hold the whole scene in the server's memory before the first row.
 LOAD_RELATIONS: Final[LiteralString] = """
@@ -52,6 +54,22 @@ def load_replaced(database: Database, name: str) -> Snapshot:
     if snapshot is None:
         raise SceneReplaced(name)
     return snapshot
+
+
+def current_bounds(database: Database, key: str) -> tuple[int, Bounds] | None:
+    """Return a scene's version and its bounds then or later; None if it is gone.
+
+    A scene that was imported before bounds were kept is read whole and measured. Raises ServiceError.
+    """
+
+    def work(tx: ManagedTransaction) -> tuple[int, Bounds] | None:
+        record = tx.run(SCENE, key=key).single()
+        if record is None:
+            return None
+        scene = record["scene"]
+        return scene["version"], read_bounds(scene) or bounds_of(SceneGraph.of(*members(tx, key)))
+
+    return database.read(work, timeout_s=LOAD_TIMEOUT_S)
 
 
 def _read(database: Database, scene: SceneInfo, status: Status) -> Snapshot | None:
