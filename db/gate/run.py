@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from scenecypher.db.gate.judge import judge
 from scenecypher.db.gate.kept import Kept
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.looks import Looks
+from scenecypher.db.gate.messages import EXPLAIN, refusal_of
 from scenecypher.db.gate.plan import Plan
 from scenecypher.db.gate.scope import SCENE_PARAMETER, Scoped, Value, scope
 from scenecypher.db.gate.values import JsonValue, plain
@@ -34,7 +34,6 @@ from scenecypher.db.store.load import current_bounds
 from scenecypher.db.telemetry import span
 from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, SceneReplaced, ServiceError
 
-EXPLAIN: Final = "EXPLAIN "
 QUERYING: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
 TRIES: Final = 8
 """How often a query is run whose scene changes meanwhile."""
@@ -44,7 +43,6 @@ KEPT: Final = 512
 """Texts, verdicts and versions that are remembered."""
 VERDICT_S: Final = 600.0
 """How long a verdict holds: the server may plan anew as its data changes."""
-PLACE: Final = re.compile(r"\s*\(line \d+, column \d+ \(offset: (\d+)\)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +203,7 @@ class Gate:
             ):
                 yield result
         except QueryFailed as error:
-            raise failed(error, scoped, scene) from error
+            raise refusal_of(error, scoped, scene.key) from error
         except QueryTimeout as error:
             msg = f"the query took longer than {seconds:g} seconds"
             raise QueryRefused("timeout", msg, hint="ask for less: fewer patterns, shorter paths") from error
@@ -293,14 +291,3 @@ def records(result: Result) -> Iterator[list[JsonValue]]:
         except BrokenRecordError as error:
             msg = "a value of the answer is out of range"
             raise QueryRefused("failed", msg, hint="return it as text, or not at all") from error
-
-
-def failed(error: QueryFailed, scoped: Scoped, scene: SceneRef) -> QueryRefused:
-    """What the server says of a query, without the parts that speak of what the gate put in."""
-    place = PLACE.search(error.summary)
-    piece = scoped.piece_at(int(place.group(1)) - len(EXPLAIN)) if place else ""
-    message = PLACE.sub("", error.summary).partition(": expected ")[0].strip().rstrip(".")
-    if "__" in message or scene.key in message:
-        message = "the server can't run the query"
-    at = f" at `{piece}`" if piece else ""
-    return QueryRefused("failed", f"{message}{at}", piece=piece, hint="correct the query")

@@ -8,7 +8,8 @@ from neo4j.exceptions import Neo4jError
 
 from scenecypher.db.gate import Limits, Plan
 from scenecypher.db.gate.judge import judge
-from scenecypher.db.gate.run import EXPLAIN, asked, collect
+from scenecypher.db.gate.messages import EXPLAIN
+from scenecypher.db.gate.run import asked, collect
 from scenecypher.db.gate.scope import Scoped, scope
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused, QueryTimeout

@@ -1,5 +1,6 @@
 """Running: limits told, time and memory kept, one version, errors that tell nothing they should not."""
 
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ from scenecypher.db.store.catalog import LOOK
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryRefused, QueryTimeout, SceneReplaced
 from tests.db.gate.conftest import HOME, TIMEOUT_S
-from tests.db.gate.corpus import CANARY, VOCABULARY
+from tests.db.gate.corpus import CANARY, VOCABULARY, text_of
 
 SLOW = "MATCH (a), (b), (c), (d) WHERE a.name + b.name + c.name + d.name = 'x' RETURN count(*)"
 LONG: Final[LiteralString] = """
@@ -312,6 +313,32 @@ def test_errors_tell_nothing_of_what_the_gate_put_in(gate: Gate, text: str) -> N
     assert CANARY not in told
     assert HOME.key not in told
     assert "\n" not in told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MATCH (n) RETURN isEmpty([n][0])",
+        "MATCH (n) WITH [n] AS l RETURN duration(l[0])",
+        "MATCH p = (n)-->() WITH [p] AS l RETURN duration(l[0])",
+        "MATCH (n)-[r]->() WITH [r, 1] AS l RETURN l[0] + date('2024-01-01')",
+        "MATCH (n) WITH [n, 1] AS l RETURN toUpper(l[0])",
+        "MATCH (n) WITH [n, 1] AS l RETURN date(l[0])",
+        "MATCH (n) WITH [n, 1] AS l RETURN substring('abc', l[0])",
+        "MATCH (n) WITH [n, 1] AS l RETURN point({x: l[0], y: 1})",
+        "MATCH (n) WITH [n, 1] AS l RETURN abs(l[0])",
+        "MATCH (n) WITH [n, 'x'] AS l RETURN 'x' + l[0]",
+        "MATCH (n) WITH [n] AS l RETURN toString(l[0])",
+        "MATCH (n) WITH [n] AS l RETURN toStringList(l)",
+        "MATCH (n) RETURN [n, 1][0] < 2, valueType(n)",
+    ],
+)
+def test_no_internal_id_is_told(gate: Gate, text: str) -> None:
+    try:
+        told = text_of(ask(gate, text).rows)
+    except QueryRefused as refused:
+        told = str(refused)
+    assert not re.search(r"\(\d+\)|\d+:[0-9a-f-]{36}:|Node\[|#\d", told)
 
 
 def test_many_threads_share_a_gate(gate: Gate) -> None:
