@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from benchmarks import acting, asking, duel, episodes, flat, planning, reading, recorded, scale, spent, writing
+from benchmarks import acting, asking, duel, episodes, flat, hostile, planning, reading, recorded, scale, spent, writing
 from benchmarks.frame import Row
 from scenecypher.db.store.connection import Database
 
@@ -23,6 +23,7 @@ BENCHMARKS: Final[Mapping[str, Benchmark]] = {
     "lookups": reading.lookups,
     "schema": reading.schema,
     "gate": asking.gate,
+    "hostile": hostile.hostile,
     "asking": asking.asking,
     "askers": asking.askers,
     "sessions": planning.sessions,
