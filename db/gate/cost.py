@@ -10,7 +10,7 @@ body. How many rows there are is left to the server's time limit.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
@@ -19,18 +19,7 @@ from scenecypher.db.gate.lexer import Token, integer_of
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.paths import Paths
 from scenecypher.db.gate.regexes import regex_steps
-from scenecypher.db.gate.sizes import (
-    BOOLEAN,
-    ITEM,
-    NUMBER,
-    Size,
-    collected,
-    either,
-    joined,
-    list_of,
-    map_of,
-    text_of,
-)
+from scenecypher.db.gate.sizes import BOOLEAN, ITEM, NUMBER, Size, collected, either, joined, list_of, map_of, text_of
 from scenecypher.db.gate.syntax import Part, Reading
 from scenecypher.db.gate.words import AGGREGATES, CLOCKS, FIXED, words
 from scenecypher.db.store.bounds import Bounds
@@ -74,9 +63,20 @@ SAME: Final = words(
 """Functions whose value is no larger than their largest argument."""
 GROWING: Final = {"tolower": 3, "toupper": 3, "lower": 3, "upper": 3, "normalize": 18}
 """How many times longer a text may become when letters are folded or composed."""
-NUMBERS: Final = frozenset({"size", "length", "char_length", "character_length"})
-LOGICAL: Final = frozenset({"exists", "isempty", "isnan", "toboolean", "tobooleanornull", "point.withinbbox"})
-ENTITIES: Final = frozenset({"startnode", "endnode"})
+RETURNED: Final[Mapping[str, Callable[[Size, Size], Size]]] = {
+    **dict.fromkeys(("exists", "isempty", "isnan", "toboolean", "point.withinbbox"), lambda _first, _last: BOOLEAN),
+    **dict.fromkeys(
+        ("size", "length", "char_length", "character_length"),
+        lambda first, _: replace(NUMBER, number=max(first.items, first.text)),
+    ),
+    **dict.fromkeys(("head", "last"), lambda first, _: first.element),
+    **dict.fromkeys(("nodes", "relationships"), lambda first, _: first),
+    **dict.fromkeys(("tostring", "tostringornull"), lambda first, _: text_of(max(100, first.text))),
+    "tostringlist": lambda first, _: list_of(text_of(max(100, first.element.text)), first.items),
+    "replace": lambda first, last: text_of((first.text + 1) * (last.text + 1)),
+    "split": lambda first, _: replace(list_of(text_of(first.text), first.text + 1), bytes=17 * first.text + 33),
+}
+"""How large the values of other functions are, by their first and last arguments; else a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class _Counter:
     def __init__(self, bounds: Bounds, limits: Limits) -> None:
         self.limits = limits
         self.paths = Paths(bounds, limits)
-        self.total, self.row_steps, self.rows = 0.0, 0.0, 1.0
+        self.total, self.row_steps, self.rows, self.outer = 0.0, 0.0, 1.0, 1.0
         self.turns = 1.0
         self.loops: list[Token] = []
         self.level = 0
@@ -125,7 +125,7 @@ class _Counter:
     def _spend(self, steps: float, token: Token) -> None:
         """Count steps of the expression at hand, each taken as often as the loops around it turn."""
         self.row_steps += steps * self.turns
-        self.total += steps * self.turns * self.rows
+        self.total += steps * self.turns * self.rows * self.outer if steps else 0.0
         if self.row_steps <= self.limits.steps:
             return
         if self.loops:
@@ -160,7 +160,8 @@ class _Counter:
         self.level += 1
         if self.level > SUBQUERIES + 1:
             raise too_much("{", f"sub-queries nest more than {SUBQUERIES} deep", "ask in steps", code="nesting")
-        total, columns, around = 0.0, Scope(), self.rows
+        total, columns, around, outer = 0.0, Scope(), self.rows, self.outer
+        self.outer *= around
         product = self.paths.product
         for branch in query.parts:
             self.paths.product = product
@@ -176,7 +177,7 @@ class _Counter:
                 columns = {name: either(*(one[name] for one in (found, given) if name in one)) for name in names}
                 total += self.rows
         self.level -= 1
-        self.rows = around
+        self.rows, self.outer = around, outer
         return total, columns
 
     def _branch(self, branch: Part, scope: Scope) -> Scope:
@@ -192,7 +193,7 @@ class _Counter:
                 self._match(clause, scope)
             case "unwind":
                 value = self._value(clause.parts[0], scope)
-                self._unwind(value, clause)
+                self._unwind(value)
                 scope[clause.name] = value.element
             case "call":
                 rows, columns = self.query(clause.parts[0], scope, 1.0)
@@ -204,7 +205,7 @@ class _Counter:
                 return self._project(clause, scope)
         return Scope()
 
-    def _unwind(self, value: Size, clause: Part) -> None:
+    def _unwind(self, value: Size) -> None:
         self.rows *= max(1.0, value.items)
         before = self.unwound
         self.unwound *= max(1.0, value.items if value.number < math.inf else min(value.items, self.paths.nodes))
@@ -217,6 +218,7 @@ class _Counter:
         self.paths.check_products(paths, where, scope.keys())
         for path in paths:
             self.rows *= max(1.0, self.paths.rows(path, scope.keys()))
+            self.total += self.rows * self.outer
             self._path(path, scope)
         for part in where:
             self._value(part.parts[0], scope)
@@ -236,34 +238,29 @@ class _Counter:
                 self._value(inner.parts[0], scope)
 
     def _project(self, clause: Part, scope: Scope) -> Scope:
-        """Count WITH or RETURN: its columns, then what sorts, groups or cuts the rows."""
+        """Count WITH or RETURN: its columns, then what groups, sorts or cuts the rows."""
         items = [part for part in clause.parts if part.kind == "item"]
         columns = dict(scope) if "*" in clause.words else Scope()
-        keys = [Size()]
-        for item in items:
-            columns[item.name] = value = self._value(item.parts[0], scope)
-            if _aggregates(item):
-                keys += [self._value(part, scope) for part in _compared(item)]
-            else:
-                keys.append(value)
-        is_grouped = any(_aggregates(item) for item in items)
-        if is_grouped or "DISTINCT" in clause.words:
-            self._sort(keys, clause.token)
-        if is_grouped and all(_aggregates(item) for item in items):
-            self.rows = 1.0
-            self.paths.product = self.unwound = 1.0
+        columns.update({item.name: self._value(item.parts[0], scope) for item in items})
+        self._group(items, clause, scope)
         inner = {**scope, **columns}
-        self._sort([self._value(part.parts[0], inner) for part in clause.parts if part.kind == "order"], clause.token)
-        for part in clause.parts:
-            if part.kind in {"where", "skip", "offset", "limit"}:
-                value = self._value(part.parts[0], inner)
-                if part.kind == "limit":
-                    self.rows = min(self.rows, max(1.0, value.number))
-                    self.paths.product = min(self.paths.product, self.rows)
+        rest = [(part.kind, self._value(part.parts[0], inner)) for part in clause.parts if part.kind != "item"]
+        self._sort([size for kind, size in rest if kind == "order"], clause.token)
+        for size in (size for kind, size in rest if kind == "limit"):
+            self.rows = min(self.rows, max(1.0, size.number))
+            self.paths.product = min(self.paths.product, self.rows)
         if clause.kind == "with":
             scope.clear()
             scope.update(columns)
         return columns
+
+    def _group(self, items: list[Part], clause: Part, scope: Scope) -> None:
+        grouped = [_aggregates(item) for item in items]
+        if any(grouped) or "DISTINCT" in clause.words:
+            keys = [part for item in items for part in (_compared(item) if _aggregates(item) else item.parts)]
+            self._sort([Size(), *(self._value(part, scope) for part in keys)], clause.token)
+        if grouped and all(grouped):
+            self.rows = self.paths.product = self.unwound = 1.0
 
     def _sort(self, keys: list[Size], token: Token) -> None:
         """Count sorting or grouping as one step of the whole query: the server does not look at its clock within."""
@@ -279,47 +276,12 @@ class _Counter:
     def _value(self, part: Part, scope: Scope) -> Size:
         """Count one evaluation of a value; return how large it may be."""
         self._spend(1, part.token)
-        size = self._sized(part, scope)
+        size = SIZED[part.kind](self, part, scope) if part.kind in SIZED else NUMBER
         if size.depth > DEPTH:
             raise too_much(part.token.text, f"lists and maps nest more than {DEPTH} deep", "return flat lists")
         return size
 
-    def _sized(self, part: Part, scope: Scope) -> Size:  # noqa: PLR0911 - one row a kind
-        match part.kind:
-            case "expression":
-                return self._expression(part, scope)
-            case "string":
-                return text_of(len(part.token.value.encode()))
-            case "integer":
-                return replace(NUMBER, number=float(integer_of(part.token.text)))
-            case "variable":
-                return scope.get(part.name, self.paths.anything)
-            case "property":
-                return self._property(self._value(part.parts[0], scope), part.name)
-            case "index":
-                return self._index(part, scope)
-            case "labels":
-                self._value(part.parts[0], scope)
-                return BOOLEAN
-            case "list":
-                size = collected([self._value(item, scope) for item in part.parts])
-                return self._build(size, ITEM * size.items, part.token)
-            case "map":
-                return map_of([self._entry(entry, scope) for entry in part.parts])
-            case "case":
-                return either(*(self._value(one, scope) for one in part.parts))
-            case "loop":
-                return self._comprehension(part, scope)
-            case "gather" | "path":
-                return self._gather(part, dict(scope))
-            case "subquery":
-                return self._subquery(part, scope)
-            case "call":
-                return self._call(part, scope)
-            case _:
-                return NUMBER
-
-    def _expression(self, part: Part, scope: Scope) -> Size:
+    def expression(self, part: Part, scope: Scope) -> Size:
         """Count a sequence of values and operators, split at the operators that bind loosest."""
         sizes = [self._comparison(one, scope) for one in _split(part.parts, LOGIC)]
         return sizes[0] if len(sizes) == 1 and part.parts[0].kind != "operator" else BOOLEAN
@@ -348,27 +310,45 @@ class _Counter:
             size = replace(size, number=math.inf)
         return self._build(size, len(sizes) * (ITEM * size.items if size.depth else size.bytes), parts[0].token)
 
-    def _entry(self, entry: Part, scope: Scope) -> Size:
-        return self._value(entry.parts[0], scope)
+    def string(self, part: Part, _: Scope) -> Size:
+        return text_of(len(part.token.value.encode()))
 
-    def _property(self, base: Size, name: str) -> Size:
+    def integer(self, part: Part, _: Scope) -> Size:
+        return replace(NUMBER, number=float(integer_of(part.token.text)))
+
+    def variable(self, part: Part, scope: Scope) -> Size:
+        return scope.get(part.name, self.paths.anything)
+
+    def labels(self, part: Part, scope: Scope) -> Size:
+        self._value(part.parts[0], scope)
+        return BOOLEAN
+
+    def items(self, part: Part, scope: Scope) -> Size:
+        size = collected([self._value(item, scope) for item in part.parts])
+        return self._build(size, ITEM * size.items, part.token)
+
+    def entries(self, part: Part, scope: Scope) -> Size:
+        return map_of([self._value(entry.parts[0], scope) for entry in part.parts])
+
+    def cases(self, part: Part, scope: Scope) -> Size:
+        return either(*(self._value(one, scope) for one in part.parts))
+
+    def property(self, part: Part, scope: Scope) -> Size:
+        base = self._value(part.parts[0], scope)
         found = [base.element] if base.depth else []
         if base.is_entity:
-            found.append(self.paths.property(name))
+            found.append(self.paths.property(part.name))
         return either(*found) if found else NUMBER
 
-    def _index(self, part: Part, scope: Scope) -> Size:
-        base, at = (self._value(one, scope) for one in part.parts)
+    def index(self, part: Part, scope: Scope) -> Size:
+        base, _ = (self._value(one, scope) for one in part.parts)
         if any(one.kind == "operator" and one.name == ".." for one in part.parts[1].parts):
-            self._spend(base.items / BYTES_A_STEP, part.token)
-            return base
-        del at
-        found = [base.element] if base.depth else []
-        return either(*found, self.paths.anything) if base.is_entity or not found else found[0]
+            return self._build(base, ITEM * base.items, part.token)
+        return either(base.element, *([self.paths.anything] if base.is_entity or not base.depth else []))
 
     # --- loops
 
-    def _comprehension(self, part: Part, scope: Scope) -> Size:
+    def comprehension(self, part: Part, scope: Scope) -> Size:
         """Count a list comprehension or a predicate: the list's length times what stands inside."""
         variable, source, *rest = part.parts
         listed = self._value(source, scope)
@@ -384,20 +364,22 @@ class _Counter:
         size = listed if body is None else list_of(body, listed.items)
         return self._build(size, ITEM * listed.items if body is None else size.bytes, source.token)
 
-    def _gather(self, part: Part, scope: Scope) -> Size:
-        """Count a pattern in an expression; the store is read row by row, so that its rows are no steps."""
-        found = next((one for one in part if one.kind == "path"), None)
-        if part.kind == "path" or found is None:
-            self._path(part, scope) if part.kind == "path" else [self._value(one, scope) for one in part.parts]
-            return BOOLEAN if part.kind == "path" else self.paths.anything
-        rows = min(HELD, self.paths.rows(found, scope.keys()))
-        self._path(found, scope)
-        size = self.paths.anything
-        for one in part.parts[1:]:
+    def pattern(self, part: Part, scope: Scope) -> Size:
+        self._path(part, dict(scope))
+        return BOOLEAN
+
+    def gather(self, part: Part, scope: Scope) -> Size:
+        """Count a pattern comprehension; the store is read row by row, so that its rows are no steps."""
+        paths = [one for one in part.parts[0] if one.kind == "path"][:1]
+        scope, size = dict(scope), self.paths.anything
+        rows = min([HELD, *(self.paths.rows(path, scope.keys()) for path in paths)])
+        for path in paths:
+            self._path(path, scope)
+        for one in part.parts[bool(paths) :]:
             size = self._value(one.parts[0] if one.kind == "where" else one, scope)
         return list_of(size, rows)
 
-    def _subquery(self, part: Part, scope: Scope) -> Size:
+    def subquery(self, part: Part, scope: Scope) -> Size:
         product, self.paths.product = self.paths.product, 1.0
         rows, columns = self.query(part.parts[0], dict(scope), 1.0)
         self.paths.product = product
@@ -407,7 +389,7 @@ class _Counter:
 
     # --- calls
 
-    def _call(self, part: Part, scope: Scope) -> Size:
+    def call(self, part: Part, scope: Scope) -> Size:
         name, arguments = part.name, [one for one in part.parts if one.kind != "constant"]
         if name in {"shortestpath", "allshortestpaths"}:
             self._path(arguments[0], dict(scope))
@@ -425,40 +407,22 @@ class _Counter:
             size, 0 if name in AGGREGATES or (size.depth and name != "split") else size.bytes, part.token
         )
 
-    def _returned(self, name: str, sizes: list[Size], *, is_distinct: bool) -> Size:  # noqa: C901, PLR0911, PLR0912
+    def _returned(self, name: str, sizes: list[Size], *, is_distinct: bool) -> Size:
         """Return how large a function's value may be."""
         first = sizes[0] if sizes else Size()
         if name in SAME:
             return either(*sizes) if sizes else NUMBER
         if name in GROWING:
             return text_of(GROWING[name] * first.text)
-        if name in LOGICAL:
-            return BOOLEAN
-        if name in NUMBERS:
-            return replace(NUMBER, number=max(first.items, first.text))
-        if name in ENTITIES:
-            return self.paths.entity
-        match name:
-            case "collect":
-                return self._collected(first, is_distinct=is_distinct)
-            case "count":
-                return replace(NUMBER, number=self.rows)
-            case "head" | "last":
-                return first.element
-            case "tostringlist":
-                return list_of(text_of(max(100, first.element.text)), first.items)
-            case "replace":
-                return text_of((first.text + 1) * (sizes[-1].text + 1))
-            case "split":
-                return replace(list_of(text_of(first.text), first.text + 1), bytes=17 * first.text + 33)
-            case "nodes" | "relationships":
-                return first
-            case "keys" | "labels" | "properties":
-                return either(self.paths.properties, first if first.depth else Size())
-            case "tostring" | "tostringornull":
-                return text_of(max(100, first.text))
-            case _:
-                return NUMBER
+        if name == "collect":
+            return self._collected(first, is_distinct=is_distinct)
+        if name in {"keys", "labels", "properties"}:
+            return either(self.paths.properties, first if first.depth else Size())
+        if name in RETURNED and sizes:
+            return RETURNED[name](first, sizes[-1])
+        entity = self.paths.entity
+        known = {"startnode": entity, "endnode": entity, "count": replace(NUMBER, number=self.rows)}
+        return known.get(name, NUMBER)
 
     def _collected(self, each: Size, *, is_distinct: bool) -> Size:
         most = self.paths.nodes if is_distinct and each.is_entity and not each.depth else math.inf
@@ -525,10 +489,30 @@ def _literal(part: Part) -> int | None:
 
 
 def _is_now(arguments: list[Part]) -> bool:
-    """Check for arguments that leave the time open: none, a map that fixes nothing, or a name that may stand for one."""
+    """Check for arguments that leave the time open: none, a map that fixes nothing, or a name that may be one."""
     if not arguments:
         return True
     first = arguments[0].parts[0]
     if first.kind == "map":
         return not FIXED & {entry.name.lower() for entry in first.parts}
     return len(arguments[0].parts) == 1 and first.kind == "variable"
+
+
+SIZED: Final[Mapping[str, Callable[[_Counter, Part, Scope], Size]]] = {
+    "expression": _Counter.expression,
+    "string": _Counter.string,
+    "integer": _Counter.integer,
+    "variable": _Counter.variable,
+    "property": _Counter.property,
+    "index": _Counter.index,
+    "labels": _Counter.labels,
+    "list": _Counter.items,
+    "map": _Counter.entries,
+    "case": _Counter.cases,
+    "loop": _Counter.comprehension,
+    "path": _Counter.pattern,
+    "gather": _Counter.gather,
+    "subquery": _Counter.subquery,
+    "call": _Counter.call,
+}
+"""How large a value is, by its kind; any other is a number or a truth value."""

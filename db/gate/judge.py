@@ -55,6 +55,9 @@ OPERATORS: Final[dict[str, Part]] = {
 """Every operator that a query may be made of; any other is refused: scans of all nodes, counts taken from the store,
 look-ups by internal id, procedures, files, writes."""
 
+VERIFIED: Final = "2026.08.1"
+"""The version of Neo4j on whose plans this table was tested; operators that another has and it lacks are refused."""
+
 GROUPING: Final = frozenset({"Aggregation", "EagerAggregation", "Distinct"})
 
 COMPUTED: Final = frozenset({"Projection", "Unwind"})
@@ -69,13 +72,16 @@ REFUSAL: Final = "the server would read more than this scene to answer the query
 ADVICE: Final = "write each pattern as nodes with a label, such as (n:Object), and relations between them"
 
 
-def judge(plan: Plan, query_type: str | None) -> None:
-    """Refuse a plan that writes or that may read outside of the scene. Raises QueryRefused."""
+def judge(plan: Plan, query_type: str | None, *, version: str = VERIFIED) -> None:
+    """Refuse a plan of a server of this version that writes or that may read outside of the scene.
+
+    Raises QueryRefused.
+    """
     if query_type != "r":
         raise QueryRefused("write", "the query does more than read", hint="use MATCH … RETURN … only")
     for step in plan:
         if step.operator not in OPERATORS:
-            raise _refused(step)
+            raise _refused(step, version)
         if not anchored(step.details):
             raise _refused(step)
     for leaf, above in leaves(plan):
@@ -83,8 +89,9 @@ def judge(plan: Plan, query_type: str | None) -> None:
             raise _refused(leaf)
 
 
-def _refused(step: Plan) -> QueryRefused:
-    return QueryRefused("plan", f"{REFUSAL} ({step.operator})", piece=step.operator, hint=ADVICE)
+def _refused(step: Plan, version: str = VERIFIED) -> QueryRefused:
+    of = "" if version == VERIFIED else f" of Neo4j {version}"
+    return QueryRefused("plan", f"{REFUSAL} ({step.operator}{of})", piece=step.operator, hint=ADVICE)
 
 
 # --- leaves

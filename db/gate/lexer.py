@@ -29,7 +29,7 @@ ESCAPES: Final = {"\\": "\\", "'": "'", '"': '"', "b": "\b", "f": "\f", "n": "\n
 ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 
 QUOTED_NAME: Final = re.compile(r"[^\W\d][\w #?!%'-]{0,63}")
-"""Names in backticks stand verbatim in the server's plan: letters of any alphabet, but no mark that a plan is made of."""
+"""Names in backticks stand verbatim in the server's plan: letters of any alphabet, no mark that a plan is made of."""
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 OURS: Final = re.compile(r"__|(?:anon_|unnamed)\d", re.IGNORECASE)
 """How names begin that the gate inserts or the server makes up."""

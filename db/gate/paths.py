@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from scenecypher.db.gate.limits import Limits
@@ -200,7 +201,7 @@ def _equalities(condition: Part) -> Iterable[frozenset[str]]:
     if any(part.kind == "operator" and part.name in {"OR", "XOR", "NOT"} for part in parts):
         return
     at = [-1, *(index for index, part in enumerate(parts) if part.name == "AND"), len(parts)]
-    for first, last in zip(at, at[1:], strict=False):
+    for first, last in pairwise(at):
         run = parts[first + 1 : last]
         if len(run) == 1 and run[0].kind == "expression":
             yield from _equalities(run[0])

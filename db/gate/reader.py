@@ -193,8 +193,10 @@ class Reader:
                 clauses.append(Part("filter", token, parts=(self.expression(),)))
                 if not self.take_word("THEN"):
                     self.refuse("THEN should stand here")
-            if self.is_mark("{"):
-                return Part("branch", token, joiner, (*clauses, Part("call", token, parts=(self.subquery(),))))
+            if self.take_mark("{"):
+                query = self.query()
+                self.expect("}")
+                return Part("branch", token, joiner, (*clauses, Part("call", token, parts=(query,))))
         while self.here.word in CLAUSE:
             clauses.append(CLAUSE[self.here.word](self, self.take()))
         if not clauses or not (
@@ -278,19 +280,16 @@ class Reader:
 
     def call(self, token: Token) -> Part:
         """Read CALL of a sub-query; procedures are refused."""
-        imports: tuple[str, ...] = ()
-        if self.is_mark("("):
-            end = self.closing[self.at]
-            imports = tuple(one.value or one.text for one in self.tokens[self.at + 1 : end] if one.text != ",")
-            if any(self.is_mark("(", "[", "{", offset=at - self.at) for at in range(self.at + 1, end)):
-                self.refuse("the variables should end here")
-            self.at = end + 1
+        if self.take_mark("("):
+            while not self.take_mark(")"):
+                if not self.take_mark("*", ","):
+                    self.take_name()
         if not self.is_mark("{"):
             self.refuse("procedures can't be called", code="procedure", hint="read the scene with MATCH … RETURN …")
         query = self.subquery()
         if self.here.word == "IN":
             self.refuse("a query is one transaction", code="write", hint="leave IN TRANSACTIONS out")
-        return Part("call", token, parts=(query,), words=imports)
+        return Part("call", token, parts=(query,))
 
     def filter(self, token: Token) -> Part:
         """Read FILTER, a WHERE of its own."""

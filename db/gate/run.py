@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ from neo4j.exceptions import BrokenRecordError
 
 from scenecypher.db.gate.cost import Cost
 from scenecypher.db.gate.hints import Known
-from scenecypher.db.gate.judge import judge
+from scenecypher.db.gate.judge import VERIFIED, judge
 from scenecypher.db.gate.kept import Kept
 from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.looks import Looks
@@ -34,6 +35,7 @@ from scenecypher.db.store.load import current_bounds
 from scenecypher.db.telemetry import span
 from scenecypher.errors import MemoryExceeded, QueryFailed, QueryRefused, QueryTimeout, SceneReplaced, ServiceError
 
+LOG: Final = logging.getLogger("scenecypher.db")
 QUERYING: Final = {"db.system.name": "neo4j", "db.operation.name": "query"}
 TRIES: Final = 8
 """How often a query is run whose scene changes meanwhile."""
@@ -97,6 +99,7 @@ class Gate:
         self._bounds: Kept[str, tuple[int, Bounds]] = Kept(KEPT)
         self._versions: Kept[str, int] = Kept(KEPT)
         self._looks: Kept[str, Looks] = Kept(KEPT)
+        self._server = VERIFIED
         self._mark, self._numbers = f"gate-{secrets.token_hex(8)}", itertools.count()
 
     def check(self, cypher: str, scene: SceneRef, vocabulary: Vocabulary, *, known: Known | None = None) -> Verdict:
@@ -175,7 +178,7 @@ class Gate:
 
     def _agreed(self, scoped: Scoped, scene: SceneRef) -> Plan:
         plan, query_type = self._planned(scoped, scene)
-        judge(plan, query_type)
+        judge(plan, query_type, version=self._server)
         return plan
 
     def _agreed_hinted(self, hinted: Scoped, scene: SceneRef, refused: QueryRefused) -> Plan:
@@ -188,7 +191,16 @@ class Gate:
         """The server's plan, and what it says that the query does."""
         with self._asked(EXPLAIN + scoped.text, scoped, scene, seconds=self.limits.planning_seconds) as result:
             summary = result.consume()
+        self._note_version(summary.server.agent.rpartition("/")[2])
         return Plan.of(summary.plan or {"operatorType": "none"}), summary.query_type
+
+    def _note_version(self, version: str) -> None:
+        """Warn once of a server whose plans the judge was not tested on."""
+        if version not in {self._server, VERIFIED}:
+            LOG.warning(
+                "the gate was tested on Neo4j %s, this is %s: it may refuse what is harmless", VERIFIED, version
+            )
+        self._server = version
 
     # --- on the server
 

@@ -34,9 +34,9 @@ class Scoped:
     """A text that reads one scene only, once `$__scene` is its key.
 
     `text` is its shape: queries that differ in `parameters` alone share it, which are all strings and those numbers on
-    which neither the plan nor a rule depends. `hinted` is the same with index hints, for a plan that reads more than the
-    scene. `columns` are the last columns as the model wrote them; `origin` tells which of its tokens stands where in
-    `text`.
+    which neither the plan nor a rule depends. `hinted` is the same with index hints, for a plan that reads more
+    than the scene. `columns` are the last columns as the model wrote them; `origin` tells which of its tokens stands
+    where in `text`.
     """
 
     text: str

@@ -82,7 +82,7 @@ ENDINGS = (
 OTHERS = (
     "MATCH (a:Place), (b:Place) WHERE a.id < b.id RETURN count(*) AS pairs",
     "MATCH (a:Object), (b:Object) WHERE a.name = b.name AND a.id < b.id RETURN a.id, b.id",
-    "MATCH p = shortestPath((:Place {id: 'room_0'})-[:CONNECTS*]-(:Place {id: 'room_1'})) RETURN length(p)",
+    "MATCH p = shortestPath(({id: 'room_0'})-[:CONNECTS*]-({id: 'room_1'})) RETURN length(p)",
     "MATCH p = SHORTEST 1 (a:Place {id: 'room_0'})-[:CONNECTS]-+(b:Place {id: 'room_1'}) RETURN length(p) AS steps",
     "MATCH (o:Object) UNWIND o.states AS s RETURN s, count(*) AS number ORDER BY number DESC",
     "MATCH (n) RETURN labels(n) AS kinds, count(*) AS number",

@@ -140,6 +140,11 @@ def test_refused(name: str) -> None:
     assert refusal.value.code == "plan"
 
 
+def test_an_unknown_operator_is_refused_with_the_version_that_was_not_tested() -> None:
+    with pytest.raises(QueryRefused, match=r"\(Teleport of Neo4j 5\.26\.0\)"):
+        judge(REFUSED["unheard of"], "r", version="5.26.0")
+
+
 @pytest.mark.parametrize("query_type", ["rw", "w", "s", None])
 def test_only_reads(query_type: str | None) -> None:
     with pytest.raises(QueryRefused) as refusal:

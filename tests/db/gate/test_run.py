@@ -275,6 +275,16 @@ def test_check_shows_text_and_plan_but_no_key(gate: Gate) -> None:
     assert repr(HOME) == "SceneRef(name='test/home')"
 
 
+def test_a_server_that_was_not_tested_is_warned_of_once(gate: Gate, caplog: pytest.LogCaptureFixture) -> None:
+    fresh = Gate(gate._database)
+    with caplog.at_level("WARNING", logger="scenecypher.db"):
+        for version in ("2026.08.1", "5.26.0", "5.26.0"):
+            fresh._note_version(version)
+    assert [record.getMessage() for record in caplog.records] == [
+        "the gate was tested on Neo4j 2026.08.1, this is 5.26.0: it may refuse what is fine"
+    ]
+
+
 # --- errors
 
 
