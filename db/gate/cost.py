@@ -74,6 +74,7 @@ RETURNED: Final[Mapping[str, Callable[[Size, Size], Size]]] = {
     **dict.fromkeys(("tostring", "tostringornull"), lambda first, _: text_of(max(100, first.text))),
     "tostringlist": lambda first, _: list_of(text_of(max(100, first.element.text)), first.items),
     "replace": lambda first, last: text_of((first.text + 1) * (last.text + 1)),
+    "valuetype": lambda _first, _last: text_of(1_000),
     "split": lambda first, _: replace(list_of(text_of(first.text), first.text + 1), bytes=17 * first.text + 33),
 }
 """How large the values of other functions are, by their first and last arguments; else a number."""
@@ -228,13 +229,15 @@ class _Counter:
         entity = self.paths.entity
         for part in path.parts:
             if part.name:
-                several = part.kind == "hop" and self.paths.length(part) != 1
-                scope[part.name] = list_of(entity, self.paths.length(part)) if several else entity
+                is_list = part.kind == "hop" and self.paths.length(part) != 1
+                scope[part.name] = list_of(entity, self.paths.length(part)) if is_list else entity
         length = sum(self.paths.length(part) for part in path.parts if part.kind == "hop")
+        several = [part.name for part in path.parts if part.kind == "several"]
+        scope.update(dict.fromkeys(several, list_of(entity, length + 1)))
         if path.name:
             scope[path.name] = list_of(entity, 2 * length + 1)
         for part in path.parts:
-            for inner in part.parts if part.kind in {"node", "hop"} else (part,):
+            for inner in (part,) if part.kind == "where" else part.parts:
                 self._value(inner.parts[0], scope)
 
     def _project(self, clause: Part, scope: Scope) -> Scope:
@@ -284,7 +287,8 @@ class _Counter:
     def expression(self, part: Part, scope: Scope) -> Size:
         """Count a sequence of values and operators, split at the operators that bind loosest."""
         sizes = [self._comparison(one, scope) for one in _split(part.parts, LOGIC)]
-        return sizes[0] if len(sizes) == 1 and part.parts[0].kind != "operator" else BOOLEAN
+        is_logical = any(one.kind == "operator" and one.name in LOGIC for one in part.parts)
+        return BOOLEAN if is_logical else sizes[0]
 
     def _comparison(self, parts: tuple[Part, ...], scope: Scope) -> Size:
         sizes = [self._joined(one, scope) for one in _split(parts, COMPARISONS)]
@@ -328,7 +332,15 @@ class _Counter:
         return self._build(size, ITEM * size.items, part.token)
 
     def entries(self, part: Part, scope: Scope) -> Size:
-        return map_of([self._value(entry.parts[0], scope) for entry in part.parts])
+        sizes = []
+        for entry in part.parts:
+            size = self._value(entry.parts[0], scope)
+            if entry.name == "*":
+                every = either(self.paths.properties, size) if size.depth else self.paths.properties
+                sizes += [every.element] * int(every.items)
+            else:
+                sizes.append(size)
+        return map_of(sizes)
 
     def cases(self, part: Part, scope: Scope) -> Size:
         return either(*(self._value(one, scope) for one in part.parts))
@@ -336,7 +348,7 @@ class _Counter:
     def property(self, part: Part, scope: Scope) -> Size:
         base = self._value(part.parts[0], scope)
         found = [base.element] if base.depth else []
-        if base.is_entity:
+        if base.is_entity or base.element.is_entity:
             found.append(self.paths.property(part.name))
         return either(*found) if found else NUMBER
 

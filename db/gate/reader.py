@@ -727,7 +727,8 @@ class Reader:
         parts = (*self.chain(token, free=True).parts, *self._where())
         self.expect(")")
         times = self._quantifier()
-        return tuple(_repeated(part, times) if isinstance(part, Hop) else part for part in parts)
+        repeated = (_repeated(part, times) if isinstance(part, Hop) else part for part in parts)
+        return (*repeated, *(Part("several", part.token, part.name) for part in parts if part.name))
 
     def _variable(self) -> str:
         """Move past the variable of a node or a relation, if one is next."""

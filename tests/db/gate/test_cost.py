@@ -124,9 +124,9 @@ def held(source: Code) -> Code:
 
 
 def counted(source: Code) -> Code:
-    """Return `range(1, size(x) + 2)`."""
+    """Return `range(1, abs(-(size(x) + 2)))`."""
     run: Callable[[Scope, Steps], Any] = lambda scope, steps: list(range(1, len(source.value(scope, steps)) + 3))  # noqa: E731
-    return Code(f"range(1, size({source.text}) + 2)", run)
+    return Code(f"range(1, abs(-(size({source.text}) + 2)))", run)
 
 
 def split(source: Code) -> Code:
@@ -243,6 +243,30 @@ def test_patterns_give_at_most_the_rows_that_the_scene_has(pattern: str, rows: i
     cost = cost_of(f"MATCH {pattern} RETURN 1 AS x")
     assert cost is not None
     assert rows <= cost.rows <= 3 * rows
+
+
+@pytest.mark.parametrize(
+    ("value", "least"),
+    [
+        ("n", 200),
+        ("n {.*}", 200),
+        ("properties(n)", 200),
+        ("n {.*}.name", 20),
+        ("n['name']", 20),
+        ("[n {.*}][0].name", 20),
+        ("head(collect(n)).name", 20),
+        ("{m: n}.m.name", 20),
+        ("CASE WHEN true THEN n END.name", 20),
+        ("[x IN keys(n) | n[x]]", 100),
+        ("[(n)--(o) | o]", 30 * 200),
+        ("COLLECT { MATCH (o)--(p) RETURN o {.*} }", 100 * 200),
+        ("-size(n.name)", 8),
+    ],
+)
+def test_what_is_read_of_a_node_is_as_long_as_the_scene_says(value: str, least: int) -> None:
+    cost = cost_of(f"MATCH (n) RETURN {value} AS x")
+    assert cost is not None
+    assert cost.row_bytes >= least
 
 
 def test_a_verdict_holds_for_a_scene_of_its_size() -> None:

@@ -47,6 +47,12 @@ EDGES: list[tuple[str, str, str]] = [
         "nesting",
     ),
     ("RETURN range(0, 5000000) AS l", "RETURN range(0, 20000000) AS l", "cost"),
+    ("RETURN range(1, abs(-9999)) AS l", "RETURN range(1, abs(-99999999)) AS l", "cost"),
+    (
+        "MATCH ((a)-[:ON]->(b)){1,3} RETURN [x IN a | [y IN a | [z IN a | x.id]]] AS l",
+        "MATCH ((a)-[:ON]->(b)){1,900} RETURN [x IN a | [y IN a | [z IN a | x.id]]] AS l",
+        "cost",
+    ),
     ("RETURN range(100, -100, -3) AS l", "MATCH (n) RETURN range(0, toInteger(n.size_x)) AS l", "cost"),
     ("WITH [1] AS l RETURN range(0, size(l) - 1) AS r", "MATCH (n) WITH n.size_x AS x RETURN range(0, x) AS r", "cost"),
     (
