@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, LiteralString, TypeAlias
 from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.schema import Declared
+from scenecypher.db.store.bounds import Bounds, read_bounds
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.errors import InputError, QueryTimeout, SceneNotFound, SceneReplaced, ServiceError
 
@@ -42,7 +43,8 @@ RETURN s ORDER BY s.name
 class SceneInfo:
     """One generation of a scene, as of one read.
 
-    `key` is opaque and stored on each member; `version` counts commits since the import or copy.
+    `key` is opaque and stored on each member; `version` counts commits since the import or copy. `bounds` may have
+    grown since; None of a scene that was imported before they were kept.
     """
 
     key: str
@@ -59,6 +61,7 @@ class SceneInfo:
     world: str | None = None
     world_version: int | None = None
     base: int = 0
+    bounds: Bounds | None = None
 
 
 def info_of(record: Mapping[str, Any]) -> SceneInfo:
@@ -78,6 +81,7 @@ def info_of(record: Mapping[str, Any]) -> SceneInfo:
         world=record.get("world"),
         world_version=record.get("world_version"),
         base=record.get("base", 0),
+        bounds=read_bounds(record),
     )
 
 

@@ -18,9 +18,10 @@ from neo4j import ManagedTransaction
 from scenecypher.db.gate import Gate, SceneRef
 from scenecypher.db.gate.plan import Plan
 from scenecypher.db.gate.scope import scope
+from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.prepare import prepare
-from tests.db.gate.corpus import CANARY, DATA, VOCABULARY
+from tests.db.gate.corpus import CANARY, DATA, VOCABULARY, graph_of
 
 HOME = SceneRef("home", "test/home")
 OTHER = SceneRef("other", "test/other")
@@ -77,8 +78,8 @@ def gate(scenes: Database) -> Gate:
 def accept(gate: Gate, text: str, disguise: str, parameters: dict[str, Any] | None = None) -> None:
     """Have a gate send `text` where it is asked `disguise`, past all its checks."""
     scoped = replace(scope(disguise, VOCABULARY, gate.limits), text=text, parameters=parameters or {})
-    gate._texts.put((disguise, VOCABULARY), scoped)
-    gate._plans.put(text, (time.monotonic() + 3_600, Plan("ProduceResults")))
+    gate._texts.put((disguise, VOCABULARY, gate._current_bounds(HOME)), scoped)
+    gate._plans.put(text, (time.monotonic() + 3_600, False, Plan("ProduceResults")))
 
 
 def clear(tx: ManagedTransaction) -> None:
@@ -94,10 +95,11 @@ def sample_indexes(tx: ManagedTransaction) -> None:
 def load(database: Database, key: str, graph: dict[str, Any]) -> None:
     def work(tx: ManagedTransaction) -> None:
         tx.run(
-            "CREATE (:Scene {key: $key, name: 'test/' + $key, status: 'ready', version: 3, role: 'world', "
+            "CREATE (s:Scene {key: $key, name: 'test/' + $key, status: 'ready', version: 3, role: 'world', "
             "vocabulary: 'generic', declared_relations: [], declared_properties: [], source: 'a corpus', "
-            "nodes: $nodes, relations: $relations})",
+            "nodes: $nodes, relations: $relations}) SET s += $bounds",
             key=key,
+            bounds=bounds_of(graph_of(graph)).properties(),
             nodes=len(graph["nodes"]),
             relations=len(graph["relations"]),
         )
