@@ -20,7 +20,7 @@ from scenecypher.db.gate.limits import Limits
 from scenecypher.db.gate.paths import Paths
 from scenecypher.db.gate.regexes import regex_steps
 from scenecypher.db.gate.sizes import BOOLEAN, ITEM, NUMBER, Size, collected, either, joined, list_of, map_of, text_of
-from scenecypher.db.gate.syntax import Part, Reading
+from scenecypher.db.gate.syntax import CASE, Part, Reading
 from scenecypher.db.gate.words import AGGREGATES, CLOCKS, FIXED, words
 from scenecypher.db.store.bounds import Bounds
 from scenecypher.errors import QueryRefused
@@ -343,7 +343,9 @@ class _Counter:
         return map_of(sizes)
 
     def cases(self, part: Part, scope: Scope) -> Size:
-        return either(*(self._value(one, scope) for one in part.parts))
+        first = self._value(part.parts[0], scope) if part.parts else NUMBER
+        inner = {**scope, CASE: first}
+        return either(first, *(self._value(one, inner) for one in part.parts[1:]))
 
     def property(self, part: Part, scope: Scope) -> Size:
         base = self._value(part.parts[0], scope)

@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 
 from scenecypher.db.gate.hints import no_function
 from scenecypher.db.gate.lexer import Token, integer_of
-from scenecypher.db.gate.syntax import Hop, Part, Reading, Search, Use, UseKind
+from scenecypher.db.gate.syntax import CASE, Hop, Part, Reading, Search, Use, UseKind
 from scenecypher.db.gate.words import (
     CLAUSES,
     COUNTS,
@@ -400,7 +400,10 @@ class Reader:
         while not self.take_word("END"):
             if not (self.take_mark(",") or self.take_word("WHEN") or self.take_word("THEN") or self.take_word("ELSE")):
                 self.refuse("END should stand here")
-            parts.append(self.expression())
+            value = self.expression()
+            if not _is_value(list(value.parts[:1])):
+                value = replace(value, parts=(Part("variable", token, CASE), *value.parts))
+            parts.append(value)
         return Part("case", token, parts=tuple(parts))
 
     def _dotted(self, token: Token) -> str:

@@ -232,9 +232,7 @@ class Gate:
     def _note_version(self, version: str) -> None:
         """Warn once of a server whose plans the judge was not tested on."""
         if version not in {self._server, VERIFIED}:
-            LOG.warning(
-                "the gate was tested on Neo4j %s, this is %s: it may refuse what is harmless", VERIFIED, version
-            )
+            LOG.warning("the gate was tested on Neo4j %s, this is %s: it may refuse what is fine", VERIFIED, version)
         self._server = version
 
     # --- on the server

@@ -71,7 +71,7 @@ def scope(
     cost = cost_of(reading, bounds, limits)
     scoped = render(tokens, reading)
     for index, name in reading.hinted:
-        reading.insert_after(index, f" USING INDEX {name}:{LABEL}({SCENE_KEY})")
+        reading.insert_after(index, f" USING INDEX `{name}`:{LABEL}({SCENE_KEY})")
     return replace(scoped, cost=cost, hinted=replace(render(tokens, reading), cost=cost) if reading.hinted else None)
 
 

@@ -11,6 +11,9 @@ from scenecypher.db.gate.lexer import Token
 UseKind: TypeAlias = Literal["label", "relation_type", "either", "property"]
 Search: TypeAlias = Literal["", "function", "selector"]
 
+CASE = " case"
+"""The variable that stands for the value after CASE, before an operator as in ``CASE x WHEN > 3``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

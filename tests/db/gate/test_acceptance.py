@@ -73,7 +73,7 @@ def told(database: Database, text: str, scene: SceneRef = HOME) -> str:
         verdict = gate.check(text, scene, VOCABULARY)
     except QueryRefused as refused:
         return str(refused)
-    return text_of([verdict.text.replace(" USING INDEX", "").partition(":Entity(scene)")[0][:40], verdict.steps])
+    return text_of([verdict.text.partition(" USING INDEX")[0][:40], verdict.steps])
 
 
 def test_other_scenes_decide_nothing(

@@ -47,6 +47,11 @@ EDGES: list[tuple[str, str, str]] = [
         "nesting",
     ),
     ("RETURN range(0, 5000000) AS l", "RETURN range(0, 20000000) AS l", "cost"),
+    (
+        "WITH 'aaaa' AS s RETURN CASE s WHEN =~ '.*a.*a.*a.*ab' THEN 1 WHEN > 'b' THEN -1 END AS x",
+        f"WITH '{'a' * 1500}' AS s RETURN CASE s WHEN =~ '.*a.*a.*a.*ab' THEN 1 END AS x",
+        "regex",
+    ),
     ("RETURN range(1, abs(-9999)) AS l", "RETURN range(1, abs(-99999999)) AS l", "cost"),
     (
         "MATCH ((a)-[:ON]->(b)){1,3} RETURN [x IN a | [y IN a | [z IN a | x.id]]] AS l",

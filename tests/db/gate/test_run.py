@@ -12,7 +12,8 @@ from uuid import uuid4
 import pytest
 from neo4j import ManagedTransaction, Record, Result
 
-from scenecypher.db.gate import Answer, Gate, Limits, SceneRef
+from scenecypher.db.gate import Answer, Gate, Limits, Plan, SceneRef
+from scenecypher.db.gate.judge import judge
 from scenecypher.db.gate.watch import Watchdog
 from scenecypher.db.store.catalog import VERSION_UNDER_LOCK
 from scenecypher.db.store.connection import Database
@@ -273,6 +274,28 @@ def test_check_shows_text_and_plan_but_no_key(gate: Gate) -> None:
     assert verdict.plan.text().startswith("ProduceResults | `o.name`")
     assert 0 < verdict.steps < 10_000
     assert repr(HOME) == "SceneRef(name='test/home')"
+
+
+@pytest.mark.parametrize("name", ["o", "`my thing`"])
+def test_a_plan_that_is_refused_is_made_again_with_index_hints(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The server chose the first one by what the whole database holds: a scan where a seek would do."""
+    judged: list[Plan] = []
+
+    def refusing_the_first(plan: Plan, query_type: str | None, *, version: str) -> None:
+        judged.append(plan)
+        if len(judged) == 1:
+            raise QueryRefused("plan", "a scan")
+        judge(plan, query_type, version=version)
+
+    monkeypatch.setattr("scenecypher.db.gate.run.judge", refusing_the_first)
+    gate = Gate(recording)
+    for _ in range(2):
+        assert ask(gate, f"MATCH ({name}:Object {{id: 'milk'}}) RETURN {name}.name").rows == [["milk carton"]]
+    hint = f" USING INDEX `{name.strip('`')}`:Entity(scene) RETURN"
+    assert sum(hint in text for text in recording.texts) == 3
+    assert len(judged) == 2
 
 
 def test_a_server_that_was_not_tested_is_warned_of_once(gate: Gate, caplog: pytest.LogCaptureFixture) -> None:
