@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from typing import Final
 
-from scenecypher.db.local import start
+from scenecypher.db.local import Server, Supervisor, start
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.settings import Settings
+
+SLOTS_ELSEWHERE: Final = 4
 
 
 def connect(settings: Settings, *, tell: Callable[[str], None]) -> Database:
@@ -14,7 +18,7 @@ def connect(settings: Settings, *, tell: Callable[[str], None]) -> Database:
 
     `tell` gets a line for each step that takes time. Raises DatabaseUnavailable, InputError.
     """
-    database = Database(address_of(settings, tell=tell), retry_s=settings.retry_s)
+    database = _opened(settings, tell)
     try:
         database.verify()
     except BaseException:
@@ -26,7 +30,25 @@ def connect(settings: Settings, *, tell: Callable[[str], None]) -> Database:
 def address_of(settings: Settings, *, tell: Callable[[str], None]) -> Address:
     """Return the address of the configured server; start the local one if `NEO4J_URI` is not set."""
     if settings.neo4j_uri is None:
-        server = start(settings, tell=tell)
-        return Address(server.uri, server.username, server.password)
+        return _address(start(settings, tell=tell))
     password = settings.neo4j_password.get_secret_value() if settings.neo4j_password else ""
     return Address(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database)
+
+
+def _opened(settings: Settings, tell: Callable[[str], None]) -> Database:
+    if settings.neo4j_uri is not None:
+        slots = settings.query_slots or SLOTS_ELSEWHERE
+        return Database(address_of(settings, tell=tell), retry_s=settings.retry_s, slots=slots)
+    server = start(settings, tell=tell)
+    slots = settings.query_slots or local_slots()
+    supervisor = Supervisor(settings, server, tell=tell)
+    return Database(_address(server), retry_s=settings.retry_s, slots=slots, supervisor=supervisor)
+
+
+def local_slots() -> int:
+    """Return how many heavy queries run at once on the local server: one less than the cores, but at least one."""
+    return max(1, (os.cpu_count() or 1) - 1)
+
+
+def _address(server: Server) -> Address:
+    return Address(server.uri, server.username, server.password)

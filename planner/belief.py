@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Properties, SceneGraph
 from scenecypher.db.schema import HOLDING
-from scenecypher.db.store.catalog import SceneInfo, lookup_scene
+from scenecypher.db.store.catalog import BELIEF_SUFFIX, SceneInfo, lookup_scene, read_under_lock
 from scenecypher.db.store.publish import Header, publish
 from scenecypher.db.store.scene_store import SceneStore
 from scenecypher.errors import InputError
 
-SUFFIX: Final = "@belief"
-
 
 def belief_name(world: str) -> str:
     """Return the name of the belief about a world, such as ``virtualhome/963_2@belief``."""
-    return world + SUFFIX
+    return world + BELIEF_SUFFIX
 
 
 def world_name(belief: str) -> str:
     """Return the name of the world that a belief is about, such as ``virtualhome/963_2``."""
-    return belief.removesuffix(SUFFIX)
+    return belief.removesuffix(BELIEF_SUFFIX)
 
 
 def initial_belief(world: SceneGraph, *, priors: bool = True) -> SceneGraph:
@@ -54,13 +51,14 @@ def find_or_create_belief(store: SceneStore, world: SceneInfo) -> SceneInfo:
     """Return the belief about a world; create it from the world's present state if there is none.
 
     A new belief stores the key and version of its world, from which on the two are updated together. Raises
-    SceneNotFound, and InputError if `world` is a belief itself.
+    SceneNotFound, and InputError if `world` is a belief itself or another scene has the belief's name.
     """
     if world.role == "belief":
         msg = f"{world.name} is itself a belief; give the world that it is about: {world_name(world.name)}"
         raise InputError(msg)
     found = lookup_scene(store.database, belief_name(world.name))
     if found is not None:
+        _check_about(store, found, world)
         return found
     now = store.load(world.name)
     scene = belief_scene(ImportedScene(world.name, now.graph, world.vocabulary, declared=world.declared))
@@ -74,6 +72,33 @@ def find_or_create_belief(store: SceneStore, world: SceneInfo) -> SceneInfo:
         world_version=now.info.version,
     )
     return publish(store.database, scene.graph, header)
+
+
+def world_of(store: SceneStore, belief: SceneInfo) -> SceneInfo:
+    """Return the world that a belief is about: the one it is linked to, else the one it is named after.
+
+    Raises SceneNotFound if that is gone.
+    """
+    linked = _linked(store, belief)
+    return store.find(linked.name if linked else world_name(belief.name))
+
+
+def _check_about(store: SceneStore, found: SceneInfo, world: SceneInfo) -> None:
+    """Check that a scene named as the belief about a world is one, and about that world. Raises InputError."""
+    linked = _linked(store, found)
+    if found.role == "belief" and (linked is None or linked.name == world.name):
+        return
+    what = f"the belief about {linked.name!r}" if linked and found.role == "belief" else "a world of its own"
+    msg = (
+        f"{found.name!r} is {what}, not the belief about {world.name!r}; give it another name "
+        "(`scenecypher scenes copy`, then `scenes delete`) and try again"
+    )
+    raise InputError(msg)
+
+
+def _linked(store: SceneStore, belief: SceneInfo) -> SceneInfo | None:
+    """Return the generation that a belief was made of, published or not; None if it is unknown or deleted."""
+    return read_under_lock(store.database, belief.world) if belief.world else None
 
 
 def _unseen_object(node: Node, held: set[str]) -> Node:

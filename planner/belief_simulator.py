@@ -19,7 +19,7 @@ from scenecypher.planner.actions.operator import Operator
 from scenecypher.planner.actions.simulator import INSERTED_MARK, CommittedAction, Simulator, history_text
 from scenecypher.planner.actions.text import ActionCall, parse_action
 from scenecypher.planner.actions.vocabularies import operators_of
-from scenecypher.planner.belief import world_name
+from scenecypher.planner.belief import world_of
 from scenecypher.planner.environment import Environment, SceneEnvironment, WorldMismatch
 from scenecypher.planner.perception.body import merge_body
 from scenecypher.planner.perception.merge import merge
@@ -36,7 +36,7 @@ def can_look(vocabulary: str) -> bool:
     return family(vocabulary) in REVEALING_ACTIONS or bool(LOOK_ACTIONS & {*operators_of(vocabulary)})
 
 
-BELIEF_SUFFIX: Final = ":belief"
+BELIEF_ID_SUFFIX: Final = ":belief"
 SEEN_SUFFIX: Final = ":seen"
 """Suffixes of the belief's events: each adds one to the id of the world's action."""
 
@@ -94,7 +94,9 @@ class BeliefSimulator(Simulator):
 
     def _is_complete(self, event: Event, ids: Collection[str]) -> bool:
         reveals = _parse_event(event)[0].name in self._revealing
-        return f"{event.action_id}{BELIEF_SUFFIX}" in ids and (not reveals or f"{event.action_id}{SEEN_SUFFIX}" in ids)
+        return f"{event.action_id}{BELIEF_ID_SUFFIX}" in ids and (
+            not reveals or f"{event.action_id}{SEEN_SUFFIX}" in ids
+        )
 
     def _complete_half(self, event: Event) -> Iterator[CommittedAction]:
         call, because = _parse_event(event)
@@ -124,7 +126,7 @@ class BeliefSimulator(Simulator):
         self, operator: Operator, call: ActionCall, because: str | None, *, action_id: str
     ) -> CommittedAction:
         """Apply an executed action to the belief: its effects, and what it reveals."""
-        believed_id = f"{action_id}{BELIEF_SUFFIX}"
+        believed_id = f"{action_id}{BELIEF_ID_SUFFIX}"
         if operator.name in LOOK_ACTIONS:
             seen = self.look(call.arguments[0], action=history_text(call, because), action_id=believed_id)
             return replace(seen, action=str(call), because=because)
@@ -224,5 +226,5 @@ def simulator_of(store: SceneStore, scene: SceneInfo, *, agent: str | None = Non
     """
     if scene.role != "belief":
         return Simulator(store, scene, agent=agent, fix=fix)
-    world = SceneEnvironment(store, store.find(world_name(scene.name)), actor="person", agent=agent)
+    world = SceneEnvironment(store, world_of(store, scene), actor="person", agent=agent)
     return BeliefSimulator(store, scene, world=world, agent=agent, fix=fix)

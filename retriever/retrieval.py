@@ -110,7 +110,9 @@ def rows_text(answer: Answer) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """Return one value for people: text as it is, all else as JSON."""
+    """Return one value for people: text as it is, a point as ``(x, y, z)``, all else as JSON."""
+    if isinstance(value, dict) and value.keys() - {"z"} == {"srid", "x", "y"}:
+        return f"({', '.join(str(value[axis]) for axis in 'xyz' if axis in value)})"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 

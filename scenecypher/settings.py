@@ -50,9 +50,11 @@ class Settings(BaseSettings):
     query_text_length: int = Field(default=4_000, gt=0, validation_alias="SCENECYPHER_QUERY_TEXT_LENGTH")
     query_nesting: int = Field(default=40, gt=0, le=80, validation_alias="SCENECYPHER_QUERY_NESTING")
     query_planning_s: Seconds = Field(default=20.0, validation_alias="SCENECYPHER_QUERY_PLANNING_S")
-    query_estimated_rows: float = Field(default=20_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_ESTIMATED_ROWS")
+    query_steps: float = Field(default=50_000_000, gt=0, validation_alias="SCENECYPHER_QUERY_STEPS")
     query_cross_rows: float = Field(default=100_000, gt=0, validation_alias="SCENECYPHER_QUERY_CROSS_ROWS")
-    query_operators: int = Field(default=150, gt=0, validation_alias="SCENECYPHER_QUERY_OPERATORS")
+    query_lost_s: Seconds = Field(default=20.0, validation_alias="SCENECYPHER_QUERY_LOST_S")
+    query_slots: int | None = Field(default=None, gt=0, validation_alias="SCENECYPHER_QUERY_SLOTS")
+    query_cheap_steps: float = Field(default=1_000_000, ge=0, validation_alias="SCENECYPHER_QUERY_CHEAP_STEPS")
     commit_timeout_s: Seconds = Field(default=30.0, validation_alias="SCENECYPHER_COMMIT_TIMEOUT_S")
     retry_s: float = Field(default=15.0, ge=0, le=1_000_000, validation_alias="SCENECYPHER_RETRY_S")
 

@@ -17,6 +17,8 @@ from tests.server import HOME, discard, throwaway_server
 
 LEAKING = ("NEO4J_", "OPENAI_", "SCENECYPHER_")
 OUR_OWN = "SCENECYPHER_TEST_"
+TERMINAL = ("COLUMNS", "LINES", "NO_COLOR")
+"""The first two are in the environment of pytest's workers, since pytest imports readline, which sets them."""
 LONG_FILES = ("test_docs.py", "test_local.py", "test_server_gone.py")
 """Files that wait for processes and time limits: run first, so that no worker runs one alone at the end."""
 
@@ -32,7 +34,7 @@ def pytest_configure() -> None:
         # A shell's background job ignores SIGINT, and so would the commands that tests interrupt.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in list(os.environ):
-        if name.startswith(LEAKING) and not name.startswith(OUR_OWN):
+        if name in TERMINAL or (name.startswith(LEAKING) and not name.startswith(OUR_OWN)):
             del os.environ[name]
     os.environ["SCENECYPHER_HOME"] = str(HOME)
     Settings.model_config["env_file"] = None

@@ -14,8 +14,8 @@ import pytest
 import typer
 
 from scenecypher.cli.app import app
+from scenecypher.db.store.catalog import BELIEF_SUFFIX
 from scenecypher.db.store.scene_store import SceneStore
-from scenecypher.planner.belief import SUFFIX
 from tests.pages import (
     MISNAMED,
     PYTHON,
@@ -97,7 +97,7 @@ def reader(page: str, user_env: dict[str, str], store: SceneStore) -> Iterator[d
 
 def is_of_page(scene: str, text: str) -> bool:
     """Return True if a page has the name of a scene, or of a belief's scene, or its last part after `--only`."""
-    name = scene.removesuffix(SUFFIX)
+    name = scene.removesuffix(BELIEF_SUFFIX)
     return name in text or f"--only {name.rpartition('/')[2]}" in text
 
 

@@ -100,8 +100,8 @@ def test_experiments_have_their_command_and_their_data(python: Path, tmp_path: P
     code = """
 from scenecypher.evaluation.dynamic_tasks import dynamic_tasks
 from scenecypher.evaluation.eai.published import recorded_models
-from scenecypher.evaluation.published import settings
-print(len([*dynamic_tasks()]), len(recorded_models()), bool(settings("lookplangraph-4")))
+from scenecypher.evaluation.published import table_settings
+print(len([*dynamic_tasks()]), len(recorded_models()), bool(table_settings("lookplangraph-4")))
 """
     assert run(str(python), "-c", code, cwd=tmp_path).split() == ["100", "15", "True"]
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-NAME: Final = r"(?:`[^`]+`|[A-Za-z_][A-Za-z0-9_@]*)"
-PIECE: Final = re.compile(r"`[^`]+`|\$`?\w+`?|[A-Za-z_][A-Za-z0-9_@]*|\d[\w.]*|<=|>=|<>|=~|\S")
+NAME: Final = r"(?:`[^`]+`|[^\W\d][\w@]*)"
+PIECE: Final = re.compile(r"`[^`]+`|\$`?\w+`?|[^\W\d][\w@]*|\d[\w.]*|<=|>=|<>|=~|\S")
 BOUND: Final = re.compile(
     rf"({NAME}) \. scene (?:= \$__scene|IN \[ \$__scene \])|cache \[ ({NAME}) \. scene \] = \$__scene"
 )

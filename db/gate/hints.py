@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from scenecypher.db.gate.reading import Reading, Use
+from scenecypher.db.gate.syntax import Reading, Use
 from scenecypher.db.gate.words import COMPONENTS, FUNCTIONS, NO_FUNCTION
 from scenecypher.db.schema import Vocabulary
 from scenecypher.errors import QueryRefused

@@ -18,7 +18,7 @@ PATTERNS: Final = (
     ("string", r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""),
     ("quoted", r"`[^`]*`(?!`)"),
     ("float", r"(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|(?<!\.)\.\d+)(?![A-Za-z_0-9])"),
-    ("integer", r"(?:0|[1-9]\d*)(?![A-Za-z_0-9])"),
+    ("integer", r"(?:0x[\da-fA-F]+|0o[0-7]+|0|[1-9]\d*(?:_\d+)*)(?![A-Za-z_0-9])"),
     ("name", r"[A-Za-z_][A-Za-z0-9_]*"),
     ("mark", r"\.\.|=~|<>|<=|>=|\|\||::|[-()\[\]{},;:.|&!%+*/^=<>]"),
 )
@@ -28,8 +28,8 @@ ESCAPES: Final = {"\\": "\\", "'": "'", '"': '"', "b": "\b", "f": "\f", "n": "\n
 """What follows a backslash in a string; before any other character the server keeps the backslash, and so do we."""
 ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 
-QUOTED_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_ #?!%'-]{0,63}")
-"""Names in backticks stand verbatim in the server's plan: no mark that a plan is made of may be among them."""
+QUOTED_NAME: Final = re.compile(r"[^\W\d][\w #?!%'-]{0,63}")
+"""Names in backticks stand verbatim in the server's plan: letters of any alphabet, no mark that a plan is made of."""
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 OURS: Final = re.compile(r"__|(?:anon_|unnamed)\d", re.IGNORECASE)
 """How names begin that the gate inserts or the server makes up."""
@@ -81,6 +81,11 @@ def tokens_of(text: str) -> tuple[Token, ...]:
         spaced = False
     found.append(Token("end", "", len(text), len(text), spaced))
     return tuple(found)
+
+
+def integer_of(text: str) -> int:
+    """Return the value of an integer token: decimal, hexadecimal or octal."""
+    return int(text, 0)
 
 
 def _token(match: re.Match[str], *, spaced: bool) -> Token:

@@ -14,9 +14,10 @@ class Limits:
     """How much a query may ask for.
 
     `seconds` to run, and `planning_seconds` before that, once for each shape; `rows`, `row_bytes` and `total_bytes`
-    of JSON for the answer, of which the first rows are given where more would come; `estimated_rows` by the server's
-    plan, and `cross_rows` where two patterns that nothing joins are multiplied; `text_length` in characters; `nesting`
-    of brackets; `operators` of the plan.
+    of JSON for the answer, of which the first rows are returned if there are more; `steps` that the expressions may
+    take for one row; `cross_rows` of unconnected patterns, multiplied; `text_length` in characters; `nesting` of
+    brackets. Queries of at most `cheap_steps` in all wait for no slot. A transaction that still runs `lost_seconds` after it was
+    terminated counts as a lost server.
     """
 
     seconds: float = 5.0
@@ -24,11 +25,12 @@ class Limits:
     rows: int = 1_000
     row_bytes: int = 200_000
     total_bytes: int = 1_000_000
-    estimated_rows: float = 20_000_000
+    steps: float = 50_000_000
     cross_rows: float = 100_000
     text_length: int = 4_000
     nesting: int = 40
-    operators: int = 150
+    cheap_steps: float = 1_000_000
+    lost_seconds: float = 20.0
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -39,9 +41,10 @@ class Limits:
             rows=settings.query_rows,
             row_bytes=settings.query_row_bytes,
             total_bytes=settings.query_bytes,
-            estimated_rows=settings.query_estimated_rows,
+            steps=settings.query_steps,
             cross_rows=settings.query_cross_rows,
             text_length=settings.query_text_length,
             nesting=settings.query_nesting,
-            operators=settings.query_operators,
+            cheap_steps=settings.query_cheap_steps,
+            lost_seconds=settings.query_lost_s,
         )

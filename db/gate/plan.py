@@ -9,11 +9,13 @@ from typing import Any, Self
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One operator, what it works on, how many rows it is thought to give, and where its rows come from."""
+    """One operator, what it works on, and where its rows come from.
+
+    The server's estimates of rows are left out: they are of the whole database, other scenes included.
+    """
 
     operator: str
     details: str = ""
-    rows: float = 0.0
     children: tuple[Plan, ...] = ()
 
     @classmethod
@@ -23,7 +25,6 @@ class Plan:
         return cls(
             operator=str(source["operatorType"]).partition("@")[0],
             details=str(arguments.get("Details", "")),
-            rows=float(arguments.get("EstimatedRows", 0.0)),
             children=tuple(cls.of(child) for child in source.get("children", ())),
         )
 
@@ -36,5 +37,5 @@ class Plan:
     def text(self, indent: int = 0) -> str:
         """One operator a line, those that feed it below and further right."""
         details = " ".join(self.details.split())
-        line = f"{'  ' * indent}{self.operator}{' | ' + details if details else ''} | {self.rows:.3g} rows"
+        line = f"{'  ' * indent}{self.operator}{' | ' + details if details else ''}"
         return "\n".join([line, *(child.text(indent + 1) for child in self.children)])

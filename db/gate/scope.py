@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
-from scenecypher.db.gate.costs import check_costs
+from scenecypher.db.gate.cost import NOTHING, Cost, cost_of
+from scenecypher.db.gate.counts import check_counts
 from scenecypher.db.gate.hints import Known, check_names
-from scenecypher.db.gate.keywords import names_quoted
-from scenecypher.db.gate.lexer import Kind, Token, tokens_of
+from scenecypher.db.gate.lexer import Kind, Token, integer_of, tokens_of
 from scenecypher.db.gate.limits import Limits
-from scenecypher.db.gate.queries import Queries
-from scenecypher.db.gate.reading import Reading
-from scenecypher.db.schema import Vocabulary
+from scenecypher.db.gate.reader import LABEL, Reader
+from scenecypher.db.gate.syntax import Reading
+from scenecypher.db.schema import SCENE_KEY, Vocabulary
+from scenecypher.db.store.bounds import UNKNOWN, Bounds
 from scenecypher.errors import QueryRefused
 
 Value: TypeAlias = str | int | float
@@ -22,7 +23,7 @@ Value: TypeAlias = str | int | float
 SCENE_PARAMETER: Final = "__scene"
 LIFTED: Final[Mapping[Kind, tuple[str, Callable[[str], Value]]]] = {
     "string": ("p", str),
-    "integer": ("i", int),
+    "integer": ("i", integer_of),
     "float": ("f", float),
 }
 """How the names of parameters begin, by what they hold: the server's plan depends on their types."""
@@ -33,14 +34,17 @@ class Scoped:
     """A text that reads one scene only, once `$__scene` is its key.
 
     `text` is its shape: queries that differ in `parameters` alone share it, which are all strings and those numbers on
-    which neither the plan nor a rule depends. `columns` are the last columns as the model wrote them; `origin` tells
-    which of its tokens stands where in `text`.
+    which neither the plan nor a rule depends. `hinted` is the same with index hints, for a plan that reads more
+    than the scene. `columns` are the last columns as the model wrote them; `origin` tells which of its tokens stands
+    where in `text`.
     """
 
     text: str
     parameters: Mapping[str, Value]
     columns: tuple[str, ...]
     origin: tuple[tuple[int, str], ...] = field(repr=False)
+    cost: Cost = NOTHING
+    hinted: Scoped | None = field(repr=False, default=None)
 
     def piece_at(self, offset: int) -> str:
         """The model's word at or before a place in `text`."""
@@ -48,18 +52,27 @@ class Scoped:
         return self.origin[at][1] if at >= 0 else ""
 
 
-def scope(cypher: str, vocabulary: Vocabulary, limits: Limits, *, known: Known | None = None) -> Scoped:
-    """Read, check and bind a query. Raises QueryRefused for whatever is not understood, unknown or too costly."""
+def scope(
+    cypher: str, vocabulary: Vocabulary, limits: Limits, *, known: Known | None = None, bounds: Bounds = UNKNOWN
+) -> Scoped:
+    """Read, check and bind a query about a scene of at most this size.
+
+    Raises QueryRefused for whatever is not understood, unknown or too costly.
+    """
     if len(cypher) > limits.text_length:
         raise QueryRefused(
             "length", f"the query is longer than {limits.text_length} characters", hint="write a shorter query"
         )
-    tokens = names_quoted(tokens_of(cypher))
+    tokens = tokens_of(cypher)
+    check_counts(tokens)
     names = vocabulary.labels | vocabulary.relation_types
-    reading = Queries(cypher, tokens, nesting=limits.nesting, names=names).read()
+    reading = Reader(cypher, tokens, nesting=limits.nesting, names=names).read()
     check_names(reading, vocabulary, known or {})
-    check_costs(reading)
-    return render(tokens, reading)
+    cost = cost_of(reading, bounds, limits)
+    scoped = render(tokens, reading)
+    for index, name in reading.hinted:
+        reading.insert_after(index, f" USING INDEX `{name}`:{LABEL}({SCENE_KEY})")
+    return replace(scoped, cost=cost, hinted=replace(render(tokens, reading), cost=cost) if reading.hinted else None)
 
 
 def render(tokens: tuple[Token, ...], reading: Reading) -> Scoped:

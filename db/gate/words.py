@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
@@ -15,20 +16,20 @@ SCENE_KEY: Final = "scene"
 
 # --- keywords, in capitals
 
-OPERATORS: Final = _words("AND OR XOR NOT IN IS CASE WHEN THEN ELSE DISTINCT CONTAINS STARTS ENDS WITH BY")
+OPERATORS: Final = words("AND OR XOR NOT IN IS CASE WHEN THEN ELSE DISTINCT CONTAINS STARTS ENDS WITH BY")
 """Words of expressions after which a value stands: a bracket there belongs to no function and is no index."""
 
-VALUES: Final = _words("NULL TRUE FALSE END")
+VALUES: Final = words("NULL TRUE FALSE END")
 """Words of expressions that are a value, or end one."""
 
-CLAUSES: Final = _words(
+CLAUSES: Final = words(
     "MATCH OPTIONAL WHERE WITH RETURN UNWIND CALL UNION ORDER SKIP OFFSET LIMIT AS ASC ASCENDING DESC DESCENDING "
-    "NEXT FILTER LET"
+    "NEXT FILTER LET FINISH"
 )
 """Words at which an expression ends."""
 
-WRITES: Final = _words("CREATE MERGE SET DELETE DETACH NODETACH REMOVE FOREACH INSERT")
-COMMANDS: Final = _words("DROP ALTER GRANT REVOKE DENY SHOW TERMINATE START STOP RENAME ENABLE REALLOCATE DEALLOCATE")
+WRITES: Final = words("CREATE MERGE SET DELETE DETACH NODETACH REMOVE FOREACH INSERT")
+COMMANDS: Final = words("DROP ALTER GRANT REVOKE DENY SHOW TERMINATE START STOP RENAME ENABLE REALLOCATE DEALLOCATE")
 
 REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     **dict.fromkeys(WRITES, ("write", "queries only read; to change the scene, act in it")),
@@ -37,7 +38,6 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     "USE": ("admin", "there is one graph, the scene; leave USE out"),
     "EXPLAIN": ("syntax", "leave it out; `scenecypher query --explain` shows the plan"),
     "PROFILE": ("syntax", "leave it out; `scenecypher query --explain` shows the plan"),
-    "FINISH": ("syntax", "end with RETURN"),
     "YIELD": ("procedure", "procedures can't be called; read the scene with MATCH … RETURN …"),
     "USING": ("syntax", "leave index hints out"),
     "FOR": ("syntax", "write UNWIND list AS item"),
@@ -50,9 +50,9 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
 RESERVED: Final = OPERATORS | VALUES | CLAUSES | frozenset(REFUSED)
 """No name may be one of these without backticks, since then two readers could take the text differently."""
 
-SUBQUERIES: Final = _words("EXISTS COUNT COLLECT")
-SELECTORS: Final = _words("ANY ALL SHORTEST PATH PATHS GROUP GROUPS")
-PATH_FUNCTIONS: Final = _words("SHORTESTPATH ALLSHORTESTPATHS")
+SUBQUERIES: Final = words("EXISTS COUNT COLLECT")
+SELECTORS: Final = words("ANY ALL SHORTEST PATH PATHS GROUP GROUPS")
+PATH_FUNCTIONS: Final = words("SHORTESTPATH ALLSHORTESTPATHS")
 MODES: Final = (
     ("DIFFERENT", "RELATIONSHIPS"),
     ("DIFFERENT", "RELATIONSHIP"),
@@ -64,37 +64,39 @@ MODES: Final = (
 
 FUNCTIONS: Final = frozenset().union(
     # of nodes, relations and paths
-    _words("labels type properties keys nodes relationships startnode endnode length exists"),
-    _words("shortestpath allshortestpaths"),
+    words("labels type properties keys nodes relationships startnode endnode length exists"),
+    words("shortestpath allshortestpaths"),
     # of lists
-    _words("size head last tail reverse range isempty coalesce nullif any all none single"),
+    words("size head last tail reverse range isempty coalesce nullif any all none single"),
     # aggregations
-    _words("count sum avg min max collect stdev stdevp percentilecont percentiledisc"),
+    words("count sum avg min max collect stdev stdevp percentilecont percentiledisc"),
     # of text
-    _words("tolower toupper lower upper trim ltrim rtrim btrim left right substring split replace"),
-    _words("char_length character_length tostring tostringornull normalize"),
+    words("tolower toupper lower upper trim ltrim rtrim btrim left right substring split replace"),
+    words("char_length character_length tostring tostringornull normalize"),
     # of numbers and truth values
-    _words("abs ceil ceiling floor round sign sqrt exp log log10 e pi degrees radians isnan"),
-    _words("sin cos tan cot asin acos atan atan2 tointeger tointegerornull tofloat tofloatornull"),
-    _words("toboolean tobooleanornull valuetype"),
+    words("abs ceil ceiling floor round sign sqrt exp log log10 e pi degrees radians isnan"),
+    words("sin cos tan cot asin acos atan atan2 tointeger tointegerornull tofloat tofloatornull"),
+    words("toboolean tobooleanornull valuetype tobooleanlist tofloatlist tointegerlist tostringlist"),
     # of space and time
-    _words("point point.distance point.withinbbox date time localtime datetime localdatetime duration"),
-    _words("duration.between duration.indays duration.inmonths duration.inseconds"),
+    words("point point.distance point.withinbbox date time localtime datetime localdatetime duration"),
+    words("duration.between duration.indays duration.inmonths duration.inseconds"),
 )
 """Every function that may be called. None reads more than its arguments, and none loops or makes text grow but `range`,
 `replace` and `round`, within what `limits` lets pass."""
 
-SCALARS: Final = _words(
-    "size length count sum avg min max head last coalesce tostring tointeger tofloat any all none single"
+AGGREGATES: Final = words("count sum avg min max collect stdev stdevp percentilecont percentiledisc")
+COUNTS: Final = words("SIZE LENGTH COUNT TOINTEGER")
+"""Functions whose value is a whole number, so that `list[size(list) - 1]` can be no property's name."""
+TYPE_WORDS: Final = words(
+    "ANY ARRAY BOOL BOOLEAN DATE DATETIME DURATION EDGE FLOAT INT INTEGER LIST LOCAL MAP NODE NOT NOTHING NULL PATH "
+    "POINT PROPERTY RELATIONSHIP SIGNED STRING TIME TIMESTAMP TIMEZONE VALUE VARCHAR VERTEX WITH WITHOUT ZONED"
 )
-"""Functions of lists whose value is, as a rule, no list."""
-LISTING: Final = _words("collect nodes relationships keys labels range split tail reverse")
-"""Functions whose value is a list."""
+"""Words of types, as after `IS ::`."""
 
-PREDICATES: Final = _words("any all none single")
-CLOCKS: Final = _words("date time localtime datetime localdatetime")
+PREDICATES: Final = words("any all none single")
+CLOCKS: Final = words("date time localtime datetime localdatetime")
 """Without an argument, or with a time zone only, they tell the time: the same question would have two answers."""
-FIXED: Final = _words("year date time datetime hour epochseconds epochmillis")
+FIXED: Final = words("year date time datetime hour epochseconds epochmillis")
 """What a map says that fixes a time."""
 
 NO_FUNCTION: Final[Mapping[str, str]] = {
@@ -120,7 +122,7 @@ NO_FUNCTION: Final[Mapping[str, str]] = {
 
 # --- properties
 
-COMPONENTS: Final = _words(
+COMPONENTS: Final = words(
     "x y z longitude latitude height crs srid year quarter month week day hour minute second millisecond microsecond "
     "nanosecond timezone epochSeconds epochMillis years quarters months weeks days hours minutes seconds milliseconds "
     "microseconds nanoseconds ordinalDay dayOfWeek"

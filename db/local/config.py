@@ -101,7 +101,8 @@ def java_arguments(home: ServerHome, jars: Sequence[Path], *, heap_mb: int, shor
 def choose_ports(last: ServerState | None) -> ServerState:
     """Return the ports of the last start, else the default ones; a taken port is replaced by a free one."""
     bolt = _free_port(last.bolt if last else DEFAULT_BOLT_PORT)
-    return ServerState(pid=None, bolt=bolt, http=_free_port(last.http if last else DEFAULT_HTTP_PORT, other_than=bolt))
+    http = _free_port(last.http if last else DEFAULT_HTTP_PORT, other_than=bolt)
+    return ServerState(pid=None, bolt=bolt, http=http, restarting=last is not None and last.restarting)
 
 
 def _free_port(wanted: int, *, other_than: int | None = None) -> int:

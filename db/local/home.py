@@ -14,7 +14,10 @@ from scenecypher.settings import Settings
 
 
 class ServerState(BaseModel):
-    """Record of the last start: process id, ports, and if the server has answered."""
+    """Record of the last start: process id, ports, and if the server has answered.
+
+    `restarting` is set from before a server is ended that is lost until its successor answers.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -22,6 +25,7 @@ class ServerState(BaseModel):
     bolt: int
     http: int
     ready: bool = False
+    restarting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Final
 
 STOP_S: Final = 120.0
+KILL_S: Final = 10.0
+POLL_S: Final = 0.05
 ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
 """Variables passed on to the server: no keys, no Java options meant for other programs."""
 
@@ -75,14 +77,15 @@ def find_process(mark: str) -> int | None:
     return None
 
 
-def terminate(pid: int) -> None:
-    """Ask a process to end and wait for it; kill it after two minutes."""
+def terminate(pid: int, *, within_s: float = STOP_S) -> None:
+    """Ask a process to end and wait for it; kill it after `within_s`."""
     import psutil
 
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         process.terminate()
         try:
-            process.wait(STOP_S)
+            process.wait(within_s)
         except psutil.TimeoutExpired:
             process.kill()
+            process.wait(timeout=KILL_S)

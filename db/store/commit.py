@@ -25,6 +25,7 @@ from scenecypher.db.graph.delta import (
 from scenecypher.db.graph.document import delta_hash, delta_json
 from scenecypher.db.graph.scene import GraphView, Node, SceneGraph, relation_between
 from scenecypher.db.schema import EXTRA_PROPERTIES, RELATION_TYPES, Declared
+from scenecypher.db.store.bounds import raised
 from scenecypher.db.store.catalog import SceneInfo
 from scenecypher.db.store.rows import node_from_record, node_row, to_driver
 from scenecypher.errors import ConflictError, InputError, SceneReplaced
@@ -90,6 +91,21 @@ CALL (s) { UNWIND $add_relations AS row
   CREATE (a)-[:$(row[1])]->(b) RETURN count(*) AS add_relations }
 """,
 }
+# After the changes: the scene's bounds, raised by what grows them. Only degrees have to be counted.
+RAISE_BOUNDS: Final[LiteralString] = """
+CALL (s) { UNWIND $bounds AS row
+  WITH s, row[0] AS name, coalesce(s[row[0]], 0) + row[1] AS number, row[2] AS least
+  SET s[name] = CASE WHEN number < least THEN least ELSE number END RETURN count(*) AS bounded }
+"""
+RAISE_DEGREES: Final[LiteralString] = """
+CALL (s) { UNWIND $add_relations AS row
+  MATCH (a:Entity {scene: $key, id: row[0]}), (b:Entity {scene: $key, id: row[2]})
+  WITH s, row[1] AS type, max(COUNT { (a)-[r]->() WHERE type(r) = row[1] }) AS out,
+       max(COUNT { (b)<-[r]-() WHERE type(r) = row[1] }) AS in
+  UNWIND [['most_out_' + type, out], ['most_in_' + type, in]] AS degree
+  WITH s, degree[0] AS name, degree[1] AS number WHERE coalesce(s[name], 0) < number
+  SET s[name] = number RETURN count(*) AS joined }
+"""
 WRITE_COUNTS: Final[Mapping[str, LiteralString]] = {
     "remove_relations": ", remove_relations",
     "remove_nodes": ", remove_nodes",
@@ -150,6 +166,7 @@ class WritePlan:
 
     groups: tuple[str, ...]
     parameters: dict[str, Any]
+    is_bounded: bool = False
 
     @property
     def body(self) -> LiteralString:
@@ -157,6 +174,9 @@ class WritePlan:
         text: LiteralString = ""
         for name in self.groups:
             text += WRITE_PARTS[name]
+        if self.is_bounded:
+            text += RAISE_BOUNDS
+            text += RAISE_DEGREES if "add_relations" in self.groups else ""
         return text + WRITE_EVENT
 
     @property
@@ -247,7 +267,9 @@ def plan_write(
         "delta": text,
         "hash": delta_hash(text),
     }
-    return WritePlan(tuple(name for name in WRITE_PARTS if groups[name]), parameters)
+    if scene.bounds:
+        parameters["bounds"] = raised(delta, after, scene.bounds)
+    return WritePlan(tuple(name for name in WRITE_PARTS if groups[name]), parameters, scene.bounds is not None)
 
 
 def partial_graph(nodes: Iterable[Any], relations: Iterable[Sequence[str]]) -> SceneGraph:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Final, LiteralString, Self, TypeVar
+from typing import Any, Final, LiteralString, Protocol, Self, TypeVar
 from urllib.parse import urlsplit
 
 from neo4j import (
@@ -26,7 +26,17 @@ from neo4j.exceptions import ConfigurationError, Neo4jError
 
 from scenecypher.db.store.faults import first_line, is_memory_limit, memory_exceeded, translate_driver_errors
 from scenecypher.db.store.notices import forward_notices
-from scenecypher.errors import CommitUnknown, ConstraintViolated, DatabaseUnavailable, InputError
+from scenecypher.db.store.slots import Slots
+from scenecypher.errors import (
+    CommitUnknown,
+    ConstraintViolated,
+    DatabaseUnavailable,
+    InputError,
+    MemoryExceeded,
+    QueryFailed,
+    QueryTimeout,
+    ServiceError,
+)
 
 __all__ = [
     "Address",
@@ -46,6 +56,8 @@ OLDEST_VERSION: Final = (5, 26)
 RETRY_S: Final = 15.0
 """Time limit of the driver's retries after deadlocks, leader changes and lost connections."""
 ADMIN_TIMEOUT_S: Final = 10.0
+READ_AHEAD: Final = 20
+"""Rows that the server sends before it waits; those dropped when an answer is cut still travel."""
 
 COMPONENTS: Final[LiteralString] = """
 CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' RETURN versions[0], edition
@@ -54,6 +66,11 @@ FIND_MARKED: Final[LiteralString] = """
 SHOW TRANSACTIONS YIELD transactionId, metaData, status
 WHERE metaData.scenecypher = $mark AND NOT status STARTS WITH 'Terminated'
 RETURN transactionId
+"""
+LINGERING: Final[LiteralString] = """
+SHOW TRANSACTIONS YIELD metaData, status
+WHERE metaData.scenecypher = $mark AND status STARTS WITH 'Terminated'
+RETURN count(*)
 """
 TERMINATE: Final[LiteralString] = "TERMINATE TRANSACTIONS $ids YIELD transactionId RETURN count(*)"
 
@@ -77,15 +94,49 @@ class ServerInfo:
     address: str
 
 
+class Supervisor(Protocol):
+    """Restarts a server that a transaction has taken from everybody, and waits for restarts by others."""
+
+    pid: int
+    """The server's process, as last seen."""
+
+    def restart(self, is_lost: Callable[[], bool]) -> bool:
+        """Restart the server if `is_lost` holds; False if there was no need. Raises ServiceError."""
+        ...
+
+    def await_restart(self, since: int) -> bool:
+        """Wait until the successor of process `since` answers; False if there is none. Raises ServiceError."""
+        ...
+
+
+class ServerRestarted(DatabaseUnavailable):
+    """The server was restarted while it was asked, and answers again."""
+
+    def __init__(self) -> None:
+        super().__init__("the local server was restarted meanwhile; ask again", retryable=True)
+
+
 class Database:
     """A server to read from and write to, safe to share between threads. The constructor makes no call.
 
+    If `supervisor` restarts the server, a broken call waits until it answers; reads and writes then run once more.
     Every method raises DatabaseUnavailable, QueryTimeout, MemoryExceeded, QueryFailed or, if the answer to COMMIT was
     lost, CommitUnknown. Our own errors raised in a transaction function roll it back and pass unchanged.
     """
 
-    def __init__(self, address: Address, *, connect_timeout_s: float = 10.0, retry_s: float = RETRY_S) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        connect_timeout_s: float = 10.0,
+        retry_s: float = RETRY_S,
+        slots: int = 4,
+        supervisor: Supervisor | None = None,
+    ) -> None:
         self.address = address
+        self.slots = Slots(slots)
+        """Slots for heavy queries, shared by all askers of this connection."""
+        self._supervisor = supervisor
         _check_uri(address.uri)
         try:
             self._driver = GraphDatabase.driver(
@@ -120,16 +171,26 @@ class Database:
 
     def read(self, work: Callable[[ManagedTransaction], T], *, timeout_s: float) -> T:
         """Run `work`, an idempotent function of `tx` alone, in a read transaction."""
-        with self._session(READ_ACCESS) as session:
-            return session.execute_read(_limited(work, timeout_s))
+
+        def attempt() -> T:
+            with self._session(READ_ACCESS) as session:
+                return session.execute_read(_limited(work, timeout_s))
+
+        return _through_restart(attempt)
 
     def write(self, work: Callable[[ManagedTransaction], T], *, timeout_s: float) -> T:
         """Run `work`, an idempotent function of `tx` alone, in a write transaction.
 
-        The driver retries after deadlocks, leader changes and connections lost before COMMIT, not after memory limits.
+        Deadlocks, leader changes and connections lost before COMMIT are retried; memory limits are not. Nothing is
+        retried once COMMIT was sent: a server that shuts down reports work as failed that it has committed.
         """
-        with self._session(WRITE_ACCESS) as session:
-            return session.execute_write(_limited(work, timeout_s))
+        limited = _limited(_committed_once(work), timeout_s)
+
+        def attempt() -> T:
+            with self._session(WRITE_ACCESS) as session:
+                return session.execute_write(limited)
+
+        return _through_restart(attempt)
 
     def run_autocommit(self, text: LiteralString, parameters: Mapping[str, Any], *, timeout_s: float) -> Record | None:
         """Run one statement as an auto-commit transaction, one round trip without retry; return its only row, if any.
@@ -137,7 +198,7 @@ class Database:
         If the answer is lost (DatabaseUnavailable) it may be committed or not. Notifications are off: every action and
         question waits for these statements, and notifications take 2 %.
         """
-        with self._session(WRITE_ACCESS, notices=NotificationMinimumSeverity.OFF) as session:
+        with self._session(WRITE_ACCESS, notifications_min_severity=NotificationMinimumSeverity.OFF) as session:
             return session.run(Query(text, timeout=timeout_s), dict(parameters)).single()
 
     @contextmanager
@@ -148,7 +209,7 @@ class Database:
 
         Yields its result; unread rows are discarded. `terminate(mark)` ends it from elsewhere.
         """
-        with self._session(READ_ACCESS) as session:
+        with self._session(READ_ACCESS, fetch_size=READ_AHEAD) as session:
             query = Query(text, metadata={"scenecypher": mark}, timeout=timeout_s)
             yield session.run(query, dict(parameters))
 
@@ -165,6 +226,20 @@ class Database:
             self.read(lambda tx: tx.run(TERMINATE, ids=ids).consume(), timeout_s=ADMIN_TIMEOUT_S)
         return len(ids)
 
+    def lingers(self, mark: str) -> bool:
+        """Check whether a transaction begun with `mark` still runs though it was terminated."""
+        with self._plain_session(READ_ACCESS) as session:
+            return bool(session.run(Query(LINGERING, timeout=ADMIN_TIMEOUT_S), mark=mark).single(strict=True)[0])
+
+    @property
+    def is_supervised(self) -> bool:
+        """Check whether the server can be restarted from here: it is the local one."""
+        return self._supervisor is not None
+
+    def restart_if_lost(self, mark: str) -> bool:
+        """Restart the server if the transaction begun with `mark` lingers and there is a supervisor; tell whether."""
+        return self._supervisor is not None and self._supervisor.restart(lambda: self.lingers(mark))
+
     def close(self) -> None:
         """Close all connections."""
         self._driver.close()
@@ -178,14 +253,28 @@ class Database:
         self.close()
 
     @contextmanager
-    def _session(self, access: str, *, notices: NotificationMinimumSeverity | None = None) -> Iterator[Session]:
+    def _session(self, access: str, **options: Any) -> Iterator[Session]:
+        """Open a session; where it breaks by a restart of the server, wait until that answers again."""
+        since = self._supervisor.pid if self._supervisor else 0
+        try:
+            with self._plain_session(access, **options) as session:
+                yield session
+        except ServiceError as error:
+            if self._supervisor and _is_broken(error) and self._supervisor.await_restart(since):
+                if isinstance(error, CommitUnknown):
+                    raise
+                raise ServerRestarted from error
+            raise
+
+    @contextmanager
+    def _plain_session(self, access: str, **options: Any) -> Iterator[Session]:
         with (
             translate_driver_errors(self.address.uri),
             self._driver.session(
                 database=self.address.database,
                 default_access_mode=access,
                 bookmark_manager=self._bookmarks,
-                notifications_min_severity=notices,
+                **options,
             ) as session,
         ):
             yield session
@@ -202,6 +291,35 @@ def retry_once_on_disconnect(read: Callable[[], T]) -> T:
         if not error.retryable:
             raise
     return read()
+
+
+def _through_restart(attempt: Callable[[], T]) -> T:
+    """Return what `attempt` returns; tried a second time, once, if the server was restarted under the first."""
+    try:
+        return attempt()
+    except ServerRestarted:
+        return attempt()
+
+
+def _committed_once(work: Callable[[ManagedTransaction], T]) -> Callable[[ManagedTransaction], T]:
+    """Return `work`, which raises CommitUnknown if it is called again after it had come to its end."""
+    ended = False
+
+    def once(tx: ManagedTransaction) -> T:
+        nonlocal ended
+        if ended:
+            msg = "the server failed while it committed: ask again, the work may be done or not"
+            raise CommitUnknown(msg, retryable=True)
+        found = work(tx)
+        ended = True
+        return found
+
+    return once
+
+
+def _is_broken(error: ServiceError) -> bool:
+    """Check whether a call failed as it does when its server ends."""
+    return error.retryable and not isinstance(error, QueryTimeout | QueryFailed | MemoryExceeded)
 
 
 def _limited(work: Callable[[ManagedTransaction], T], timeout_s: float) -> Callable[[ManagedTransaction], T]:

@@ -9,6 +9,7 @@ from typing import Final, LiteralString
 from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
+from scenecypher.db.store.bounds import Bounds, bounds_of, read_bounds
 from scenecypher.db.store.catalog import (
     READ_UNDER_LOCK,
     SceneInfo,
@@ -28,6 +29,7 @@ LOADED_PER_SECOND: Final = 3_000
 LOAD_TRIES: Final = 3
 """Loads without a lock; if writers interrupt each, one load under the lock makes them wait."""
 
+SCENE: Final[LiteralString] = "MATCH (s:Scene {key: $key}) RETURN properties(s) AS scene"
 LOAD_NODES: Final[LiteralString] = "MATCH (n:Entity {scene: $key}) RETURN n"
 # One row per node: collect() would hold the whole scene in the server's memory before the first row.
 LOAD_RELATIONS: Final[LiteralString] = """
@@ -72,10 +74,26 @@ def load_replaced(database: Database, name: str) -> Snapshot:
     return snapshot
 
 
+def current_bounds(database: Database, key: str) -> tuple[int, Bounds] | None:
+    """Return a scene's version and its bounds then or later; None if it is gone.
+
+    A scene that was imported before bounds were kept is read whole and measured. Raises ServiceError.
+    """
+
+    def work(tx: ManagedTransaction) -> tuple[int, Bounds] | None:
+        record = tx.run(SCENE, key=key).single()
+        if record is None:
+            return None
+        scene = record["scene"]
+        return scene["version"], read_bounds(scene) or bounds_of(SceneGraph.of(*members(tx, key)))
+
+    return database.read(work, timeout_s=LOAD_TIMEOUT_S)
+
+
 def _read(database: Database, scene: SceneInfo, status: Status) -> Snapshot | None:
     """Return the scene at one version; None if it changed during the read or has another status."""
     before = read_under_lock(database, scene.key)
-    nodes, relations = database.read(lambda tx: _members(tx, scene.key), timeout_s=_timeout_s(scene))
+    nodes, relations = database.read(lambda tx: members(tx, scene.key), timeout_s=_timeout_s(scene))
     after = read_under_lock(database, scene.key)
     if after is None or after != before or after.status != status:
         return None
@@ -89,12 +107,12 @@ def _read_locked(database: Database, scene: SceneInfo) -> Snapshot:
         record = tx.run(READ_UNDER_LOCK, key=scene.key).single()
         if record is None or record["s"]["status"] != "ready":
             raise SceneReplaced(scene.name)
-        return Snapshot(info_of(record["s"]), SceneGraph.of(*_members(tx, scene.key)))
+        return Snapshot(info_of(record["s"]), SceneGraph.of(*members(tx, scene.key)))
 
     return database.write(work, timeout_s=_timeout_s(scene))
 
 
-def _members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
+def members(tx: ManagedTransaction, key: str) -> tuple[list[Node], list[Relation]]:
     """Return all nodes and relations of a scene; of several versions if a writer commits meanwhile."""
     nodes = [node_from_record(record["n"]) for record in tx.run(LOAD_NODES, key=key)]
     relations = [

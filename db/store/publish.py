@@ -11,6 +11,7 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.schema import Declared
+from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.catalog import Role, SceneInfo, info_of
 from scenecypher.db.store.connection import Database
 from scenecypher.db.store.lease import LEASE_S
@@ -150,6 +151,7 @@ def _create_transaction(key: str, graph: SceneGraph, header: Header) -> Callable
         "free": None if header.leased is None else False,
         "nodes": len(graph.nodes),
         "relations": len(graph.relations),
+        **bounds_of(graph).properties(),
     }
 
     def work(tx: ManagedTransaction) -> None:

@@ -15,7 +15,7 @@ from scenecypher.db.graph.document import delta_from_json
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import SceneGraph
 from scenecypher.db.store import catalog, history, lease, load, publish
-from scenecypher.db.store.catalog import SceneInfo, checked_name
+from scenecypher.db.store.catalog import SceneInfo, checked_name, checked_new_name
 from scenecypher.db.store.commit import (
     AlreadyCommitted,
     Committed,
@@ -84,6 +84,8 @@ class SceneStore:
         """
         checked_name(scene.name)
         known = catalog.lookup_scene(self.database, scene.name)
+        if known is None or known.role != scene.role:
+            checked_new_name(scene.name, scene.role)
         header = Header(scene.name, scene.vocabulary, scene.role, scene.declared, scene.source)
         if known is None or (known.vocabulary, known.declared, known.role) != (
             scene.vocabulary,
@@ -113,7 +115,7 @@ class SceneStore:
 
     def copy(self, name: str, to: str, *, progress: Progress | None = None) -> SceneInfo:
         """Copy a scene under a new name, with an empty history. Raises InputError if `to` is taken."""
-        checked_name(to)
+        checked_new_name(to, self.find(name).role)
         if catalog.lookup_scene(self.database, to) is not None:
             msg = f"a scene named {to!r} exists; delete it first or choose another name"
             raise InputError(msg)

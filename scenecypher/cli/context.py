@@ -90,7 +90,7 @@ def open_gate(store: SceneStore, settings: Settings | None = None) -> Gate:
     """Return the gate to the store's server, with the configured limits."""
     from scenecypher.db.gate import Gate, Limits
 
-    return Gate(store.database, limits=Limits.of(settings or Settings()))
+    return Gate(store.database, limits=Limits.of(settings or Settings()), tell=tell)
 
 
 def open_model(settings: Settings | None = None) -> Model:

@@ -118,12 +118,13 @@ def _refuse_same_name(source: Source, done: dict[str, str]) -> None:
 def _import_one(
     source: Source, store: SceneStore | None, progress: Callable[[int, int], None] | None
 ) -> dict[str, Any]:
-    from scenecypher.db.store.catalog import checked_name
+    from scenecypher.db.store.catalog import checked_name, checked_new_name
 
     checked_name(source.name)
     scene = source.read()
     facts = {"name": scene.name, "nodes": len(scene.graph.nodes), "relations": len(scene.graph.relations)}
     if store is None:
+        checked_new_name(scene.name, scene.role)
         kinds = Counter(node.kind for node in scene.graph.nodes.values())
         types = Counter(relation.type for relation in scene.graph.relations)
         return facts | {"kinds": dict(sorted(kinds.items())), "relation_types": dict(sorted(types.items()))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -99,6 +100,9 @@ def _print_explained(found: Explained) -> None:
     out.print(found.text, style="cyan", markup=False)
     for name, value in found.parameters.items():
         out.print(f"  ${name} = {value!r}", markup=False)
+    if found.cost is not None:
+        rows = f"{found.cost.rows:,.0f} rows" if math.isfinite(found.cost.rows) else "any number of rows"
+        out.print(f"at most {rows}, {found.cost.row_steps:,.0f} steps for one", markup=False)
     if found.plan is not None:
         out.print("its plan:", style="bold")
         out.print(found.plan.text(), markup=False)

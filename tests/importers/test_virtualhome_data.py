@@ -83,7 +83,7 @@ def test_the_error_for_an_unknown_task_names_the_nearest() -> None:
 
 
 def test_without_the_package_the_error_says_what_to_install() -> None:
-    script = "from scenecypher.importers.virtualhome import packaged; list(packaged())"
+    script = "from scenecypher.importers.virtualhome import packaged_pairs; list(packaged_pairs())"
     run = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.modules['virtualhome_eval'] = None; {script}"],
         capture_output=True,

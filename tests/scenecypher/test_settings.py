@@ -13,7 +13,8 @@ from scenecypher.settings import Settings
 
 LIMITS = (
     *("TIMEOUT_S", "PLANNING_S", "ROWS", "ROW_BYTES", "BYTES"),
-    *("ESTIMATED_ROWS", "CROSS_ROWS", "TEXT_LENGTH", "NESTING", "OPERATORS"),
+    *("STEPS", "CROSS_ROWS", "TEXT_LENGTH", "NESTING"),
+    *("CHEAP_STEPS", "LOST_S"),
 )
 
 

@@ -3,9 +3,10 @@
 import fcntl
 import json
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -15,9 +16,12 @@ import pytest
 from neo4j import ManagedTransaction
 
 from scenecypher.db.gate import Gate, SceneRef
+from scenecypher.db.gate.plan import Plan
+from scenecypher.db.gate.scope import scope
+from scenecypher.db.store.bounds import bounds_of
 from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.prepare import prepare
-from tests.db.gate.corpus import CANARY, DATA
+from tests.db.gate.corpus import CANARY, DATA, VOCABULARY, graph_of
 
 HOME = SceneRef("home", "test/home")
 OTHER = SceneRef("other", "test/other")
@@ -71,6 +75,13 @@ def gate(scenes: Database) -> Gate:
     return Gate(scenes)
 
 
+def accept(gate: Gate, text: str, disguise: str, parameters: dict[str, Any] | None = None) -> None:
+    """Have a gate send `text` where it is asked `disguise`, past all its checks."""
+    scoped = replace(scope(disguise, VOCABULARY, gate.limits), text=text, parameters=parameters or {})
+    gate._texts.put((disguise, VOCABULARY, gate._current_bounds(HOME)), scoped)
+    gate._plans.put(text, (time.monotonic() + 3_600, False, Plan("ProduceResults")))
+
+
 def clear(tx: ManagedTransaction) -> None:
     tx.run("MATCH (n:Entity|Event) WHERE n.scene IN ['home', 'other'] DETACH DELETE n")
     tx.run("MATCH (s:Scene) WHERE s.key IN ['home', 'other'] DETACH DELETE s")
@@ -84,10 +95,11 @@ def sample_indexes(tx: ManagedTransaction) -> None:
 def load(database: Database, key: str, graph: dict[str, Any]) -> None:
     def work(tx: ManagedTransaction) -> None:
         tx.run(
-            "CREATE (:Scene {key: $key, name: 'test/' + $key, status: 'ready', version: 3, role: 'world', "
+            "CREATE (s:Scene {key: $key, name: 'test/' + $key, status: 'ready', version: 3, role: 'world', "
             "vocabulary: 'generic', declared_relations: [], declared_properties: [], source: 'a corpus', "
-            "nodes: $nodes, relations: $relations})",
+            "nodes: $nodes, relations: $relations}) SET s += $bounds",
             key=key,
+            bounds=bounds_of(graph_of(graph)).properties(),
             nodes=len(graph["nodes"]),
             relations=len(graph["relations"]),
         )

@@ -5,11 +5,42 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scenecypher.db.graph.scene import Node, Properties, Relation, SceneGraph
 from scenecypher.db.schema import Declared, vocabulary_of
+from scenecypher.db.store.bounds import Bounds, bounds_of
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "cypher"
 CANARY = "LEAK7"
 VOCABULARY = vocabulary_of(Declared())
+
+
+CORE = ("id", "kind", "name", "class", "states", "affordances")
+
+
+def graph_of(document: dict[str, Any]) -> SceneGraph:
+    """Return a scene of the corpus as a value, its words as they are."""
+    nodes = [
+        Node(
+            node["id"],
+            node["kind"],
+            node["name"],
+            node["class"],
+            tuple(node["states"]),
+            tuple(node["affordances"]),
+            Properties({key: value for key, value in node.items() if key not in CORE}),
+        )
+        for node in document["nodes"]
+    ]
+    relations = [Relation(one["source"], one["type"], one["target"]) for one in document["relations"]]
+    return SceneGraph.of(nodes, relations)
+
+
+def home_bounds() -> Bounds:
+    """Return the bounds of `home`."""
+    return bounds_of(graph_of(json.loads((DATA / "scenes.json").read_text("utf-8"))["home"]))
+
+
+HOME_BOUNDS = home_bounds()
 
 
 @dataclass(frozen=True, slots=True)

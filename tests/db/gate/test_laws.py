@@ -15,7 +15,7 @@ from scenecypher.db.gate.scope import SCENE_PARAMETER, scope
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused
 from tests.db.gate.conftest import HOME, TIMEOUT_S, Witness, checksum
-from tests.db.gate.corpus import CANARY, VOCABULARY, plain_form, rows_of
+from tests.db.gate.corpus import CANARY, HOME_BOUNDS, VOCABULARY, plain_form, rows_of
 
 LIMITS = Limits(seconds=20, rows=200_000, row_bytes=50_000_000, total_bytes=50_000_000)
 
@@ -145,7 +145,7 @@ def unchanged(scenes: Database) -> Iterator[None]:
 
 def without_others(database: Database, text: str) -> list[str] | str:
     """What the query answers where `home` is all there is: asked in a transaction that is undone."""
-    scoped = scope(text, VOCABULARY, LIMITS)
+    scoped = scope(text, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
     parameters = {**scoped.parameters, SCENE_PARAMETER: HOME.key}
     outcome: list[Any] = []
 

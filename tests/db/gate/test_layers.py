@@ -8,12 +8,13 @@ from neo4j.exceptions import Neo4jError
 
 from scenecypher.db.gate import Limits, Plan
 from scenecypher.db.gate.judge import judge
-from scenecypher.db.gate.run import EXPLAIN, asked, collect
+from scenecypher.db.gate.messages import EXPLAIN
+from scenecypher.db.gate.run import asked, collect
 from scenecypher.db.gate.scope import Scoped, scope
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused, QueryTimeout
 from tests.db.gate.conftest import HOME
-from tests.db.gate.corpus import CANARY, VOCABULARY, Case, cases, rows_of, text_of
+from tests.db.gate.corpus import CANARY, HOME_BOUNDS, VOCABULARY, Case, cases, rows_of, text_of
 from tests.sampling import sample
 
 LIMITS = Limits()
@@ -34,7 +35,7 @@ def attacks() -> list[Case]:
 @pytest.mark.parametrize("case", parameters(sample([case for case in attacks() if case.expect == "no_leak"], 100)))
 def test_the_reader_alone(scenes: Database, case: Case) -> None:
     try:
-        scoped = scope(case.cypher, VOCABULARY, LIMITS)
+        scoped = scope(case.cypher, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
         with asked(scenes, scoped.text, scoped, HOME, seconds=TIMEOUT_S, mark="test") as result:
             columns, rows, _ = collect(result, scoped, LIMITS)
     except (QueryRefused, QueryFailed, QueryTimeout):
@@ -64,7 +65,7 @@ def test_the_judge_alone(scenes: Database, case: Case) -> None:
     if summary.query_type == "r" and not any(step.operator in READING for step in plan) and "{" not in plan.text():
         return
     with pytest.raises(QueryRefused):
-        judge(plan, summary.query_type, LIMITS)
+        judge(plan, summary.query_type)
 
 
 READING = frozenset(
@@ -81,7 +82,7 @@ def mutants() -> list[Any]:
     found = []
     for case in cases():
         if case.expect == "rows":
-            scoped = scope(case.cypher, VOCABULARY, LIMITS)
+            scoped = scope(case.cypher, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
             for number, match in enumerate(SCOPE.finditer(scoped.text)):
                 text = scoped.text[: match.start()] + scoped.text[match.end() :]
                 mutant = Scoped(text, scoped.parameters, scoped.columns, scoped.origin)
@@ -95,7 +96,7 @@ def test_the_judge_catches_a_reader_that_forgets_one_node(scenes: Database, case
     with asked(scenes, EXPLAIN + mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
         summary = result.consume()
     try:
-        judge(Plan.of(summary.plan or {}), summary.query_type, LIMITS)
+        judge(Plan.of(summary.plan or {}), summary.query_type)
     except QueryRefused:
         return
     with asked(scenes, mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:

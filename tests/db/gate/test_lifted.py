@@ -9,12 +9,13 @@ import pytest
 
 from scenecypher.db.gate import Limits, Plan
 from scenecypher.db.gate.judge import judge
-from scenecypher.db.gate.run import EXPLAIN, asked, collect
+from scenecypher.db.gate.messages import EXPLAIN
+from scenecypher.db.gate.run import asked, collect
 from scenecypher.db.gate.scope import Scoped, scope
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused
 from tests.db.gate.conftest import HOME
-from tests.db.gate.corpus import VOCABULARY, cases, rows_of
+from tests.db.gate.corpus import HOME_BOUNDS, VOCABULARY, cases, rows_of
 from tests.sampling import sample
 
 LIMITS = Limits()
@@ -23,7 +24,7 @@ NUMBER = re.compile(r"\$(__[if]\d+)")
 
 
 def scoped(text: str) -> Scoped:
-    return scope(text, VOCABULARY, LIMITS)
+    return scope(text, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
 
 
 def written_out(one: Scoped) -> Scoped:
@@ -91,7 +92,7 @@ def outcome(database: Database, one: Scoped) -> tuple[str, list[str], list[str]]
         with asked(database, EXPLAIN + one.text, one, HOME, seconds=TIMEOUT_S, mark="test") as result:
             summary = result.consume()
         plan = Plan.of(summary.plan or {"operatorType": "none"})
-        judge(plan, summary.query_type, LIMITS)
+        judge(plan, summary.query_type)
         with asked(database, one.text, one, HOME, seconds=TIMEOUT_S, mark="test") as result:
             return "accepted", [step.operator for step in plan], rows_of(collect(result, one, LIMITS)[1])
     except QueryRefused as refused:

@@ -1,5 +1,6 @@
 """Running: limits told, time and memory kept, one version, errors that tell nothing they should not."""
 
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -11,19 +12,20 @@ from uuid import uuid4
 import pytest
 from neo4j import ManagedTransaction, Record, Result
 
-from scenecypher.db.gate import Answer, Gate, Limits, SceneRef
+from scenecypher.db.gate import Answer, Gate, Limits, Plan, SceneRef
+from scenecypher.db.gate.judge import judge
 from scenecypher.db.gate.watch import Watchdog
 from scenecypher.db.store.catalog import VERSION_UNDER_LOCK
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryRefused, QueryTimeout, SceneReplaced
 from tests.db.gate.conftest import HOME, TIMEOUT_S
-from tests.db.gate.corpus import CANARY, VOCABULARY
+from tests.db.gate.corpus import CANARY, VOCABULARY, text_of
 
 SLOW = "MATCH (a), (b), (c), (d) WHERE a.name + b.name + c.name + d.name = 'x' RETURN count(*)"
 LONG: Final[LiteralString] = """
 MATCH (a:Entity), (b:Entity), (c:Entity), (d:Entity) WHERE a.name + b.name + c.name + d.name = 'x' RETURN count(*)
 """
-PATIENT = Limits(cross_rows=1e12, estimated_rows=1e12)
+PATIENT = Limits(cross_rows=1e12)
 
 
 class Recording(Database):
@@ -86,7 +88,7 @@ def test_a_row_beyond_the_limit_is_refused(scenes: Database) -> None:
 
 
 def test_a_query_that_takes_too_long_is_ended_and_frees_the_server(scenes: Database) -> None:
-    gate = Gate(scenes, limits=Limits(seconds=0.5, cross_rows=1e12, estimated_rows=1e12))
+    gate = Gate(scenes, limits=Limits(seconds=0.5, cross_rows=1e12))
     start = time.monotonic()
     refused = refusal(gate, SLOW)
     assert refused.code == "timeout"
@@ -95,7 +97,7 @@ def test_a_query_that_takes_too_long_is_ended_and_frees_the_server(scenes: Datab
 
 
 def test_a_query_that_needs_too_much_memory_is_ended(scenes: Database) -> None:
-    gate = Gate(scenes, limits=Limits(seconds=30, cross_rows=1e12, estimated_rows=1e12))
+    gate = Gate(scenes, limits=Limits(seconds=30, cross_rows=1e12))
     text = "MATCH (a), (b), (c), (d) RETURN collect([a.name, b.name, c.name, d.name]) AS l"
     assert refusal(gate, text).code in {"memory", "timeout"}
     assert ask(gate, "RETURN 1").rows == [[1]]
@@ -106,7 +108,7 @@ def test_the_watchdog_ends_what_the_server_lets_run(scenes: Database) -> None:
     start = time.monotonic()
     with (
         pytest.raises(QueryTimeout),
-        Watchdog(scenes).over(mark, 0.3),
+        Watchdog(scenes, lost_s=60).over(mark, 0.3),
         scenes.run_read_only(LONG, {}, timeout_s=60, mark=mark) as result,
     ):
         result.consume()
@@ -115,7 +117,7 @@ def test_the_watchdog_ends_what_the_server_lets_run(scenes: Database) -> None:
 
 
 def test_the_watchdog_lets_go_of_what_ended(scenes: Database) -> None:
-    watchdog = Watchdog(scenes)
+    watchdog = Watchdog(scenes, lost_s=60)
     for _ in range(3):
         with watchdog.over("nothing", 60):
             assert threading.active_count() >= 2
@@ -123,7 +125,7 @@ def test_the_watchdog_lets_go_of_what_ended(scenes: Database) -> None:
 
 
 def test_the_watchdog_begins_anew_after_it_has_ended(scenes: Database) -> None:
-    watchdog = Watchdog(scenes, tick_s=0.01)
+    watchdog = Watchdog(scenes, lost_s=60, tick_s=0.01)
     before = set(threading.enumerate())
     with watchdog.over("nothing", 60):
         (thread,) = (one for one in set(threading.enumerate()) - before if one.name == "scenecypher-watchdog")
@@ -270,7 +272,40 @@ def test_check_shows_text_and_plan_but_no_key(gate: Gate) -> None:
     assert verdict.text == "CYPHER 5 MATCH (o:(Object)&Entity {scene: $__scene, class: $__p0}) RETURN o.name"
     assert verdict.parameters == {"__p0": "Cup"}
     assert verdict.plan.text().startswith("ProduceResults | `o.name`")
+    assert 0 < verdict.steps < 10_000
     assert repr(HOME) == "SceneRef(name='test/home')"
+
+
+@pytest.mark.parametrize("name", ["o", "`my thing`"])
+def test_a_plan_that_is_refused_is_made_again_with_index_hints(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The server chose the first one by what the whole database holds: a scan where a seek would do."""
+    judged: list[Plan] = []
+
+    def refusing_the_first(plan: Plan, query_type: str | None, *, version: str) -> None:
+        judged.append(plan)
+        if len(judged) == 1:
+            raise QueryRefused("plan", "a scan")
+        judge(plan, query_type, version=version)
+
+    monkeypatch.setattr("scenecypher.db.gate.run.judge", refusing_the_first)
+    gate = Gate(recording)
+    for _ in range(2):
+        assert ask(gate, f"MATCH ({name}:Object {{id: 'milk'}}) RETURN {name}.name").rows == [["milk carton"]]
+    hint = f" USING INDEX `{name.strip('`')}`:Entity(scene) RETURN"
+    assert sum(hint in text for text in recording.texts) == 3
+    assert len(judged) == 2
+
+
+def test_a_server_that_was_not_tested_is_warned_of_once(gate: Gate, caplog: pytest.LogCaptureFixture) -> None:
+    fresh = Gate(gate._database)
+    with caplog.at_level("WARNING", logger="scenecypher.db"):
+        for version in ("2026.08.1", "5.26.0", "5.26.0"):
+            fresh._note_version(version)
+    assert [record.getMessage() for record in caplog.records] == [
+        "the gate was tested on Neo4j 2026.08.1, this is 5.26.0: it may refuse what is fine"
+    ]
 
 
 # --- errors
@@ -311,6 +346,32 @@ def test_errors_tell_nothing_of_what_the_gate_put_in(gate: Gate, text: str) -> N
     assert CANARY not in told
     assert HOME.key not in told
     assert "\n" not in told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MATCH (n) RETURN isEmpty([n][0])",
+        "MATCH (n) WITH [n] AS l RETURN duration(l[0])",
+        "MATCH p = (n)-->() WITH [p] AS l RETURN duration(l[0])",
+        "MATCH (n)-[r]->() WITH [r, 1] AS l RETURN l[0] + date('2024-01-01')",
+        "MATCH (n) WITH [n, 1] AS l RETURN toUpper(l[0])",
+        "MATCH (n) WITH [n, 1] AS l RETURN date(l[0])",
+        "MATCH (n) WITH [n, 1] AS l RETURN substring('abc', l[0])",
+        "MATCH (n) WITH [n, 1] AS l RETURN point({x: l[0], y: 1})",
+        "MATCH (n) WITH [n, 1] AS l RETURN abs(l[0])",
+        "MATCH (n) WITH [n, 'x'] AS l RETURN 'x' + l[0]",
+        "MATCH (n) WITH [n] AS l RETURN toString(l[0])",
+        "MATCH (n) WITH [n] AS l RETURN toStringList(l)",
+        "MATCH (n) RETURN [n, 1][0] < 2, valueType(n)",
+    ],
+)
+def test_no_internal_id_is_told(gate: Gate, text: str) -> None:
+    try:
+        told = text_of(ask(gate, text).rows)
+    except QueryRefused as refused:
+        told = str(refused)
+    assert not re.search(r"\(\d+\)|\d+:[0-9a-f-]{36}:|Node\[|#\d", told)
 
 
 def test_many_threads_share_a_gate(gate: Gate) -> None:

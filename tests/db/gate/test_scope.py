@@ -41,6 +41,7 @@ SCOPED = {
     "WITH [1] AS l RETURN l[0], l[-1], l[size(l) - 1], l[0..2]": (
         "WITH [1] AS l RETURN l[0], l[-1], l[size(l) - 1], l[0..2]"
     ),
+    "MATCH (n) FINISH": f"MATCH (n{N}) FINISH",
     "MATCH (n) // x\r\n RETURN /* y */ n;": f"MATCH (n{N}) RETURN n;",
     "MATCH (n) WHERE n.id = 'x' RETURN 'y', \"x\"": f"MATCH (n{N}) WHERE n.id = $__p0 RETURN $__p1, $__p0",
 }
@@ -89,7 +90,6 @@ REFUSED = {
     "MATCH (5)--(1) RETURN 1": "syntax",
     "RETURN (5)--(1) AS x": "syntax",
     "RETURN size('a')--(1) AS x": "syntax",
-    "MATCH (n) FINISH": "syntax",
     "MATCH (n) RETURN n.id GROUP BY n.id": "syntax",
     "MATCH (n) RETURN date()": "function",
     "RETURN " + "(" * 41 + "1" + ")" * 41: "nesting",

@@ -28,7 +28,7 @@ from scenecypher.db.connect import connect
 from scenecypher.db.local import config
 from scenecypher.db.local.home import ServerHome, ServerState
 from scenecypher.db.local.server import PortTaken, _process_mark, _wait_until_ready
-from scenecypher.db.store.connection import Address, Database
+from scenecypher.db.store.connection import RETRY_S, Address, Database
 from scenecypher.errors import DatabaseUnavailable, ServiceError
 from scenecypher.settings import Settings
 
@@ -63,8 +63,8 @@ def server(settings: Settings) -> local.Server:
     return local.start(settings, tell=print)
 
 
-def database_of(server: local.Server, **limits: float) -> Database:
-    return Database(Address(server.uri, server.username, server.password), **limits)
+def database_of(server: local.Server, *, retry_s: float = RETRY_S) -> Database:
+    return Database(Address(server.uri, server.username, server.password), retry_s=retry_s)
 
 
 def remember(server: local.Server) -> int:

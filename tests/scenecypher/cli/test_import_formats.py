@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from scenecypher.db.store.scene_store import SceneStore
 from tests.importers.test_grasif_pickle import JSON_FORM, Calls, home
 from tests.scenecypher.cli.conftest import RunCommand
 
@@ -85,3 +86,15 @@ def test_words_of_one_s_own_are_declared(command: RunCommand, tmp_path: Path) ->
     odd = command("import", "networkx", str(file), "--declare", "a b", "--dry-run")
     assert odd.code == 2
     assert "property 'a b' can't be declared: use lower_snake_case" in " ".join(odd.err.split())
+
+
+@pytest.mark.parametrize("stem", ["home@belief", "home@7", "home@2026-11-23T10:30"])
+def test_a_file_named_as_a_belief_or_an_earlier_state_is_refused(
+    command: RunCommand, store: SceneStore, tmp_path: Path, stem: str
+) -> None:
+    (tmp_path / f"{stem}.json").write_text(node_link(), encoding="utf-8")
+    for options in ((), ("--dry-run",)):
+        ran = command("import", "networkx", str(tmp_path), *options)
+        assert ran.code == 2
+        assert "choose another name" in ran.err
+    assert f"networkx/{stem}" not in [info.name for info in store.scenes()]

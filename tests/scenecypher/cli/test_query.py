@@ -13,6 +13,7 @@ import pytest
 from scenecypher.cli.app import run_command_line
 from scenecypher.cli.query import run_queries
 from scenecypher.db.gate import Gate
+from scenecypher.db.gate.judge import OPERATORS
 from scenecypher.db.graph.imported import ImportedScene
 from scenecypher.db.graph.scene import Node, Relation, SceneGraph
 from scenecypher.db.store.enumerate import Enumerator
@@ -109,14 +110,14 @@ def test_explain_of_an_unread_query_says_why(scene: str, capsys: pytest.CaptureF
 def test_explain_of_a_query_with_a_bad_plan_shows_text_and_plan(
     scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SCENECYPHER_QUERY_OPERATORS", "1")
+    monkeypatch.delitem(OPERATORS, "NodeIndexSeek")
     assert run_command_line(["query", scene, CUPS, "--explain", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
-    assert (told["ok"], told["code"], told["plan"]["operator"]) == (False, "cost", "ProduceResults")
+    assert (told["ok"], told["code"], told["plan"]["operator"]) == (False, "plan", "ProduceResults")
     assert told["parameters"] == {"__p0": "cup"}
     assert run_command_line(["query", scene, CUPS, "--explain"]) == 1
     out = capsys.readouterr().out
-    assert "refused (cost): the query has too many parts" in out
+    assert "refused (plan): the server would read more than this scene to answer the query (NodeIndexSeek)" in out
     assert "scene: $__scene" in out
     assert "NodeIndexSeek" in out
 

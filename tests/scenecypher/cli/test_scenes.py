@@ -173,6 +173,8 @@ def test_a_correction_does_first_what_stands_in_the_way(command: RunCommand, hom
         (("query", "{home}", "MATCH (n) DELETE n"), 1, "refused"),
         (("query", "nowhere", "RETURN 1"), 2, "no scene named"),
         (("scenes", "copy", "{home}", "{home}"), 2, "exists"),
+        (("scenes", "copy", "{home}", "{home}@belief"), 2, "choose another name"),
+        (("scenes", "copy", "{home}", "{home}@7"), 2, "choose another name"),
         (("scenes", "diff", "{home}"), 2, "--since"),
         (("scenes", "diff", "{home}@7"), 2, "has versions 0 to 0, not 7"),
         (("scenes", "diff", "{home}", "{home}@final"), 2, "no scene named"),

@@ -1,0 +1,78 @@
+"""Queries that were made to cost: each is refused, or ends at its time limit and leaves the server as it was."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Final
+from uuid import uuid4
+
+from neo4j import ManagedTransaction
+
+from benchmarks.comparison import Measurement
+from scenecypher.db.gate import Gate, Limits, SceneRef
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import QueryRefused
+from tests.db.gate.corpus import VOCABULARY, cases
+from tests.db.gate.natural import grown_scene
+
+NODES: Final = (60, 300)
+SECONDS: Final = 5.0
+"""Seconds that a query may run here."""
+MORE_S: Final = 2.0
+NEXT_S: Final = 1.0
+"""Seconds within which the next query is answered."""
+CLIENT_MIB: Final = 1_024.0
+HEAP: Final = (
+    "CALL dbms.queryJmx('java.lang:type=Memory') YIELD attributes RETURN attributes.HeapMemoryUsage.value AS heap"
+)
+
+
+def hostile(database: Database) -> Iterator[Measurement]:
+    """Each attack of the corpus on the cost, in scenes of 60 and of 300 nodes, against its limit.
+
+    The references are limits: the time limit and 2 s, 1 s for the next `RETURN 1`, memory of client and server.
+    """
+    attacks = [case.cypher for case in cases() if case.category == "resource"]
+    store = SceneStore(database)
+    for nodes in NODES:
+        name = f"bench/hostile-{uuid4().hex}"
+        store.put(ImportedScene(name, grown_scene(nodes)))
+        info = store.find(name)
+        yield from _against_the_clock(database, SceneRef(info.key, name), attacks, nodes)
+        store.delete(name)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
+    yield Measurement("client's memory after all attacks", peak, CLIENT_MIB, 1.0, unit="MiB")
+    used, most = database.read(_heap, timeout_s=SECONDS)
+    yield Measurement("server's heap after all attacks", used / 2**20, most / 2**20, 1.0, unit="MiB")
+
+
+def _against_the_clock(database: Database, scene: SceneRef, attacks: list[str], nodes: int) -> Iterator[Measurement]:
+    gate = Gate(database, limits=Limits(seconds=SECONDS))
+    gate.run("RETURN 1", scene, VOCABULARY)
+    ran: list[float] = []
+    after: list[float] = []
+    refused = 0
+    for text in attacks:
+        begun = perf_counter()
+        try:
+            gate.run(text, scene, VOCABULARY)
+        except QueryRefused:
+            refused += 1
+        ran.append(perf_counter() - begun)
+        begun = perf_counter()
+        gate.run("RETURN 1", scene, VOCABULARY)
+        after.append(perf_counter() - begun)
+    what = f"{len(attacks)} attacks on {nodes} nodes ({refused} refused)"
+    yield Measurement(f"{what}: the slowest", max(ran), SECONDS + MORE_S, 1.0, unit="s")
+    yield Measurement(f"{what}: the slowest RETURN 1 after", max(after), NEXT_S, 1.0, unit="s")
+
+
+def _heap(tx: ManagedTransaction) -> tuple[float, float]:
+    """Return the bytes of the server's heap that are used, and those that it may have."""
+    properties = tx.run(HEAP).single(strict=True)["heap"]["properties"]
+    return properties["used"], properties["max"]

@@ -1,0 +1,147 @@
+"""Upper bounds of a scene's size, kept on its Scene node: what a query about it can cost at most follows from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from scenecypher.db.graph.delta import (
+    AddNode,
+    AddRelation,
+    ChangeList,
+    Delta,
+    RemoveNode,
+    RemoveRelation,
+    SetKind,
+    SetProperty,
+    value_of,
+)
+from scenecypher.db.graph.scene import Node, SceneGraph
+
+Measure: TypeAlias = Literal["nodes", "relations", "out", "in", "text", "items"]
+"""Nodes by kind, relations by type, the most that leave or reach one node by type, and by property the longest text
+(UTF-8 bytes) and the longest list."""
+
+PREFIX: Final = "most_"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Upper bounds as (measure, name, number). Hashable: a verdict on a query holds for the bounds it was made with."""
+
+    entries: frozenset[tuple[str, str, int]] = frozenset()
+
+    def of(self, measure: Measure) -> dict[str, int]:
+        """Return the bounds of one measure by name."""
+        return {name: number for kind, name, number in self.entries if kind == measure}
+
+    def properties(self) -> dict[str, int]:
+        """Return the bounds as properties of the Scene node."""
+        return {f"{PREFIX}{measure}_{name}": number for measure, name, number in self.entries}
+
+
+UNKNOWN: Final = Bounds()
+"""No bounds are known."""
+
+
+def bounds_of(graph: SceneGraph) -> Bounds:
+    """Return the bounds of a scene graph, each as small as can be."""
+    found: dict[tuple[str, str], int] = {}
+    for measure, names in (
+        ("nodes", Counter(node.kind for node in graph.nodes.values())),
+        ("relations", Counter(relation.type for relation in graph.relations)),
+        ("out", _largest((relation.type, relation.source) for relation in graph.relations)),
+        ("in", _largest((relation.type, relation.target) for relation in graph.relations)),
+    ):
+        found.update(((measure, name), number) for name, number in names.items())
+    for node in graph.nodes.values():
+        for key, number in lengths(values_of(node)).items():
+            found[key] = max(number, found.get(key, 0))
+    return Bounds(frozenset((*key, number) for key, number in found.items()))
+
+
+def read_bounds(scene: Mapping[str, Any]) -> Bounds | None:
+    """Return the bounds that a Scene node's properties hold, None if it has none."""
+    found = set()
+    for key, number in scene.items():
+        measure, _, name = key.removeprefix(PREFIX).partition("_")
+        if key.startswith(PREFIX) and name:
+            found.add((measure, name, int(number)))
+    return Bounds(frozenset(found)) if found else None
+
+
+def values_of(node: Node) -> dict[str, Any]:
+    """Return a node's properties by name."""
+    core = {"id": node.id, "name": node.name, "class": node.class_}
+    return {**core, "states": node.states, "affordances": node.affordances, **dict(node.properties)}
+
+
+def lengths(values: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+    """Return how long these properties' texts and lists are, by measure and name."""
+    found: dict[tuple[str, str], int] = {}
+    for name, value in values.items():
+        items = value if isinstance(value, tuple | list) else (value,)
+        texts = [len(item.encode()) for item in items if isinstance(item, str)]
+        found["text", name] = max(texts, default=0)
+        if items is value:
+            found["items", name] = len(items)
+    return found
+
+
+def _largest(pairs: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """Return by type the largest number of equal pairs of type and node."""
+    most: dict[str, int] = {}
+    for (name, _), number in Counter(pairs).items():
+        most[name] = max(number, most.get(name, 0))
+    return most
+
+
+def raised(delta: Delta, after: SceneGraph, known: Bounds) -> list[tuple[str, int, int]]:
+    """Return how a Delta raises bounds: properties of the Scene node, what is added to each, and what it is at least.
+
+    `known` may have grown since it was read, never shrunk. Degrees are left out: only the database knows them.
+    """
+    before = known.properties()
+    longer = lengths_after(delta, after).properties().items()
+    return [
+        *((name, number, 0) for name, number in counts_after(delta)),
+        *((name, 0, number) for name, number in sorted(longer) if number > before.get(name, 0)),
+    ]
+
+
+def counts_after(delta: Delta) -> list[tuple[str, int]]:
+    """Return by how much a Delta changes the numbers of nodes and relations, as properties of the Scene node."""
+    found: Counter[str] = Counter()
+    for change in delta.changes:
+        match change:
+            case AddNode(node) | RemoveNode(node):
+                found[f"{PREFIX}nodes_{node.kind}"] += 1 if isinstance(change, AddNode) else -1
+            case AddRelation(relation) | RemoveRelation(relation):
+                found[f"{PREFIX}relations_{relation.type}"] += 1 if isinstance(change, AddRelation) else -1
+            case SetKind():
+                found[f"{PREFIX}nodes_{change.before}"] -= 1
+                found[f"{PREFIX}nodes_{change.after}"] += 1
+            case _:
+                continue
+    return [(name, number) for name, number in sorted(found.items()) if number]
+
+
+def lengths_after(delta: Delta, after: SceneGraph) -> Bounds:
+    """Return the lengths of the texts and lists that a Delta writes."""
+    found: dict[tuple[str, str], int] = {}
+    for change in delta.changes:
+        values: dict[str, Any] = {}
+        match change:
+            case AddNode(node):
+                values = values_of(node)
+            case SetProperty():
+                values = {change.key: value_of(after.nodes[change.id], change.key)}
+            case ChangeList():
+                values = {change.field: values_of(after.nodes[change.id])[change.field]}
+            case _:
+                continue
+        for key, number in lengths(values).items():
+            found[key] = max(number, found.get(key, 0))
+    return Bounds(frozenset((*key, number) for key, number in found.items() if number))

@@ -1,0 +1,86 @@
+"""What is accepted: nearly everything that people ask, and the same whatever else is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from scenecypher.db.gate import Gate, Limits, SceneRef
+from scenecypher.db.gate.scope import scope
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.store.bounds import bounds_of
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import QueryRefused
+from tests.db.gate.conftest import HOME, TIMEOUT_S, sample_indexes
+from tests.db.gate.corpus import HOME_BOUNDS, VOCABULARY, cases, text_of
+from tests.db.gate.natural import OTHERS, grown_scene, natural_queries
+from tests.sampling import sample
+
+STRANGER = 3_000
+"""Nodes of a scene that has nothing to do with the question."""
+
+
+def refusals(queries: list[str], nodes: int) -> dict[str, str]:
+    bounds = bounds_of(grown_scene(nodes)) if nodes else HOME_BOUNDS
+    found = {}
+    for text in queries:
+        try:
+            scope(text, VOCABULARY, Limits(), bounds=bounds)
+        except QueryRefused as refused:
+            found[text] = str(refused)
+    return found
+
+
+@pytest.mark.parametrize(("nodes", "share"), [(60, 0.99), (300, 0.99), (20_000, 0.97)])
+def test_natural_queries_are_accepted(nodes: int, share: float) -> None:
+    queries = list(natural_queries())
+    assert len(set(queries)) == len(queries) == 500
+    refused = refusals(queries, nodes)
+    assert len(refused) <= (1 - share) * len(queries), refused
+
+
+def test_benign_queries_of_the_corpus_are_accepted() -> None:
+    assert refusals([case.cypher for case in cases() if case.expect == "rows"], 0) == {}
+
+
+@pytest.fixture
+def asked(scenes: Database) -> list[str]:
+    refused = [case.cypher for case in cases() if case.expect != "rows" and case.category != "resource"]
+    benign = [case.cypher for case in cases() if case.expect == "rows"]
+    return [*sample(benign, 30), *sample(refused, 15), *sample(OTHERS, 5)]
+
+
+@pytest.fixture
+def stranger(scenes: Database, asked: list[str]) -> Iterator[tuple[list[str], SceneStore]]:
+    """Return what was told of each query before a large scene came that has nothing to do with them."""
+    alone = [told(scenes, text) for text in asked]
+    store, name = SceneStore(scenes), f"test/stranger-{uuid4().hex}"
+    store.put(ImportedScene(name, grown_scene(STRANGER)))
+    scenes.write(sample_indexes, timeout_s=TIMEOUT_S)
+    yield alone, store
+    store.delete(name)
+    store.delete_leftovers(grace_s=0)
+    scenes.write(sample_indexes, timeout_s=TIMEOUT_S)
+
+
+def told(database: Database, text: str, scene: SceneRef = HOME) -> str:
+    """Return whether a query is accepted, its bound, or why not; the server plans it anew."""
+    gate = Gate(database)
+    try:
+        verdict = gate.check(text, scene, VOCABULARY)
+    except QueryRefused as refused:
+        return str(refused)
+    return text_of([verdict.text.partition(" USING INDEX")[0][:40], verdict.steps])
+
+
+def test_other_scenes_decide_nothing(
+    scenes: Database, asked: list[str], stranger: tuple[list[str], SceneStore]
+) -> None:
+    alone, _ = stranger
+    beside = [told(scenes, text) for text in asked]
+    assert [(text, one, two) for text, one, two in zip(asked, alone, beside, strict=True) if one != two] == []
+    pairs = "MATCH (a:Object),(b:Object) RETURN count(*)"
+    assert Gate(scenes).run(pairs, HOME, VOCABULARY).rows == [[28 * 28]]

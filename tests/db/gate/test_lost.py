@@ -1,0 +1,200 @@
+"""A query that the server can't end: the local server is restarted, and nobody loses what they wrote."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, Final
+from uuid import uuid4
+
+import psutil
+import pytest
+
+from scenecypher.db import local
+from scenecypher.db.connect import connect
+from scenecypher.db.gate import Gate, Limits, SceneRef
+from scenecypher.db.graph.imported import ImportedScene
+from scenecypher.db.local.home import ServerHome
+from scenecypher.db.schema import vocabulary_of
+from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.commit import Intent
+from scenecypher.db.store.connection import Database
+from scenecypher.db.store.scene_store import SceneStore
+from scenecypher.errors import CommitUnknown, DatabaseUnavailable, QueryRefused
+from scenecypher.settings import Settings
+from tests.db.gate.conftest import HOME, accept
+from tests.db.gate.corpus import VOCABULARY
+from tests.db.store.test_optimistic import FOOTPRINT, Toggling, home
+
+pytestmark = [pytest.mark.database, pytest.mark.timeout(900)]
+
+ENDLESS: Final = "RETURN $__text =~ '.*a.*a.*a.*a.*ab' AS x"
+"""Some 10^16 steps within one expression: the server notes that it is terminated, and goes on."""
+TEXT: Final = {"__text": "a" * 3_000}
+DISGUISE: Final = "RETURN true AS x"
+LIMITS: Final = Limits(seconds=1, lost_seconds=3)
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    settings = Settings(home=tmp_path_factory.mktemp("home"), retry_s=2)
+    local.start(settings, tell=print, short=True)
+    yield settings
+    local.stop(settings, tell=print)
+
+
+class Connected:
+    """One process's connection, in miniature: a store, a gate, and what it was told."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.told: list[str] = []
+        self.database = connect(settings, tell=self.told.append)
+        self.store = SceneStore(self.database)
+        self.store.prepare()
+        self.gate = Gate(self.database, limits=LIMITS)
+
+    def scene(self) -> SceneInfo:
+        name = f"test/{uuid4().hex}"
+        self.store.put(ImportedScene(name, home()))
+        return self.store.find(name)
+
+    def ask(self, text: str, info: SceneInfo) -> list[Any]:
+        return self.gate.run(text, SceneRef(info.key, info.name), vocabulary_of(info.declared)).rows
+
+
+@pytest.fixture
+def one(settings: Settings) -> Iterator[Connected]:
+    connected = Connected(settings)
+    yield connected
+    connected.database.close()
+
+
+@pytest.fixture
+def other(settings: Settings) -> Iterator[Connected]:
+    connected = Connected(settings)
+    yield connected
+    connected.database.close()
+
+
+def until(holds: Any, *, within_s: float = 60) -> None:
+    deadline = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def pid_of(settings: Settings) -> int:
+    server = local.status(settings)
+    assert server is not None
+    return server.pid
+
+
+def is_restarting(settings: Settings) -> bool:
+    state = ServerHome.of(settings).load_state()
+    return state is not None and state.restarting
+
+
+def test_a_lost_server_is_restarted_and_each_write_done_once(
+    settings: Settings, one: Connected, other: Connected
+) -> None:
+    info = one.scene()
+    before = pid_of(settings)
+    accept(one.gate, ENDLESS, DISGUISE, TEXT)
+    with ThreadPoolExecutor(6) as pool:
+        asked = pool.submit(one.ask, DISGUISE, info)
+        until(lambda: is_restarting(settings))
+        written = [pool.submit(toggle, it.store, info, f"{number}") for number, it in enumerate((one, other))]
+        imported = pool.submit(other.scene)
+        read = pool.submit(one.ask, "RETURN 1 AS x", info)
+        with pytest.raises(QueryRefused) as refused:
+            asked.result(timeout=300)
+        versions = {done.result(timeout=300) for done in written}
+        assert read.result(timeout=300) == [[1]]
+        with suppress(CommitUnknown):  # told, and nothing was published
+            assert imported.result(timeout=300).version == 0
+    assert refused.value.code == "lost"
+    assert pid_of(settings) != before
+    assert not psutil.pid_exists(before)
+    assert versions == {1, 2}
+    assert sorted(event.action_id for event in one.store.history(info)) == ["0", "1"]
+    assert one.told[0].startswith("restarting the local server: a query still runs after it was ended")
+    assert any("is being restarted; waiting" in line for line in other.told), other.told
+
+    again = time.monotonic()
+    with pytest.raises(QueryRefused) as refused:
+        one.ask(DISGUISE, info)
+    assert refused.value.code == "lost"
+    assert time.monotonic() - again < 1, "its shape is refused from then on"
+    assert other.ask("RETURN 1 AS x", info) == [[1]]
+
+
+def test_a_commit_under_way_when_the_server_is_restarted_is_done_once(settings: Settings, one: Connected) -> None:
+    """The action has read, and decides when the server goes: it waits, reads anew, decides anew, commits once."""
+    info = one.scene()
+    going = threading.Event()
+
+    def wait_for_the_end() -> None:
+        going.set()
+        until(lambda: not psutil.pid_exists(before))
+
+    before, decide = pid_of(settings), Toggling(wait_for_the_end)
+    with ThreadPoolExecutor(2) as pool:
+        acted: Future[int] = pool.submit(toggle, one.store, info, "a", decide)
+        assert going.wait(60)
+        assert local.restart(settings, pid=before, is_lost=lambda: True, tell=print)
+        assert acted.result(timeout=120) == 1
+    assert decide.seen == [(0, ("clean",)), (0, ("clean",))]
+    assert [event.action_id for event in one.store.history(info)] == ["a"]
+
+
+def test_only_the_process_that_was_looked_at_is_ended(settings: Settings) -> None:
+    pid = pid_of(settings)
+    assert not local.restart(settings, pid=pid + 1, is_lost=lambda: True, tell=print)
+    assert not local.restart(settings, pid=pid, is_lost=lambda: False, tell=print)
+    assert pid_of(settings) == pid
+
+
+def test_only_transactions_with_the_mark_that_were_ended_are_a_reason(one: Connected, settings: Settings) -> None:
+    pid = pid_of(settings)
+    assert not one.database.restart_if_lost("gate-nobody")
+    with one.database.run_read_only("UNWIND range(1, 100000) AS x RETURN x", {}, timeout_s=60, mark="gate-runs"):
+        assert one.database.running_transactions("gate-runs")
+        assert not one.database.restart_if_lost("gate-runs"), "nobody has ended it"
+    assert pid_of(settings) == pid
+
+
+def test_a_server_that_was_stopped_is_not_waited_for(settings: Settings, one: Connected) -> None:
+    info = one.scene()
+    local.stop(settings, tell=print)
+    begun = time.monotonic()
+    with pytest.raises(DatabaseUnavailable):
+        toggle(one.store, info, "before")
+    assert time.monotonic() - begun < 60
+    assert local.status(settings) is None
+    local.start(settings, tell=print, short=True)
+    assert toggle(one.store, info, "after") == 1
+
+
+def test_another_server_is_only_spoken_of(scenes: Database, caplog: pytest.LogCaptureFixture) -> None:
+    """Without a supervisor: said once, with what to do; the query, when it ends, is refused from then on."""
+    gate = Gate(scenes, limits=Limits(seconds=0.5, lost_seconds=1))
+    slow = "RETURN $__text =~ '.*a.*a.*ab' AS x"
+    accept(gate, slow, DISGUISE, {"__text": "a" * 1_500})
+    with caplog.at_level(logging.WARNING, "scenecypher.db"), pytest.raises(QueryRefused):
+        gate.run(DISGUISE, HOME, VOCABULARY)
+    said = [record.getMessage() for record in caplog.records if "still runs" in record.getMessage()]
+    assert len(said) == 1
+    assert "restart that server" in said[0]
+    with pytest.raises(QueryRefused) as refused:
+        gate.run(DISGUISE, HOME, VOCABULARY)
+    assert refused.value.code == "lost"
+
+
+def toggle(store: SceneStore, info: SceneInfo, action_id: str, decide: Toggling | None = None) -> int:
+    """Toggle the cup, as an action does."""
+    intent = Intent("robot", "toggle", action_id)
+    return store.act(info, FOOTPRINT, decide or Toggling(), intent=intent).version
