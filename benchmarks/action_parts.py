@@ -1,4 +1,4 @@
-"""Breakdown of an action's time into its two statements and Python."""
+"""Breakdown of an action's time into its one statement, in a scene that is kept in memory, and Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scenecypher.db.store.connection import Address, Database
 from scenecypher.db.store.scene_store import SceneStore
 
 ROUNDS: Final = 200
-PARTS: Final = ("reading under the lock", "writing", "Python")
+PARTS: Final = ("the statement", "Python")
 
 
 class _TimedDatabase(Database):
