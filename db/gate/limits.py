@@ -16,8 +16,8 @@ class Limits:
     `seconds` to run, and `planning_seconds` before that, once for each shape; `rows`, `row_bytes` and `total_bytes`
     of JSON for the answer, of which the first rows are returned if there are more; `steps` that the expressions may
     take for one row; `cross_rows` of unconnected patterns, multiplied; `text_length` in characters; `nesting` of
-    brackets. Queries of at most `cheap_steps` in all wait for no slot. A transaction that still runs `lost_seconds` after it was
-    terminated counts as a lost server.
+    brackets. Queries of at most `cheap_steps` in all wait for no slot. A transaction that still runs `lost_seconds`
+    after it was terminated counts as a lost server.
     """
 
     seconds: float = 5.0
