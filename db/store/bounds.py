@@ -98,7 +98,7 @@ def _largest(pairs: Iterable[tuple[str, str]]) -> dict[str, int]:
     return most
 
 
-def raised(delta: Delta, after: SceneGraph, known: Bounds) -> list[tuple[str, int, int]]:
+def raised(delta: Delta, after: Mapping[str, Node | None], known: Bounds) -> list[tuple[str, int, int]]:
     """Return how a Delta raises bounds: properties of the Scene node, what is added to each, and what it is at least.
 
     `known` may have grown since it was read, never shrunk. Degrees are left out: only the database knows them.
@@ -128,7 +128,7 @@ def counts_after(delta: Delta) -> list[tuple[str, int]]:
     return [(name, number) for name, number in sorted(found.items()) if number]
 
 
-def lengths_after(delta: Delta, after: SceneGraph) -> Bounds:
+def lengths_after(delta: Delta, after: Mapping[str, Node | None]) -> Bounds:
     """Return the lengths of the texts and lists that a Delta writes."""
     found: dict[tuple[str, str], int] = {}
     for change in delta.changes:
@@ -136,12 +136,18 @@ def lengths_after(delta: Delta, after: SceneGraph) -> Bounds:
         match change:
             case AddNode(node):
                 values = values_of(node)
-            case SetProperty():
-                values = {change.key: value_of(after.nodes[change.id], change.key)}
-            case ChangeList():
-                values = {change.field: values_of(after.nodes[change.id])[change.field]}
+            case SetProperty() | ChangeList():
+                values = _value_after(change, after[change.id])
             case _:
                 continue
         for key, number in lengths(values).items():
             found[key] = max(number, found.get(key, 0))
     return Bounds(frozenset((*key, number) for key, number in found.items() if number))
+
+
+def _value_after(change: SetProperty | ChangeList, node: Node | None) -> dict[str, Any]:
+    if node is None:
+        return {}
+    if isinstance(change, SetProperty):
+        return {change.key: value_of(node, change.key)}
+    return {change.field: values_of(node)[change.field]}

@@ -254,7 +254,8 @@ def plan_write(
 ) -> WritePlan:
     """Check `delta` against the part it was decided on; return its WritePlan. Raises ConflictError, InputError."""
     _check_declared(delta, scene.declared)
-    groups = _groups(scene.key, delta, edited_nodes(part, delta))
+    after = edited_nodes(part, delta)
+    groups = _groups(scene.key, delta, after)
     text = text or delta_json(delta)
     parameters: dict[str, Any] = {
         **groups,

@@ -28,7 +28,7 @@ from scenecypher.errors import CommitUnknown, DatabaseUnavailable, QueryRefused
 from scenecypher.settings import Settings
 from tests.db.gate.conftest import HOME, accept
 from tests.db.gate.corpus import VOCABULARY
-from tests.db.store.test_optimistic import FOOTPRINT, Toggling, home
+from tests.db.store.test_replica import FOOTPRINT, Toggling, home
 
 pytestmark = [pytest.mark.database, pytest.mark.timeout(900)]
 

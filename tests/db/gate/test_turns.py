@@ -16,7 +16,7 @@ from scenecypher.db.store.scene_store import SceneStore
 from tests.db.gate.conftest import HOME
 from tests.db.gate.corpus import VOCABULARY
 from tests.db.gate.test_lost import toggle
-from tests.db.store.test_optimistic import home
+from tests.db.store.test_replica import home
 
 HEAVY = "UNWIND range(1, 50) AS x RETURN x"
 CHEAP = "RETURN 1 AS n"
