@@ -13,7 +13,7 @@ from scenecypher.errors import QueryFailed
 
 # Takes the lock again. If the version has changed, the division by zero ends the transaction; so do missing rows below.
 VERSION_GUARD: Final[LiteralString] = """
-MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
+MATCH (s:Scene {key: $key}) SET s:Scene, s.version = s.version + 1
 WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELSE 0 END AS unchanged
 """
 GUARD_ERROR: Final = "Neo.ClientError.Statement.ArithmeticError"
