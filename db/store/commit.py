@@ -31,8 +31,10 @@ from scenecypher.db.store.rows import node_from_record, node_row, to_driver
 from scenecypher.errors import ConflictError, InputError, SceneReplaced
 
 # Everything is read after the lock is taken: a check of data read before it may pass on stale data.
+# The label takes the lock that a property with a computed name takes later (RAISE_BOUNDS), and that every brief lock
+# takes: in this order, else a writer and a reader wait for each other.
 LOCK: Final[LiteralString] = """
-MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
+MATCH (s:Scene {key: $key}) SET s:Scene, s.version = s.version + 1
 WITH s, s.version - 1 AS version
 OPTIONAL MATCH (done:Event {scene: $key, action_id: $action_id})
 WITH s, version, done

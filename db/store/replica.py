@@ -14,7 +14,7 @@ from scenecypher.errors import ConflictError, QueryFailed, SceneReplaced
 
 # The lock. If the scene has moved since the replica's version, the division ends the transaction, as a misfit does.
 UNMOVED: Final[LiteralString] = """
-MATCH (s:Scene {key: $key}) SET s.version = s.version + 1
+MATCH (s:Scene {key: $key}) SET s:Scene, s.version = s.version + 1
 WITH s, 1 / CASE WHEN s.version = $read_at + 1 AND s.status = 'ready' THEN 1 ELSE 0 END AS unmoved
 """
 MOVED: Final = "Neo.ClientError.Statement.ArithmeticError"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from neo4j import ManagedTransaction
 
 from scenecypher.db.condition import HasState, Id
 from scenecypher.db.graph.delta import ChangeList, Delta
-from scenecypher.db.store.catalog import SceneInfo
+from scenecypher.db.store.catalog import SceneInfo, version_under_lock
 from scenecypher.db.store.commit import Intent, commit_delta
 from scenecypher.db.store.condition_check import check_goal
 from scenecypher.db.store.connection import Database
@@ -25,6 +26,7 @@ __all__ = ["scene"]
 
 SOILED = Delta.of([ChangeList("cup", "states", ("dirty",), ("clean",))])
 WAITED_S = 0.3
+WRITES = 30
 
 
 def load(store: SceneStore, database: Database, scene: SceneInfo) -> tuple[str, ...]:
@@ -60,3 +62,30 @@ def test_a_reader_waits_for_a_commit_under_way(
             return reading
 
         assert database.write(commit, timeout_s=30).result(timeout=30) == ("dirty",)
+
+
+def test_readers_and_writers_of_one_scene_never_wait_for_each_other_in_a_circle(
+    store: SceneStore, database: Database, scene: SceneInfo, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A deadlock would show in the driver's log, which tells of each retry."""
+    start = Barrier(4)
+
+    def write(state: str) -> None:
+        there, back = ((state,), ()), ((), (state,))
+        start.wait()
+        for _ in range(WRITES):
+            for added, removed in (there, back):
+                delta = Delta.of([ChangeList("cup", "states", added, removed)])
+                store.commit(scene, delta, actor="t", action="write")
+
+    def look() -> None:
+        start.wait()
+        for _ in range(4 * WRITES):
+            version_under_lock(database, scene.key, scene.name)
+
+    with caplog.at_level("WARNING", logger="neo4j"), ThreadPoolExecutor(4) as pool:
+        work = [pool.submit(write, "lit"), pool.submit(write, "torn"), pool.submit(look), pool.submit(look)]
+        for each in work:
+            each.result()
+    assert [record.getMessage() for record in caplog.records if "etried" in record.getMessage()] == []
+    assert store.find(scene.name).version == 4 * WRITES
