@@ -7,10 +7,10 @@ import pytest
 from neo4j.exceptions import Neo4jError
 
 from scenecypher.db.gate import Limits, Plan
-from scenecypher.db.gate.judge import judge
+from scenecypher.db.gate.judge import check_plan
 from scenecypher.db.gate.messages import EXPLAIN
-from scenecypher.db.gate.run import asked, collect
-from scenecypher.db.gate.scope import Scoped, scope
+from scenecypher.db.gate.run import collect, run_scoped
+from scenecypher.db.gate.scope import ScopedQuery, scope
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryFailed, QueryRefused, QueryTimeout
 from tests.db.gate.conftest import HOME
@@ -36,7 +36,7 @@ def attacks() -> list[Case]:
 def test_the_reader_alone(scenes: Database, case: Case) -> None:
     try:
         scoped = scope(case.cypher, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
-        with asked(scenes, scoped.text, scoped, HOME, seconds=TIMEOUT_S, mark="test") as result:
+        with run_scoped(scenes, scoped.text, scoped, HOME, seconds=TIMEOUT_S, mark="test") as result:
             columns, rows, _ = collect(result, scoped, LIMITS)
     except (QueryRefused, QueryFailed, QueryTimeout):
         return
@@ -65,7 +65,7 @@ def test_the_judge_alone(scenes: Database, case: Case) -> None:
     if summary.query_type == "r" and not any(step.operator in READING for step in plan) and "{" not in plan.text():
         return
     with pytest.raises(QueryRefused):
-        judge(plan, summary.query_type)
+        check_plan(plan, summary.query_type)
 
 
 READING = frozenset(
@@ -85,20 +85,20 @@ def mutants() -> list[Any]:
             scoped = scope(case.cypher, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
             for number, match in enumerate(SCOPE.finditer(scoped.text)):
                 text = scoped.text[: match.start()] + scoped.text[match.end() :]
-                mutant = Scoped(text, scoped.parameters, scoped.columns, scoped.origin)
+                mutant = ScopedQuery(text, scoped.parameters, scoped.columns, scoped.origin)
                 found.append(pytest.param(case, mutant, id=f"{case.id}-{number}"))
     return sample(found, 60)
 
 
 @pytest.mark.parametrize(("case", "mutant"), mutants())
-def test_the_judge_catches_a_reader_that_forgets_one_node(scenes: Database, case: Case, mutant: Scoped) -> None:
+def test_the_judge_catches_a_reader_that_forgets_one_node(scenes: Database, case: Case, mutant: ScopedQuery) -> None:
     """Refused, or answered right all the same, since the node hangs on another that is bound."""
-    with asked(scenes, EXPLAIN + mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
+    with run_scoped(scenes, EXPLAIN + mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
         summary = result.consume()
     try:
-        judge(Plan.of(summary.plan or {}), summary.query_type)
+        check_plan(Plan.of(summary.plan or {}), summary.query_type)
     except QueryRefused:
         return
-    with asked(scenes, mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
+    with run_scoped(scenes, mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
         _, rows, _ = collect(result, mutant, LIMITS)
     assert rows_of(rows) == rows_of(case.rows or [])

@@ -13,7 +13,7 @@ import pytest
 from neo4j import ManagedTransaction, Record, Result
 
 from scenecypher.db.gate import Answer, Gate, Limits, Plan, SceneRef
-from scenecypher.db.gate.judge import judge
+from scenecypher.db.gate.judge import check_plan
 from scenecypher.db.gate.watch import Watchdog
 from scenecypher.db.store.catalog import VERSION_UNDER_LOCK
 from scenecypher.db.store.connection import Database
@@ -108,7 +108,7 @@ def test_the_watchdog_ends_what_the_server_lets_run(scenes: Database) -> None:
     start = time.monotonic()
     with (
         pytest.raises(QueryTimeout),
-        Watchdog(scenes, lost_s=60).over(mark, 0.3),
+        Watchdog(scenes, lost_s=60).watch(mark, 0.3),
         scenes.run_read_only(LONG, {}, timeout_s=60, mark=mark) as result,
     ):
         result.consume()
@@ -119,7 +119,7 @@ def test_the_watchdog_ends_what_the_server_lets_run(scenes: Database) -> None:
 def test_the_watchdog_lets_go_of_what_ended(scenes: Database) -> None:
     watchdog = Watchdog(scenes, lost_s=60)
     for _ in range(3):
-        with watchdog.over("nothing", 60):
+        with watchdog.watch("nothing", 60):
             assert threading.active_count() >= 2
     assert watchdog._due == {}
 
@@ -127,14 +127,14 @@ def test_the_watchdog_lets_go_of_what_ended(scenes: Database) -> None:
 def test_the_watchdog_begins_anew_after_it_has_ended(scenes: Database) -> None:
     watchdog = Watchdog(scenes, lost_s=60, tick_s=0.01)
     before = set(threading.enumerate())
-    with watchdog.over("nothing", 60):
+    with watchdog.watch("nothing", 60):
         (thread,) = (one for one in set(threading.enumerate()) - before if one.name == "scenecypher-watchdog")
     thread.join(timeout=30)
     assert not thread.is_alive(), "there is nothing to watch"
     mark = f"test-{uuid4().hex}"
     with (
         pytest.raises(QueryTimeout),
-        watchdog.over(mark, 0.1),
+        watchdog.watch(mark, 0.1),
         scenes.run_read_only(LONG, {}, timeout_s=60, mark=mark) as result,
     ):
         result.consume()
@@ -287,9 +287,9 @@ def test_a_plan_that_is_refused_is_made_again_with_index_hints(
         judged.append(plan)
         if len(judged) == 1:
             raise QueryRefused("plan", "a scan")
-        judge(plan, query_type, version=version)
+        check_plan(plan, query_type, version=version)
 
-    monkeypatch.setattr("scenecypher.db.gate.run.judge", refusing_the_first)
+    monkeypatch.setattr("scenecypher.db.gate.run.check_plan", refusing_the_first)
     gate = Gate(recording)
     for _ in range(2):
         assert ask(gate, f"MATCH ({name}:Object {{id: 'milk'}}) RETURN {name}.name").rows == [["milk carton"]]

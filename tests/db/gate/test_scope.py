@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.db.gate import Limits
-from scenecypher.db.gate.scope import Scoped, scope
+from scenecypher.db.gate.scope import ScopedQuery, scope
 from scenecypher.errors import QueryRefused
 from tests.db.gate.corpus import VOCABULARY, Case, cases
 
@@ -97,7 +97,7 @@ REFUSED = {
 }
 
 
-def scoped(text: str) -> Scoped:
+def scoped(text: str) -> ScopedQuery:
     return scope(text, VOCABULARY, Limits())
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenecypher.db.gate import Gate, Limits
-from scenecypher.db.gate.arrival import exceeds
-from scenecypher.db.gate.values import plain
+from scenecypher.db.gate.record_size import exceeds
+from scenecypher.db.gate.values import json_value
 from scenecypher.db.store.connection import Database
 from scenecypher.errors import QueryRefused
 from tests.db.gate.conftest import HOME, accept
@@ -24,7 +24,7 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(s
 
 @given(st.lists(VALUES))
 def test_what_is_counted_is_no_more_than_the_text_has(row: list[Any]) -> None:
-    assert not exceeds(row, len(json.dumps([plain(value) for value in row])))
+    assert not exceeds(row, len(json.dumps([json_value(value) for value in row])))
 
 
 @given(st.text(), st.integers(0, 100))
@@ -45,7 +45,7 @@ def test_nodes_relations_and_paths_are_no_larger_than_their_text(scenes: Databas
         rows = [record.values() for record in result]
     assert rows
     for row in rows:
-        length = len(json.dumps([plain(value) for value in row]))
+        length = len(json.dumps([json_value(value) for value in row]))
         assert not exceeds(row, length)
         assert exceeds(row, length // 4)
 
