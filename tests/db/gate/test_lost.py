@@ -135,7 +135,7 @@ def test_a_lost_server_is_restarted_and_each_write_done_once(
 def test_a_commit_under_way_when_the_server_is_restarted_is_done_once(
     settings: Settings, one: ProcessConnection
 ) -> None:
-    """The server stops between an action's read and its commit: the action reads and decides again, and commits once."""
+    """The server stops between an action's read and its commit: the action retries both, and commits once."""
     info = one.scene()
     going = threading.Event()
 
