@@ -42,7 +42,7 @@ Variables: TypeAlias = dict[str, Size]
 BYTES_PER_STEP: Final = 64
 """Bytes copied or compared in the time of one loop iteration."""
 MAX_COLLECTED: Final = 4_000_000
-"""Maximum items that a query can collect within the transaction's memory limit: measured, three million numbers at 128 MB."""
+"""Maximum items that a query can collect within its memory limit: measured, three million numbers at 128 MB."""
 MAX_COLLECTED_BYTES: Final = 64_000_000
 """Maximum bytes of values, without nodes and relations, that it can collect: a million texts of 40 letters."""
 MAX_BUILT_BYTES: Final = 150_000_000
@@ -199,7 +199,7 @@ class _CostCounter:
         return columns
 
     def _clause(self, clause: Part, scope: Variables) -> Variables:
-        """Count a clause and add its names to the scope; return its columns, which are the query's if it is the last."""
+        """Count a clause and add its names to the scope; return the columns that it gives as a query's last."""
         match clause.kind:
             case "match":
                 self._match(clause, scope)

@@ -32,7 +32,7 @@ SYNONYMS: Final = {
 }
 """Labels by the everyday words for them."""
 LISTED: Final = 12
-"""Maximum number of names to list if none is similar; twice as many are still listed."""
+"""Half the maximum number of names that a hint lists if none is similar."""
 
 
 def check_names(reading: Reading, vocabulary: Vocabulary, known: KnownValues) -> None:

@@ -211,7 +211,7 @@ class Reader:
     def _refuse_word(self) -> None:
         if self.next_token.word in REFUSED_WORDS:
             code, hint = REFUSED_WORDS[self.next_token.word]
-            raise QueryRefused(code, f"{self.here.word} is not allowed", piece=self.next_token.text, hint=hint)
+            raise QueryRefused(code, f"{self.next_token.word} is not allowed", piece=self.next_token.text, hint=hint)
 
     def subquery(self) -> Part:
         """Read `{…}`: a whole query, or patterns and a WHERE."""

@@ -19,7 +19,8 @@ class Size:
 
     `text` is its length as text, `number` its magnitude, `items` its length as a list or map with elements of at most
     `each`. `bytes` counts it as a tree, shared parts as often as they occur, nodes and relations as references;
-    `wire` counts those with their properties. `depth` is how deep lists nest in it; `is_entity` is true if it may be a node.
+    `wire` counts those with their properties. `depth` is how deep lists nest in it; `is_entity` is true if
+    it may be a node.
     """
 
     text: float = 0.0

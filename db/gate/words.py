@@ -81,8 +81,8 @@ FUNCTIONS: Final = frozenset().union(
     words("point point.distance point.withinbbox date time localtime datetime localdatetime duration"),
     words("duration.between duration.indays duration.inmonths duration.inseconds"),
 )
-"""The functions that may be called. None reads more than its arguments; only `range`, `replace` and `round` loop or make
-text longer, and `cost` bounds these."""
+"""The functions that may be called. None reads more than its arguments; only `range`, `replace` and `round` loop or
+make text longer, and `cost` bounds these."""
 
 AGGREGATES: Final = words("count sum avg min max collect stdev stdevp percentilecont percentiledisc")
 INTEGER_FUNCTIONS: Final = words("SIZE LENGTH COUNT TOINTEGER")

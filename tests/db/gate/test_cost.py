@@ -1,4 +1,4 @@
-"""The law of the bound: no query takes more steps, or gives a longer row, than its text and its scene say."""
+"""Soundness of the cost bound: no query takes more steps, or gives a longer row, than its bound."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Scope = dict[str, Any]
 
 
 class Steps:
-    """Counts what evaluating a query does: values made, items and letters looked at."""
+    """Counter of evaluation steps: values made, items and characters read."""
 
     def __init__(self) -> None:
         self.taken = 0.0
@@ -34,7 +34,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Code:
-    """A piece of a query: its text, and what it means."""
+    """An expression of a query: its text, and a function that evaluates it."""
 
     text: str
     run: Callable[[Scope, Steps], Any]
@@ -177,7 +177,7 @@ def list_codes(names: list[str]) -> st.SearchStrategy[Code]:
 
 @dataclass(frozen=True)
 class Query:
-    """A query of WITH after WITH, each of which defines a name, and what it costs."""
+    """A query of successive WITH, each of which defines a name, with its steps and its row."""
 
     text: str
     steps: float

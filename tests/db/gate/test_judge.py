@@ -1,4 +1,4 @@
-"""The judge on plans as the server prints them, each broken in one place."""
+"""Tests of the judge on plans as the server prints them, each with one fault."""
 
 import pytest
 
@@ -14,7 +14,7 @@ SCOPE = "n.scene = $__scene"
 
 
 def over(leaf: Plan, *operators: Plan) -> Plan:
-    """A chain of operators over a leaf, the nearest first."""
+    """Return a chain of operators over a leaf, the nearest first."""
     for operator in operators:
         leaf = Plan(operator.operator, operator.details, (leaf, *operator.children))
     return Plan("ProduceResults", "n", (leaf,))
@@ -25,7 +25,7 @@ def filtered(details: str) -> Plan:
 
 
 def for_groups(groups: Plan, *leaf_and_over: Plan) -> Plan:
-    """What is read for each group, and operators over both."""
+    """Return an Apply of a leaf for each group, with operators over it."""
     leaf, *operators = leaf_and_over
     return over(Plan("Apply", "", (groups, leaf)), *operators)
 
@@ -129,7 +129,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_fine(name: str) -> None:
+def test_accepted(name: str) -> None:
     check_plan(FINE[name], "r")
 
 
@@ -164,14 +164,14 @@ def test_conditions_are_split_as_they_are_evaluated() -> None:
 @pytest.mark.parametrize(
     "condition", ["n : Object", "NOT n : A", "n . a = $b", "n . a IS NOT NULL", "$x IN n . states"]
 )
-def test_harmless(condition: str) -> None:
+def test_conditions_that_cannot_fail(condition: str) -> None:
     assert cannot_fail(condition)
 
 
 @pytest.mark.parametrize(
     "condition", ["1 / n . a = $b", "n . a =~ $b", "f ( n . a )", "$x IN n . name", "n . a + 1 > $b"]
 )
-def test_harmful(condition: str) -> None:
+def test_conditions_that_may_fail(condition: str) -> None:
     assert not cannot_fail(condition)
 
 

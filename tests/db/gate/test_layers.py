@@ -1,4 +1,4 @@
-"""The reader and the judge, each without the other: either alone stops every attack that reads."""
+"""Tests of the parser and the judge alone: each stops every reading attack without the other."""
 
 import re
 from typing import Any, cast
@@ -33,7 +33,7 @@ def attacks() -> list[Case]:
 
 
 @pytest.mark.parametrize("case", parameters(sample([case for case in attacks() if case.expect == "no_leak"], 100)))
-def test_the_reader_alone(scenes: Database, case: Case) -> None:
+def test_the_parser_alone(scenes: Database, case: Case) -> None:
     try:
         scoped = scope(case.cypher, VOCABULARY, LIMITS, bounds=HOME_BOUNDS)
         with run_scoped(scenes, scoped.text, scoped, HOME, seconds=TIMEOUT_S, mark="test") as result:
@@ -50,7 +50,7 @@ def test_the_reader_alone(scenes: Database, case: Case) -> None:
     parameters(sample([case for case in attacks() if case.category != "resource" and not RAW.match(case.cypher)], 100)),
 )
 def test_the_judge_alone(scenes: Database, case: Case) -> None:
-    """Texts as a model wrote them, the scene's key at hand: refused by their plan, if the server takes them at all."""
+    """Judge texts as a model wrote them, with the scene's key as a parameter: each plan is refused."""
     if READS_NOTHING.search(case.cypher):
         pytest.skip("reads nothing, or is no Cypher")
     try:
@@ -78,7 +78,7 @@ READING = frozenset(
 
 
 def mutants() -> list[Any]:
-    """Each benign query once for each of its nodes, that node's scope left out."""
+    """Return each benign query once per node, without that node's scope."""
     found = []
     for case in cases():
         if case.expect == "rows":
@@ -91,8 +91,10 @@ def mutants() -> list[Any]:
 
 
 @pytest.mark.parametrize(("case", "mutant"), mutants())
-def test_the_judge_catches_a_reader_that_forgets_one_node(scenes: Database, case: Case, mutant: ScopedQuery) -> None:
-    """Refused, or answered right all the same, since the node hangs on another that is bound."""
+def test_the_judge_catches_a_parser_that_leaves_one_node_unbound(
+    scenes: Database, case: Case, mutant: ScopedQuery
+) -> None:
+    """The query is refused, or its answer is right because the node is connected to a bound one."""
     with run_scoped(scenes, EXPLAIN + mutant.text, mutant, HOME, seconds=TIMEOUT_S, mark="test") as result:
         summary = result.consume()
     try:

@@ -1,4 +1,4 @@
-"""Numbers that are parameters: a query means the same and gets the same verdict with them and without."""
+"""Numbers as parameters: a query has the same meaning and verdict with and without them."""
 
 import re
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def scoped(text: str) -> ScopedQuery:
 
 
 def written_out(one: ScopedQuery) -> ScopedQuery:
-    """The same query with its numbers as the model wrote them."""
+    """Return the query with its numbers as the model wrote them."""
     return replace(one, text=NUMBER.sub(lambda match: repr(one.parameters[match.group(1)]), one.text))
 
 
@@ -87,7 +87,7 @@ def test_a_query_has_one_verdict_and_one_answer(scenes: Database, one: ScopedQue
 
 
 def outcome(database: Database, one: ScopedQuery) -> tuple[str, list[str], list[str]]:
-    """The verdict, the operators of the plan and the rows."""
+    """Return the verdict, the operators of the plan and the rows."""
     try:
         with run_scoped(database, EXPLAIN + one.text, one, HOME, seconds=TIMEOUT_S, mark="test") as result:
             summary = result.consume()
