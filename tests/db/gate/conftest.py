@@ -75,10 +75,12 @@ def gate(scenes: Database) -> Gate:
     return Gate(scenes)
 
 
-def send_unchecked(gate: Gate, text: str, disguise: str, parameters: dict[str, Any] | None = None) -> None:
+def send_unchecked(
+    gate: Gate, text: str, disguise: str, parameters: dict[str, Any] | None = None, *, scene: SceneRef = HOME
+) -> None:
     """Fill a gate's caches so that it sends `text` when it is asked `disguise`, without any check."""
     scoped = replace(scope(disguise, VOCABULARY, gate.limits), text=text, parameters=parameters or {})
-    gate._texts.put((disguise, VOCABULARY, gate._current_bounds(HOME)), scoped)
+    gate._texts.put((disguise, VOCABULARY, gate._current_bounds(scene)), scoped)
     gate._plans.put(text, (time.monotonic() + 3_600, False, Plan("ProduceResults")))
 
 

@@ -103,7 +103,7 @@ def test_a_lost_server_is_restarted_and_each_write_done_once(
 ) -> None:
     info = one.scene()
     before = pid_of(settings)
-    send_unchecked(one.gate, ENDLESS, DISGUISE, TEXT)
+    send_unchecked(one.gate, ENDLESS, DISGUISE, TEXT, scene=SceneRef(info.key, info.name))
     with ThreadPoolExecutor(6) as pool:
         asked = pool.submit(one.ask, DISGUISE, info)
         wait_until(lambda: is_restarting(settings))
